@@ -1,0 +1,45 @@
+// The compiler in one call: surface IR, the types and shapes of a call, options → readable source.
+// No Python, no hardware, no file system. src/compile.cpp holds the pipeline.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/ir.h"
+#include "parpy/options.h"
+#include "support/diagnostic.h"
+
+namespace parpy {
+
+// How a run-time argument reaches the generated entry function: one 8-byte slot each, in this order.
+struct Slot {
+    enum class Kind : std::uint8_t { kPointer, kScalar, kExtent, kStride };
+    Kind kind{};
+    std::size_t argument = 0;    // index in the Signature
+    int dimension = 0;           // kExtent, kStride
+    ir::Scalar scalar = ir::Scalar::kI64;  // kScalar: the C type the slot holds (its low bytes)
+    bool written = false;        // kPointer: the program may store to it
+};
+
+// Generated source. `host` is always C++ for the embedded Clang; `device` is CUDA C++ or Metal C++,
+// empty on the CPU. `text` is what print_compiled shows and compile_string takes back: both parts,
+// each behind its marker line (backend/emit.h).
+struct Program {
+    std::string name;                  // of the function; the host part exports `<name>` and `<name>_slots`
+    std::string device, host, text;
+    std::vector<std::string> kernels;  // CUDA: in order of their launch index
+    std::vector<Slot> slots;
+};
+
+// Called after every pass that changed the program, with its IR text and the seconds it took.
+using Trace = std::function<void(std::string_view pass, double seconds, const std::string& ir)>;
+
+// Compiles the entry function of `surface` for `signature`. On errors the sink holds them and the
+// returned Program is empty. Never throws for a user's mistake; safe to call from several threads.
+[[nodiscard]] Program compile(const ir::Module& surface, const Signature& signature,
+                              const Options& options, Diagnostics& diagnostics,
+                              const Trace& trace = {});
+
+}  // namespace parpy

@@ -1,0 +1,56 @@
+// Options of one compilation, as the core sees them. The Python class parpy.CompileOptions is
+// converted to this, validated, once per distinct options object. Everything here is part of the
+// cache key; nothing here is ever changed by a call.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/type.h"
+#include "mapping/mapping.h"
+
+namespace parpy {
+
+enum class Backend : std::uint8_t { kCpu, kCuda, kMetal, kSim };
+enum class Legality : std::uint8_t { kCheck, kStrict, kTrust };
+
+struct Options {
+    Backend backend = Backend::kCpu;
+    Mapping mapping;
+    Legality legality = Legality::kCheck;
+    bool fast_math = false;
+    bool deterministic = false;
+    bool debug_print = false;      // not part of the key
+    bool use_cuda_graphs = false;
+    bool use_cuda_thread_block_clusters = false;
+    std::int64_t max_thread_blocks_per_cluster = 8;
+    std::int64_t max_unroll_count = 1;
+    std::optional<ir::Scalar> force_int_size;
+    std::optional<ir::Scalar> force_float_size;
+    std::vector<std::string> includes, libs, extra_flags;
+    std::string cuda_arch = "sm_90";  // of the device present; sm_90 where there is none
+    friend bool operator==(const Options&, const Options&) = default;
+};
+
+// One argument of the call that a specialisation is made for.
+struct Argument {
+    struct Dim {
+        std::optional<std::int64_t> extent;  // empty: generalised, passed at run time
+        std::optional<std::int64_t> stride;  // in elements; empty likewise
+        friend bool operator==(const Dim&, const Dim&) = default;
+    };
+    ir::Type type;                       // scalars: weak for Python int/float/complex; arrays: elem and rank
+    std::optional<std::int64_t> integer; // scalars specialised by value: bool and integers
+    std::optional<double> real;          //   floats
+    std::vector<Dim> dims;
+    bool read_only = false;
+    bool aliased = false;                // its memory overlaps that of another argument
+    friend bool operator==(const Argument&, const Argument&) = default;
+};
+
+// One per parameter of the entry function, captured globals (which trail the declared ones) included.
+using Signature = std::vector<Argument>;
+
+}  // namespace parpy

@@ -1,0 +1,16 @@
+// The one C-family printer. A legalised module goes in, text comes out; what differs between targets
+// is a row of its dialect table (backend/dialects/), never a branch here.
+#pragma once
+
+#include "parpy/compile.h"
+
+namespace parpy {
+
+// Marker lines of Program::text; compile_string splits at them.
+inline constexpr std::string_view kDeviceMarker = "// ---- device code ----";
+inline constexpr std::string_view kHostMarker = "// ---- host code ----";
+
+// `module` satisfies Profile::kTarget for `backend`.
+[[nodiscard]] Program emit_program(const ir::Module& module, Backend backend, const Options& options);
+
+}  // namespace parpy

@@ -1,0 +1,266 @@
+// The one intermediate representation. Stages of the pipeline differ by verifier profile (verify.h),
+// not by node types. Nodes are owned by their Module and referred to by plain pointers; the tree
+// invariant is that a node has exactly one parent (clone.h makes a copy for a second place), while
+// Var and Function are shared by all who name them.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "ir/type.h"
+#include "support/span.h"
+
+namespace parpy::ir {
+
+struct Expr;
+struct Stmt;
+struct Function;
+using Body = std::vector<Stmt*>;
+
+enum class Op : std::uint8_t {
+#define OP(enumerator, text, arity, rule) enumerator,
+#include "ir/ops.def"
+#undef OP
+};
+
+enum class TypeRule : std::uint8_t {
+    kLeaf, kSame, kFloat, kDivide, kInteger, kCompare, kPredicate, kLogical, kSpecial,
+};
+[[nodiscard]] std::string_view text(Op op);
+[[nodiscard]] int arity(Op op);
+[[nodiscard]] TypeRule rule(Op op);
+[[nodiscard]] std::optional<Op> op_from_text(std::string_view text);
+
+// ---------------------------------------------------------------- variables
+
+// One dimension of an array: a compile-time constant, or a scalar parameter that holds it at run time.
+// Strides count elements and may be zero or negative.
+struct Dim {
+    std::optional<std::int64_t> extent;
+    std::optional<std::int64_t> stride;
+    struct Var* extent_var = nullptr;  // set where `extent` is empty
+    struct Var* stride_var = nullptr;  // set where `stride` is empty
+};
+
+enum class Space : std::uint8_t {
+    kGlobal,  // an argument's memory
+    kLocal,   // made by Alloc, private to the thread that runs it
+    kShared,  // made by Alloc, one per thread block
+    kScratch, // made by Alloc in host code: device memory for the duration of the call
+};
+
+struct Var {
+    std::string name;
+    Type type;
+    Span span;
+    std::vector<Dim> dims;          // arrays: one per dimension once specialised
+    Space space = Space::kGlobal;   // arrays
+    bool written = false;           // arrays that are parameters: set by infer_types
+    bool aliased = false;           // may overlap another parameter: no `restrict`
+    // A constant known at specialisation: the value of a scalar parameter or of a captured global.
+    std::optional<struct Constant> constant_value() const;
+    std::shared_ptr<struct Constant> constant;
+};
+
+// ---------------------------------------------------------------- expressions
+
+// The value of a kConst. Unsigned 64-bit integers are stored as the same bits.
+struct Constant {
+    std::variant<bool, std::int64_t, double, std::complex<double>> value;
+    friend bool operator==(const Constant&, const Constant&) = default;
+};
+inline std::optional<Constant> Var::constant_value() const {
+    return constant ? std::optional<Constant>(*constant) : std::nullopt;
+}
+
+// What a kRegister reads. All are i32.
+enum class Register : std::uint8_t {
+    kThreadX, kThreadY, kThreadZ, kBlockX, kBlockY, kBlockZ,
+    kBlockDimX, kBlockDimY, kBlockDimZ, kGridDimX, kGridDimY, kGridDimZ, kLane, kWarp,
+};
+
+struct Expr {
+    Op op{};
+    Type type;
+    Span span;
+    std::vector<Expr*> operands;
+    Constant constant{};            // kConst
+    Var* var = nullptr;             // kVar, kLoad, kExtent, kArray, kAtomicAdd
+    int index = 0;                  // kExtent
+    Register reg{};                 // kRegister
+    Function* callee = nullptr;     // kCall
+};
+
+// ---------------------------------------------------------------- statements
+
+enum class StmtKind : std::uint8_t {
+    kAssign, kStore, kFor, kWhile, kIf, kBreak, kContinue, kReturn, kEvaluate, kAssert, kGpu,
+    kAlloc, kBarrier, kLaunch,
+};
+
+struct Stmt {
+    const StmtKind kind;
+    Span span;
+    std::vector<std::string> labels;  // parpy.label in front of this statement, in order
+
+    explicit Stmt(StmtKind k) : kind(k) {}
+    virtual ~Stmt() = default;
+    Stmt(const Stmt&) = default;
+    Stmt& operator=(const Stmt&) = delete;
+
+    template <class T> [[nodiscard]] T* as() {
+        return kind == T::kKind ? static_cast<T*>(this) : nullptr;
+    }
+    template <class T> [[nodiscard]] const T* as() const {
+        return kind == T::kKind ? static_cast<const T*>(this) : nullptr;
+    }
+};
+
+template <StmtKind K> struct StmtOf : Stmt {
+    static constexpr StmtKind kKind = K;
+    StmtOf() : Stmt(K) {}
+};
+
+// var = value, or var <update>= value. `update` is kept until the back end's legalise pass, because
+// it is what a reduction is recognised by.
+struct Assign : StmtOf<StmtKind::kAssign> {
+    Var* var = nullptr;
+    std::optional<Op> update;
+    Expr* value = nullptr;
+};
+
+// array[indices] = value, or array[indices] <update>= value; indices are evaluated once.
+struct Store : StmtOf<StmtKind::kStore> {
+    Var* array = nullptr;
+    std::vector<Expr*> indices;
+    std::optional<Op> update;
+    Expr* value = nullptr;
+    bool atomic = false;
+};
+
+// How a loop runs; all zero: sequentially, where it stands.
+enum class Level : std::uint8_t {
+    kSequential,
+    kBlocks,    // CUDA: iterations are spread over thread blocks (after map_loops)
+    kThreads,   // CUDA: over the threads of a block, or of the blocks of one nest level
+    kWorkers,   // CPU: over the worker threads
+    kVector,    // CPU: over SIMD lanes
+};
+
+struct Reduction {
+    Op op{};                        // kAdd kMul kMin kMax kAnd kOr kBitAnd kBitOr kBitXor, kMinimum, …
+    Var* var = nullptr;             // the scalar, or the array whose element is reduced
+    std::vector<Expr*> indices;     // arrays: the element's subscripts (own copies)
+};
+
+struct LoopMapping {
+    std::int64_t threads = 0;       // requested by the user; 0: sequential
+    std::int64_t threads_per_block = 1024;
+    bool reduce = false;            // requested or inferred
+    Level level = Level::kSequential;
+    std::int64_t blocks = 1;        // kThreads above threads_per_block: blocks of this level
+    std::vector<Reduction> reductions;  // found by infer_reductions
+    [[nodiscard]] bool parallel() const { return threads > 0; }
+};
+
+// for var in range(begin, end, step). begin, end and step are evaluated once, before the loop.
+// After normalize_loops the body does not assign var and nothing after the loop reads it.
+struct For : StmtOf<StmtKind::kFor> {
+    Var* var = nullptr;
+    Expr* begin = nullptr;
+    Expr* end = nullptr;
+    Expr* step = nullptr;           // never a constant zero
+    Body body;
+    LoopMapping mapping;
+};
+
+struct While : StmtOf<StmtKind::kWhile> { Expr* condition = nullptr; Body body; };
+struct If : StmtOf<StmtKind::kIf> { Expr* condition = nullptr; Body then_body, else_body; };
+struct Break : StmtOf<StmtKind::kBreak> {};
+struct Continue : StmtOf<StmtKind::kContinue> {};
+struct Return : StmtOf<StmtKind::kReturn> { Expr* value = nullptr; };     // value may be null
+struct Evaluate : StmtOf<StmtKind::kEvaluate> { Expr* value = nullptr; }; // a call for its effects
+struct Assert : StmtOf<StmtKind::kAssert> { Expr* condition = nullptr; std::string message; };
+struct Gpu : StmtOf<StmtKind::kGpu> { Body body; };                       // with parpy.gpu
+
+// Makes `array` (not a parameter; its dims are known) for the rest of the enclosing body.
+struct Alloc : StmtOf<StmtKind::kAlloc> { Var* array = nullptr; };
+
+enum class BarrierScope : std::uint8_t { kWarp, kBlock, kGrid };
+struct Barrier : StmtOf<StmtKind::kBarrier> { BarrierScope scope = BarrierScope::kBlock; };
+
+// Runs `kernel` from host code. CUDA: grid × block threads. CPU: `iterations` of the outermost
+// parallel loop, split into chunks over the workers.
+struct Launch : StmtOf<StmtKind::kLaunch> {
+    Function* kernel = nullptr;
+    std::vector<Expr*> arguments;   // one per kernel parameter; arrays as kArray
+    // CPU. The kernel's last three parameters are i64 begin, end and chunk; they have no argument here.
+    Expr* iterations = nullptr;
+    Var* chunks = nullptr;          // i64, set before the launch to parpy_chunks(iterations, cost, …)
+    double cost = 0;                // estimated nanoseconds of one iteration
+    std::int64_t max_workers = 0;   // the user's threads(n); 0: no bound
+    // CUDA
+    Expr* grid[3] = {};             // null means 1
+    std::int64_t block[3] = {1, 1, 1};
+    std::int64_t shared_bytes = 0;
+};
+
+// ---------------------------------------------------------------- functions and modules
+
+enum class FunctionKind : std::uint8_t {
+    kEntry,   // what Python calls; host code once kernels are outlined
+    kHelper,  // another jit function, called from the entry or from kernels
+    kKernel,  // device code started by a Launch
+};
+
+struct Function {
+    std::string name;
+    FunctionKind kind = FunctionKind::kHelper;
+    Span span;
+    std::vector<Var*> params;
+    Type result = Type::unknown();
+    Body body;
+};
+
+// Owns every node of one program. A surface module is made once per decorated function and never
+// changed afterwards; each specialisation works on a clone.
+class Module {
+public:
+    Module() = default;
+    Module(const Module&) = delete;
+    Module& operator=(const Module&) = delete;
+    Module(Module&&) = default;
+    Module& operator=(Module&&) = default;
+
+    std::vector<Source> sources;
+    std::vector<Function*> functions;  // in order of definition; the entry is functions[entry]
+    std::size_t entry = 0;
+
+    [[nodiscard]] Function* entry_function() const { return functions.at(entry); }
+
+    Var* make_var(std::string name, Type type, Span span = {});
+    Function* make_function(std::string name, FunctionKind kind, Span span = {});  // and appends it
+    Expr* make_expr(Op op, Type type, Span span, std::vector<Expr*> operands = {});
+    template <class T> T* make(Span span = {}) {
+        auto node = std::make_unique<T>();
+        T* raw = node.get();
+        raw->span = span;
+        stmts_.push_back(std::move(node));
+        return raw;
+    }
+
+private:
+    std::deque<Var> vars_;
+    std::deque<Expr> exprs_;
+    std::deque<std::unique_ptr<Stmt>> stmts_;
+    std::deque<std::unique_ptr<Function>> owned_functions_;
+};
+
+}  // namespace parpy::ir

@@ -1,0 +1,37 @@
+// The pass runner: runs a table of passes over a module, times each, dumps after the ones that
+// changed something, verifies, and stops at the first pass that reports an error.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "ir/ir.h"
+#include "ir/verify.h"
+#include "parpy/compile.h"
+#include "support/diagnostic.h"
+
+namespace parpy {
+
+struct PassContext {
+    ir::Module& module;
+    const Options& options;
+    const Signature& signature;  // of the entry; only specialize_arguments reads it
+    Diagnostics& diagnostics;
+};
+
+struct Pass {
+    std::string_view name;             // as in --pass and tests/golden: "fold-constants"
+    void (*run)(PassContext&);
+    ir::Profile after;                 // what the verifier must accept when it has run
+    std::string_view why_here;         // the order constraint, a sentence
+};
+
+// False if a pass reported an error (the rest did not run).
+bool run_passes(PassContext& context, std::span<const Pass> passes, const Trace& trace = {});
+
+// The passes of a back end, in order (compile.cpp).
+[[nodiscard]] std::span<const Pass> pipeline(Backend backend);
+// Every pass by name, for parpy-opt.
+[[nodiscard]] const Pass* find_pass(std::string_view name);
+
+}  // namespace parpy

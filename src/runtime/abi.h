@@ -1,0 +1,39 @@
+// The C interface between generated host code and the runtime. Generated text declares these
+// functions itself (it has no headers), so a change here is a change of the emitter and of the cache
+// version. The embedded Clang's linker resolves them by address.
+//
+// A generated program exports
+//     extern "C" int NAME(ParpyContext* context, T0 a0, …);            // typed, readable
+//     extern "C" int NAME_slots(ParpyContext* context, const unsigned long* slots);
+// Slots hold 8 bytes each: a pointer, an integer sign- or zero-extended, a float's bits in the low
+// bytes (f32: low 4, f64: all). Both return 0, or an error that parpy_error set in the context.
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+
+struct ParpyContext;  // one call in flight: device, stream, module, first error
+
+// CPU. Number of chunks that `iterations` of about `cost` nanoseconds each are split into: 1 below
+// the serial threshold, a function of its arguments and the number of cores alone, so results of
+// chunked reductions do not depend on timing. max_workers 0: no bound.
+std::int64_t parpy_chunks(ParpyContext*, std::int64_t iterations, double cost,
+                          std::int64_t max_workers);
+// Runs body(frame, begin, end, chunk) for the `chunks` consecutive ranges of 0 … iterations - 1, in
+// parallel where chunks > 1, and returns when all have run.
+void parpy_parallel_for(ParpyContext*, std::int64_t iterations, std::int64_t chunks,
+                        std::int64_t max_workers,
+                        void (*body)(void* frame, std::int64_t begin, std::int64_t end,
+                                     std::int64_t chunk),
+                        void* frame);
+
+// CUDA. Enqueues kernel `index` of the program on the context's stream. Returns 0 or an error; after
+// an error further launches do nothing.
+int parpy_launch(ParpyContext*, int index, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                 void** arguments);
+// Zero-filled (in stream order) scratch memory on the device, released in stream order when the call ends.
+void* parpy_scratch(ParpyContext*, std::int64_t bytes);
+
+}

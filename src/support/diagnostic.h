@@ -1,0 +1,65 @@
+// What the compiler tells the user: located, coded, collected. Passes report to a Diagnostics sink
+// and go on where they can, so that one call shows several errors; the bindings turn the sink into
+// one Python exception. Codes and the exception each one raises stand in diagnostics.def.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/span.h"
+
+namespace parpy {
+
+enum class Severity { kError, kWarning, kPerformance, kNote };
+
+// The Python exception that an error becomes (SPEC §11).
+enum class Flavour { kCompile, kType, kName, kIndex, kValue, kParallel, kBackend, kInternal };
+
+enum class Code {
+#define DIAGNOSTIC(code, flavour, title) k##code,
+#include "support/diagnostics.def"
+#undef DIAGNOSTIC
+};
+
+[[nodiscard]] std::string_view code_name(Code code);    // "P203"
+[[nodiscard]] std::string_view code_title(Code code);   // what the code stands for, one line
+[[nodiscard]] Flavour code_flavour(Code code);
+
+struct Note {
+    Span span;  // may be invalid: then the note has no place of its own
+    std::string message;
+};
+
+struct Diagnostic {
+    Severity severity = Severity::kError;
+    Code code{};
+    Span span;
+    std::string message;  // lower case, one sentence, names in single quotes
+    std::vector<Note> notes;
+    std::string help;     // the fix, or empty
+};
+
+class Diagnostics {
+public:
+    // Each returns the new diagnostic so that the caller can add notes and help.
+    Diagnostic& error(Code code, Span span, std::string message);
+    Diagnostic& warning(Code code, Span span, std::string message);
+    Diagnostic& performance(Code code, Span span, std::string message);
+
+    [[nodiscard]] bool has_errors() const { return errors_ != 0; }
+    [[nodiscard]] const std::vector<Diagnostic>& all() const { return all_; }
+    void clear();
+
+private:
+    Diagnostic& add(Severity severity, Code code, Span span, std::string message);
+
+    std::vector<Diagnostic> all_;
+    std::size_t errors_ = 0;
+};
+
+// `file.py:12:9: error[P203]: …` + source line + carets + notes + help, for each diagnostic in order.
+[[nodiscard]] std::string render(const Diagnostic& diagnostic, const std::vector<Source>& sources);
+[[nodiscard]] std::string render(const Diagnostics& diagnostics, const std::vector<Source>& sources);
+
+}  // namespace parpy
