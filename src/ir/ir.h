@@ -56,6 +56,15 @@ enum class Space : std::uint8_t {
     kScratch, // made by Alloc in host code: device memory for the duration of the call
 };
 
+// Where the value of an entry parameter comes from (specialize_arguments): the argument's pointer or
+// scalar itself, or one of its run-time extents or strides.
+struct Origin {
+    enum class Kind : std::uint8_t { kNone, kArgument, kExtent, kStride };
+    Kind kind = Kind::kNone;
+    std::size_t argument = 0;
+    int dimension = 0;
+};
+
 struct Var {
     std::string name;
     Type type;
@@ -63,6 +72,7 @@ struct Var {
     std::vector<Dim> dims;          // arrays: one per dimension once specialised
     Space space = Space::kGlobal;   // arrays
     bool written = false;           // arrays that are parameters: set by infer_types
+    Origin origin;                  // entry parameters
     bool aliased = false;           // may overlap another parameter: no `restrict`
     // A constant known at specialisation: the value of a scalar parameter or of a captured global.
     std::optional<struct Constant> constant_value() const;
