@@ -1,0 +1,311 @@
+// See uses.h. One walk collects uses; a backward walk over the structured control flow computes
+// liveness, of which the exposed reads are the special case that nothing is live at the end.
+#include "analysis/uses.h"
+
+#include <algorithm>
+
+namespace parpy {
+
+using namespace ir;
+
+bool VarSet::insert(Var* var) {
+    if (!members_.insert(var).second) return false;
+    order_.push_back(var);
+    return true;
+}
+
+void VarSet::insert(const VarSet& other) {
+    for (Var* var : other)
+        insert(var);
+}
+
+bool VarSet::erase(const Var* var) {
+    if (members_.erase(var) == 0) return false;
+    order_.erase(std::find(order_.begin(), order_.end(), var));
+    return true;
+}
+
+namespace {
+
+class UsesWalk {
+public:
+    explicit UsesWalk(Uses& uses) : uses_(uses) {}
+
+    void expr(const Expr* e) {
+        if (e == nullptr) return;
+        switch (e->op) {
+            case Op::kVar:
+                uses_.read.insert(e->var);
+                break;
+            case Op::kLoad:
+                uses_.loaded.insert(e->var);
+                layout(*e->var, false);
+                break;
+            case Op::kAtomicAdd:
+                uses_.loaded.insert(e->var);
+                uses_.stored.insert(e->var);
+                layout(*e->var, false);
+                break;
+            case Op::kExtent:
+                extent(*e);
+                break;
+            case Op::kArray:  // outside an argument list: assume the worst
+                uses_.loaded.insert(e->var);
+                uses_.stored.insert(e->var);
+                layout(*e->var, true);
+                break;
+            case Op::kCall:
+                uses_.calls = true;
+                arguments(*e->callee, e->operands);
+                return;
+            default:
+                break;
+        }
+        for (const Expr* operand : e->operands)
+            expr(operand);
+    }
+
+    void stmt(const Stmt* s) {
+        if (const auto* assign = s->as<Assign>()) {
+            expr(assign->value);
+            if (assign->update) uses_.read.insert(assign->var);
+            uses_.written.insert(assign->var);
+        } else if (const auto* store = s->as<Store>()) {
+            for (const Expr* index : store->indices)
+                expr(index);
+            expr(store->value);
+            if (store->update) uses_.loaded.insert(store->array);
+            uses_.stored.insert(store->array);
+            layout(*store->array, false);
+        } else if (const auto* loop = s->as<For>()) {
+            expr(loop->begin);
+            expr(loop->end);
+            expr(loop->step);
+            uses_.written.insert(loop->var);
+            body(loop->body);
+        } else if (const auto* spin = s->as<While>()) {
+            expr(spin->condition);
+            body(spin->body);
+        } else if (const auto* branch = s->as<If>()) {
+            expr(branch->condition);
+            body(branch->then_body);
+            body(branch->else_body);
+        } else if (const auto* ret = s->as<Return>()) {
+            expr(ret->value);
+        } else if (const auto* evaluate = s->as<Evaluate>()) {
+            expr(evaluate->value);
+        } else if (const auto* check = s->as<Assert>()) {
+            expr(check->condition);
+        } else if (const auto* gpu = s->as<Gpu>()) {
+            body(gpu->body);
+        } else if (const auto* alloc = s->as<Alloc>()) {
+            uses_.allocated.insert(alloc->array);
+            layout(*alloc->array, true);
+        } else if (const auto* launch = s->as<Launch>()) {
+            expr(launch->iterations);
+            for (const Expr* size : launch->grid)
+                expr(size);
+            if (launch->chunks != nullptr) uses_.read.insert(launch->chunks);
+            arguments(*launch->kernel, launch->arguments);
+        }
+    }
+
+    void body(const Body& stmts) {
+        for (const Stmt* s : stmts)
+            stmt(s);
+    }
+
+private:
+    // Scalars that addressing the array reads; all of them where the callee may ask for the shape.
+    void layout(const Var& array, bool with_extents) {
+        for (const Dim& dim : array.dims) {
+            if (!dim.stride && dim.stride_var != nullptr) uses_.read.insert(dim.stride_var);
+            if (with_extents && !dim.extent && dim.extent_var != nullptr) {
+                uses_.read.insert(dim.extent_var);
+            }
+        }
+    }
+
+    void extent(const Expr& e) {
+        const auto rank = static_cast<int>(e.var->dims.size());
+        const int dimension = e.index < 0 ? e.index + rank : e.index;
+        if (dimension < 0 || dimension >= rank) return;
+        const Dim& dim = e.var->dims[static_cast<std::size_t>(dimension)];
+        if (!dim.extent && dim.extent_var != nullptr) uses_.read.insert(dim.extent_var);
+    }
+
+    void arguments(const Function& callee, const std::vector<Expr*>& operands) {
+        const bool recursive =
+            std::find(calling_.begin(), calling_.end(), &callee) != calling_.end();
+        const bool has_arrays = std::any_of(operands.begin(), operands.end(),
+                                            [](const Expr* e) { return e->op == Op::kArray; });
+        Uses inside;
+        if (has_arrays && !recursive) {
+            UsesWalk walk(inside);
+            walk.calling_ = calling_;
+            walk.calling_.push_back(&callee);
+            walk.body(callee.body);
+        }
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            const Expr* operand = operands[i];
+            if (operand->op != Op::kArray) {
+                expr(operand);
+                continue;
+            }
+            const Var* param = i < callee.params.size() ? callee.params[i] : nullptr;
+            const bool unsure = recursive || param == nullptr;
+            if (unsure || inside.loaded.contains(param)) uses_.loaded.insert(operand->var);
+            if (unsure || inside.stored.contains(param)) uses_.stored.insert(operand->var);
+            layout(*operand->var, true);
+        }
+    }
+
+    Uses& uses_;
+    std::vector<const Function*> calling_;
+};
+
+}  // namespace
+
+Uses uses_of(const Expr& expr) {
+    Uses uses;
+    UsesWalk(uses).expr(&expr);
+    return uses;
+}
+
+Uses uses_of(const Stmt& stmt) {
+    Uses uses;
+    UsesWalk(uses).stmt(&stmt);
+    return uses;
+}
+
+Uses uses_of(const Body& body) {
+    Uses uses;
+    UsesWalk(uses).body(body);
+    return uses;
+}
+
+bool invariant(const Expr& expr, const Uses& uses) {
+    const Uses own = uses_of(expr);
+    if (own.calls) return false;
+    return std::none_of(own.read.begin(), own.read.end(),
+                        [&](const Var* v) { return uses.written.contains(v); }) &&
+           std::none_of(own.loaded.begin(), own.loaded.end(),
+                        [&](const Var* v) { return uses.stored.contains(v); });
+}
+
+// Each function takes the scalars live after its piece and returns those live before it. Loops run
+// to the fixpoint; a statement in a loop is visited several times and keeps the last, largest set.
+class LivenessWalk {
+public:
+    explicit LivenessWalk(Liveness* result) : result_(result) {}
+
+    VarSet body(const Body& stmts, VarSet live) {
+        for (auto it = stmts.rbegin(); it != stmts.rend(); ++it)
+            live = stmt(*it, std::move(live));
+        return live;
+    }
+
+private:
+    struct Targets {
+        VarSet on_break, on_continue;
+    };
+
+    static void read(VarSet& live, const Expr* e) {
+        if (e != nullptr) live.insert(uses_of(*e).read);
+    }
+
+    VarSet stmt(const Stmt* s, VarSet live) {
+        if (result_ != nullptr) result_->after_[s] = live;
+        if (const auto* assign = s->as<Assign>()) {
+            if (!assign->update) live.erase(assign->var);
+            live.insert(uses_of(*s).read);
+            return live;
+        }
+        if (const auto* loop = s->as<For>()) {
+            VarSet before = for_loop(*loop, std::move(live));
+            read(before, loop->begin);
+            read(before, loop->end);
+            read(before, loop->step);
+            return before;
+        }
+        if (const auto* spin = s->as<While>()) return while_loop(*spin, std::move(live));
+        if (const auto* branch = s->as<If>()) {
+            VarSet before = body(branch->then_body, live);
+            before.insert(body(branch->else_body, std::move(live)));
+            read(before, branch->condition);
+            return before;
+        }
+        if (const auto* gpu = s->as<Gpu>()) return body(gpu->body, std::move(live));
+        if (s->kind == StmtKind::kBreak) {
+            return targets_.empty() ? VarSet{} : targets_.back().on_break;
+        }
+        if (s->kind == StmtKind::kContinue) {
+            return targets_.empty() ? VarSet{} : targets_.back().on_continue;
+        }
+        if (s->kind == StmtKind::kReturn) live = VarSet{};
+        live.insert(uses_of(*s).read);
+        return live;
+    }
+
+    // A loop that runs no iteration leaves its variable as it was, so it is not killed after it.
+    VarSet for_loop(const For& loop, VarSet after) {
+        VarSet head = after;
+        for (;;) {
+            targets_.push_back({after, head});
+            VarSet before = body(loop.body, head);
+            targets_.pop_back();
+            before.erase(loop.var);
+            const std::size_t size = head.size();
+            head.insert(before);
+            if (head.size() == size) return head;
+        }
+    }
+
+    VarSet while_loop(const While& loop, VarSet after) {
+        VarSet head = after;
+        read(head, loop.condition);
+        for (;;) {
+            targets_.push_back({after, head});
+            VarSet before = body(loop.body, head);
+            targets_.pop_back();
+            const std::size_t size = head.size();
+            head.insert(before);
+            if (head.size() == size) return head;
+        }
+    }
+
+    Liveness* result_;
+    std::vector<Targets> targets_;
+};
+
+VarSet exposed_reads(const Body& body) {
+    return LivenessWalk(nullptr).body(body, {});
+}
+
+VarSet free_variables(const Body& body) {
+    const Uses uses = uses_of(body);
+    const VarSet exposed = exposed_reads(body);
+    VarSet result;
+    for (Var* array : uses.loaded) {
+        if (!uses.allocated.contains(array)) result.insert(array);
+    }
+    for (Var* array : uses.stored) {
+        if (!uses.allocated.contains(array)) result.insert(array);
+    }
+    for (Var* scalar : uses.read) {
+        if (exposed.contains(scalar)) result.insert(scalar);
+    }
+    return result;
+}
+
+Liveness::Liveness(const Function& function) {
+    LivenessWalk(this).body(function.body, {});
+}
+
+const VarSet& Liveness::after(const Stmt* stmt) const {
+    static const VarSet kNone;
+    const auto found = after_.find(stmt);
+    return found == after_.end() ? kNone : found->second;
+}
+
+}  // namespace parpy

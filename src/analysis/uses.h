@@ -1,0 +1,77 @@
+// Which variables a piece of program reads and writes, which values it takes from outside, and
+// which of its values are wanted later. Plain data flow on names: no subscripts (that is dependence
+// analysis) and no values (that is intervals). Every set lists its variables in order of first
+// appearance, so that what is built from it (parameter lists, say) is the same on every run.
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/ir.h"
+
+namespace parpy {
+
+class VarSet {
+public:
+    bool insert(ir::Var* var);  // false if it was there
+    void insert(const VarSet& other);
+    bool erase(const ir::Var* var);
+    [[nodiscard]] bool contains(const ir::Var* var) const { return members_.contains(var); }
+    [[nodiscard]] bool empty() const { return order_.empty(); }
+    [[nodiscard]] std::size_t size() const { return order_.size(); }
+    [[nodiscard]] auto begin() const { return order_.begin(); }
+    [[nodiscard]] auto end() const { return order_.end(); }
+
+private:
+    std::vector<ir::Var*> order_;
+    std::unordered_set<const ir::Var*> members_;
+};
+
+// What a piece of program may do, in any order and on any path. Array arguments of calls count as
+// loaded or stored as the callee uses them.
+struct Uses {
+    VarSet read;  // scalars, those that hold a run-time extent or stride of a used array included
+    VarSet written;  // scalars, loop variables included
+    VarSet loaded;   // arrays; an update (a[i] += e) loads and stores
+    VarSet stored;
+    VarSet allocated;    // arrays made by an Alloc inside
+    bool calls = false;  // contains a kCall
+
+    [[nodiscard]] bool touches(const ir::Var* array) const {
+        return loaded.contains(array) || stored.contains(array);
+    }
+};
+
+[[nodiscard]] Uses uses_of(const ir::Expr& expr);
+[[nodiscard]] Uses uses_of(const ir::Stmt& stmt);
+[[nodiscard]] Uses uses_of(const ir::Body& body);
+
+// Scalars whose value at entry `body` may read: read on some path before the body assigns them. A
+// scalar that the body writes and that is not exposed is assigned before it is read on every path;
+// if it is not live after the body either, it is private to one run of the body.
+[[nodiscard]] VarSet exposed_reads(const ir::Body& body);
+
+// What `body` needs from outside to run as a function of its own: its exposed scalars and the
+// arrays it uses but does not allocate. Arrays loaded first, then arrays only stored, then scalars.
+[[nodiscard]] VarSet free_variables(const ir::Body& body);
+
+// True if `expr` has one value throughout the piece of program that `uses` describes: it reads no
+// scalar written and no array stored there, and calls nothing.
+[[nodiscard]] bool invariant(const ir::Expr& expr, const Uses& uses);
+
+// Which scalars are read later. Describes the function as it was when the object was made.
+class Liveness {
+public:
+    explicit Liveness(const ir::Function& function);
+
+    // Scalars that may be read after `stmt` (any statement of the function) has run, before they
+    // are assigned again; in a loop that includes the iterations to come.
+    [[nodiscard]] const VarSet& after(const ir::Stmt* stmt) const;
+
+private:
+    friend class LivenessWalk;
+    std::unordered_map<const ir::Stmt*, VarSet> after_;
+};
+
+}  // namespace parpy
