@@ -1,0 +1,46 @@
+# Target embedded_clang: the headers and static archives of Clang and LLVM 19 (x86 code generator and
+# assembler parser, ORC). Linked into what needs it with hidden symbols, so that another LLVM in the
+# process (numba, torch, triton) neither sees ours nor is seen by it.
+find_program(PARPY_LLVM_CONFIG NAMES llvm-config-19 llvm-config REQUIRED)
+
+function(llvm_config out)
+    execute_process(COMMAND ${PARPY_LLVM_CONFIG} ${ARGN}
+        OUTPUT_VARIABLE text OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+llvm_config(llvm_version --version)
+if(NOT llvm_version MATCHES "^19\\.")
+    message(FATAL_ERROR "LLVM 19 is needed, ${PARPY_LLVM_CONFIG} is ${llvm_version}; "
+        "install llvm-19-dev and libclang-19-dev")
+endif()
+llvm_config(llvm_include --includedir)
+llvm_config(llvm_libdir --libdir)
+# The last six are what Clang's archives need beyond their own.
+llvm_config(llvm_libs --link-static --libs
+    x86codegen x86asmparser x86desc x86info orcjit passes
+    coverage frontendhlsl frontendopenmp windowsdriver frontenddriver lto)
+separate_arguments(llvm_libs UNIX_COMMAND "${llvm_libs}")
+# Polly is wired into Debian's clangCodeGen; cpp_compiler.cpp answers for it with an empty plugin.
+list(REMOVE_ITEM llvm_libs -lPolly -lPollyISL)
+
+set(clang_libs)
+foreach(part CodeGen Frontend Driver Serialization Parse Sema APINotes Analysis Edit AST ASTMatchers
+        Lex Support Basic)
+    list(APPEND clang_libs "-lclang${part}")
+endforeach()
+
+add_library(embedded_clang INTERFACE)
+target_include_directories(embedded_clang SYSTEM INTERFACE "${llvm_include}")
+target_compile_definitions(embedded_clang INTERFACE
+    __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
+target_link_directories(embedded_clang INTERFACE "${llvm_libdir}")
+target_link_options(embedded_clang INTERFACE -Wl,--gc-sections)
+
+# zlib and zstd: static where the archives are there, so that a wheel does not need them.
+find_library(PARPY_ZLIB NAMES libz.a z REQUIRED)
+find_library(PARPY_ZSTD NAMES libzstd.a zstd REQUIRED)
+find_package(Threads REQUIRED)
+target_link_libraries(embedded_clang INTERFACE
+    -Wl,--start-group ${clang_libs} -Wl,--end-group ${llvm_libs}
+    ${PARPY_ZLIB} ${PARPY_ZSTD} Threads::Threads ${CMAKE_DL_LIBS} m)
