@@ -259,9 +259,14 @@ public:
     Function* make_function(std::string name, FunctionKind kind, Span span = {});  // and appends it
     Expr* make_expr(Op op, Type type, Span span, std::vector<Expr*> operands = {});
     template <class T> T* make(Span span = {}) {
-        auto node = std::make_unique<T>();
+        T* node = copy(T{});
+        node->span = span;
+        return node;
+    }
+    // A statement that names the same nodes: the caller replaces them by copies (clone.h does).
+    template <class T> T* copy(const T& from) {
+        auto node = std::make_unique<T>(from);
         T* raw = node.get();
-        raw->span = span;
         stmts_.push_back(std::move(node));
         return raw;
     }

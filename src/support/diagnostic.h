@@ -42,7 +42,7 @@ struct Diagnostic {
 
 class Diagnostics {
 public:
-    // Each returns the new diagnostic so that the caller can add notes and help.
+    // Each returns the new diagnostic so that the caller can add notes and help (until the next one).
     Diagnostic& error(Code code, Span span, std::string message);
     Diagnostic& warning(Code code, Span span, std::string message);
     Diagnostic& performance(Code code, Span span, std::string message);

@@ -1,0 +1,32 @@
+// Copies of IR for a second place in the tree: a node has exactly one parent.
+#pragma once
+
+#include <unordered_map>
+
+#include "ir/ir.h"
+
+namespace parpy::ir {
+
+// What a copy names instead of what the original named. `vars` renames variables wherever they
+// occur; `values` replaces reads of a scalar variable by a copy of an expression (and wins over
+// `vars`).
+struct Substitution {
+    std::unordered_map<const Var*, Var*> vars;
+    std::unordered_map<const Var*, const Expr*> values;
+    std::unordered_map<const Function*, Function*> functions;
+};
+
+// Deep copies, made in `module`; spans, labels and mappings are kept. Null gives null.
+[[nodiscard]] Expr* clone(Module& module, const Expr* expr, const Substitution& substitution = {});
+[[nodiscard]] Stmt* clone(Module& module, const Stmt* stmt, const Substitution& substitution = {});
+[[nodiscard]] Body clone(Module& module, const Body& body, const Substitution& substitution = {});
+
+// Copies all that `from` says besides its name into the new function `name` of `module`, which gets
+// variables of its own. Adds the pairs of variables to `substitution`, where the caller may have
+// put other functions to call before.
+Function* clone_function(Module& module, const Function& from, std::string name,
+                         Substitution& substitution);
+
+[[nodiscard]] Module clone(const Module& module);
+
+}  // namespace parpy::ir

@@ -1,0 +1,200 @@
+// The operator table and what follows from it (ops.def, ops.h).
+#include "ir/ops.h"
+
+#include <algorithm>
+#include <array>
+
+namespace parpy::ir {
+namespace {
+
+struct OpRow {
+    std::string_view text;
+    int arity;
+    TypeRule rule;
+};
+
+constexpr OpRow kOps[] = {
+#define OP(enumerator, text, arity, rule) {text, arity, TypeRule::rule},
+#include "ir/ops.def"
+#undef OP
+};
+
+const OpRow& row(Op op) {
+    return kOps[static_cast<std::size_t>(op)];
+}
+
+constexpr std::array<std::string_view, 14> kRegisters = {
+    "thread.x",   "thread.y",   "thread.z",  "block.x",   "block.y",   "block.z", "blockdim.x",
+    "blockdim.y", "blockdim.z", "griddim.x", "griddim.y", "griddim.z", "lane",    "warp",
+};
+
+// All operands of one scalar type: that type, else unknown.
+Type common_type(const std::vector<Expr*>& operands) {
+    if (operands.empty()) {
+        return Type::unknown();
+    }
+    const Type first = operands[0]->type;
+    const bool same =
+        std::ranges::all_of(operands, [&](const Expr* e) { return e->type == first; });
+    return same && first.is_scalar() ? first : Type::unknown();
+}
+
+Type special_result(const Expr& expr) {
+    const auto operand = [&](std::size_t i) {
+        return i < expr.operands.size() ? expr.operands[i]->type : Type::unknown();
+    };
+    switch (expr.op) {
+        case Op::kLoad:
+            return expr.var != nullptr && expr.var->type.is_array()
+                       ? Type::of(expr.var->type.scalar)
+                       : Type::unknown();
+        case Op::kExtent:
+            return Type::of(Scalar::kI64);
+        case Op::kCall:
+            return expr.callee != nullptr ? expr.callee->result : Type::unknown();
+        case Op::kConvert:
+            return expr.type;
+        case Op::kPyInt:
+            return Type::weak_of(Scalar::kI64);
+        case Op::kPyFloat:
+            return Type::weak_of(Scalar::kF64);
+        case Op::kPyBool:
+            return Type::of(Scalar::kBool);
+        case Op::kSelect:
+            return operand(1) == operand(2) ? operand(1) : Type::unknown();
+        case Op::kFloor:
+        case Op::kCeil:
+        case Op::kTrunc:
+        case Op::kRint:
+        case Op::kShuffleDown:
+        case Op::kShuffleXor:
+            return operand(0);
+        case Op::kReal:
+        case Op::kImag:
+            return operand(0).is_scalar() ? Type::of(real_part_of(operand(0).scalar))
+                                          : Type::unknown();
+        case Op::kComplex: {
+            const Type common = common_type(expr.operands);
+            return common.is_scalar() ? Type::of(complex_of(common.scalar)) : common;
+        }
+        case Op::kAtomicAdd:
+            return expr.operands.empty() ? Type::unknown() : expr.operands.back()->type;
+        default:
+            return Type::unknown();
+    }
+}
+
+}  // namespace
+
+std::string_view text(Op op) {
+    return row(op).text;
+}
+int arity(Op op) {
+    return row(op).arity;
+}
+TypeRule rule(Op op) {
+    return row(op).rule;
+}
+
+std::optional<Op> op_from_text(std::string_view text) {
+    for (std::size_t i = 0; i < std::size(kOps); ++i) {
+        if (kOps[i].text == text) {
+            return static_cast<Op>(i);
+        }
+    }
+    return std::nullopt;
+}
+
+Type typed_result(const Expr& expr) {
+    switch (rule(expr.op)) {
+        case TypeRule::kLeaf:
+            switch (expr.op) {
+                case Op::kVar:
+                case Op::kArray:
+                    return expr.var != nullptr ? expr.var->type : Type::unknown();
+                case Op::kRegister:
+                    return Type::of(Scalar::kI32);
+                default:
+                    return expr.type;
+            }
+        case TypeRule::kSame:
+            if (expr.op == Op::kAbs) {  // the modulus of a complex number is real
+                const Type type = common_type(expr.operands);
+                return type.is_scalar() ? Type::of(real_part_of(type.scalar)) : type;
+            }
+            [[fallthrough]];
+        case TypeRule::kFloat:
+        case TypeRule::kDivide:
+        case TypeRule::kInteger:
+            return common_type(expr.operands);
+        case TypeRule::kCompare:
+        case TypeRule::kPredicate:
+            return common_type(expr.operands).is_scalar() ? Type::of(Scalar::kBool)
+                                                          : Type::unknown();
+        case TypeRule::kLogical:
+            return common_type(expr.operands).is(Scalar::kBool) ? Type::of(Scalar::kBool)
+                                                                : Type::unknown();
+        case TypeRule::kSpecial:
+            return special_result(expr);
+    }
+    return Type::unknown();
+}
+
+Scalar real_part_of(Scalar scalar) {
+    switch (scalar) {
+        case Scalar::kC64:
+            return Scalar::kF32;
+        case Scalar::kC128:
+            return Scalar::kF64;
+        default:
+            return scalar;
+    }
+}
+
+Scalar complex_of(Scalar scalar) {
+    switch (scalar) {
+        case Scalar::kF32:
+            return Scalar::kC64;
+        case Scalar::kF64:
+            return Scalar::kC128;
+        default:
+            return scalar;
+    }
+}
+
+bool is_infix(Op op) {
+    return (op >= Op::kAdd && op <= Op::kPow) || (op >= Op::kShl && op <= Op::kBitXor) ||
+           (op >= Op::kEq && op <= Op::kOr);
+}
+
+bool is_update(Op op) {
+    switch (op) {
+        case Op::kMin:
+        case Op::kMax:
+        case Op::kMinimum:
+        case Op::kMaximum:
+        case Op::kFmin:
+        case Op::kFmax:
+            return true;
+        default:
+            return is_infix(op) && !is_comparison(op);
+    }
+}
+
+bool is_comparison(Op op) {
+    return op >= Op::kEq && op <= Op::kGe;
+}
+
+std::string_view text(Register reg) {
+    return kRegisters[static_cast<std::size_t>(reg)];
+}
+
+std::optional<Register> register_from_text(std::string_view text) {
+    const auto found = std::ranges::find(kRegisters, text);
+    if (found == kRegisters.end()) {
+        return std::nullopt;
+    }
+    return static_cast<Register>(found - kRegisters.begin());
+}
+
+}  // namespace parpy::ir

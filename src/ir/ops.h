@@ -1,0 +1,29 @@
+// What follows from a row of ops.def in a typed program: the result type of each operator. Shared
+// by the builder, the parser and the verifier, so that they cannot disagree.
+#pragma once
+
+#include <span>
+
+#include "ir/ir.h"
+
+namespace parpy::ir {
+
+// The type that `expr` must have, given the types of its operands (and its variable or callee). Of
+// leaves that say their type themselves (kConst, kConvert) it is that type. Unknown if an operand's
+// type is unknown or does not suit the operator; only for typed programs: no promotion takes place.
+[[nodiscard]] Type typed_result(const Expr& expr);
+
+// The float whose values are the parts of a complex type, and back. Other types are returned as is.
+[[nodiscard]] Scalar real_part_of(Scalar scalar);
+[[nodiscard]] Scalar complex_of(Scalar scalar);
+
+// Operators printed between their operands: `a + b`, `a and b`.
+[[nodiscard]] bool is_infix(Op op);
+// Operators that may stand as `update` of an Assign or Store.
+[[nodiscard]] bool is_update(Op op);
+[[nodiscard]] bool is_comparison(Op op);
+
+[[nodiscard]] std::string_view text(Register reg);
+[[nodiscard]] std::optional<Register> register_from_text(std::string_view text);
+
+}  // namespace parpy::ir
