@@ -1,0 +1,31 @@
+// The device half of the ABI: hands launches and scratch requests to the call's session. The CPU
+// half stands in thread_pool.cpp.
+#include "runtime/abi.h"
+
+#include "runtime/context.h"
+
+extern "C" int parpy_launch(ParpyContext* context, int index, unsigned grid_x, unsigned grid_y,
+                            unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                            unsigned shared_bytes, void** arguments) {
+    if (context->error) return 1;
+    if (context->session == nullptr) {
+        return context->fail({parpy::Code::kP900, "a launch outside of a device program", {}});
+    }
+    const unsigned grid[3] = {grid_x, grid_y, grid_z};
+    const unsigned block[3] = {block_x, block_y, block_z};
+    parpy::RuntimeError error;
+    if (context->session->launch(index, grid, block, shared_bytes, arguments, error) == 0) return 0;
+    return context->fail(std::move(error));
+}
+
+extern "C" void* parpy_scratch(ParpyContext* context, std::int64_t bytes) {
+    if (context->error) return nullptr;
+    if (context->session == nullptr) {
+        context->fail({parpy::Code::kP900, "device memory asked for outside of a device program", {}});
+        return nullptr;
+    }
+    parpy::RuntimeError error;
+    void* memory = context->session->scratch(bytes, error);
+    if (memory == nullptr) context->fail(std::move(error));
+    return memory;
+}

@@ -1,0 +1,36 @@
+// ParpyContext: one call of a compiled program in flight. Lives on the caller's stack, costs a few
+// nanoseconds to make, and is what the generated host code hands back to the parpy_* functions of
+// abi.h. A device back end hangs its session on it; the CPU back end needs none.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "runtime/abi.h"
+#include "runtime/executable.h"
+
+namespace parpy {
+
+// What parpy_launch and parpy_scratch do on a device, during one call.
+class DeviceSession {
+public:
+    virtual ~DeviceSession() = default;
+    // Enqueues kernel `index`; 0, or nonzero with `error` set.
+    virtual int launch(int index, const unsigned grid[3], const unsigned block[3],
+                       unsigned shared_bytes, void** arguments, RuntimeError& error) = 0;
+    // Zero-filled device memory that lives until the call's work has run; nullptr with `error` set.
+    virtual void* scratch(std::int64_t bytes, RuntimeError& error) = 0;
+};
+
+}  // namespace parpy
+
+struct ParpyContext {
+    parpy::DeviceSession* session = nullptr;      // not owned; null on the CPU
+    std::unique_ptr<parpy::RuntimeError> error;   // the first one; null: none
+
+    // Keeps the first error; returns the value that generated code passes on as a failure.
+    int fail(parpy::RuntimeError e) {
+        if (!error) error = std::make_unique<parpy::RuntimeError>(std::move(e));
+        return 1;
+    }
+};
