@@ -1,0 +1,46 @@
+"""Rules of the house that a machine can check: file sizes, names, and that the documents tell the truth."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [p for folder in ("include", "src", "bindings", "python", "tools", "tests", "benchmarks", "examples")
+           for p in (ROOT / folder).rglob("*") if p.suffix in {".h", ".cpp", ".def", ".inc", ".py"} and "golden" not in p.parts]
+
+
+def test_files_are_at_most_900_lines():
+    long = {str(p.relative_to(ROOT)): n for p in SOURCES if (n := len(p.read_text().splitlines())) > 900}
+    assert not long
+
+
+def test_no_file_is_called_utils():
+    assert not [p for p in SOURCES if p.stem.strip("_") in {"utils", "util", "helpers", "common", "misc"}]
+
+
+def test_no_todo_without_an_issue():
+    assert not [str(p) for p in SOURCES if p != Path(__file__) and re.search(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))", p.read_text())]
+
+
+def test_every_diagnostic_code_has_a_golden():
+    codes = re.findall(r"^DIAGNOSTIC\((P\d+)", (ROOT / "src/support/diagnostics.def").read_text(), re.M)
+    goldens = "\n".join(p.read_text(errors="replace") for folder in ("golden", "python", "unit")
+                        for p in (ROOT / "tests" / folder).rglob("*") if p.is_file())
+    assert [c for c in codes if c not in goldens] == []
+
+
+def parpy_opt() -> Path:
+    found = next((p for p in (ROOT / "build").rglob("parpy-opt") if p.is_file()), None)
+    if found is None:
+        pytest.skip("parpy-opt is not built")
+    return found
+
+
+def test_architecture_shows_the_pipeline():
+    shown = (ROOT / "ARCHITECTURE.md").read_text()
+    printed = subprocess.run([parpy_opt(), "--print-pipeline"], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() in shown, "paste the output of parpy-opt --print-pipeline into ARCHITECTURE.md"
