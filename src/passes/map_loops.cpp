@@ -1,0 +1,339 @@
+// See map_loops.h. Requests are bound to loops first, for every target alike; then the levels are
+// laid out for the target. On CUDA the innermost parallel loops are threads and those around them
+// blocks; on the CPU the outermost ones are workers and the innermost of the rest SIMD lanes.
+#include "passes/map_loops.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "analysis/uses.h"
+#include "ir/builder.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+constexpr std::int64_t kWarpSize = 32;
+constexpr std::int64_t kMaxThreadsPerBlock = 1024;
+constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();
+
+bool is_parallel(const Stmt& stmt) {
+    const auto* loop = stmt.as<For>();
+    return loop != nullptr && loop->mapping.parallel();
+}
+
+bool contains_parallel(const Body& body) {
+    bool found = false;
+    for_each_stmt(body, [&](const Stmt& stmt) { found = found || is_parallel(stmt); });
+    return found;
+}
+
+// ---------------------------------------------------------------- binding requests to loops
+
+class RequestBinder {
+public:
+    explicit RequestBinder(PassContext& context) : context_(context) {}
+
+    void run() {
+        for (const auto& [label, request] : context_.options.mapping)
+            check(label, request);
+        for (Function* function : context_.module.functions) {
+            for_each_stmt(function->body, [&](Stmt& stmt) { bind(*function, stmt); });
+        }
+    }
+
+private:
+    void check(const std::string& label, const LoopPar& request) {
+        const Span at = context_.module.entry_function()->span;
+        if (request.threads < 0 || request.threads > kMaxBlocks * kMaxThreadsPerBlock) {
+            context_.diagnostics
+                .error(Code::kP304, at,
+                       "label '" + label + "' is mapped to " + std::to_string(request.threads) +
+                           " threads")
+                .help =
+                "ask for at least one thread, or leave the label out of the mapping to run "
+                "the loop sequentially";
+        }
+        const std::int64_t tpb = request.threads_per_block;
+        if (tpb < kWarpSize || tpb > kMaxThreadsPerBlock || tpb % kWarpSize != 0) {
+            context_.diagnostics
+                .error(
+                    Code::kP304, at,
+                    "label '" + label + "' asks for " + std::to_string(tpb) + " threads per block")
+                .help = "threads per block are a multiple of 32 from 32 to 1024";
+        }
+    }
+
+    void bind(const Function& function, Stmt& stmt) {
+        for (const std::string& label : stmt.labels) {
+            const auto found = context_.options.mapping.find(label);
+            if (found == context_.options.mapping.end()) continue;
+            const LoopPar& request = found->second;
+            if (request.threads == 0 && !request.reduce) continue;
+            auto* loop = stmt.as<For>();
+            if (loop == nullptr) {
+                context_.diagnostics
+                    .error(Code::kP302, stmt.span,
+                           "label '" + label +
+                               "' is mapped, but the statement behind it is no "
+                               "`for` loop")
+                    .help = "move `parpy.label('" + label + "')` in front of a loop";
+            } else if (&function != context_.module.entry_function()) {
+                context_.diagnostics
+                    .error(Code::kP305, stmt.span,
+                           "label '" + label + "' is mapped, but its loop is in the helper '" +
+                               function.name + "'")
+                    .help = "map a loop of '" + context_.module.entry_function()->name +
+                            "', or write the helper's loop there";
+            } else {
+                merge(*loop, label, request);
+            }
+        }
+    }
+
+    // Several labels may sit on one loop; requests that say nothing about a field agree with all.
+    void merge(For& loop, const std::string& label, const LoopPar& request) {
+        LoopMapping& mapping = loop.mapping;
+        const bool conflict =
+            (mapping.threads != 0 && request.threads != 0 && mapping.threads != request.threads) ||
+            (mapping.threads_per_block != LoopPar::kDefaultThreadsPerBlock &&
+             request.threads_per_block != LoopPar::kDefaultThreadsPerBlock &&
+             mapping.threads_per_block != request.threads_per_block);
+        if (conflict) {
+            context_.diagnostics
+                .error(Code::kP303, loop.span,
+                       "the labels of loop '" + loop.var->name + "' are mapped differently: '" +
+                           label + "' asks for " + std::to_string(request.threads) + " threads (" +
+                           std::to_string(request.threads_per_block) +
+                           " per block), another label for " + std::to_string(mapping.threads) +
+                           " (" + std::to_string(mapping.threads_per_block) + " per block)")
+                .help = "map one of the loop's labels, or map them alike";
+            return;
+        }
+        if (request.threads != 0) mapping.threads = request.threads;
+        if (request.threads_per_block != LoopPar::kDefaultThreadsPerBlock) {
+            mapping.threads_per_block = request.threads_per_block;
+        }
+        mapping.reduce = mapping.reduce || request.reduce;
+    }
+
+    PassContext& context_;
+};
+
+// ---------------------------------------------------------------- what holds on every target
+
+// Reports control flow that leaves a parallel loop or a Gpu block from inside.
+class ExitCheck {
+public:
+    explicit ExitCheck(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+    // `leaves_break`, `leaves_continue`: such a statement here would go out of `region`.
+    void body(const Body& stmts, const Stmt* region, bool leaves_break, bool leaves_continue) {
+        for (const Stmt* s : stmts) {
+            if (s->kind == StmtKind::kReturn && region != nullptr) {
+                report(*s, "`return`", *region);
+            } else if (s->kind == StmtKind::kBreak && leaves_break) {
+                report(*s, "`break`", *region);
+            } else if (s->kind == StmtKind::kContinue && leaves_continue) {
+                report(*s, "`continue`", *region);
+            } else if (is_parallel(*s)) {
+                body(s->as<For>()->body, s, true, false);
+            } else if (const auto* gpu = s->as<Gpu>(); gpu != nullptr && region == nullptr) {
+                body(gpu->body, s, true, true);
+            } else {
+                const bool loop = s->kind == StmtKind::kFor || s->kind == StmtKind::kWhile;
+                for_each_body(*s, [&](const Body& inner) {
+                    body(inner, region, leaves_break && !loop, leaves_continue && !loop);
+                });
+            }
+        }
+    }
+
+private:
+    void report(const Stmt& exit, const std::string& what, const Stmt& region) {
+        const auto* loop = region.as<For>();
+        const std::string where =
+            loop != nullptr ? "the parallel loop '" + loop->var->name + "'" : "`with parpy.gpu`";
+        auto& error = diagnostics_.error(Code::kP308, exit.span, what + " cannot leave " + where);
+        error.notes.push_back({region.span, "entered here"});
+        error.help = loop != nullptr ? "leave the loop out of the mapping to run it sequentially"
+                                     : "put the statement behind the block";
+    }
+
+    Diagnostics& diagnostics_;
+};
+
+void dissolve_gpu(Body& body) {
+    rewrite_stmts(body, [](Stmt* stmt, Body& out) {
+        if (auto* gpu = stmt->as<Gpu>()) {
+            out.insert(out.end(), gpu->body.begin(), gpu->body.end());
+        } else {
+            out.push_back(stmt);
+        }
+    });
+}
+
+// ---------------------------------------------------------------- CPU
+
+class CpuLevels {
+public:
+    static void body(Body& stmts, bool inside_workers) {
+        for (Stmt* s : stmts) {
+            if (is_parallel(*s)) {
+                auto* loop = s->as<For>();
+                if (!inside_workers) {
+                    loop->mapping.level = Level::kWorkers;
+                } else if (!contains_parallel(loop->body)) {
+                    loop->mapping.level = Level::kVector;
+                } else {
+                    loop->mapping.threads = 0;
+                }
+                body(loop->body, true);
+            } else {
+                for_each_body(*s, [&](Body& inner) { body(inner, inside_workers); });
+            }
+        }
+    }
+};
+
+// ---------------------------------------------------------------- CUDA
+
+class CudaLevels {
+public:
+    explicit CudaLevels(PassContext& context) : context_(context) {}
+
+    void host_body(Body& stmts) {
+        for (Stmt* s : stmts) {
+            if (is_parallel(*s)) {
+                nest(*s);
+            } else if (auto* gpu = s->as<Gpu>()) {
+                dissolve_gpu(gpu->body);
+                nest(*gpu);
+            } else {
+                check_host(*s);
+                for_each_body(*s, [&](Body& inner) { host_body(inner); });
+            }
+        }
+    }
+
+private:
+    // A root parallel loop or Gpu block with all that is inside.
+    void nest(Stmt& root) {
+        const For* first = nullptr;
+        std::int64_t tpb = LoopPar::kDefaultThreadsPerBlock;
+        for_each_stmt(root, [&](Stmt& stmt) {
+            if (!is_parallel(stmt)) return;
+            auto& loop = *stmt.as<For>();
+            const std::int64_t own = loop.mapping.threads_per_block;
+            if (own == LoopPar::kDefaultThreadsPerBlock) return;
+            if (first == nullptr) {
+                first = &loop;
+                tpb = own;
+            } else if (own != tpb) {
+                auto& error = context_.diagnostics.error(
+                    Code::kP303, loop.span,
+                    "loop '" + loop.var->name + "' asks for " + std::to_string(own) +
+                        " threads per block and loop '" + first->var->name +
+                        "' of the same nest for " + std::to_string(tpb));
+                error.notes.push_back({first->span, "the other request"});
+                error.help = "give one of them, or the same number to both";
+            }
+        });
+        for_each_stmt(root, [&](Stmt& stmt) {
+            if (is_parallel(stmt)) level(*stmt.as<For>(), tpb);
+        });
+    }
+
+    void level(For& loop, std::int64_t tpb) {
+        LoopMapping& mapping = loop.mapping;
+        if (contains_parallel(loop.body)) {
+            mapping.level = Level::kBlocks;
+            mapping.threads_per_block = LoopPar::kDefaultThreadsPerBlock;
+            if (mapping.threads > kMaxBlocks) too_large(loop, mapping.threads);
+            return;
+        }
+        mapping.level = Level::kThreads;
+        const std::int64_t rounded = (mapping.threads + kWarpSize - 1) / kWarpSize * kWarpSize;
+        mapping.threads_per_block = std::min(rounded, tpb);
+        mapping.blocks = (rounded + mapping.threads_per_block - 1) / mapping.threads_per_block;
+        mapping.threads = mapping.blocks * mapping.threads_per_block;
+        if (mapping.threads > kMaxBlocks) too_large(loop, mapping.threads);
+    }
+
+    void too_large(const For& loop, std::int64_t threads) {
+        context_.diagnostics
+            .error(Code::kP312, loop.span,
+                   "loop '" + loop.var->name + "' is mapped to " + std::to_string(threads) +
+                       " threads, more than one kernel can have (" + std::to_string(kMaxBlocks) +
+                       ")")
+            .help = "map it to fewer threads: each then runs several iterations";
+    }
+
+    // Host code may compute with scalars, ask for extents and call what needs no array.
+    void check_host(const Stmt& stmt) {
+        const Var* array = nullptr;
+        Span span = stmt.span;
+        if (const auto* store = stmt.as<Store>()) array = store->array;
+        for_each_slot(stmt, [&](const Expr* slot) {
+            if (stmt.kind == StmtKind::kReturn && slot->op == Op::kArray) return;
+            for_each_expr(*slot, [&](const Expr& e) {
+                if (array != nullptr) return;
+                if (e.op == Op::kLoad || e.op == Op::kArray || e.op == Op::kAtomicAdd) {
+                    array = e.var;
+                    span = e.span.valid() ? e.span : stmt.span;
+                }
+            });
+        });
+        if (array == nullptr) return;
+        context_.diagnostics
+            .error(Code::kP306, span,
+                   "the array '" + array->name +
+                       "' is used outside parallel loops, in code that runs on the host")
+            .help =
+            "put the statement into `with parpy.gpu:` to run it on the GPU, or map a loop "
+            "around it";
+    }
+
+    PassContext& context_;
+};
+
+// With nothing mapped the whole function is sequential code on the GPU. A return at the end stays
+// on the host: it hands over what the caller gets.
+void wrap_in_gpu(Module& module, Function& entry) {
+    Stmt* last = entry.body.empty() ? nullptr : entry.body.back();
+    if (last != nullptr && last->kind == StmtKind::kReturn) {
+        entry.body.pop_back();
+    } else {
+        last = nullptr;
+    }
+    if (entry.body.empty()) {
+        if (last != nullptr) entry.body.push_back(last);
+        return;
+    }
+    auto* gpu = module.make<Gpu>(entry.span);
+    gpu->body = std::move(entry.body);
+    entry.body = {gpu};
+    if (last != nullptr) entry.body.push_back(last);
+}
+
+}  // namespace
+
+void map_loops(PassContext& context) {
+    Function& entry = *context.module.entry_function();
+    RequestBinder(context).run();
+    const bool on_gpu = context.options.backend != Backend::kCpu;
+    if (on_gpu && context.options.mapping.empty()) wrap_in_gpu(context.module, entry);
+    ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
+    if (context.diagnostics.has_errors()) return;
+    if (on_gpu) {
+        CudaLevels(context).host_body(entry.body);
+    } else {
+        dissolve_gpu(entry.body);
+        CpuLevels::body(entry.body, false);
+    }
+}
+
+}  // namespace parpy

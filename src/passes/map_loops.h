@@ -1,0 +1,20 @@
+// Turns the mapping (label -> request) into a LoopMapping on each loop. This is the one pass that
+// knows how parallelism is laid out on a machine: blocks and threads, or workers and SIMD lanes.
+//
+//     mapping {N: threads(64), M: threads(100)}
+//     before   N: for i …:  M: for j …:
+//     CUDA     for i …: [blocks, 64]       for j …: [threads, 128 in 1 block]
+//     CPU      for i …: [workers, 64]      for j …: [vector]
+//
+//     pre   profile kLoops             post   profile kMapped; loops without a level are
+//     sequential; CPU: no Gpu is left. CUDA: array code stands only in Gpu and parallel loops, none
+//     of which is left by a return or break; with an empty mapping the whole function is one Gpu.
+#pragma once
+
+#include "pass.h"
+
+namespace parpy {
+
+void map_loops(PassContext& context);
+
+}  // namespace parpy
