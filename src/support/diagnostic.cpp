@@ -140,6 +140,14 @@ Diagnostic& Diagnostics::performance(Code code, Span span, std::string message) 
     return add(Severity::kPerformance, code, span, std::move(message));
 }
 
+Diagnostic& Diagnostics::internal(Span span, std::string message) {
+    Diagnostic& diagnostic = error(Code::kP900, span, std::move(message));
+    diagnostic.help =
+        "this is a fault of ParPy, not of your program; please report it with the function, its "
+        "arguments and the output of a call with debug=True";
+    return diagnostic;
+}
+
 void Diagnostics::clear() {
     all_.clear();
     errors_ = 0;

@@ -46,6 +46,8 @@ public:
     Diagnostic& error(Code code, Span span, std::string message);
     Diagnostic& warning(Code code, Span span, std::string message);
     Diagnostic& performance(Code code, Span span, std::string message);
+    // A fault of the compiler itself (P900): says how to report it.
+    Diagnostic& internal(Span span, std::string message);
 
     [[nodiscard]] bool has_errors() const { return errors_ != 0; }
     [[nodiscard]] const std::vector<Diagnostic>& all() const { return all_; }

@@ -1,0 +1,59 @@
+// The pipeline: which passes run for which back end, in which order, and why in that order.
+// `parpy-opt --print-pipeline` prints this table.
+#include "parpy/compile.h"
+
+#include <algorithm>
+
+#include "pass.h"
+#include "passes/check_labels.h"
+#include "passes/map_loops.h"
+
+namespace parpy {
+namespace {
+
+enum class On : std::uint8_t { kAll, kCpu, kCuda };
+
+struct Row {
+    Pass pass;
+    On on;
+};
+
+using enum ir::Profile;
+
+// clang-format off
+const std::vector<Row>& table() {
+    static const std::vector<Row> rows = {
+        {{"check-labels", check_labels, kSurface,
+          "before anything is folded away: a label in a branch that the call rules out is no mistake"}, On::kAll},
+        {{"map-loops", map_loops, kMapped,
+          "after the loops have their final form: levels are given by how parallel loops nest"}, On::kAll},
+    };
+    return rows;
+}
+// clang-format on
+
+std::vector<Pass> passes_for(On target) {
+    std::vector<Pass> passes;
+    for (const Row& row : table()) {
+        if (row.on == On::kAll || row.on == target) {
+            passes.push_back(row.pass);
+        }
+    }
+    return passes;
+}
+
+}  // namespace
+
+std::span<const Pass> pipeline(Backend backend) {
+    static const std::vector<Pass> cpu = passes_for(On::kCpu);
+    static const std::vector<Pass> cuda = passes_for(On::kCuda);
+    return backend == Backend::kCpu ? cpu : cuda;
+}
+
+const Pass* find_pass(std::string_view name) {
+    const auto found =
+        std::ranges::find_if(table(), [&](const Row& r) { return r.pass.name == name; });
+    return found == table().end() ? nullptr : &found->pass;
+}
+
+}  // namespace parpy

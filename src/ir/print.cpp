@@ -1,0 +1,632 @@
+// The text form of programs (print.h). Variables of one function that share a name are told apart
+// by a suffix; everything else is spelled as it is.
+#include "ir/print.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/ops.h"
+#include "ir/visit.h"
+
+namespace parpy::ir {
+namespace {
+
+// Binding strength in the text, weakest first; mirrors Python's grammar (and parse.cpp).
+enum Precedence {
+    kTernary,
+    kOrLevel,
+    kAndLevel,
+    kNotLevel,
+    kComparison,
+    kBitOrLevel,
+    kBitXorLevel,
+    kBitAndLevel,
+    kShift,
+    kSum,
+    kProduct,
+    kUnary,
+    kPower,
+    kPrimary,
+};
+
+Precedence precedence_of(Op op) {
+    switch (op) {
+        case Op::kOr:
+            return kOrLevel;
+        case Op::kAnd:
+            return kAndLevel;
+        case Op::kBitOr:
+            return kBitOrLevel;
+        case Op::kBitXor:
+            return kBitXorLevel;
+        case Op::kBitAnd:
+            return kBitAndLevel;
+        case Op::kShl:
+        case Op::kShr:
+            return kShift;
+        case Op::kAdd:
+        case Op::kSub:
+            return kSum;
+        case Op::kPow:
+            return kPower;
+        default:
+            return is_comparison(op) ? kComparison : kProduct;
+    }
+}
+
+std::string quoted(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            out += '\\';
+        }
+        if (c == '\n') {
+            out += "\\n";
+        } else {
+            out += c;
+        }
+    }
+    return out + '"';
+}
+
+template <class T>
+std::string shortest(T value) {
+    std::array<char, 64> buffer;
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+    std::string out(buffer.data(), end.ptr);
+    if (out.find_first_of(".en") == std::string::npos) {
+        out += ".0";
+    }
+    return out;
+}
+
+std::string float_digits(double value, Scalar scalar) {
+    const bool wide = scalar == Scalar::kF64 || scalar == Scalar::kC128;
+    return wide ? shortest(value) : shortest(static_cast<float>(value));
+}
+
+// `[10, 20]`, `[n, 20; s, 1]` with strides where they are not those of a C-contiguous array.
+template <class F>
+std::string array_type(const Var& var, F&& name_of) {
+    std::string out(name(var.type.scalar));
+    if (var.dims.empty() && var.type.rank != 0) {
+        out += "[:";
+        for (int i = 1; i < var.type.rank; ++i) {
+            out += ", :";
+        }
+        return out + "]";
+    }
+    const auto one = [&](const std::optional<std::int64_t>& constant, const Var* variable) {
+        return constant              ? std::to_string(*constant)
+               : variable != nullptr ? name_of(*variable)
+                                     : "?";
+    };
+    std::string extents, strides;
+    bool contiguous = true;
+    std::optional<std::int64_t> expected = 1;
+    for (std::size_t i = var.dims.size(); i-- > 0;) {
+        contiguous = contiguous && expected && var.dims[i].stride == expected;
+        const auto& extent = var.dims[i].extent;
+        expected = expected && extent ? std::optional(*expected * *extent) : std::nullopt;
+    }
+    for (const Dim& dim : var.dims) {
+        const std::string_view separator = extents.empty() ? "" : ", ";
+        extents += separator;
+        extents += one(dim.extent, dim.extent_var);
+        strides += separator;
+        strides += one(dim.stride, dim.stride_var);
+    }
+    return out + "[" + extents + (contiguous ? "" : "; " + strides) + "]";
+}
+
+// Which literals go without a type suffix: the default types i64, f64 and c128, or in a surface
+// program their weak counterparts, or for messages all.
+enum class Literals { kTyped, kSurface, kAll };
+
+// The names of the variables of one function.
+class Names {
+public:
+    std::string operator()(const Var& var) {
+        auto [entry, is_new] = names_.try_emplace(&var);
+        if (is_new) {
+            std::string name = var.name;
+            for (int n = 1; !used_.insert(name).second; ++n) {
+                name = var.name + "_" + std::to_string(n);
+            }
+            entry->second = name;
+        }
+        return entry->second;
+    }
+
+private:
+    std::unordered_map<const Var*, std::string> names_;
+    std::unordered_set<std::string> used_;
+};
+
+bool is_surface(const Module& module) {
+    bool found = false;
+    for (const Function* function : module.functions) {
+        for_each_expr(function->body,
+                      [&](const Expr& e) { found = found || (e.op == Op::kConst && e.type.weak); });
+        for_each_stmt(function->body, [&](const Stmt& s) {
+            for_each_var(s, [&](const Var* v) { found = found || (v != nullptr && v->type.weak); });
+        });
+        for (const Var* param : function->params) {
+            found = found || param->type.weak;
+        }
+    }
+    return found;
+}
+
+// The type of a loop bound that is not spelled, from that of the loop's end.
+Type implicit_bound_type(const Type& end) {
+    const bool strong = end.is_scalar() && is_integer(end.scalar) && !end.weak;
+    return strong ? end : Type::weak_of(Scalar::kI64);
+}
+
+class Printer {
+public:
+    Printer(const PrintOptions& options, Literals literals)
+        : options_(options), literals_(literals) {}
+
+    void function(const Function& function) {
+        names_ = {};
+        declared_.clear();
+        constexpr std::array<std::string_view, 3> kKinds = {"entry", "helper", "kernel"};
+        out_ += kKinds[static_cast<std::size_t>(function.kind)];
+        out_ += ' ';
+        out_ += function.name + "(";
+        for (const Var* param : function.params) {
+            declared_.insert(param);
+            out_ += param == function.params.front() ? "" : ", ";
+            parameter(*param);
+        }
+        out_ += ")";
+        if (!function.result.is_unknown()) {
+            out_ += " -> " + to_string(function.result);
+        }
+        out_ += ":";
+        end_line(function.span);
+        ++depth_;
+        undeclared(function);
+        if (function.body.empty()) {
+            line("pass");
+        }
+        for (const Stmt* s : function.body) {
+            stmt(*s);
+        }
+        --depth_;
+    }
+
+    void stmt(const Stmt& s) {
+        for (const std::string& label : s.labels) {
+            line("label " + quoted(label));
+        }
+        switch (s.kind) {
+            case StmtKind::kAssign:
+                assign(*s.as<Assign>());
+                break;
+            case StmtKind::kStore:
+                store(*s.as<Store>());
+                break;
+            case StmtKind::kFor:
+                loop(*s.as<For>());
+                break;
+            case StmtKind::kWhile:
+                line("while " + expr(*s.as<While>()->condition) + ":", s.span);
+                body(s.as<While>()->body);
+                break;
+            case StmtKind::kIf:
+                conditional(*s.as<If>(), "if ");
+                break;
+            case StmtKind::kBreak:
+                line("break", s.span);
+                break;
+            case StmtKind::kContinue:
+                line("continue", s.span);
+                break;
+            case StmtKind::kReturn: {
+                const Expr* value = s.as<Return>()->value;
+                line(value != nullptr ? "return " + expr(*value) : "return", s.span);
+                break;
+            }
+            case StmtKind::kEvaluate:
+                line(expr(*s.as<Evaluate>()->value), s.span);
+                break;
+            case StmtKind::kAssert: {
+                const auto& assertion = *s.as<Assert>();
+                line("assert " + expr(*assertion.condition) +
+                         (assertion.message.empty() ? "" : ", " + quoted(assertion.message)),
+                     s.span);
+                break;
+            }
+            case StmtKind::kGpu:
+                line("gpu:", s.span);
+                body(s.as<Gpu>()->body);
+                break;
+            case StmtKind::kAlloc: {
+                constexpr std::array<std::string_view, 4> kSpaces = {"global", "local", "shared",
+                                                                     "scratch"};
+                const Var& array = *s.as<Alloc>()->array;
+                declared_.insert(&array);
+                line("alloc " + names_(array) + ": " + type_of(array) + " " +
+                         std::string(kSpaces[static_cast<std::size_t>(array.space)]),
+                     s.span);
+                break;
+            }
+            case StmtKind::kBarrier: {
+                constexpr std::array<std::string_view, 3> kScopes = {"warp", "block", "grid"};
+                line("barrier " +
+                         std::string(kScopes[static_cast<std::size_t>(s.as<Barrier>()->scope)]),
+                     s.span);
+                break;
+            }
+            case StmtKind::kLaunch:
+                launch(*s.as<Launch>());
+                break;
+        }
+    }
+
+    std::string expr(const Expr& e, Precedence context = kTernary) {
+        Precedence own = kPrimary;
+        std::string text = spell(e, own);
+        return own < context ? "(" + text + ")" : text;
+    }
+
+    std::string take() { return std::move(out_); }
+
+private:
+    // ------------------------------------------------------------ variables
+
+    std::string type_of(const Var& var) {
+        return var.type.is_array() ? array_type(var, names_) : to_string(var.type);
+    }
+
+    void parameter(const Var& param) {
+        out_ += names_(param);
+        if (!param.type.is_unknown()) {
+            out_ += ": " + type_of(param);
+        }
+        const std::string argument = "@" + std::to_string(param.origin.argument);
+        const std::string dimension = std::to_string(param.origin.dimension);
+        switch (param.origin.kind) {
+            case Origin::Kind::kNone:
+                break;
+            case Origin::Kind::kArgument:
+                out_ += " " + argument;
+                break;
+            case Origin::Kind::kExtent:
+                out_ += " " + argument + ".extent" + dimension;
+                break;
+            case Origin::Kind::kStride:
+                out_ += " " + argument + ".stride" + dimension;
+                break;
+        }
+        out_ += param.written ? " written" : "";
+        out_ += param.aliased ? " aliased" : "";
+        if (param.constant) {
+            out_ += " = " + constant(param.type, *param.constant);
+        }
+    }
+
+    // The name, with its type where the variable appears for the first time.
+    std::string declare(const Var& var) {
+        const bool first = declared_.insert(&var).second;
+        return first && !var.type.is_unknown() ? names_(var) + ": " + type_of(var) : names_(var);
+    }
+
+    // Variables that are read but that no statement declares get a line at the top.
+    void undeclared(const Function& function) {
+        std::unordered_set<const Var*> known = declared_;
+        for_each_stmt(function.body, [&](const Stmt& s) {
+            if (const auto* s_assign = s.as<Assign>(); s_assign != nullptr) {
+                known.insert(s_assign->var);
+            } else if (const auto* s_for = s.as<For>(); s_for != nullptr) {
+                known.insert(s_for->var);
+            } else if (const auto* s_alloc = s.as<Alloc>(); s_alloc != nullptr) {
+                known.insert(s_alloc->array);
+            } else if (const auto* s_launch = s.as<Launch>(); s_launch != nullptr) {
+                known.insert(s_launch->chunks);
+            }
+        });
+        const auto add = [&](const Var* var) {
+            if (var == nullptr || !known.insert(var).second) {
+                return;
+            }
+            declared_.insert(var);
+            const std::string type = var->type.is_unknown() ? "" : ": " + type_of(*var);
+            if (var->constant) {
+                line("const " + names_(*var) + type + " = " + constant(var->type, *var->constant));
+            } else {
+                line("var " + names_(*var) + type);
+            }
+        };
+        for_each_stmt(function.body, [&](const Stmt& s) {
+            for_each_slot(s, [&](const Expr* slot) {
+                for_each_expr(*slot, [&](const Expr& e) { add(e.var); });
+            });
+            for_each_var(s, [&](const Var* v) { add(v); });
+        });
+    }
+
+    // ------------------------------------------------------------ statements
+
+    void assign(const Assign& s) {
+        const std::string update = s.update ? std::string(text(*s.update)) : "";
+        const std::string target = s.update ? names_(*s.var) : declare(*s.var);
+        line(target + " " + update + "= " + expr(*s.value), s.span);
+    }
+
+    void store(const Store& s) {
+        const std::string update = s.update ? std::string(text(*s.update)) : "";
+        line((s.atomic ? "atomic " : "") + element(*s.array, s.indices) + " " + update + "= " +
+                 expr(*s.value),
+             s.span);
+    }
+
+    void loop(const For& s) {
+        std::string head = "for " + declare(*s.var) + " in range(";
+        const Type implicit = implicit_bound_type(s.end->type);
+        const auto is_constant = [&](const Expr& e, std::int64_t value) {
+            return e.op == Op::kConst && e.type == implicit && e.constant == Constant{value};
+        };
+        const bool unit_step = is_constant(*s.step, 1);
+        if (!unit_step || !is_constant(*s.begin, 0)) {
+            head += expr(*s.begin) + ", ";
+        }
+        head += expr(*s.end);
+        if (!unit_step) {
+            head += ", " + expr(*s.step);
+        }
+        line(head + ")" + mapping(s.mapping) + ":", s.span);
+        body(s.body);
+    }
+
+    std::string mapping(const LoopMapping& m) {
+        constexpr std::array<std::string_view, 5> kLevels = {"sequential", "blocks", "threads",
+                                                             "workers", "vector"};
+        std::string items;
+        const auto item = [&](const std::string& text) {
+            items += (items.empty() ? "" : ", ") + text;
+        };
+        if (m.threads != 0) {
+            item("threads=" + std::to_string(m.threads));
+        }
+        if (m.threads_per_block != LoopMapping{}.threads_per_block) {
+            item("tpb=" + std::to_string(m.threads_per_block));
+        }
+        if (m.reduce) {
+            item("reduce");
+        }
+        if (m.level != Level::kSequential) {
+            item("level=" + std::string(kLevels[static_cast<std::size_t>(m.level)]));
+        }
+        if (m.blocks != 1) {
+            item("blocks=" + std::to_string(m.blocks));
+        }
+        std::string out = items.empty() ? "" : " par(" + items + ")";
+        std::string reductions;
+        for (const Reduction& r : m.reductions) {
+            reductions += (reductions.empty() ? "" : ", ") + std::string(text(r.op)) + " ";
+            reductions += r.var->type.is_array() ? element(*r.var, r.indices) : names_(*r.var);
+        }
+        return out + (reductions.empty() ? "" : " reducing(" + reductions + ")");
+    }
+
+    void conditional(const If& s, const std::string& keyword) {
+        line(keyword + expr(*s.condition) + ":", s.span);
+        body(s.then_body);
+        if (s.else_body.empty()) {
+            return;
+        }
+        const If* only = s.else_body.size() == 1 ? s.else_body[0]->as<If>() : nullptr;
+        if (only != nullptr && only->labels.empty()) {
+            conditional(*only, "elif ");
+            return;
+        }
+        line("else:");
+        body(s.else_body);
+    }
+
+    void launch(const Launch& s) {
+        std::string out = "launch " + s.kernel->name + "(" + list(s.arguments) + ")";
+        if (s.iterations != nullptr) {
+            out += " over(" + expr(*s.iterations);
+            if (s.chunks != nullptr) {
+                out += ", chunks=" + declare(*s.chunks);
+            }
+            if (s.cost != 0) {
+                out += ", cost=" + shortest(s.cost);
+            }
+            if (s.max_workers != 0) {
+                out += ", max_workers=" + std::to_string(s.max_workers);
+            }
+            out += ")";
+        }
+        if (s.grid[0] != nullptr) {
+            out += " grid(" + expr(*s.grid[0]);
+            for (int i = 1; i < 3 && s.grid[i] != nullptr; ++i) {
+                out += ", " + expr(*s.grid[i]);
+            }
+            out += ")";
+        }
+        if (s.block[0] != 1 || s.block[1] != 1 || s.block[2] != 1) {
+            out += " block(" + std::to_string(s.block[0]) + ", " + std::to_string(s.block[1]) +
+                   ", " + std::to_string(s.block[2]) + ")";
+        }
+        if (s.shared_bytes != 0) {
+            out += " shared(" + std::to_string(s.shared_bytes) + ")";
+        }
+        line(out, s.span);
+    }
+
+    void body(const Body& statements) {
+        ++depth_;
+        if (statements.empty()) {
+            line("pass");
+        }
+        for (const Stmt* s : statements) {
+            stmt(*s);
+        }
+        --depth_;
+    }
+
+    void line(const std::string& text, const Span& span = {}) {
+        out_.append(static_cast<std::size_t>(depth_) * 4, ' ');
+        out_ += text;
+        end_line(span);
+    }
+
+    void end_line(const Span& span) {
+        if (options_.spans && span.valid()) {
+            out_ += "  @" + std::to_string(span.line) + ":" + std::to_string(span.column);
+        }
+        out_ += '\n';
+    }
+
+    // ------------------------------------------------------------ expressions
+
+    std::string list(const std::vector<Expr*>& expressions, std::size_t count = SIZE_MAX) {
+        std::string out;
+        for (std::size_t i = 0; i < std::min(count, expressions.size()); ++i) {
+            out += (i == 0 ? "" : ", ") + expr(*expressions[i]);
+        }
+        return out;
+    }
+
+    std::string element(const Var& array, const std::vector<Expr*>& indices,
+                        std::size_t count = SIZE_MAX) {
+        return names_(array) + "[" + list(indices, count) + "]";
+    }
+
+    std::string constant(const Type& type, const Constant& c) const {
+        if (const bool* flag = std::get_if<bool>(&c.value)) {
+            return *flag ? "True" : "False";
+        }
+        if (const auto* z = std::get_if<std::complex<double>>(&c.value)) {
+            return to_string(type) + "{" + float_digits(z->real(), type.scalar) + ", " +
+                   float_digits(z->imag(), type.scalar) + "}";
+        }
+        if (const auto* n = std::get_if<std::int64_t>(&c.value)) {
+            const std::string digits = type.scalar == Scalar::kU64
+                                           ? std::to_string(static_cast<std::uint64_t>(*n))
+                                           : std::to_string(*n);
+            return digits + suffix(type, Scalar::kI64);
+        }
+        const double value = std::get<double>(c.value);
+        if (!std::isfinite(value)) {
+            return (value < 0 ? "-" : "") + to_string(type) + (std::isnan(value) ? ".nan" : ".inf");
+        }
+        return float_digits(value, type.scalar) + suffix(type, Scalar::kF64);
+    }
+
+    std::string suffix(const Type& type, Scalar usual) const {
+        const bool implied = type.scalar == usual && type.weak == (literals_ == Literals::kSurface);
+        return implied || literals_ == Literals::kAll ? "" : to_string(type);
+    }
+
+    std::string call(const std::string& name, const std::vector<Expr*>& operands) {
+        return name + "(" + list(operands) + ")";
+    }
+
+    // The text without outer parentheses; `own` becomes its precedence.
+    std::string spell(const Expr& e, Precedence& own) {
+        switch (e.op) {
+            case Op::kConst: {
+                std::string text = constant(e.type, e.constant);
+                own = text.starts_with('-') ? kUnary : kPrimary;
+                return text;
+            }
+            case Op::kVar:
+                return names_(*e.var);
+            case Op::kArray:
+                return names_(*e.var) + "[...]";
+            case Op::kLoad:
+                return element(*e.var, e.operands);
+            case Op::kExtent:
+                return names_(*e.var) + ".shape[" + std::to_string(e.index) + "]";
+            case Op::kRegister:
+                return "$" + std::string(text(e.reg));
+            case Op::kConvert:
+                return call(to_string(e.type), e.operands);
+            case Op::kCall: {
+                const std::string& name = e.callee->name;
+                const bool reserved = op_from_text(name) || scalar_from_name(name);
+                return call((reserved ? "call " : "") + name, e.operands);
+            }
+            case Op::kAtomicAdd: {
+                const std::size_t rank = e.operands.size() - 1;
+                return "atomic_add(" + element(*e.var, e.operands, rank) + ", " +
+                       expr(*e.operands[rank]) + ")";
+            }
+            case Op::kSelect:
+                own = kTernary;
+                return expr(*e.operands[1], kOrLevel) + " if " + expr(*e.operands[0], kOrLevel) +
+                       " else " + expr(*e.operands[2], kTernary);
+            case Op::kNot:
+                own = kNotLevel;
+                return "not " + expr(*e.operands[0], kNotLevel);
+            case Op::kNeg:
+            case Op::kPos:
+            case Op::kInvert: {
+                own = kUnary;
+                const std::string sign = e.op == Op::kNeg ? "-" : e.op == Op::kPos ? "+" : "~";
+                // A minus in front of a literal is part of the literal.
+                const bool literal = e.operands[0]->op == Op::kConst;
+                const std::string operand = expr(*e.operands[0], kUnary);
+                return sign + (literal ? "(" + operand + ")" : operand);
+            }
+            default:
+                break;
+        }
+        if (!is_infix(e.op)) {
+            return call(std::string(text(e.op)), e.operands);
+        }
+        own = precedence_of(e.op);
+        const bool right_associative = e.op == Op::kPow;
+        const auto next = static_cast<Precedence>(own + 1);
+        const bool chains = is_comparison(e.op);  // `a < b < c` would mean something else
+        const Precedence left = right_associative || chains ? next : own;
+        const Precedence right = right_associative ? kUnary : next;
+        return expr(*e.operands[0], left) + " " + std::string(text(e.op)) + " " +
+               expr(*e.operands[1], right);
+    }
+
+    const PrintOptions& options_;
+    const Literals literals_;
+    Names names_;
+    std::unordered_set<const Var*> declared_;
+    std::string out_;
+    int depth_ = 0;
+};
+
+}  // namespace
+
+std::string print(const Module& module, const PrintOptions& options) {
+    const bool surface = is_surface(module);
+    std::string out = surface ? "surface\n" : "";
+    for (const Function* function : module.functions) {
+        Printer printer(options, surface ? Literals::kSurface : Literals::kTyped);
+        printer.function(*function);
+        out += out.empty() ? "" : "\n";
+        out += printer.take();
+    }
+    return out;
+}
+
+std::string print(const Stmt& stmt) {
+    const PrintOptions options;
+    Printer printer(options, Literals::kAll);
+    printer.stmt(stmt);
+    return printer.take();
+}
+
+std::string print(const Expr& expr) {
+    const PrintOptions options;
+    return Printer(options, Literals::kAll).expr(expr);
+}
+
+}  // namespace parpy::ir
