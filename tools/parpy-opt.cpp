@@ -15,7 +15,8 @@
 namespace parpy {
 namespace {
 
-constexpr std::string_view kHelp = R"(usage: parpy-opt [flags] [FILE]      reads FILE or standard input
+constexpr std::string_view kHelp =
+    R"(usage: parpy-opt [flags] [FILE]      reads FILE or standard input
 
   --pass A,B,C             run these passes, in this order
   --pipeline cpu|cuda      run the pipeline of a back end
@@ -76,7 +77,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
     return trimmed(text).empty() ? std::vector<std::string>{} : parts;
 }
 
-template <class T> bool number(std::string_view text, T& out) {
+template <class T>
+bool number(std::string_view text, T& out) {
     text = trimmed(text);
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
     return error == std::errc() && end == text.data() + text.size();

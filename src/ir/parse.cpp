@@ -1055,11 +1055,12 @@ private:
 bool parse(std::string_view text, std::string_view file_name, Module& module,
            Diagnostics& diagnostics) {
     module.sources = {{std::string(file_name), std::string(text), 1}, {"<python>", "", 1}};
+    const std::size_t before = diagnostics.all().size();
     std::vector<Token> tokens = lex(text, diagnostics);
-    if (!diagnostics.has_errors()) {
+    if (diagnostics.all().size() == before) {
         Parser(std::move(tokens), module, diagnostics).run();
     }
-    return !diagnostics.has_errors();
+    return diagnostics.all().size() == before;
 }
 
 }  // namespace parpy::ir

@@ -574,8 +574,12 @@ private:
             case Op::kInvert: {
                 own = kUnary;
                 const std::string sign = e.op == Op::kNeg ? "-" : e.op == Op::kPos ? "+" : "~";
-                // A minus in front of a literal is part of the literal.
-                const bool literal = e.operands[0]->op == Op::kConst;
+                // A minus in front of a literal is part of the literal: `-(3 ** x)`.
+                const Expr* leftmost = e.operands[0];
+                while (is_infix(leftmost->op)) {
+                    leftmost = leftmost->operands[0];
+                }
+                const bool literal = leftmost->op == Op::kConst;
                 const std::string operand = expr(*e.operands[0], kUnary);
                 return sign + (literal ? "(" + operand + ")" : operand);
             }
