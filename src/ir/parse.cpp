@@ -610,6 +610,7 @@ private:
                 expect("=");
                 if (item.text == "chunks") {
                     s->chunks = declaration();
+                    s->chunks->type = Type::of(Scalar::kI64);
                 } else if (item.text == "cost") {
                     s->cost = std::get<double>(literal(Type::of(Scalar::kF64)).value);
                 } else if (item.text == "max_workers") {

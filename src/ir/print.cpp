@@ -436,7 +436,8 @@ private:
         if (s.iterations != nullptr) {
             out += " over(" + expr(*s.iterations);
             if (s.chunks != nullptr) {
-                out += ", chunks=" + declare(*s.chunks);
+                declared_.insert(s.chunks);  // always an i64
+                out += ", chunks=" + names_(*s.chunks);
             }
             if (s.cost != 0) {
                 out += ", cost=" + shortest(s.cost);
