@@ -21,7 +21,8 @@ extern "C" int parpy_launch(ParpyContext* context, int index, unsigned grid_x, u
 extern "C" void* parpy_scratch(ParpyContext* context, std::int64_t bytes) {
     if (context->error) return nullptr;
     if (context->session == nullptr) {
-        context->fail({parpy::Code::kP900, "device memory asked for outside of a device program", {}});
+        context->fail(
+            {parpy::Code::kP900, "device memory asked for outside of a device program", {}});
         return nullptr;
     }
     parpy::RuntimeError error;

@@ -25,8 +25,8 @@ public:
 }  // namespace parpy
 
 struct ParpyContext {
-    parpy::DeviceSession* session = nullptr;      // not owned; null on the CPU
-    std::unique_ptr<parpy::RuntimeError> error;   // the first one; null: none
+    parpy::DeviceSession* session = nullptr;     // not owned; null on the CPU
+    std::unique_ptr<parpy::RuntimeError> error;  // the first one; null: none
 
     // Keeps the first error; returns the value that generated code passes on as a failure.
     int fail(parpy::RuntimeError e) {

@@ -1,9 +1,12 @@
 // The disk cache: content-addressed, shared by concurrent processes, published atomically
 // (write aside, fsync-free rename), bounded in size (least recently used goes first); an entry that
 // does not verify is rebuilt. PARPY_CACHE_DIR, else $XDG_CACHE_HOME/parpy, else ~/.cache/parpy;
-// PARPY_CACHE=0 turns it off; PARPY_CACHE_SIZE bounds it (bytes, default 1 GiB).
+// PARPY_CACHE=0 turns it off; PARPY_CACHE_SIZE bounds it (bytes, default 1 GiB). A directory that
+// belongs to or can be written by others is not used: its entries are machine code.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,14 +15,30 @@ namespace parpy {
 
 class KernelCache {
 public:
+    // The cache that the environment describes, read once.
     static KernelCache& instance();
 
-    // The key is a hash of everything the entry depends on.
+    // An empty directory: no cache, every get misses.
+    KernelCache(std::filesystem::path directory, std::uint64_t size);
+
+    // The key is a hash of everything the entry depends on; ParPy's version is always part of it.
+    // `kind` is a short word, readable in the file name.
     [[nodiscard]] static std::string key(std::string_view kind, std::string_view identity,
                                          std::string_view source);
+    // All three are safe from any thread, and never fail loudly: it is a cache.
     [[nodiscard]] std::optional<std::string> get(const std::string& key);
-    void put(const std::string& key, std::string_view value);  // failures are silent: it is a cache
+    void put(const std::string& key, std::string_view value);
     void clear();
+
+    // Removes the least recently used entries until the rest fits. put does so now and then.
+    void trim();
+
+private:
+    [[nodiscard]] bool usable();
+    [[nodiscard]] std::filesystem::path file_of(const std::string& key) const;
+
+    std::filesystem::path directory_;
+    std::uint64_t size_;
 };
 
 }  // namespace parpy

@@ -1,0 +1,15 @@
+// Keeps LLVM from ending the process. LLVM reports what it cannot handle through a handler that must
+// not return (its default aborts); ours throws. LLVM is built without exceptions, so its frames are
+// passed without clean-up: what the failed call used must be abandoned, not destroyed.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace parpy {
+
+// Runs `work`; false, with LLVM's reason in `reason`, if it ended in a fatal error. `work` must own
+// nothing whose destructor touches LLVM: keep that behind a pointer which the caller releases.
+[[nodiscard]] bool guard_llvm(const std::function<void()>& work, std::string& reason);
+
+}  // namespace parpy

@@ -1,0 +1,68 @@
+// Cache, compile, link: see host_code.h.
+#include "runtime/host_code.h"
+
+#include "runtime/kernel_cache.h"
+#include "runtime/thread_pool.h"
+
+namespace parpy {
+
+namespace {
+
+// Everything that the object depends on besides the text.
+std::string identity_of(const CppOptions& options) {
+    static const std::string compiler = cpp_compiler_identity();
+    std::string result = compiler;
+    result += options.fast_math ? "\nfast" : "\nstrict";
+    for (const std::string& flag : options.extra_flags)
+        result += "\n" + flag;
+    return result;
+}
+
+// Text that pulls in files depends on their contents, which no key knows.
+bool self_contained(const Program& program, const CppOptions& options) {
+    if (program.host.find("#include") != std::string::npos) return false;
+    for (const std::string& flag : options.extra_flags) {
+        if (flag.starts_with("-include")) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+HostCode load_host_code(const Program& program, const Options& options, RuntimeError& error) {
+    if (program.host.find("parpy_parallel_for") != std::string::npos) warm_workers();
+    CppOptions cpp;
+    cpp.fast_math = options.fast_math;
+    // On a device these are its compiler's.
+    if (options.backend == Backend::kCpu) {
+        cpp.includes = options.includes;
+        cpp.extra_flags = options.extra_flags;
+    }
+
+    KernelCache& cache = KernelCache::instance();
+    const bool cacheable = self_contained(program, cpp);
+    const std::string key =
+        cacheable ? KernelCache::key("cpu", identity_of(cpp), program.host) : std::string();
+    std::string object;
+    if (cacheable) object = cache.get(key).value_or("");
+    if (object.empty()) {
+        object = compile_cpp(program.host, program.name + ".cpp", cpp, error);
+        if (object.empty()) return {};
+        if (cacheable) cache.put(key, object);
+    }
+
+    HostCode result;
+    result.object = load_object(object, options.libs, error);
+    if (!result.object) return {};
+    const std::string entry = program.name + "_slots";
+    result.entry = reinterpret_cast<HostCode::Entry>(result.object->symbol(entry));
+    if (result.entry == nullptr) {
+        error = {Code::kP513, "the host code defines no function '" + entry + "'",
+                 "keep the signature extern \"C\" int " + entry +
+                     "(ParpyContext*, const unsigned long*)"};
+        return {};
+    }
+    return result;
+}
+
+}  // namespace parpy

@@ -1,0 +1,124 @@
+// parpy_chunks and parpy_parallel_for on oneTBB. The split into chunks is arithmetic on the
+// arguments alone; which thread runs a chunk, and when, is TBB's.
+#include "runtime/thread_pool.h"
+
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+
+#include "runtime/abi.h"
+
+namespace parpy {
+
+namespace {
+
+// A chunk is worth handing to another thread from about here on, in nanoseconds; more chunks than
+// threads even out iterations of different cost.
+constexpr double kChunkWork = 25'000;
+constexpr std::int64_t kChunksPerWorker = 4;
+
+std::atomic<bool> workers_lost{false};  // we are a fork of a process that had workers
+
+void note_workers_exist() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        pthread_atfork(nullptr, nullptr,
+                       [] { workers_lost.store(true, std::memory_order_relaxed); });
+    });
+}
+
+using Body = void (*)(void*, std::int64_t, std::int64_t, std::int64_t);
+
+struct Split {
+    std::int64_t iterations, chunks;
+    [[nodiscard]] std::int64_t begin(std::int64_t chunk) const {
+        const std::int64_t each = iterations / chunks, rest = iterations % chunks;
+        return chunk * each + std::min(chunk, rest);
+    }
+};
+
+void run_in_arena(const Split& split, Body body, void* frame) {
+    tbb::parallel_for(std::int64_t{0}, split.chunks, [&](std::int64_t chunk) {
+        body(frame, split.begin(chunk), split.begin(chunk + 1), chunk);
+    });
+}
+
+// An arena of at most `workers` threads; each calling thread keeps the one it used last.
+tbb::task_arena& bounded_arena(std::int64_t workers) {
+    static thread_local std::unique_ptr<tbb::task_arena> arena;
+    static thread_local std::int64_t size = 0;
+    if (!arena || size != workers) {
+        arena = std::make_unique<tbb::task_arena>(static_cast<int>(workers));
+        size = workers;
+    }
+    return *arena;
+}
+
+}  // namespace
+
+std::int64_t worker_count() {
+    static const std::int64_t count = [] {
+        const std::int64_t processors = std::max(tbb::info::default_concurrency(), 1);
+        const char* bound = std::getenv("PARPY_NUM_THREADS");
+        const std::int64_t wanted = bound == nullptr ? 0 : std::atoll(bound);
+        return wanted > 0 ? std::min(wanted, processors) : processors;
+    }();
+    return count;
+}
+
+void warm_workers() {
+    if (worker_count() < 2 || workers_lost.load(std::memory_order_relaxed)) return;
+    static std::once_flag once;
+    std::call_once(once, [] {
+        note_workers_exist();
+        tbb::task_arena(static_cast<int>(worker_count())).enqueue([] {});
+    });
+}
+
+}  // namespace parpy
+
+extern "C" std::int64_t parpy_chunks(ParpyContext*, std::int64_t iterations, double cost,
+                                     std::int64_t max_workers) {
+    using namespace parpy;
+    std::int64_t workers = worker_count();
+    if (max_workers > 0) workers = std::min(workers, max_workers);
+    const double work = static_cast<double>(iterations) * cost;
+    if (workers < 2 || iterations < 2 || !(work >= kSerialBelow)) return 1;
+    const std::int64_t most = std::min(iterations, workers * kChunksPerWorker);
+    const double wanted = std::min(work / kChunkWork, static_cast<double>(most));
+    std::int64_t chunks = std::max(static_cast<std::int64_t>(wanted), std::int64_t{2});
+    if (chunks > workers) chunks -= chunks % workers;
+    return chunks;
+}
+
+extern "C" void parpy_parallel_for(ParpyContext*, std::int64_t iterations, std::int64_t chunks,
+                                   std::int64_t max_workers, parpy::Body body, void* frame) {
+    using namespace parpy;
+    if (iterations <= 0) return;
+    const Split split{iterations, std::clamp(chunks, std::int64_t{1}, iterations)};
+    if (split.chunks == 1) {
+        body(frame, 0, iterations, 0);
+        return;
+    }
+    std::int64_t workers = worker_count();
+    if (max_workers > 0) workers = std::min(workers, max_workers);
+    if (workers < 2 || workers_lost.load(std::memory_order_relaxed)) {
+        for (std::int64_t chunk = 0; chunk < split.chunks; ++chunk) {
+            body(frame, split.begin(chunk), split.begin(chunk + 1), chunk);
+        }
+        return;
+    }
+    note_workers_exist();
+    if (workers == tbb::info::default_concurrency()) {
+        run_in_arena(split, body, frame);
+    } else {
+        bounded_arena(workers).execute([&] { run_in_arena(split, body, frame); });
+    }
+}

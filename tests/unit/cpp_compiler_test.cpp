@@ -1,0 +1,264 @@
+// The embedded Clang: good text runs, bad text is reported, nothing ends the process, and the float
+// and integer rules that generated code relies on hold.
+#include "backend/cpu/cpp_compiler.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+namespace parpy {
+namespace {
+
+std::unique_ptr<LoadedObject> build(std::string_view source, RuntimeError& error,
+                                    const CppOptions& options = {}) {
+    const std::string object = compile_cpp(source, "kernel.cpp", options, error);
+    if (object.empty()) return nullptr;
+    return load_object(object, {}, error);
+}
+
+template <typename Function>
+Function* function(const LoadedObject& object, std::string_view name) {
+    return reinterpret_cast<Function*>(object.symbol(name));
+}
+
+// Builds `source`, which must be good, and keeps it until the test ends.
+class Built {
+public:
+    explicit Built(std::string_view source, const CppOptions& options = {}) {
+        RuntimeError error;
+        object_ = build(source, error, options);
+        EXPECT_TRUE(object_) << error.message;
+    }
+    template <typename Function>
+    Function* get(std::string_view name) const {
+        return object_ ? function<Function>(*object_, name) : nullptr;
+    }
+
+private:
+    std::unique_ptr<LoadedObject> object_;
+};
+
+void expect_usable() {
+    const Built built("extern \"C\" int answer() { return 42; }");
+    auto* answer = built.get<int()>("answer");
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer(), 42);
+}
+
+TEST(CppCompiler, RunsAKernel) {
+    const Built built(
+        "extern \"C\" void axpy(float a, const float* __restrict x, float* __restrict y, long n) {"
+        "  for (long i = 0; i < n; ++i) y[i] = a * x[i] + y[i]; }");
+    auto* axpy = built.get<void(float, const float*, float*, long)>("axpy");
+    ASSERT_TRUE(axpy);
+    std::vector<float> x(1001), y(1001, 1.0f);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] = static_cast<float>(i);
+    axpy(2.0f, x.data(), y.data(), 1001);
+    EXPECT_EQ(y[0], 1.0f);
+    EXPECT_EQ(y[1000], 2001.0f);
+}
+
+TEST(CppCompiler, AbsentSymbolIsNull) {
+    const Built built("extern \"C\" int there() { return 1; }");
+    EXPECT_EQ(built.get<int()>("absent"), nullptr);
+}
+
+TEST(CppCompiler, SyntaxErrorIsReportedWithItsPlace) {
+    RuntimeError error;
+    EXPECT_EQ(build("int f() {\n  return x +;\n}\n", error), nullptr);
+    EXPECT_EQ(error.code, Code::kP510);
+    EXPECT_NE(error.message.find("kernel.cpp:2:"), std::string::npos) << error.message;
+    expect_usable();
+}
+
+TEST(CppCompiler, UnknownFlagIsReported) {
+    RuntimeError error;
+    EXPECT_EQ(build("int f();", error, {.extra_flags = {"-no-such-flag"}}), nullptr);
+    EXPECT_NE(error.message.find("-no-such-flag"), std::string::npos) << error.message;
+    expect_usable();
+}
+
+TEST(CppCompiler, MissingFunctionIsReported) {
+    RuntimeError error;
+    EXPECT_EQ(
+        build("extern \"C\" int absent_function(); int f() { return absent_function(); }", error),
+        nullptr);
+    EXPECT_EQ(error.code, Code::kP512);
+    EXPECT_NE(error.message.find("absent_function"), std::string::npos) << error.message;
+    expect_usable();
+}
+
+TEST(CppCompiler, BadAssemblyIsReported) {
+    RuntimeError error;
+    EXPECT_EQ(build("void f() { __asm__ volatile(\"no_such_instruction\"); }", error), nullptr);
+    EXPECT_NE(error.message.find("no_such_instruction"), std::string::npos) << error.message;
+    expect_usable();
+}
+
+// An intrinsic of another target: LLVM's instruction selection calls report_fatal_error.
+TEST(CppCompiler, FatalErrorOfTheBackEndIsReported) {
+    for (int i = 0; i < 3; ++i) {
+        RuntimeError error;
+        EXPECT_EQ(build("float ex2(float) __asm__(\"llvm.nvvm.ex2.approx.f\");"
+                        "float f(float x) { return ex2(x); }",
+                        error),
+                  nullptr);
+        EXPECT_EQ(error.code, Code::kP511);
+        EXPECT_NE(error.message.find("ex2"), std::string::npos) << error.message;
+        expect_usable();
+    }
+}
+
+TEST(CppCompiler, MathFunctionsAndTheRuntimeResolve) {
+    const Built built(
+        "struct ParpyContext;"
+        "extern \"C\" { double tgamma(double); double erf(double); float lgammaf(float);"
+        "long parpy_chunks(ParpyContext*, long, double, long); void* memcpy(void*, const void*,"
+        "unsigned long);"
+        "double gamma_of(double x) { return tgamma(x) + erf(0.0); }"
+        "long chunks() { return parpy_chunks(nullptr, 1, 1.0, 0); } }");
+    auto* gamma_of = built.get<double(double)>("gamma_of");
+    auto* chunks = built.get<long()>("chunks");
+    ASSERT_TRUE(gamma_of && chunks);
+    EXPECT_EQ(gamma_of(5.0), 24.0);
+    EXPECT_EQ(chunks(), 1);
+}
+
+TEST(CppCompiler, LibrariesAreSearched) {
+    RuntimeError error;
+    const std::string object = compile_cpp(
+        "extern \"C\" { const char* zlibVersion(); char v() { return *zlibVersion(); } }", "k.cpp",
+        {}, error);
+    ASSERT_FALSE(object.empty()) << error.message;
+    const std::string missing[] = {"libno-such-library.so"};
+    EXPECT_EQ(load_object(object, missing, error), nullptr);
+    EXPECT_NE(error.message.find("no-such-library"), std::string::npos) << error.message;
+    const std::string zlib[] = {"libz.so.1"};
+    const auto loaded = load_object(object, zlib, error);
+    ASSERT_TRUE(loaded) << error.message;
+    EXPECT_EQ(function<char()>(*loaded, "v")(), '1');
+}
+
+TEST(CppCompiler, HeadersAreFoundWhenAsked) {
+    const Built built(
+        "#include <cmath>\n#include <cstdint>\n"
+        "extern \"C\" double f(double x) { return std::hypot(x, std::int64_t{4}); }",
+        {.includes = {"."}});
+    auto* f = built.get<double(double)>("f");
+    ASSERT_TRUE(f);
+    EXPECT_EQ(f(3.0), 5.0);
+}
+
+TEST(CppCompiler, FloatToIntegerSaturates) {
+    const Built built(
+        "extern \"C\" { int i32(double x) { return (int)x; }"
+        "long i64(float x) { return (long)x; }"
+        "unsigned char u8(float x) { return (unsigned char)x; }"
+        "void many(const float* x, int* y, long n) {"
+        "  for (long i = 0; i < n; ++i) y[i] = (int)x[i]; } }");
+    auto* i32 = built.get<int(double)>("i32");
+    auto* i64 = built.get<long(float)>("i64");
+    auto* u8 = built.get<unsigned char(float)>("u8");
+    auto* many = built.get<void(const float*, int*, long)>("many");
+    ASSERT_TRUE(i32 && i64 && u8 && many);
+    const double infinity = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(i32(infinity), std::numeric_limits<int>::max());
+    EXPECT_EQ(i32(-infinity), std::numeric_limits<int>::min());
+    EXPECT_EQ(i32(std::nan("")), 0);
+    EXPECT_EQ(i32(-2.9), -2);
+    EXPECT_EQ(i64(1e30f), std::numeric_limits<long>::max());
+    EXPECT_EQ(u8(300.0f), 255);
+    EXPECT_EQ(u8(-1.0f), 0);
+    std::vector<float> x(100, 1e20f);
+    x[37] = NAN;
+    std::vector<int> y(100);
+    many(x.data(), y.data(), 100);
+    EXPECT_EQ(y[0], std::numeric_limits<int>::max());
+    EXPECT_EQ(y[37], 0);
+}
+
+TEST(CppCompiler, SignedOverflowWraps) {
+    const Built built(
+        "extern \"C\" { int next(int x) { return x + 1; }"
+        "bool grows(int x) { return x + 1 > x; } }");
+    auto* next = built.get<int(int)>("next");
+    auto* grows = built.get<bool(int)>("grows");
+    ASSERT_TRUE(next && grows);
+    EXPECT_EQ(next(std::numeric_limits<int>::max()), std::numeric_limits<int>::min());
+    EXPECT_FALSE(grows(std::numeric_limits<int>::max()));
+}
+
+TEST(CppCompiler, ContractionIsFastMathAlone) {
+    constexpr std::string_view kSource =
+        "extern \"C\" double f(double a, double b, double c) { return a * b + c; }";
+    const double a = 1.0 + 0x1p-30, b = 1.0 - 0x1p-30, c = -1.0;
+    const Built strict(kSource), fast(kSource, {.fast_math = true});
+    auto* f = strict.get<double(double, double, double)>("f");
+    auto* g = fast.get<double(double, double, double)>("f");
+    ASSERT_TRUE(f && g);
+    volatile double product = a * b;
+    EXPECT_EQ(f(a, b, c), product + c);
+    EXPECT_EQ(g(a, b, c), std::fma(a, b, c));
+}
+
+TEST(CppCompiler, MaximumPropagatesNaN) {
+    const Built built(
+        "float parpy_max(float, float) __asm__(\"llvm.maximum.f32\") __attribute__((const));"
+        "extern \"C\" float row_max(const float* x, long n) { float m = x[0];"
+        "  for (long i = 1; i < n; ++i) m = parpy_max(m, x[i]); return m; }");
+    auto* row_max = built.get<float(const float*, long)>("row_max");
+    ASSERT_TRUE(row_max);
+    std::vector<float> x(1003);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] = -static_cast<float>((i * 7919) % 1003);
+    EXPECT_EQ(row_max(x.data(), 1003), 0.0f);
+    x[500] = NAN;
+    EXPECT_TRUE(std::isnan(row_max(x.data(), 1003)));
+}
+
+TEST(CppCompiler, PointersOfDifferentTypesMayAlias) {
+    const Built built("extern \"C\" int f(int* i, float* x) { *i = 1; *x = 2.0f; return *i; }");
+    auto* f = built.get<int(int*, float*)>("f");
+    ASSERT_TRUE(f);
+    float cell = 0;
+    const float two = 2.0f;
+    int bits = 0;
+    std::memcpy(&bits, &two, sizeof bits);
+    EXPECT_EQ(f(reinterpret_cast<int*>(&cell), &cell), bits);
+}
+
+TEST(CppCompiler, ThreadsCompileAtOnce) {
+    std::vector<std::thread> threads;
+    std::atomic<int> right{0};
+    for (int t = 0; t < 2; ++t) {
+        threads.emplace_back([t, &right] {
+            for (int i = 0; i < 8; ++i) {
+                RuntimeError error;
+                const int value = 100 * t + i;
+                const auto built =
+                    build("extern \"C\" int f() { return " + std::to_string(value) + "; }", error);
+                if (built && function<int()>(*built, "f")() == value) ++right;
+                RuntimeError expected;
+                if (!build("syntax error", expected) && expected.failed()) ++right;
+            }
+        });
+    }
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(right.load(), 32);
+}
+
+TEST(CppCompiler, SameTextSameObject) {
+    RuntimeError error;
+    constexpr std::string_view kSource = "extern \"C\" double f(double x) { return x * x; }";
+    const std::string first = compile_cpp(kSource, "kernel.cpp", {}, error);
+    EXPECT_FALSE(first.empty());
+    EXPECT_EQ(first, compile_cpp(kSource, "kernel.cpp", {}, error));
+}
+
+}  // namespace
+}  // namespace parpy

@@ -1,0 +1,168 @@
+// The disk cache: what was put comes back, what is broken does not, processes do not disturb each
+// other, and it stays below its bound.
+#include "runtime/kernel_cache.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <vector>
+
+namespace parpy {
+namespace {
+
+namespace fs = std::filesystem;
+
+class KernelCacheTest : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string pattern = (fs::temp_directory_path() / "parpy-cache-XXXXXX").string();
+        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+        directory_ = pattern;
+    }
+    void TearDown() override { fs::remove_all(directory_); }
+
+    [[nodiscard]] std::vector<fs::path> files() const {
+        std::vector<fs::path> result;
+        for (const auto& entry : fs::recursive_directory_iterator(directory_)) {
+            if (entry.is_regular_file()) result.push_back(entry.path());
+        }
+        return result;
+    }
+
+    fs::path directory_;
+};
+
+TEST_F(KernelCacheTest, WhatWasPutComesBack) {
+    KernelCache cache(directory_, 1 << 20);
+    const std::string key = KernelCache::key("cpu", "compiler", "source");
+    EXPECT_EQ(cache.get(key), std::nullopt);
+    const std::string value("a\0b", 3);
+    cache.put(key, value);
+    EXPECT_EQ(cache.get(key), value);
+    EXPECT_EQ(KernelCache(directory_, 1 << 20).get(key), value);
+    cache.put(key, "");
+    EXPECT_EQ(cache.get(key), "");
+    cache.clear();
+    EXPECT_EQ(cache.get(key), std::nullopt);
+}
+
+TEST_F(KernelCacheTest, KeysTellTheirPartsApart) {
+    const std::string key = KernelCache::key("cpu", "ab", "c");
+    EXPECT_EQ(key, KernelCache::key("cpu", "ab", "c"));
+    EXPECT_NE(key, KernelCache::key("cpu", "a", "bc"));
+    EXPECT_NE(key, KernelCache::key("cuda", "ab", "c"));
+    EXPECT_TRUE(key.starts_with("cpu-"));
+}
+
+TEST_F(KernelCacheTest, BrokenEntriesMissAndAreReplaced) {
+    KernelCache cache(directory_, 1 << 20);
+    const std::string key = KernelCache::key("cpu", "compiler", "source");
+    const std::string value(1000, 'x');
+    const auto damage = [&](auto&& how) {
+        cache.put(key, value);
+        ASSERT_EQ(files().size(), 1u);
+        how(files()[0]);
+        EXPECT_EQ(cache.get(key), std::nullopt);
+        cache.put(key, value);
+        EXPECT_EQ(cache.get(key), value);
+    };
+    damage([](const fs::path& p) { fs::resize_file(p, fs::file_size(p) - 1); });
+    damage([](const fs::path& p) { fs::resize_file(p, 0); });
+    damage([](const fs::path& p) { std::ofstream(p, std::ios::app) << "more"; });
+    damage([](const fs::path& p) {
+        std::fstream file(p, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(500);
+        file.put('y');
+    });
+    damage([](const fs::path& p) {
+        std::fstream file(p, std::ios::in | std::ios::out | std::ios::binary);
+        file.put('?');
+    });
+}
+
+TEST_F(KernelCacheTest, ProcessesShareIt) {
+    const std::string value(20'000, 'v');
+    const auto key = [](int i) { return KernelCache::key("cpu", "", std::to_string(i)); };
+    constexpr int kProcesses = 3, kKeys = 40;
+    std::vector<pid_t> children;
+    for (int p = 0; p < kProcesses; ++p) {
+        const pid_t child = ::fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            KernelCache cache(directory_, 1 << 24);
+            bool good = true;
+            for (int round = 0; round < 3; ++round) {
+                for (int i = 0; i < kKeys; ++i) {
+                    const auto got = cache.get(key(i));
+                    good = good && (!got || *got == value);
+                    cache.put(key(i), value);
+                }
+            }
+            ::_exit(good ? 0 : 1);
+        }
+        children.push_back(child);
+    }
+    for (const pid_t child : children) {
+        int status = 0;
+        ASSERT_EQ(::waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+    }
+    KernelCache cache(directory_, 1 << 24);
+    for (int i = 0; i < kKeys; ++i)
+        EXPECT_EQ(cache.get(key(i)), value);
+    EXPECT_EQ(files().size(), static_cast<std::size_t>(kKeys));
+}
+
+TEST_F(KernelCacheTest, LeastRecentlyUsedGoFirst) {
+    KernelCache roomy(directory_, 1 << 20), cache(directory_, 10'000);
+    const auto key = [](int i) { return KernelCache::key("cpu", "", std::to_string(i)); };
+    for (int i = 0; i < 30; ++i) {
+        roomy.put(key(i), std::string(1000, 'v'));
+        for (const fs::path& file : files()) {
+            if (file.filename() == key(i)) {
+                fs::last_write_time(file,
+                                    fs::file_time_type::clock::now() - std::chrono::hours(100 - i));
+            }
+        }
+    }
+    ASSERT_TRUE(cache.get(key(0)).has_value());  // a hit makes it the youngest
+    cache.trim();
+    EXPECT_TRUE(cache.get(key(0)).has_value());
+    EXPECT_FALSE(cache.get(key(1)).has_value());
+    EXPECT_TRUE(cache.get(key(29)).has_value());
+    std::uintmax_t total = 0;
+    for (const fs::path& file : files())
+        total += fs::file_size(file);
+    EXPECT_LE(total, 10'000u);
+    EXPECT_GT(total, 5'000u);
+}
+
+TEST_F(KernelCacheTest, StaysNearItsBoundByItself) {
+    KernelCache cache(directory_, 20'000);
+    for (int i = 0; i < 600; ++i) {
+        cache.put(KernelCache::key("cpu", "", std::to_string(i)), std::string(500, 'v'));
+    }
+    EXPECT_LT(files().size(), 400u);
+}
+
+TEST_F(KernelCacheTest, ADirectoryOthersCanWriteToIsNotUsed) {
+    KernelCache cache(directory_, 1 << 20);
+    const std::string key = KernelCache::key("cpu", "compiler", "source");
+    cache.put(key, "value");
+    ASSERT_TRUE(cache.get(key).has_value());
+    ::chmod((directory_ / "v1").c_str(), 0777);
+    EXPECT_EQ(cache.get(key), std::nullopt);
+}
+
+TEST(KernelCache, WithoutADirectoryEverythingMisses) {
+    KernelCache cache({}, 1 << 20);
+    cache.put("cpu-00", "value");
+    EXPECT_EQ(cache.get("cpu-00"), std::nullopt);
+    cache.clear();
+}
+
+}  // namespace
+}  // namespace parpy
