@@ -1,5 +1,5 @@
-// The pass: all instances to a common fixpoint of types, then each one that is called rewritten, then
-// what flows along calls (which arrays are written, which may overlap).
+// The pass: all instances to a common fixpoint of types, then each one that is called rewritten,
+// then what flows along calls (which arrays are written, which may overlap).
 #include "passes/infer_types.h"
 
 #include <algorithm>
@@ -148,8 +148,8 @@ void replace_functions(Module& module, Instances& instances) {
             module.functions.push_back(instance.function);
         }
     }
-    module.entry = static_cast<std::size_t>(
-        std::ranges::find(module.functions, entry) - module.functions.begin());
+    module.entry = static_cast<std::size_t>(std::ranges::find(module.functions, entry) -
+                                            module.functions.begin());
 }
 
 }  // namespace
@@ -196,9 +196,9 @@ Instance& Instances::find_or_make(const Function* callee, std::vector<ArgumentKe
         function->params.push_back(input);
         for (std::size_t axis = 0; axis < argument.dims.size(); ++axis) {
             const auto at_run_time = [&](std::string_view what) {
-                layout.push_back(module.make_var(
-                    input->name + "_" + std::string(what) + std::to_string(axis),
-                    Type::of(Scalar::kI64), input->span));
+                layout.push_back(
+                    module.make_var(input->name + "_" + std::string(what) + std::to_string(axis),
+                                    Type::of(Scalar::kI64), input->span));
                 return layout.back();
             };
             Dim dim;
@@ -228,9 +228,9 @@ Diagnostic* report_once(Diagnostics& diagnostics, Code code, Span span, std::str
 }
 
 Diagnostic* Typer::report(Code code, Span span, std::string message, std::string help) {
-    return rewriting() ? report_once(context_.diagnostics, code, span, std::move(message),
-                                     std::move(help))
-                       : nullptr;
+    return rewriting()
+               ? report_once(context_.diagnostics, code, span, std::move(message), std::move(help))
+               : nullptr;
 }
 
 void Typer::report(const Typing& typing, Span span) {
@@ -245,8 +245,8 @@ void infer_types(PassContext& context) {
     // if the scalar is kept in the type it is converted to (s = 0.0; s += x_f32[i]).
     for (Instance& instance : instances.all) {
         for (const Webs::Step& step : instance.webs.steps) {
-            if (step.update && step.only_use && step.source->type.weak &&
-                !step.target->type.weak && step.target->type.is_scalar() &&
+            if (step.update && step.only_use && step.source->type.weak && !step.target->type.weak &&
+                step.target->type.is_scalar() &&
                 promote(step.source->type, step.target->type) == step.target->type) {
                 step.source->type = step.target->type;
             }

@@ -1,4 +1,5 @@
-// Gives every expression and variable its type, as NumPy >= 2 would, and writes the conversions out.
+// Gives every expression and variable its type, as NumPy >= 2 would, and writes the conversions
+// out.
 //
 //     before  def f(x: f32[1], n: int)         after  def f(x: f32[1], n: i64)
 //                 s = 0.0                                 s = 0.0: f32

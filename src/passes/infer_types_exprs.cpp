@@ -53,17 +53,26 @@ Operand Typer::walk_value(Expr*& slot) {
 
 Operand Typer::walk(Expr*& slot) {
     switch (slot->op) {
-        case Op::kConst: return walk_const(*slot);
+        case Op::kConst:
+            return walk_const(*slot);
         case Op::kVar:
-        case Op::kArray: return walk_var(slot);
-        case Op::kLoad: return walk_load(*slot);
-        case Op::kExtent: return walk_extent(slot);
-        case Op::kCall: return walk_call(slot);
-        case Op::kConvert: return walk_convert(slot);
+        case Op::kArray:
+            return walk_var(slot);
+        case Op::kLoad:
+            return walk_load(*slot);
+        case Op::kExtent:
+            return walk_extent(slot);
+        case Op::kCall:
+            return walk_call(slot);
+        case Op::kConvert:
+            return walk_convert(slot);
         case Op::kAnd:
-        case Op::kOr: return walk_logical(slot);
-        case Op::kSelect: return walk_select(slot);
-        default: return walk_operation(slot);
+        case Op::kOr:
+            return walk_logical(slot);
+        case Op::kSelect:
+            return walk_select(slot);
+        default:
+            return walk_operation(slot);
     }
 }
 
@@ -86,11 +95,16 @@ Operand Typer::walk_var(Expr*& slot) {
     if (var->type.is_array()) {
         report(Code::kP204, slot->span, "array '" + var->name + "' is used as a number",
                "give it subscripts: " + var->name +
-                   (var->type.rank == 1 ? "[i]" : var->type.rank == 2 ? "[i, j]" : "[i, j, …]"));
+                   (var->type.rank == 1   ? "[i]"
+                    : var->type.rank == 2 ? "[i, j]"
+                                          : "[i, j, …]"));
         return kUnknownOperand;
     }
     Operand operand;
     operand.type = var->type;
+    if (var->origin.kind == Origin::Kind::kArgument && var->type.is(Scalar::kBool)) {
+        operand.type.weak = true;  // Python's bool and np.bool_ cannot be told apart here
+    }
     operand.constant = var->constant_value();
     if (rewriting()) {
         slot->type = storage(var->type);
@@ -395,7 +409,8 @@ Operand Typer::walk_operation(Expr*& slot) {
             }
             result.constant = constant;
             if (rewriting()) {
-                slot = Builder(context_.module, expr.span).constant(storage(result.type), *constant);
+                slot =
+                    Builder(context_.module, expr.span).constant(storage(result.type), *constant);
             }
             return result;
         }
@@ -446,11 +461,10 @@ Expr* Typer::compare_exactly(Op op, Expr* expr) {
     Builder b(context_.module, expr->span);
     signed_side = b.convert(signed_side, Scalar::kI64);
     Expr* again = b.convert(clone(context_.module, signed_side), Scalar::kU64);
-    Expr* compared = signed_first ? b.binary(op, again, unsigned_side)
-                                  : b.binary(op, unsigned_side, again);
-    const bool negative_holds =
-        op == Op::kNe ||
-        (signed_first ? op == Op::kLt || op == Op::kLe : op == Op::kGt || op == Op::kGe);
+    Expr* compared =
+        signed_first ? b.binary(op, again, unsigned_side) : b.binary(op, unsigned_side, again);
+    const bool negative_holds = op == Op::kNe || (signed_first ? op == Op::kLt || op == Op::kLe
+                                                               : op == Op::kGt || op == Op::kGe);
     return negative_holds
                ? b.binary(Op::kOr, b.binary(Op::kLt, signed_side, b.integer(0)), compared)
                : b.binary(Op::kAnd, b.binary(Op::kGe, signed_side, b.integer(0)), compared);
@@ -523,6 +537,8 @@ Type Typer::storage(Type type) const {
     return type;
 }
 
-Scalar Typer::index_scalar() const { return storage(Type::weak_of(Scalar::kI64)).scalar; }
+Scalar Typer::index_scalar() const {
+    return storage(Type::weak_of(Scalar::kI64)).scalar;
+}
 
 }  // namespace parpy

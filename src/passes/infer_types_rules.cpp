@@ -22,7 +22,9 @@ const Type kWeakFloat = Type::weak_of(Scalar::kF64);
 bool is_integral(const Type& type) {
     return type.scalar == Scalar::kBool || ir::is_integer(type.scalar);
 }
-bool is_numpy_bool(const Type& type) { return type.scalar == Scalar::kBool && !type.weak; }
+bool is_numpy_bool(const Type& type) {
+    return type.scalar == Scalar::kBool && !type.weak;
+}
 
 Type common(std::span<const Operand> operands) {
     Type type = operands[0].type;
@@ -33,7 +35,9 @@ Type common(std::span<const Operand> operands) {
 }
 
 // Python's bool is an integer as soon as one computes with it.
-Type as_number(Type type) { return type == kWeakBool ? kWeakInt : type; }
+Type as_number(Type type) {
+    return type == kWeakBool ? kWeakInt : type;
+}
 
 Type strong(Type type) {
     type.weak = false;
@@ -49,9 +53,12 @@ Scalar float_for(Scalar scalar) {
         return scalar;
     }
     switch (ir::size_in_bytes(scalar)) {
-        case 1: return Scalar::kF16;
-        case 2: return Scalar::kF32;
-        default: return Scalar::kF64;
+        case 1:
+            return Scalar::kF16;
+        case 2:
+            return Scalar::kF32;
+        default:
+            return Scalar::kF64;
     }
 }
 
@@ -89,8 +96,10 @@ bool is_numpy_function(Op op) {
         case Op::kFmax:
         case Op::kSign:
         case Op::kSquare:
-        case Op::kReciprocal: return true;
-        default: return false;
+        case Op::kReciprocal:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -115,8 +124,10 @@ bool takes_complex(Op op) {
         case Op::kTan:
         case Op::kSinh:
         case Op::kCosh:
-        case Op::kTanh: return true;
-        default: return false;
+        case Op::kTanh:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -126,12 +137,15 @@ std::optional<Op> logic_of_bools(Op op) {
         case Op::kAdd:
         case Op::kMax:
         case Op::kMaximum:
-        case Op::kFmax: return Op::kBitOr;
+        case Op::kFmax:
+            return Op::kBitOr;
         case Op::kMul:
         case Op::kMin:
         case Op::kMinimum:
-        case Op::kFmin: return Op::kBitAnd;
-        default: return std::nullopt;
+        case Op::kFmin:
+            return Op::kBitAnd;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -143,12 +157,16 @@ Typing type_bools(Op op, std::span<const Operand> operands) {
     switch (op) {
         case Op::kSub:
             return refuse(op, operands, "use '^' for the difference of two bools");
-        case Op::kNeg: return refuse(op, operands, "use '~' or 'not' to negate a bool");
+        case Op::kNeg:
+            return refuse(op, operands, "use '~' or 'not' to negate a bool");
         case Op::kPos:
-        case Op::kSign: return refuse(op, operands, "convert it first: int(…)");
+        case Op::kSign:
+            return refuse(op, operands, "convert it first: int(…)");
         case Op::kAbs:
-        case Op::kConj: return identity(op, type);
-        default: return same(op, Type::of(Scalar::kI8));  // NumPy's smallest loop
+        case Op::kConj:
+            return identity(op, type);
+        default:
+            return same(op, Type::of(Scalar::kI8));  // NumPy's smallest loop
     }
 }
 
@@ -159,11 +177,12 @@ Typing type_power(std::span<const Operand> operands, Type type) {
             if (type.weak) {
                 return same(Op::kPow, kWeakFloat);
             }
-            Typing typing = refuse(Op::kPow, operands, "make the base a float: float(…) ** " +
-                                                           std::to_string(*exponent));
+            Typing typing =
+                refuse(Op::kPow, operands,
+                       "make the base a float: float(…) ** " + std::to_string(*exponent));
             typing.code = Code::kP215;
-            typing.error = "an integer cannot be raised to the negative power " +
-                           std::to_string(*exponent);
+            typing.error =
+                "an integer cannot be raised to the negative power " + std::to_string(*exponent);
             return typing;
         }
     }
@@ -186,8 +205,7 @@ Typing type_same(Op op, std::span<const Operand> operands) {
     if (is_numpy_function(op) && type.weak) {
         type = strong(type);
     }
-    if (op == Op::kFmod && type.weak &&
-        !std::ranges::all_of(operands, &Operand::from_float_call)) {
+    if (op == Op::kFmod && type.weak && !std::ranges::all_of(operands, &Operand::from_float_call)) {
         type = strong(type);
     }
     if (is_numpy_bool(type)) {
@@ -231,8 +249,8 @@ Typing type_divide(Op op, std::span<const Operand> operands) {
 Typing type_integer(Op op, std::span<const Operand> operands) {
     Type type = common(operands);
     if (!is_integral(type)) {
-        const bool floats = std::ranges::any_of(
-            operands, [](const Operand& o) { return !is_integral(o.type); });
+        const bool floats =
+            std::ranges::any_of(operands, [](const Operand& o) { return !is_integral(o.type); });
         return refuse(op, operands,
                       floats ? "convert to an integer first: int(…)"
                              : "no integer type holds both operands; convert one of them first");
@@ -295,7 +313,8 @@ Typing type_special(Op op, std::span<const Operand> operands) {
         case Op::kFloor:
         case Op::kCeil:
         case Op::kTrunc:
-        case Op::kRint: return type_rounding(op, operands);
+        case Op::kRint:
+            return type_rounding(op, operands);
         case Op::kPyInt:
         case Op::kPyFloat: {
             if (ir::is_complex(first.scalar)) {
@@ -303,7 +322,8 @@ Typing type_special(Op op, std::span<const Operand> operands) {
             }
             return identity(op, op == Op::kPyInt ? kWeakInt : kWeakFloat);
         }
-        case Op::kPyBool: return identity(op, kWeakBool);
+        case Op::kPyBool:
+            return identity(op, kWeakBool);
         case Op::kReal:
         case Op::kImag: {
             if (!ir::is_complex(first.scalar)) {
@@ -327,8 +347,10 @@ Typing type_special(Op op, std::span<const Operand> operands) {
             typing.result.scalar = ir::complex_of(type.scalar);
             return typing;
         }
-        case Op::kSelect: return same(op, join(operands[1], operands[2]));
-        default: return same(op, first);
+        case Op::kSelect:
+            return same(op, join(operands[1], operands[2]));
+        default:
+            return same(op, first);
     }
 }
 
@@ -343,11 +365,16 @@ Typing type_operation(Op op, std::span<const Operand> operands) {
         }
     }
     switch (ir::rule(op)) {
-        case TypeRule::kSame: return type_same(op, operands);
-        case TypeRule::kFloat: return type_float(op, operands);
-        case TypeRule::kDivide: return type_divide(op, operands);
-        case TypeRule::kInteger: return type_integer(op, operands);
-        case TypeRule::kCompare: return type_compare(op, operands);
+        case TypeRule::kSame:
+            return type_same(op, operands);
+        case TypeRule::kFloat:
+            return type_float(op, operands);
+        case TypeRule::kDivide:
+            return type_divide(op, operands);
+        case TypeRule::kInteger:
+            return type_integer(op, operands);
+        case TypeRule::kCompare:
+            return type_compare(op, operands);
         case TypeRule::kPredicate: {
             Typing typing = same(op, operands[0].type);
             if (ir::is_complex(operands[0].type.scalar) && op == Op::kSignbit) {
@@ -367,7 +394,8 @@ Typing type_operation(Op op, std::span<const Operand> operands) {
             return typing;
         }
         case TypeRule::kLeaf:
-        case TypeRule::kSpecial: break;
+        case TypeRule::kSpecial:
+            break;
     }
     return type_special(op, operands);
 }
@@ -385,7 +413,8 @@ Type join(const Type& a, const Operand& b) {
         return ir::promote(a, Type::of(Scalar::kI64));
     }
     // An integer that is once a bool: keep the number.
-    if (a.scalar != b.type.scalar && (a.scalar == Scalar::kBool || b.type.scalar == Scalar::kBool)) {
+    if (a.scalar != b.type.scalar &&
+        (a.scalar == Scalar::kBool || b.type.scalar == Scalar::kBool)) {
         return a.scalar == Scalar::kBool ? b.type : a;
     }
     return ir::promote(a, b.type);
@@ -439,16 +468,19 @@ std::string range_text(Scalar scalar) {
 
 std::string python_name(const Type& type) {
     static constexpr std::array<std::string_view, ir::kScalarCount> kNames = {
-        "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",   "uint16",    "uint32",
+        "bool",   "int8",    "int16",    "int32",   "int64",   "uint8",     "uint16",    "uint32",
         "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
     const auto scalar = std::string(kNames[static_cast<std::size_t>(type.scalar)]);
     switch (type.kind) {
-        case Type::Kind::kUnknown: return "value of unknown type";
-        case Type::Kind::kVoid: return "function without result";
+        case Type::Kind::kUnknown:
+            return "value of unknown type";
+        case Type::Kind::kVoid:
+            return "function without result";
         case Type::Kind::kArray:
             return scalar + " array of " + std::to_string(type.rank) +
                    (type.rank == 1 ? " dimension" : " dimensions");
-        case Type::Kind::kScalar: break;
+        case Type::Kind::kScalar:
+            break;
     }
     if (type.weak && type.scalar != Scalar::kBool) {
         return ir::to_string(type);
@@ -458,10 +490,14 @@ std::string python_name(const Type& type) {
 
 std::string python_name(Op op) {
     switch (op) {
-        case Op::kNeg: return "-";
-        case Op::kPos: return "+";
-        case Op::kSelect: return "if-else";
-        default: break;
+        case Op::kNeg:
+            return "-";
+        case Op::kPos:
+            return "+";
+        case Op::kSelect:
+            return "if-else";
+        default:
+            break;
     }
     return std::string(ir::text(op));
 }

@@ -1,5 +1,6 @@
-// The typing rule of every operator: NumPy >= 2 (NEP 50), as the same line gives in the interpreter.
-// Pure functions from operand types to result type; infer_types.cpp walks programs with them.
+// The typing rule of every operator: NumPy >= 2 (NEP 50), as the same line gives in the
+// interpreter. Pure functions from operand types to result type; infer_types.cpp walks programs
+// with them.
 //
 // Within infer_types, and nowhere else, there is a weak bool: Python's bool. It is an integer in
 // arithmetic (True + True == 2), whereas a strong bool is np.bool_ (logical or).
@@ -15,19 +16,19 @@
 namespace parpy {
 
 struct Operand {
-    ir::Type type;                        // weak where the value is a Python scalar
+    ir::Type type;  // weak where the value is a Python scalar
     std::optional<ir::Constant> constant;
-    bool from_float_call = false;         // kPyFloat: math.f(x) gives a Python float, np.f(x) does not
+    bool from_float_call = false;  // kPyFloat: math.f(x) gives a Python float, np.f(x) does not
 };
 
 struct Typing {
-    ir::Type result;           // unknown: an operand's type is unknown, or there is an error
-    ir::Type operand;          // what all operands are converted to
-    ir::Op op{};               // the operator to use (np.bool_: + is |)
-    bool identity = false;     // the result is the (converted) first operand
-    bool exact = false;        // a comparison of i64 with u64: no common type holds both
+    ir::Type result;        // unknown: an operand's type is unknown, or there is an error
+    ir::Type operand;       // what all operands are converted to
+    ir::Op op{};            // the operator to use (np.bool_: + is |)
+    bool identity = false;  // the result is the (converted) first operand
+    bool exact = false;     // a comparison of i64 with u64: no common type holds both
     Code code = Code::kP200;
-    std::string error, help;   // `error` empty: none
+    std::string error, help;  // `error` empty: none
 };
 
 // Of every operator but leaves, loads, extents, calls, kConvert and the kernel-only ones.

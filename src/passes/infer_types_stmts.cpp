@@ -35,7 +35,8 @@ bool falls_through(const Body& body) {
     }
     const Stmt& last = *body.back();
     switch (last.kind) {
-        case StmtKind::kReturn: return false;
+        case StmtKind::kReturn:
+            return false;
         case StmtKind::kIf: {
             const auto& branch = static_cast<const If&>(last);
             return falls_through(branch.then_body) || falls_through(branch.else_body);
@@ -45,8 +46,10 @@ bool falls_through(const Body& body) {
             return loop.condition->op != Op::kConst ||
                    loop.condition->constant == Constant{false} || leaves_loop(loop.body);
         }
-        case StmtKind::kGpu: return falls_through(static_cast<const Gpu&>(last).body);
-        default: return true;
+        case StmtKind::kGpu:
+            return falls_through(static_cast<const Gpu&>(last).body);
+        default:
+            return true;
     }
 }
 
@@ -113,9 +116,15 @@ void Typer::walk(Body& body) {
 
 void Typer::walk(Stmt& stmt, Body& out) {
     switch (stmt.kind) {
-        case StmtKind::kAssign: walk_assign(static_cast<Assign&>(stmt)); break;
-        case StmtKind::kStore: walk_store(static_cast<Store&>(stmt), out); break;
-        case StmtKind::kFor: walk_for(static_cast<For&>(stmt)); break;
+        case StmtKind::kAssign:
+            walk_assign(static_cast<Assign&>(stmt));
+            break;
+        case StmtKind::kStore:
+            walk_store(static_cast<Store&>(stmt), out);
+            break;
+        case StmtKind::kFor:
+            walk_for(static_cast<For&>(stmt));
+            break;
         case StmtKind::kWhile: {
             auto& loop = static_cast<While&>(stmt);
             walk_condition(loop.condition);
@@ -129,7 +138,9 @@ void Typer::walk(Stmt& stmt, Body& out) {
             walk(branch.else_body);
             break;
         }
-        case StmtKind::kReturn: walk_return(static_cast<Return&>(stmt)); break;
+        case StmtKind::kReturn:
+            walk_return(static_cast<Return&>(stmt));
+            break;
         case StmtKind::kEvaluate: {
             auto& evaluate = static_cast<Evaluate&>(stmt);
             walk(evaluate.value);
@@ -138,13 +149,18 @@ void Typer::walk(Stmt& stmt, Body& out) {
             }
             break;
         }
-        case StmtKind::kAssert: walk_condition(static_cast<Assert&>(stmt).condition); break;
-        case StmtKind::kGpu: walk(static_cast<Gpu&>(stmt).body); break;
+        case StmtKind::kAssert:
+            walk_condition(static_cast<Assert&>(stmt).condition);
+            break;
+        case StmtKind::kGpu:
+            walk(static_cast<Gpu&>(stmt).body);
+            break;
         case StmtKind::kBreak:
         case StmtKind::kContinue:
         case StmtKind::kAlloc:
         case StmtKind::kBarrier:
-        case StmtKind::kLaunch: break;
+        case StmtKind::kLaunch:
+            break;
     }
     if (rewriting()) {
         out.push_back(&stmt);
@@ -172,8 +188,9 @@ void Typer::walk_assign(Assign& stmt) {
     if (names_array || stmt.var->type.is_array()) {
         const std::string array = names_array ? value.var->name : stmt.var->name;
         report(Code::kP217, stmt.span,
-               names_array ? "array '" + array + "' is assigned to the name '" + stmt.var->name + "'"
-                           : "the name of array '" + array + "' is assigned",
+               names_array
+                   ? "array '" + array + "' is assigned to the name '" + stmt.var->name + "'"
+                   : "the name of array '" + array + "' is assigned",
                names_array ? "use '" + array + "' itself"
                            : "assign its elements, or use another name");
         return;
@@ -323,7 +340,8 @@ void Typer::walk_return(Return& stmt) {
     }
     if (instance_.function->kind == FunctionKind::kEntry) {
         report(Code::kP212, stmt.span,
-               "'" + instance_.source->name + "' returns a value, but what Python calls returns nothing",
+               "'" + instance_.source->name +
+                   "' returns a value, but what Python calls returns nothing",
                "store the result in an array argument");
         return;
     }

@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "pass.h"
 #include "passes/infer_types_rules.h"
 #include "passes/infer_types_webs.h"
-#include "pass.h"
 
 namespace parpy {
 
@@ -33,9 +33,9 @@ struct Instance {
     std::vector<ir::Var*> inputs;      // its variable for each argument
     Webs webs;
     ir::Type result;
-    Span result_span;              // of a return with a value
-    Span bare_return_span;         // of a return without
-    bool called = false;               // by a function that is part of the result
+    Span result_span;       // of a return with a value
+    Span bare_return_span;  // of a return without
+    bool called = false;    // by a function that is part of the result
     bool rewritten = false;
 };
 
@@ -55,16 +55,16 @@ public:
     Instance& find_or_make(const ir::Function* callee, std::vector<ArgumentKey> key);
 
     std::deque<Instance> all;
-    std::vector<ArrayPass> passes;                     // of the rewritten calls
-    std::unordered_map<const ir::Var*, Span> writes;   // the first store to each array
+    std::vector<ArrayPass> passes;                    // of the rewritten calls
+    std::unordered_map<const ir::Var*, Span> writes;  // the first store to each array
 
 private:
     PassContext& context_;
 };
 
 enum class Phase {
-    kFind,     // widens the types of variables by what is assigned to them
-    kNarrow,   // recomputes them from what is assigned to them, now that all types are known
+    kFind,    // widens the types of variables by what is assigned to them
+    kNarrow,  // recomputes them from what is assigned to them, now that all types are known
     kRewrite,
 };
 
@@ -88,9 +88,9 @@ private:
     void widen(ir::Var* var, const Operand& value);
 
     // ---- expressions: type of the expression in `slot`; kRewrite: the slot holds it, typed
-    Operand walk(ir::Expr*& slot);            // any
-    Operand walk_value(ir::Expr*& slot);      // a scalar; anything else is an error and unknown
-    void walk_condition(ir::Expr*& slot);     // its truth
+    Operand walk(ir::Expr*& slot);         // any
+    Operand walk_value(ir::Expr*& slot);   // a scalar; anything else is an error and unknown
+    void walk_condition(ir::Expr*& slot);  // its truth
     void walk_index(ir::Expr*& slot, const ir::Var* array);
     void walk_integer(ir::Expr*& slot, ir::Scalar scalar);  // an argument of range()
     Operand walk_const(ir::Expr& expr);

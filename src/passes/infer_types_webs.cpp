@@ -213,8 +213,9 @@ private:
             }
             case StmtKind::kWhile: {
                 auto& loop = static_cast<While&>(stmt);
-                iterate(loop.body, state, [&](State& head) { uses(*loop.condition, head); },
-                        !is_true(*loop.condition));
+                iterate(
+                    loop.body, state, [&](State& head) { uses(*loop.condition, head); },
+                    !is_true(*loop.condition));
                 break;
             }
             case StmtKind::kIf: {
@@ -238,13 +239,18 @@ private:
                 uses(stmt, state);
                 state.reachable = false;
                 break;
-            case StmtKind::kGpu: walk(static_cast<Gpu&>(stmt).body, state); break;
-            default: uses(stmt, state); break;
+            case StmtKind::kGpu:
+                walk(static_cast<Gpu&>(stmt).body, state);
+                break;
+            default:
+                uses(stmt, state);
+                break;
         }
     }
 
     // Runs `begin` and the body until what reaches the head of the loop no longer grows.
-    template <class F> void iterate(Body& body, State& state, F&& begin, bool ends) {
+    template <class F>
+    void iterate(Body& body, State& state, F&& begin, bool ends) {
         State head = state;
         for (;;) {
             loops_.push_back({unreachable(), unreachable()});
@@ -295,7 +301,8 @@ private:
     // A parameter, or the variable of a loop: keeps its one role.
     bool is_fixed(Definition d) {
         const Definition web = webs_of_.find(d);
-        return std::ranges::any_of(parameters_, [&](Definition p) { return webs_of_.find(p) == web; }) ||
+        return std::ranges::any_of(parameters_,
+                                   [&](Definition p) { return webs_of_.find(p) == web; }) ||
                std::ranges::any_of(loop_definitions_,
                                    [&](Definition l) { return webs_of_.find(l) == web; });
     }
@@ -357,7 +364,8 @@ private:
                                                       stmt.span, {read, assignment->value});
                 assignment->update.reset();
                 if (reaches(&stmt)) {
-                    candidates.push_back({{assignment, source, target, true, false}, uses_.at(&stmt)});
+                    candidates.push_back(
+                        {{assignment, source, target, true, false}, uses_.at(&stmt)});
                 }
             }
         });
@@ -440,7 +448,7 @@ void rejoin_variables(Function& function, const Webs& webs) {
         if (restores) {
             updates.push_back(step.stmt);
         }
-        if (Var *from = root(step.target), *to = root(step.source); from != to) {
+        if (Var* from = root(step.target), *to = root(step.source); from != to) {
             joined.emplace(from, to);
         }
     }

@@ -1,7 +1,7 @@
 // Gives each independent value of a name a variable of its own. `t = x32[i]; …; t = x64[i]; …` uses
 // one name for two values, which Python types apart; definitions that reach a common use stay one
-// variable. Also removes statements that cannot be reached, and reports names that are read where no
-// definition reaches. Part of infer_types.
+// variable. Also removes statements that cannot be reached, and reports names that are read where
+// no definition reaches. Part of infer_types.
 #pragma once
 
 #include <string>
@@ -23,8 +23,8 @@ struct Webs {
         ir::Assign* stmt = nullptr;
         ir::Var* source = nullptr;
         ir::Var* target = nullptr;
-        bool update = false;       // was written as an augmented assignment
-        bool only_use = false;     // of `source`
+        bool update = false;    // was written as an augmented assignment
+        bool only_use = false;  // of `source`
     };
     std::vector<Split> splits;
     std::vector<Step> steps;
@@ -36,7 +36,8 @@ struct Webs {
                                    Diagnostics& diagnostics);
 
 // When all types are known: joins variables of one name again where one is computed from the other
-// and they have one type, restores augmented assignments, and gives every variable a name of its own.
+// and they have one type, restores augmented assignments, and gives every variable a name of its
+// own.
 void rejoin_variables(ir::Function& function, const Webs& webs);
 
 }  // namespace parpy
