@@ -101,7 +101,7 @@ struct Expr {
     Type type;
     Span span;
     std::vector<Expr*> operands;
-    Constant constant{};            // kConst
+    Constant constant{};            // kConst; surface kExtent: the rank demanded, if an integer
     Var* var = nullptr;             // kVar, kLoad, kExtent, kArray, kAtomicAdd
     int index = 0;                  // kExtent
     Register reg{};                 // kRegister

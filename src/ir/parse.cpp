@@ -927,6 +927,13 @@ private:
             e->index = dimension;
             return e;
         }
+        for (const Op fact : {Op::kRank, Op::kSize}) {
+            if (is(".") && is(ir::text(fact), 1)) {
+                next();
+                next();
+                return of_variable(fact, var, start);
+            }
+        }
         return of_variable(Op::kVar, var, start);
     }
 

@@ -549,6 +549,9 @@ private:
                 return element(*e.var, e.operands);
             case Op::kExtent:
                 return names_(*e.var) + ".shape[" + std::to_string(e.index) + "]";
+            case Op::kRank:
+            case Op::kSize:
+                return names_(*e.var) + "." + std::string(ir::text(e.op));
             case Op::kRegister:
                 return "$" + std::string(text(e.reg));
             case Op::kConvert:

@@ -364,6 +364,8 @@ private:
             case Op::kVar:
             case Op::kLoad:
             case Op::kExtent:
+            case Op::kRank:
+            case Op::kSize:
             case Op::kArray:
             case Op::kAtomicAdd:
                 variable(e.var, e.span);

@@ -1,0 +1,109 @@
+// _native.Source and _native.Diagnostics: the sink as Python fills it (the frontend) and reads it
+// (_errors.raise_for, which turns it into one exception). Rendering stays in the core.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "span_caster.h"
+#include "support/diagnostic.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace parpy {
+namespace {
+
+constexpr Code kCodes[] = {
+#define DIAGNOSTIC(code, flavour, title) Code::k##code,
+#include "support/diagnostics.def"
+#undef DIAGNOSTIC
+};
+
+Code code_named(std::string_view name) {
+    for (const Code code : kCodes) {
+        if (code_name(code) == name) return code;
+    }
+    throw nb::value_error(("no diagnostic has the code '" + std::string(name) + "'").c_str());
+}
+
+std::string_view flavour_name(Flavour flavour) {
+    switch (flavour) {
+        case Flavour::kCompile:
+            return "compile";
+        case Flavour::kType:
+            return "type";
+        case Flavour::kName:
+            return "name";
+        case Flavour::kIndex:
+            return "index";
+        case Flavour::kValue:
+            return "value";
+        case Flavour::kParallel:
+            return "parallel";
+        case Flavour::kBackend:
+            return "backend";
+        case Flavour::kInternal:
+            return "internal";
+    }
+    return "internal";
+}
+
+void add_error(Diagnostics& sink, std::string_view code, Span span, std::string message,
+               std::string help, std::vector<std::pair<Span, std::string>> notes) {
+    Diagnostic& added = sink.error(code_named(code), span, std::move(message));
+    added.help = std::move(help);
+    for (auto& [place, text] : notes)
+        added.notes.push_back({place, std::move(text)});
+}
+
+// (code, flavour) of each error, in order.
+std::vector<std::pair<std::string_view, std::string_view>> errors(const Diagnostics& sink) {
+    std::vector<std::pair<std::string_view, std::string_view>> found;
+    for (const Diagnostic& diagnostic : sink.all()) {
+        if (diagnostic.severity != Severity::kError) continue;
+        found.emplace_back(code_name(diagnostic.code), flavour_name(code_flavour(diagnostic.code)));
+    }
+    return found;
+}
+
+}  // namespace
+
+void bind_diagnostics(nb::module_& m) {
+    nb::class_<Source>(m, "Source")
+        .def(nb::init<std::string, std::string, std::uint32_t>(), "name"_a, "text"_a,
+             "first_line"_a)
+        .def_ro("name", &Source::name)
+        .def_ro("text", &Source::text)
+        .def_ro("first_line", &Source::first_line);
+
+    nb::class_<Diagnostics>(m, "Diagnostics")
+        .def(nb::init<>())
+        .def("error", add_error, "code"_a, "span"_a.none(), "message"_a, "help"_a = "",
+             "notes"_a = std::vector<std::pair<Span, std::string>>{})
+        .def_prop_ro("has_errors", &Diagnostics::has_errors)
+        .def_prop_ro("errors", errors)
+        .def(
+            "render",
+            [](const Diagnostics& self, const std::vector<Source>& sources) {
+                return render(self, sources);
+            },
+            "sources"_a);
+
+    m.def(
+        "diagnostic_titles",
+        [] {
+            std::vector<std::pair<std::string_view, std::string_view>> rows;
+            for (const Code code : kCodes)
+                rows.emplace_back(code_name(code), code_title(code));
+            return rows;
+        },
+        "(code, title) of every diagnostic");
+}
+
+}  // namespace parpy

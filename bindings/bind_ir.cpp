@@ -1,0 +1,276 @@
+// _native.Module: the builder through which python/parpy/_frontend.py makes a surface module, one
+// call per node. Var, Function, Expr and Stmt are opaque handles that keep their module alive; the
+// frontend hands each Expr and Stmt to exactly one parent (the tree invariant of ir.h).
+// Types stay unknown here, except those of constants and conversions; infer_types finds them.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <string_view>
+
+#include "ir/ir.h"
+#include "ir/print.h"
+#include "span_caster.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace parpy {
+namespace {
+
+using ir::Body;
+using ir::Expr;
+using ir::Function;
+using ir::Module;
+using ir::Op;
+using ir::Stmt;
+using ir::Var;
+
+constexpr auto kOwned = nb::rv_policy::reference_internal;
+
+Op op_named(std::string_view text) {
+    if (const auto op = ir::op_from_text(text)) return *op;
+    throw nb::value_error(("no operator is called '" + std::string(text) + "'").c_str());
+}
+
+std::optional<Op> update_named(std::optional<std::string_view> text) {
+    return text ? std::optional(op_named(*text)) : std::nullopt;
+}
+
+// bool -> bool, int -> weak i64, float -> weak f64, complex -> weak c128.
+Expr* make_constant(Module& module, nb::handle value, Span span) {
+    Expr* expr = module.make_expr(Op::kConst, ir::Type::of(ir::Scalar::kBool), span);
+    if (PyBool_Check(value.ptr())) {
+        expr->constant.value = value.ptr() == Py_True;
+    } else if (PyLong_Check(value.ptr())) {
+        expr->type = ir::Type::weak_of(ir::Scalar::kI64);
+        expr->constant.value = nb::cast<std::int64_t>(value);
+    } else if (PyFloat_Check(value.ptr())) {
+        expr->type = ir::Type::weak_of(ir::Scalar::kF64);
+        expr->constant.value = PyFloat_AS_DOUBLE(value.ptr());
+    } else if (PyComplex_Check(value.ptr())) {
+        const Py_complex z = PyComplex_AsCComplex(value.ptr());
+        expr->type = ir::Type::weak_of(ir::Scalar::kC128);
+        expr->constant.value = std::complex<double>(z.real, z.imag);
+    } else {
+        throw nb::type_error("a constant is a bool, int, float or complex");
+    }
+    return expr;
+}
+
+Expr* make_u64_constant(Module& module, std::uint64_t value, Span span) {
+    Expr* expr = module.make_expr(Op::kConst, ir::Type::of(ir::Scalar::kU64), span);
+    expr->constant.value = static_cast<std::int64_t>(value);
+    return expr;
+}
+
+Expr* make_op(Module& module, std::string_view text, std::vector<Expr*> operands, Span span) {
+    const Op op = op_named(text);
+    if (ir::arity(op) >= 0 && static_cast<std::size_t>(ir::arity(op)) != operands.size()) {
+        throw nb::value_error(("wrong number of operands of '" + std::string(text) + "'").c_str());
+    }
+    return module.make_expr(op, ir::Type::unknown(), span, std::move(operands));
+}
+
+// A node that names a variable: var, load, array, ndim, size.
+Expr* make_of_var(Module& module, Op op, Var* var, std::vector<Expr*> operands, Span span) {
+    Expr* expr = module.make_expr(op, ir::Type::unknown(), span, std::move(operands));
+    expr->var = var;
+    return expr;
+}
+
+// `rank`: 0, or the rank that the array must have here (n, m = x.shape).
+Expr* make_extent(Module& module, Var* array, int index, Span span, std::int64_t rank) {
+    Expr* expr = make_of_var(module, Op::kExtent, array, {}, span);
+    expr->index = index;
+    if (rank > 0) expr->constant.value = rank;
+    return expr;
+}
+
+Expr* make_convert(Module& module, Expr* operand, std::string_view scalar, Span span) {
+    const auto type = ir::scalar_from_name(scalar);
+    if (!type) throw nb::value_error(("no scalar type '" + std::string(scalar) + "'").c_str());
+    return module.make_expr(Op::kConvert, ir::Type::of(*type), span, {operand});
+}
+
+Expr* make_call(Module& module, Function* callee, std::vector<Expr*> operands, Span span) {
+    Expr* expr = module.make_expr(Op::kCall, ir::Type::unknown(), span, std::move(operands));
+    expr->callee = callee;
+    return expr;
+}
+
+Function* make_function(Module& module, std::string name, bool entry, Span span) {
+    const auto kind = entry ? ir::FunctionKind::kEntry : ir::FunctionKind::kHelper;
+    if (entry) module.entry = module.functions.size();
+    return module.make_function(std::move(name), kind, span);
+}
+
+Stmt* make_assign(Module& module, Var* var, Expr* value, std::optional<std::string_view> update,
+                  Span span) {
+    auto* stmt = module.make<ir::Assign>(span);
+    stmt->var = var;
+    stmt->value = value;
+    stmt->update = update_named(update);
+    return stmt;
+}
+
+Stmt* make_store(Module& module, Var* array, std::vector<Expr*> indices, Expr* value,
+                 std::optional<std::string_view> update, Span span) {
+    auto* stmt = module.make<ir::Store>(span);
+    stmt->array = array;
+    stmt->indices = std::move(indices);
+    stmt->value = value;
+    stmt->update = update_named(update);
+    return stmt;
+}
+
+Stmt* make_for(Module& module, Var* var, Expr* begin, Expr* end, Expr* step, Body body, Span span) {
+    auto* stmt = module.make<ir::For>(span);
+    stmt->var = var;
+    stmt->begin = begin;
+    stmt->end = end;
+    stmt->step = step;
+    stmt->body = std::move(body);
+    return stmt;
+}
+
+Stmt* make_while(Module& module, Expr* condition, Body body, Span span) {
+    auto* stmt = module.make<ir::While>(span);
+    stmt->condition = condition;
+    stmt->body = std::move(body);
+    return stmt;
+}
+
+Stmt* make_if(Module& module, Expr* condition, Body then_body, Body else_body, Span span) {
+    auto* stmt = module.make<ir::If>(span);
+    stmt->condition = condition;
+    stmt->then_body = std::move(then_body);
+    stmt->else_body = std::move(else_body);
+    return stmt;
+}
+
+Stmt* make_return(Module& module, Expr* value, Span span) {
+    auto* stmt = module.make<ir::Return>(span);
+    stmt->value = value;
+    return stmt;
+}
+
+Stmt* make_evaluate(Module& module, Expr* value, Span span) {
+    auto* stmt = module.make<ir::Evaluate>(span);
+    stmt->value = value;
+    return stmt;
+}
+
+Stmt* make_assert(Module& module, Expr* condition, std::string message, Span span) {
+    auto* stmt = module.make<ir::Assert>(span);
+    stmt->condition = condition;
+    stmt->message = std::move(message);
+    return stmt;
+}
+
+Stmt* make_gpu(Module& module, Body body, Span span) {
+    auto* stmt = module.make<ir::Gpu>(span);
+    stmt->body = std::move(body);
+    return stmt;
+}
+
+void bind_expressions(nb::class_<Module>& module) {
+    module.def("constant", make_constant, "value"_a, "span"_a, kOwned)
+        .def("constant_u64", make_u64_constant, "value"_a, "span"_a, kOwned)
+        .def("op", make_op, "text"_a, "operands"_a, "span"_a, kOwned)
+        .def(
+            "read",
+            [](Module& m, Var* var, Span span) { return make_of_var(m, Op::kVar, var, {}, span); },
+            "var"_a, "span"_a, kOwned)
+        .def(
+            "load",
+            [](Module& m, Var* array, std::vector<Expr*> indices, Span span) {
+                return make_of_var(m, Op::kLoad, array, std::move(indices), span);
+            },
+            "array"_a, "indices"_a, "span"_a, kOwned)
+        .def("extent", make_extent, "array"_a, "index"_a, "span"_a, "rank"_a = 0, kOwned)
+        .def(
+            "rank",
+            [](Module& m, Var* array, Span span) {
+                return make_of_var(m, Op::kRank, array, {}, span);
+            },
+            "array"_a, "span"_a, kOwned)
+        .def(
+            "size",
+            [](Module& m, Var* array, Span span) {
+                return make_of_var(m, Op::kSize, array, {}, span);
+            },
+            "array"_a, "span"_a, kOwned)
+        .def("convert", make_convert, "operand"_a, "scalar"_a, "span"_a, kOwned)
+        .def("call", make_call, "callee"_a, "operands"_a, "span"_a, kOwned)
+        .def(
+            "add_operand",
+            [](Module&, Expr* call, Expr* operand) { call->operands.push_back(operand); }, "call"_a,
+            "operand"_a);
+}
+
+void bind_statements(nb::class_<Module>& module) {
+    module.def("assign", make_assign, "var"_a, "value"_a, "update"_a.none(), "span"_a, kOwned)
+        .def("store", make_store, "array"_a, "indices"_a, "value"_a, "update"_a.none(), "span"_a,
+             kOwned)
+        .def("for_", make_for, "var"_a, "begin"_a, "end"_a, "step"_a, "body"_a, "span"_a, kOwned)
+        .def("while_", make_while, "condition"_a, "body"_a, "span"_a, kOwned)
+        .def("if_", make_if, "condition"_a, "then_body"_a, "else_body"_a, "span"_a, kOwned)
+        .def(
+            "break_", [](Module& m, Span span) -> Stmt* { return m.make<ir::Break>(span); },
+            "span"_a, kOwned)
+        .def(
+            "continue_", [](Module& m, Span span) -> Stmt* { return m.make<ir::Continue>(span); },
+            "span"_a, kOwned)
+        .def("return_", make_return, "value"_a.none(), "span"_a, kOwned)
+        .def("evaluate", make_evaluate, "value"_a, "span"_a, kOwned)
+        .def("assert_", make_assert, "condition"_a, "message"_a, "span"_a, kOwned)
+        .def("gpu", make_gpu, "body"_a, "span"_a, kOwned)
+        .def(
+            "set_labels",
+            [](Module&, Stmt* stmt, std::vector<std::string> labels) {
+                stmt->labels = std::move(labels);
+            },
+            "stmt"_a, "labels"_a);
+}
+
+}  // namespace
+
+void bind_ir(nb::module_& m) {
+    nb::class_<Var>(m, "Var").def_ro("name", &Var::name);
+    nb::class_<Function>(m, "Function").def_ro("name", &Function::name);
+    nb::class_<Expr>(m, "Expr");
+    nb::class_<Stmt>(m, "Stmt");
+
+    auto module = nb::class_<Module>(m, "Module").def(nb::init<>());
+    module
+        .def(
+            "add_source",
+            [](Module& self, std::string name, std::string text, std::uint32_t first_line) {
+                self.sources.push_back({std::move(name), std::move(text), first_line});
+                return self.sources.size() - 1;
+            },
+            "name"_a, "text"_a, "first_line"_a)
+        .def_prop_ro("sources", [](const Module& self) { return self.sources; })
+        .def("function", make_function, "name"_a, "entry"_a, "span"_a, kOwned)
+        .def(
+            "variable",
+            [](Module& self, std::string name, Span span) {
+                return self.make_var(std::move(name), ir::Type::unknown(), span);
+            },
+            "name"_a, "span"_a, kOwned)
+        .def(
+            "add_param", [](Module&, Function* f, Var* param) { f->params.push_back(param); },
+            "function"_a, "param"_a)
+        .def(
+            "set_body", [](Module&, Function* f, Body body) { f->body = std::move(body); },
+            "function"_a, "body"_a)
+        .def("text", [](const Module& self) { return ir::print(self); });
+    bind_expressions(module);
+    bind_statements(module);
+}
+
+}  // namespace parpy

@@ -1,0 +1,86 @@
+"""The exceptions ParPy raises, and the one place where diagnostics become one of them.
+
+The core and the frontend collect located diagnostics in a `_native.Diagnostics`; `raise_for` turns
+a sink with errors into the class that the first error's flavour names, with the rendered text of
+all of them as its message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from . import _native
+
+
+class CompileError(RuntimeError):
+    """A function cannot be compiled, or not for these arguments.
+
+    `codes` holds the code of each error in the message, in order.
+    """
+
+    codes: tuple[str, ...] = ()
+
+
+class CompileTypeError(CompileError, TypeError):
+    """A compile error where Python would raise TypeError."""
+
+
+class CompileNameError(CompileError, NameError):
+    """A compile error where Python would raise NameError."""
+
+
+class CompileIndexError(CompileError, IndexError):
+    """A compile error where Python would raise IndexError."""
+
+
+class CompileValueError(CompileError, ValueError):
+    """A compile error where Python would raise ValueError."""
+
+
+class ParallelError(CompileError):
+    """A loop cannot run in parallel as requested without changing the result."""
+
+
+class BackendError(CompileError):
+    """A back end is missing, or refused the program or its arguments."""
+
+
+class InternalError(CompileError):
+    """A fault of ParPy itself."""
+
+
+_BY_FLAVOUR: dict[str, type[CompileError]] = {
+    "compile": CompileError,
+    "type": CompileTypeError,
+    "name": CompileNameError,
+    "index": CompileIndexError,
+    "value": CompileValueError,
+    "parallel": ParallelError,
+    "backend": BackendError,
+    "internal": InternalError,
+}
+
+_REPORT = (
+    "This is a fault of ParPy, not of your program. Please report it on the project's issue "
+    "tracker with this text, the function, and what print_compiled shows for it."
+)
+
+
+def raise_for(diagnostics: _native.Diagnostics, sources: Sequence[_native.Source]) -> None:
+    """Raise the exception for the errors in `diagnostics`; return if there is none."""
+    if diagnostics.has_errors:
+        fail(diagnostics, sources)
+
+
+def fail(diagnostics: _native.Diagnostics, sources: Sequence[_native.Source]) -> NoReturn:
+    """Raise the exception for the errors in `diagnostics`, which has at least one."""
+    errors = diagnostics.errors
+    kind = _BY_FLAVOUR[errors[0][1]]
+    text = diagnostics.render(list(sources)).rstrip("\n")
+    if any(flavour == "internal" for _, flavour in errors):
+        kind = InternalError
+        text = f"{text}\n{_REPORT}"
+    error = kind(text)
+    error.codes = tuple(code for code, _ in errors)
+    raise error

@@ -1,0 +1,179 @@
+"""From a Python function to a surface module: the function and every jit function it reaches.
+
+`parse` is what the call path uses, once per decorated function. The result never changes; each
+specialisation works on a clone of its module. How statements, expressions and calls are lowered
+stands in the other _frontend_*.py files; what names stand for in _names.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+from . import _native
+from ._errors import raise_for
+from ._frontend_scope import FunctionScope, Program
+from ._frontend_statements import Statements
+from ._names import Capture, Guard, source_of
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One declared surface parameter: an argument, or the entry `key` of a dict argument."""
+
+    name: str
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One parameter as the Python function declares it. `keyword_only` and `positional_only` as in
+    inspect; `default` counts only if `has_default`."""
+
+    name: str
+    has_default: bool
+    default: Any
+    keyword_only: bool = False
+    positional_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """A parsed function.
+
+    The entry of `module` takes `params` and then one parameter for each of `captures`. Compiled
+    code is valid while every guard holds; where one does not, parse again.
+    """
+
+    module: _native.Module
+    name: str
+    signature: tuple[Declared, ...]
+    params: tuple[Param, ...]
+    captures: tuple[Capture, ...]
+    guards: tuple[Guard, ...]
+    sources: tuple[_native.Source, ...]
+
+
+class FunctionFrontend(Statements):
+    """One function from its head to its last statement."""
+
+    def build(self) -> None:
+        node = self.node
+        if isinstance(node, ast.AsyncFunctionDef):
+            self.error(
+                "P005",
+                node,
+                f"the async function '{node.name}' cannot be compiled",
+                "compile an ordinary function and call it from the async one",
+            )
+        elif inspect.isgeneratorfunction(self.source.function):
+            pass  # each 'yield' is reported where it stands
+        for argument, stars in ((node.args.vararg, "*"), (node.args.kwarg, "**")):
+            if argument is not None:
+                self.error(
+                    "P006",
+                    argument,
+                    f"the parameter '{stars}{argument.arg}' cannot be compiled",
+                    "name every parameter",
+                )
+        declared = {
+            a.arg: a for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        }
+        self.assigned.update(declared)
+        for argument in (node.args.vararg, node.args.kwarg):
+            if argument is not None:
+                self.assigned.add(argument.arg)
+        self._parameters = declared
+        self.module.set_body(self.function, self.body(node.body))
+
+    def finish(self) -> list[Param]:
+        """Adds the parameters, which the body decided about: dict entries, then captures."""
+        params = []
+        for name, argument in self._parameters.items():
+            entries = self.dict_params.get(name)
+            if entries is None:
+                self.module.add_param(self.function, self.variable(name, argument))
+                params.append(Param(name))
+                continue
+            for key, var in entries.entries.items():
+                self.module.add_param(self.function, var)
+                params.append(Param(name, key))
+        for _, var in self.captures.values():
+            self.module.add_param(self.function, var)
+        return params
+
+
+def parse(function: object) -> Surface:
+    """The surface module of a jit function, a captured source, or a plain Python function.
+
+    Raises CompileError, or one of its flavours, with everything found wrong in the function and in
+    those it calls.
+    """
+    program = Program()
+    entry = FunctionFrontend(program, source_of(function), True)
+    entry.build()
+    for helper in _pending(program):
+        helper.build()
+    raise_for(program.diagnostics, program.module.sources)
+    functions: list[FunctionScope] = [entry, *program.helpers.values()]
+    _pass_captures_on(functions)
+    params: list[Param] = []
+    for scope in functions:
+        assert isinstance(scope, FunctionFrontend)
+        own = scope.finish()
+        params = own if scope is entry else params
+        for call, callee, span in scope.calls:
+            for key in callee.captures:
+                value = scope.module.read(scope.captures[key][1], span)
+                scope.module.add_operand(call, value)
+    return Surface(
+        module=program.module,
+        name=entry.function.name,
+        signature=_signature(entry.source.function),
+        params=tuple(params),
+        captures=tuple(capture for capture, _ in entry.captures.values()),
+        guards=tuple(program.guards.values()),
+        sources=tuple(program.module.sources),
+    )
+
+
+def _pending(program: Program) -> Any:
+    """The helpers as they are met; building one may meet others."""
+    done = 0
+    while done < len(program.pending):
+        yield program.pending[done]
+        done += 1
+
+
+def _pass_captures_on(functions: list[FunctionScope]) -> None:
+    """What a function captures, its callers must have to pass it on."""
+    changed = True
+    while changed:
+        changed = False
+        for scope in functions:
+            for _, callee, span in scope.calls:
+                for key, (capture, _) in list(callee.captures.items()):
+                    if key not in scope.captures:
+                        scope.pass_on(key, capture, span)
+                        changed = True
+
+
+def _signature(function: Any) -> tuple[Declared, ...]:
+    code = function.__code__
+    positional = code.co_varnames[: code.co_argcount]
+    keyword_only = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    defaults = function.__defaults__ or ()
+    first_default = len(positional) - len(defaults)
+    declared = []
+    for index, name in enumerate(positional):
+        has = index >= first_default
+        value = defaults[index - first_default] if has else None
+        only = index < code.co_posonlyargcount
+        declared.append(Declared(name, has, value, positional_only=only))
+    for name in keyword_only:
+        has = name in (function.__kwdefaults__ or {})
+        value = function.__kwdefaults__[name] if has else None
+        declared.append(Declared(name, has, value, keyword_only=True))
+    return tuple(declared)

@@ -1,0 +1,366 @@
+"""Lowers calls: of functions that compiled code knows by itself (_intrinsics.py), by one method
+`lower_<lowering>` each, and of other jit functions, which become helper functions of the module.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._frontend_expressions import Expressions
+from ._frontend_scope import describe
+from ._intrinsics import Intrinsic, intrinsic_of
+from ._names import Binding, is_scalar, source_of
+from ._operators import scalar_name
+from ._source import FunctionSource
+
+_FLOAT_STRINGS = ("inf", "+inf", "-inf", "infinity", "-infinity", "+infinity", "nan")
+
+
+class Calls(Expressions):
+    """Calls in one function."""
+
+    def call(self, node: ast.Call) -> _native.Expr:
+        binding = self.called(node)
+        if binding is None:
+            return self.poison(node)
+        intrinsic = intrinsic_of(binding.value)
+        if intrinsic is not None:
+            if not self.fits(node, intrinsic):
+                return self.poison(node)
+            method = getattr(self, f"lower_{intrinsic.lowering}")
+            result: _native.Expr = method(node, intrinsic)
+            return result
+        if self.is_function(binding.value):
+            return self._call_function(node, source_of(binding.value))
+        self._not_callable(binding, node)
+        return self.poison(node)
+
+    def called(self, node: ast.Call) -> Binding | None:
+        """What the call calls; None after an error. Compiled code relies on it from here on."""
+        binding = self.resolve(node.func)
+        if binding is not None:
+            self.rely_on(binding)
+        elif isinstance(node.func, ast.Name) and node.func.id not in self.scope.locals:
+            self.find(node.func)
+        elif isinstance(node.func, ast.Attribute) and self.resolve(node.func.value) is None:
+            self._method(node, node.func)
+        elif isinstance(node.func, ast.Attribute):
+            self.lower(node.func)
+        else:
+            self.error(
+                "P022",
+                node.func,
+                "the called function must be known when the caller is compiled",
+                "call a global function by its name",
+            )
+        return binding
+
+    def _method(self, node: ast.Call, func: ast.Attribute) -> None:
+        name = func.attr
+        if self._starts_undefined(func):
+            self.lower(func)
+            return
+        fix = "call a function instead"
+        if name in ("sum", "min", "max", "prod", "any", "all", "mean"):
+            fix = "write the loop that accumulates the value"
+        elif name == "astype":
+            fix = "convert with the type's name: np.float32(x)"
+        elif name == "conjugate":
+            fix = "use np.conjugate(x)"
+        self.error("P022", node, f"the method '{name}' cannot be compiled", fix)
+
+    def _not_callable(self, binding: Binding, node: ast.Call) -> None:
+        shown = ast.unparse(node.func)
+        value = binding.value
+        if inspect.isfunction(value):
+            message = f"'{shown}' is an ordinary Python function"
+            fix = f"decorate '{shown}' with @parpy.jit"
+            if value.__module__.partition(".")[0] in ("math", "numpy", "scipy"):
+                message, fix = f"the function '{shown}' cannot be compiled", "write it out"
+        elif callable(value):
+            message = f"{describe(value)} cannot be compiled"
+            fix = "math.*, element-wise np.* functions and jit functions can be called"
+        else:
+            message, fix = f"'{shown}' is {describe(value)}, which cannot be called", ""
+        self.error("P022", node, message, fix)
+
+    # ------------------------------------------------------------ known functions
+
+    def fits(self, node: ast.Call, intrinsic: Intrinsic) -> bool:
+        """Whether number and kind of the arguments are what the function takes."""
+        name, least, most = intrinsic.name, intrinsic.least, intrinsic.most
+        if intrinsic.lowering.startswith("misplaced_"):
+            return True
+        starred = next((a for a in node.args if isinstance(a, ast.Starred)), None)
+        if starred is not None:
+            self.error("P023", starred, f"'{name}' cannot take a starred argument", "write it out")
+            return False
+        if node.keywords:
+            word = node.keywords[0].arg
+            shown = f"the keyword argument '{word}'" if word else "keyword arguments from a dict"
+            self.error(
+                "P023",
+                node.keywords[0],
+                f"'{name}' takes no {shown} in compiled code",
+                "pass positional arguments only",
+            )
+            return False
+        count = len(node.args)
+        if least <= count <= most:
+            return True
+        fix = ""
+        if name in ("min", "max") and count == 1:
+            fix = f"give {name} the values one by one, or write the loop that finds it"
+        elif name == "round":
+            fix = "multiply, round to an integer, and divide"
+        elif name == "pow":
+            fix = "write (a ** b) % m"
+        self.error("P023", node, f"'{name}' takes {_counted(least, most)}, not {count}", fix)
+        return False
+
+    def lower_op(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        operands = [self.lower(argument) for argument in node.args]
+        return self.module.op(intrinsic.op, operands, self.span(node))
+
+    def lower_float_op(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        operands = [self.python_float(argument) for argument in node.args]
+        return self.module.op(intrinsic.op, operands, self.span(node))
+
+    def python_float(self, node: ast.expr) -> _native.Expr:
+        """float(node), as the functions of `math` take their operands."""
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float, bool):
+            return self.constant(float(node.value), node)
+        return self.module.op("float", [self.lower(node)], self.span(node))
+
+    def lower_float(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        argument = node.args[0]
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+            if argument.value.strip().lower() in _FLOAT_STRINGS:
+                return self.constant(float(argument.value), node)
+        return self.module.op("float", [self.lower(argument)], self.span(node))
+
+    def lower_whole(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        """round(x), math.floor(x), …: a Python integer."""
+        span = self.span(node)
+        rounded = self.module.op(intrinsic.op, [self.lower(node.args[0])], span)
+        return self.module.op("int", [rounded], span)
+
+    def lower_fold(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        return self._fold(node, intrinsic.op, [self.lower(argument) for argument in node.args])
+
+    def lower_float_fold(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        operands = [self.python_float(argument) for argument in node.args]
+        if len(operands) == 1:
+            return self.module.op("abs", operands, self.span(node))
+        return self._fold(node, intrinsic.op, operands)
+
+    def _fold(self, node: ast.Call, op: str, operands: list[_native.Expr]) -> _native.Expr:
+        result = operands[0]
+        for operand in operands[1:]:
+            result = self.module.op(op, [result, operand], self.span(node))
+        return result
+
+    def lower_fabs(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        """np.fabs: as abs, but integers become floats."""
+        span = self.span(node)
+        return self.module.op(
+            "copysign", [self.lower(node.args[0]), self.module.constant(1.0, span)], span
+        )
+
+    def lower_log(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        span = self.span(node)
+        parts = [self.module.op("log", [self.python_float(part)], span) for part in node.args]
+        return parts[0] if len(parts) == 1 else self.module.op("/", parts, span)
+
+    def lower_logical(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        span = self.span(node)
+        truths = [self.module.op("truth", [self.lower(part)], span) for part in node.args]
+        return self.module.op(intrinsic.op, truths, span)
+
+    def lower_clip(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        value, low, high = (self.lower(argument) for argument in node.args)
+        span = self.span(node)
+        return self.module.op("minimum", [self.module.op("maximum", [value, low], span), high], span)
+
+    def lower_convert(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        """np.float32(x) and its kin."""
+        return self._convert(node, node.args[0], intrinsic.op)
+
+    def _convert(self, node: ast.Call, value: ast.expr, scalar: str) -> _native.Expr:
+        span = self.span(node)
+        literal = value.value if isinstance(value, ast.Constant) else None
+        if scalar == "u64" and type(literal) is int and 2**63 <= literal < 2**64:
+            return self.module.constant_u64(literal, span)
+        return self.module.convert(self.lower(value), scalar, span)
+
+    def lower_convert_to(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        """parpy.builtin.convert(x, type)."""
+        wanted = self.resolve(node.args[1])
+        value = None if wanted is None else wanted.value
+        python = {int: "int", float: "float", bool: "truth"}
+        if isinstance(value, type) and value in python:
+            return self.module.op(python[value], [self.lower(node.args[0])], self.span(node))
+        scalar = scalar_name(value)
+        if scalar is None:
+            self.error(
+                "P023",
+                node.args[1],
+                "'convert' needs a scalar type that is known when the function is compiled",
+                "write for example convert(x, np.float32)",
+            )
+            return self.poison(node)
+        return self._convert(node, node.args[0], scalar)
+
+    def lower_len(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        argument = node.args[0]
+        span = self.span(node)
+        if (
+            isinstance(argument, ast.Attribute)
+            and argument.attr == "shape"
+            and self.is_variable(argument.value)
+        ):
+            array = self.array(argument.value)
+            return self.poison(node) if array is None else self.module.rank(array, span)
+        array = self.array(argument)
+        return self.poison(node) if array is None else self.module.extent(array, 0, span)
+
+    def lower_misplaced_label(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        self.error(
+            "P020",
+            node,
+            "a label is used as a value",
+            "write it as a line of its own in front of the loop that it names",
+        )
+        return self.poison(node)
+
+    def lower_misplaced_divmod(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        self.error(
+            "P011",
+            node,
+            "the two results of 'divmod' are not assigned to two variables",
+            "write q, r = divmod(a, b)",
+        )
+        return self.poison(node)
+
+    def lower_misplaced_range(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        self.error(
+            "P011",
+            node,
+            "'range' stands outside the head of a for loop",
+            "write for i in range(…)",
+        )
+        return self.poison(node)
+
+    # ------------------------------------------------------------ jit functions
+
+    def helper(self, source: FunctionSource) -> Calls:
+        """The surface function for a called jit function, made once per module."""
+        known = self.program.helpers.get(source.function)
+        if known is None:
+            known = type(self)(self.program, source, False)
+            self.program.helpers[source.function] = known
+            self.program.pending.append(known)
+        assert isinstance(known, Calls)
+        return known
+
+    def _call_function(self, node: ast.Call, source: FunctionSource) -> _native.Expr:
+        callee = self.helper(source)
+        operands = self._bind(node, source)
+        if operands is None:
+            return self.poison(node)
+        span = self.span(node)
+        call = self.module.call(callee.function, operands, span)
+        self.calls.append((call, callee, span))
+        return call
+
+    def _bind(self, node: ast.Call, source: FunctionSource) -> list[_native.Expr] | None:
+        """The arguments of the call in the order of the callee's parameters; None after an error."""
+        function = source.function
+        name = function.__name__
+        parameters = inspect.signature(function).parameters
+        kinds = inspect.Parameter
+        positional = [
+            p.name for p in parameters.values() if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
+        ]
+        given: dict[str, ast.expr] = {}
+        for index, argument in enumerate(node.args):
+            if isinstance(argument, ast.Starred):
+                self.error("P105", argument, "a starred argument cannot be compiled", "write it out")
+                return None
+            if index >= len(positional):
+                self.error(
+                    "P105",
+                    node,
+                    f"'{name}' takes {_counted(len(positional), len(positional))}, "
+                    f"not {len(node.args)}",
+                    f"its parameters are ({', '.join(parameters)})",
+                )
+                return None
+            given[positional[index]] = argument
+        for keyword in node.keywords:
+            word = keyword.arg
+            if word is None:
+                self.error("P105", keyword, "arguments from a dict cannot be compiled", "write them out")
+                return None
+            if word not in parameters or parameters[word].kind is kinds.POSITIONAL_ONLY:
+                self.error(
+                    "P105",
+                    keyword,
+                    f"'{name}' has no parameter '{word}'",
+                    f"its parameters are ({', '.join(parameters)})",
+                )
+                return None
+            if word in given:
+                self.error("P105", keyword, f"'{name}' gets two values for parameter '{word}'", "leave one out")
+                return None
+            given[word] = keyword.value
+        # Python evaluates the arguments in the order of the call.
+        lowered = {word: self.lower(value) for word, value in given.items()}
+        operands = []
+        for parameter in parameters.values():
+            if parameter.name in lowered:
+                operands.append(lowered[parameter.name])
+            elif parameter.default is kinds.empty:
+                self.error(
+                    "P105",
+                    node,
+                    f"'{name}' gets no value for its parameter '{parameter.name}'",
+                    f"its parameters are ({', '.join(parameters)})",
+                )
+                return None
+            else:
+                operands.append(self._default(parameter, name, node))
+        return operands
+
+    def _default(self, parameter: inspect.Parameter, name: str, node: ast.Call) -> _native.Expr:
+        value: Any = parameter.default
+        if is_scalar(value):
+            scalar = scalar_name(value.dtype) if isinstance(value, np.generic) else None
+            if scalar is None:
+                return self.constant(value, node)
+            if scalar == "u64":
+                return self.module.constant_u64(int(value), self.span(node))
+            return self.module.convert(
+                self.constant(value.item(), node), scalar, self.span(node)
+            )
+        self.error(
+            "P106",
+            node,
+            f"the default of parameter '{parameter.name}' of '{name}' is {describe(value)}, "
+            "not a number",
+            f"pass '{parameter.name}' in the call",
+        )
+        return self.poison(node)
+
+
+def _counted(least: int, most: int) -> str:
+    if least == most:
+        return f"{least} argument" + ("" if least == 1 else "s")
+    if most > 9:
+        return f"at least {least} arguments"
+    return f"{least} to {most} arguments"

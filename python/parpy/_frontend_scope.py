@@ -1,0 +1,278 @@
+"""What every part of the frontend needs about the function it is working on: positions, errors,
+variables, and what a name or attribute stands for.
+
+`Program` is the module under construction with its diagnostics; `FunctionScope` one function of it.
+The lowering of expressions, calls and statements builds on FunctionScope, in that order.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+from . import _native
+from ._names import Binding, Capture, Guard, Scope, attribute, is_array, is_scalar
+from ._source import FunctionSource
+
+Span = tuple[int, int, int, int, int]
+Note = tuple[Span | None, str]
+
+# Modules whose numbers are constants of the language, not values that a user may change.
+_LIBRARIES = ("math", "numpy", "parpy")
+
+
+class DictParam(NamedTuple):
+    """A parameter of which the function uses entries: one surface parameter for each key."""
+
+    entries: dict[str, _native.Var]
+    first_use: ast.expr
+
+
+class Program:
+    """The surface module of one entry function: every function that it reaches."""
+
+    def __init__(self) -> None:
+        self.module = _native.Module()
+        self.diagnostics = _native.Diagnostics()
+        self.guards: dict[tuple[int, str], Guard] = {}
+        self.helpers: dict[FunctionType, FunctionScope] = {}
+        self.pending: list[FunctionScope] = []
+        self._function_names: set[str] = set()
+
+    def function_name(self, wanted: str) -> str:
+        """`wanted`, made unique among the functions of the module."""
+        name, count = wanted, 1
+        while name in self._function_names:
+            count += 1
+            name = f"{wanted}_{count}"
+        self._function_names.add(name)
+        return name
+
+
+class FunctionScope:
+    """One Python function while it is lowered."""
+
+    def __init__(self, program: Program, source: FunctionSource, entry: bool) -> None:
+        self.program = program
+        self.source = source
+        self.entry = entry
+        self.module = program.module
+        self.node = source.tree()
+        self.scope = Scope(source.function)
+        self.scope.guards = program.guards
+        self.source_index = self.module.add_source(source.name, source.text, source.first_line)
+        self.line_shift = source.line_shift
+        self._lines = None if source.text.isascii() else source.text.split("\n")
+        name = program.function_name(source.function.__name__)
+        self.function = self.module.function(name, entry, self.span(self.node))
+        # Python variables by name; captured values by place.
+        self.variables: dict[str, _native.Var] = {}
+        self.captures: dict[tuple[int, str], tuple[Capture, _native.Var]] = {}
+        self.dict_params: dict[str, DictParam] = {}
+        self.plain_uses: dict[str, ast.expr] = {}
+        # Calls of helpers, for the captured values that they get as extra arguments.
+        self.calls: list[tuple[_native.Expr, FunctionScope, Span]] = []
+        # Variables that some path to the current statement assigns; the loops around it.
+        self.assigned: set[str] = set()
+        self.loops: list[tuple[ast.For | ast.While, int]] = []
+        self.conditions = 0
+        self._taken = set(self.scope.locals)
+        self._reported_names: set[str] = set()
+
+    # ------------------------------------------------------------ positions and errors
+
+    def span(self, node: Any, end: Any = None) -> Span:
+        """The place of `node`, or from its start to the end of node `end`. Of statements that hold
+        other statements: the first line."""
+        end = end or node
+        line, end_line = node.lineno, end.end_lineno
+        begin, stop = node.col_offset, end.end_col_offset
+        if self._lines is not None:
+            begin = self._column(line, begin)
+            stop = self._column(end_line, stop)
+        shift = self.line_shift
+        if isinstance(end, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            end_line, stop = line, begin + len(f"def {end.name}")
+        return (self.source_index, line + shift, begin + 1, end_line + shift, stop + 1)
+
+    def _column(self, line: int, offset: int) -> int:
+        """Characters in front of byte `offset` of a line of the tree."""
+        assert self._lines is not None
+        text = self._lines[line + self.line_shift - self.source.first_line]
+        return len(text.encode()[:offset].decode(errors="replace"))
+
+    def error(
+        self,
+        code: str,
+        node: Any,
+        message: str,
+        help_text: str = "",
+        notes: list[Note] | None = None,
+    ) -> None:
+        place = node if isinstance(node, tuple) else self.span(node)
+        self.program.diagnostics.error(code, place, message, help_text, notes or [])
+
+    def poison(self, node: ast.expr) -> _native.Expr:
+        """What stands for an expression that was reported as an error."""
+        return self.module.constant(0, self.span(node))
+
+    # ------------------------------------------------------------ variables
+
+    def variable(self, name: str, node: ast.expr | ast.arg) -> _native.Var:
+        """The local variable `name`, made when it is first met at `node`."""
+        var = self.variables.get(name)
+        if var is None:
+            var = self.variables[name] = self.module.variable(name, self.span(node))
+        return var
+
+    def unique_name(self, wanted: str) -> str:
+        """A variable name that the function does not use yet, close to `wanted`."""
+        name, count = wanted, 1
+        while name in self._taken:
+            count += 1
+            name = f"{wanted}_{count}"
+        self._taken.add(name)
+        return name
+
+    def temporary(self, span: Span) -> _native.Var:
+        return self.module.variable(self.unique_name("tmp"), span)
+
+    def local(self, node: ast.Name) -> _native.Var | None:
+        """The local variable that `node` reads; None after an error."""
+        name = node.id
+        if name not in self.assigned and not self._may_come_round(name):
+            if name not in self._reported_names:
+                self._reported_names.add(name)
+                self.error(
+                    "P102",
+                    node,
+                    f"variable '{name}' is used before it is assigned",
+                    self._assign_first(name),
+                )
+            return None
+        if name in self.dict_params:
+            self.misused_dict(name, node)
+            return None
+        self.plain_uses.setdefault(name, node)
+        return self.variable(name, node)
+
+    def _assign_first(self, name: str) -> str:
+        if self.scope.global_value_exists(name):
+            return (
+                f"the function assigns '{name}', which makes it local; give the local variable "
+                "another name to read the global one"
+            )
+        return f"give '{name}' a value before this line, on every path that leads here"
+
+    def _may_come_round(self, name: str) -> bool:
+        """Whether an earlier iteration may have assigned `name`, which no path from above did.
+
+        Not where the use stands unconditionally in the loop's body: it runs before the assignment.
+        """
+        return any(
+            depth < self.conditions and name in _assigned_names(loop) for loop, depth in self.loops
+        )
+
+    def misused_dict(self, name: str, node: ast.expr) -> None:
+        self.error(
+            "P104",
+            node,
+            f"'{name}' is used as a dict elsewhere, so it must be followed by a string subscript",
+            f"write {name}['key'], or pass the value as an argument of its own",
+            [(self.span(self.dict_params[name].first_use), f"'{name}' is a dict here")],
+        )
+
+    # ------------------------------------------------------------ names that are not local
+
+    def find(self, node: ast.Name) -> Binding | None:
+        """What the non-local name stands for; None after an error."""
+        binding = self.scope.lookup(node.id)
+        if binding is None and node.id not in self._reported_names:
+            self._reported_names.add(node.id)
+            close = self.scope.undefined_hint(node.id)
+            self.error(
+                "P101",
+                node,
+                f"name '{node.id}' is not defined",
+                f"did you mean '{close}'?" if close else "define it before the function is called",
+            )
+        return binding
+
+    def resolve(self, node: ast.expr) -> Binding | None:
+        """The object that a name, or a chain of attributes on one, stands for outside the function.
+
+        None without an error if it starts at a local variable or is something else; the caller then
+        treats it as an expression. Errors are reported by `resolve_or_report`.
+        """
+        if isinstance(node, ast.Name):
+            if node.id in self.scope.locals:
+                return None
+            return self.scope.lookup(node.id)
+        if isinstance(node, ast.Attribute):
+            owner = self.resolve(node.value)
+            if owner is None or is_scalar(owner.value) or is_array(owner.value):
+                return None
+            found = attribute(owner.value, node.attr)
+            if found is not None:
+                self.rely_on(owner)
+            return found
+        return None
+
+    def rely_on(self, binding: Binding) -> None:
+        """Later calls check that the place still holds this object, unless it is a library's."""
+        container = binding.container
+        if container and not _is_library(container):
+            self.scope.rely_on(binding)
+
+    def is_constant_place(self, binding: Binding) -> bool:
+        return _is_library(binding.container)
+
+    def captured(self, binding: Binding, shown: str, node: ast.expr) -> _native.Var:
+        """The variable that holds a captured value."""
+        key = (id(binding.container), binding.key)
+        known = self.captures.get(key)
+        if known is None:
+            capture = Capture(shown, binding.container, binding.key)
+            known = self.captures[key] = (capture, self._capture_variable(shown, self.span(node)))
+        return known[1]
+
+    def _capture_variable(self, shown: str, span: Span) -> _native.Var:
+        return self.module.variable(self.unique_name(identifier(shown)), span)
+
+    def pass_on(self, key: tuple[int, str], capture: Capture, span: Span) -> None:
+        """A called function captures this value, so its caller must have it."""
+        self.captures[key] = (capture, self._capture_variable(capture.name, span))
+
+
+def identifier(shown: str) -> str:
+    """`config.N` or `d['k']` as a variable name: config_N, d_k."""
+    return re.sub(r"\W+", "_", shown).strip("_") or "value"
+
+
+def _is_library(container: Any) -> bool:
+    if not isinstance(container, dict):
+        return False
+    name = container.get("__name__")
+    return isinstance(name, str) and name.partition(".")[0] in _LIBRARIES and "__spec__" in container
+
+
+def _assigned_names(loop: ast.For | ast.While) -> set[str]:
+    return {
+        node.id
+        for node in ast.walk(loop)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def describe(value: object) -> str:
+    """An object found under a name, for messages: "module 'math'", "a str"."""
+    if isinstance(value, ModuleType):
+        return f"the module '{value.__name__}'"
+    if isinstance(value, type):
+        return f"the class '{value.__name__}'"
+    if callable(value) and hasattr(value, "__name__"):
+        return f"the function '{value.__name__}'"
+    kind = type(value).__name__
+    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"

@@ -1,0 +1,527 @@
+"""Lowers Python statements: one method for each kind of ast node, labels, and loops over ranges."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from . import _native, _operators
+from ._frontend_calls import Calls
+from ._frontend_expressions import integer_constant
+from ._intrinsics import intrinsic_of
+
+# What to say of statements outside the language: what it is, and the way out.
+_REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
+    ast.FunctionDef: ("a nested function", "define it outside and decorate it with @parpy.jit"),
+    ast.AsyncFunctionDef: ("a nested function", "define it outside as an ordinary function"),
+    ast.ClassDef: ("a class", "define it outside of the function"),
+    ast.Import: ("an import", "import at the top of the module"),
+    ast.ImportFrom: ("an import", "import at the top of the module"),
+    ast.Global: ("'global'", "pass an array of one element and assign to it"),
+    ast.Nonlocal: ("'nonlocal'", "pass an array of one element and assign to it"),
+    ast.Delete: ("'del'", "leave it out; local variables end with the function"),
+    ast.Try: ("'try'", "test for the condition with 'if' instead"),
+    ast.TryStar: ("'try'", "test for the condition with 'if' instead"),
+    ast.Raise: ("'raise'", "store a flag into an array and raise in the caller"),
+    ast.AsyncFor: ("'async for'", "use an ordinary for loop"),
+    ast.AsyncWith: ("'async with'", "use an ordinary statement"),
+    ast.Match: ("'match'", "use if and elif"),
+}
+
+
+class Statements(Calls):
+    """Statements of one function."""
+
+    def body(self, nodes: list[ast.stmt]) -> list[_native.Stmt]:
+        """The statements of a block, each with the labels in front of it."""
+        outer, self.out = getattr(self, "out", []), []
+        label: tuple[str, ast.expr] | None = None
+        for node in nodes:
+            found = self._label(node)
+            if found is not None:
+                if label is not None:
+                    self._dangling(label, "another label follows")
+                label = found
+                continue
+            if label is not None:
+                self._labelled(label, node)
+                label = None
+            else:
+                self.statement(node)
+        if label is not None:
+            self._dangling(label, "no statement follows in its block")
+        lowered, self.out = self.out, outer
+        return lowered
+
+    def statement(self, node: ast.stmt) -> None:
+        method = _METHODS.get(type(node))
+        if method is not None:
+            method(self, node)
+            return
+        what, fix = _REFUSED.get(type(node), (f"'{type(node).__name__}'", ""))
+        self.error("P010", self._head(node), f"{what} cannot be compiled", fix)
+
+    def _head(self, node: ast.stmt) -> tuple[int, int, int, int, int]:
+        """The place of a statement that may hold others: its first line."""
+        source, line, column, end_line, end_column = self.span(node)
+        if end_line == line:
+            return source, line, column, end_line, end_column
+        text = self.source.text.split("\n")[line - self.source.first_line]
+        return source, line, column, line, len(text.rstrip()) + 1
+
+    # ------------------------------------------------------------ labels
+
+    def _label(self, node: ast.stmt) -> tuple[str, ast.expr] | None:
+        """The name that `parpy.label('name')` gives to what follows, with its place."""
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+            return None
+        call = node.value
+        binding = self.resolve(call.func)
+        if binding is None or binding.value is not _operators.label:
+            return None
+        self.rely_on(binding)
+        if len(call.args) == 1 and not call.keywords:
+            name = call.args[0]
+            if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value:
+                return name.value, call
+        self.error(
+            "P020",
+            call,
+            "a label takes one non-empty string constant",
+            "write for example parpy.label('N')",
+        )
+        return "", call
+
+    def _labelled(self, label: tuple[str, ast.expr], node: ast.stmt) -> None:
+        if not isinstance(node, ast.For):
+            self._dangling(label, "what follows is no for loop")
+            self.statement(node)
+            return
+        before = len(self.out)
+        self.statement(node)
+        if label[0] and len(self.out) > before:
+            self.module.set_labels(self.out[-1], [label[0]])
+
+    def _dangling(self, label: tuple[str, ast.expr], reason: str) -> None:
+        name, place = label
+        if name:
+            self.error(
+                "P020",
+                place,
+                f"label '{name}' names no loop: {reason}",
+                "write the label directly in front of the for loop that it names",
+            )
+
+    # ------------------------------------------------------------ assignment
+
+    def _assign(self, node: ast.Assign) -> None:
+        if len(node.targets) == 1:
+            self.assign(node.targets[0], node.value, node)
+            return
+        if any(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
+            self.error(
+                "P016",
+                node,
+                "a chained assignment to a tuple cannot be compiled",
+                "write one assignment for each target",
+            )
+            return
+        _, again = self.lower_held(node.value)
+        for target in node.targets:
+            self.assign_value(target, again(), node)
+
+    def lower_held(
+        self, node: ast.expr
+    ) -> tuple[_native.Expr | None, Callable[[], _native.Expr]]:
+        """A function that makes the value of `node`, evaluated now, as often as wanted."""
+        if _is_constant(node):
+            return None, lambda: self.lower(node)
+        var = self.hold(self.lower(node), node)
+        span = self.span(node)
+        return None, lambda: self.module.read(var, span)
+
+    def assign(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
+        if isinstance(target, ast.Tuple | ast.List):
+            self._assign_tuple(target, value, node)
+        else:
+            self.assign_value(target, self.lower(value), node)
+
+    def assign_value(
+        self,
+        target: ast.expr,
+        value: _native.Expr,
+        node: ast.stmt,
+        update: str | None = None,
+    ) -> None:
+        """target = value, or target <update>= value, for a name or an element."""
+        span = self.span(node)
+        if isinstance(target, ast.Name):
+            if update is not None:
+                var = self.local(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+                if var is None:
+                    return
+            elif target.id in self.dict_params:
+                self.misused_dict(target.id, target)
+                return
+            self.assigned.add(target.id)
+            self.plain_uses.setdefault(target.id, target)
+            var = self.variable(target.id, target)
+            self.out.append(self.module.assign(var, value, update, span))
+        elif isinstance(target, ast.Subscript):
+            if isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str):
+                self.error(
+                    "P016",
+                    target,
+                    "an entry of a dict cannot be assigned to",
+                    "assign to the elements of the array in it",
+                )
+                return
+            array, indices = self.element(target)
+            if array is not None:
+                self.out.append(self.module.store(array, indices, value, update, span))
+        elif isinstance(target, ast.Starred):
+            self.error(
+                "P016", target, "a starred target cannot be compiled", "name every element"
+            )
+        else:
+            self.error(
+                "P016",
+                target,
+                "only variables and array elements can be assigned to",
+                "assign to a name or to an element x[i]",
+            )
+
+    def _assign_tuple(
+        self, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt
+    ) -> None:
+        """All right sides first, then the targets from the left."""
+        pairs = self._pairs(target, value)
+        if pairs is None:
+            return
+        if len(pairs) == 1 or not _interfere(pairs, self.has_effects):
+            for one, make, _ in pairs:
+                self.assign_value(one, make(), node)
+            return
+        held = []
+        for _, make, source in pairs:
+            if source is not None and _is_constant(source):
+                held.append(make)
+                continue
+            var = self.hold(make(), source or value)
+            span = self.span(source or value)
+            held.append(lambda var=var, span=span: self.module.read(var, span))
+        for (one, _, _), again in zip(pairs, held, strict=True):
+            self.assign_value(one, again(), node)
+
+    def _pairs(
+        self, target: ast.expr, value: ast.expr
+    ) -> list[tuple[ast.expr, Callable[[], _native.Expr], ast.expr | None]] | None:
+        """Each single target with what makes its value and the expression that is read for it
+        (None where it reads no variable that could be a target). None after an error."""
+        if not isinstance(target, ast.Tuple | ast.List):
+            return [(target, lambda: self.lower(value), value)]
+        starred = next((t for t in target.elts if isinstance(t, ast.Starred)), None)
+        if starred is not None:
+            self.error("P016", starred, "a starred target cannot be compiled", "name every element")
+            return None
+        count = len(target.elts)
+        if isinstance(value, ast.Tuple | ast.List):
+            if len(value.elts) != count:
+                self._unequal(target, count, len(value.elts))
+                return None
+            nested = [self._pairs(t, v) for t, v in zip(target.elts, value.elts, strict=True)]
+            if any(part is None for part in nested):
+                return None
+            return [pair for part in nested if part is not None for pair in part]
+        makers = self._unpack_shape(value, count) or self._unpack_divmod(value, target)
+        if makers is None:
+            self.error(
+                "P017",
+                value,
+                "this value cannot be unpacked into several targets",
+                "a tuple, the shape of an array and divmod can",
+            )
+            return None
+        if not makers:
+            return None
+        return [(t, make, None) for t, make in zip(target.elts, makers, strict=True)]
+
+    def _unequal(self, node: ast.expr, targets: int, values: int) -> None:
+        self.error(
+            "P017",
+            node,
+            f"{values} value{'' if values == 1 else 's'} cannot be assigned to "
+            f"{targets} target{'' if targets == 1 else 's'}",
+            "give both sides the same length",
+        )
+
+    def _unpack_shape(
+        self, value: ast.expr, count: int
+    ) -> list[Callable[[], _native.Expr]] | None:
+        """`n, m = x.shape`: the extents, for an array of exactly that rank."""
+        if not isinstance(value, ast.Attribute) or value.attr != "shape":
+            return None
+        if not self.is_variable(value.value):
+            return None
+        array = self.array(value.value)
+        if array is None:
+            return []
+        span = self.span(value)
+        return [
+            lambda index=index: self.module.extent(array, index, span, count)
+            for index in range(count)
+        ]
+
+    def _unpack_divmod(
+        self, value: ast.expr, target: ast.Tuple | ast.List
+    ) -> list[Callable[[], _native.Expr]] | None:
+        """`q, r = divmod(a, b)`."""
+        if not isinstance(value, ast.Call):
+            return None
+        binding = self.resolve(value.func)
+        known = None if binding is None else intrinsic_of(binding.value)
+        if binding is None or known is None or known.lowering != "misplaced_divmod":
+            return None
+        self.rely_on(binding)
+        if len(value.args) != 2 or value.keywords:
+            self.error("P023", value, f"'divmod' takes 2 arguments, not {len(value.args)}")
+            return []
+        if len(target.elts) != 2:
+            self._unequal(target, len(target.elts), 2)
+            return []
+        left, right = (self.lower_held(part)[1] for part in value.args)
+        span = self.span(value)
+        return [
+            lambda: self.module.op("//", [left(), right()], span),
+            lambda: self.module.op("%", [left(), right()], span),
+        ]
+
+    def _augmented(self, node: ast.AugAssign) -> None:
+        text = self.operator_text(node.op, node)
+        if isinstance(node.target, ast.Name) and node.target.id not in self.assigned:
+            # Python reads the target first.
+            self.local(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+        if text is not None:
+            self.assign_value(node.target, self.lower(node.value), node, text)
+
+    def _annotated(self, node: ast.AnnAssign) -> None:
+        """x: T = value. The annotation is for readers; the type follows from the values."""
+        if node.value is not None:
+            self.assign(node.target, node.value, node)
+
+    # ------------------------------------------------------------ loops and branches
+
+    def _for(self, node: ast.For) -> None:
+        if node.orelse:
+            self._refuse_else(node)
+        call = self._range(node)
+        if call is None:
+            self._inside(node, node.body)
+            return
+        begin, end, step = call
+        if not isinstance(node.target, ast.Name):
+            self.error(
+                "P016",
+                node.target,
+                "the target of a for loop must be a name",
+                "assign to the element inside the loop",
+            )
+            return
+        name = node.target.id
+        before = set(self.assigned)
+        self.assigned.add(name)
+        self.plain_uses.setdefault(name, node.target)
+        var = self.variable(name, node.target)
+        body = self._inside(node, node.body)
+        self.assigned |= before
+        span = self.span(node, node.iter)
+        self.out.append(self.module.for_(var, begin, end, step, body, span))
+
+    def _inside(self, loop: ast.For | ast.While, nodes: list[ast.stmt]) -> list[_native.Stmt]:
+        self.conditions += 1
+        self.loops.append((loop, self.conditions))
+        lowered = self.body(nodes)
+        self.loops.pop()
+        self.conditions -= 1
+        return lowered
+
+    def _refuse_else(self, node: ast.For | ast.While) -> None:
+        word = "for" if isinstance(node, ast.For) else "while"
+        self.error(
+            "P012",
+            self.span(node.orelse[0]),
+            f"the else branch of a {word} loop cannot be compiled",
+            "set a variable before 'break' and test it after the loop",
+            [(self._head(node), "of this loop")],
+        )
+
+    def _range(self, node: ast.For) -> tuple[_native.Expr, _native.Expr, _native.Expr] | None:
+        """begin, end and step of the loop; None after an error."""
+        call = node.iter
+        binding = self.resolve(call.func) if isinstance(call, ast.Call) else None
+        if not isinstance(call, ast.Call) or binding is None or binding.value is not builtins.range:
+            self.error(
+                "P013",
+                call,
+                "a for loop must run over a range",
+                "write for i in range(n), and use x[i] in the body",
+            )
+            return None
+        self.rely_on(binding)
+        if call.keywords or not 1 <= len(call.args) <= 3:
+            found = "keyword arguments" if call.keywords else f"{len(call.args)} arguments"
+            self.error("P014", call, f"'range' takes 1 to 3 arguments, not {found}",
+                       "write range(stop), range(start, stop) or range(start, stop, step)")
+            return None
+        for argument in call.args:
+            if isinstance(argument, ast.Starred):
+                self.error("P014", argument, "'range' takes no starred argument in compiled code",
+                           "write range(start, stop, step)")
+                return None
+        parts = [self.lower(argument) for argument in call.args]
+        span = self.span(call)
+        if len(parts) == 1:
+            parts.insert(0, self.module.constant(0, span))
+        if len(parts) == 2:
+            parts.append(self.module.constant(1, span))
+        elif integer_constant(call.args[2]) == 0:
+            self.error("P015", call.args[2], "the step of a range is zero",
+                       "use a positive or negative step")
+        return parts[0], parts[1], parts[2]
+
+    def _while(self, node: ast.While) -> None:
+        if node.orelse:
+            self._refuse_else(node)
+        span = self.span(node, node.test)
+        test, before = self.branch(lambda: self.condition(node.test))
+        body = self._inside(node, node.body)
+        if before:
+            # The condition needs statements: they run anew at the head of each iteration.
+            leave = self.module.if_(
+                self.module.op("not", [test], span), [self.module.break_(span)], [], span
+            )
+            test = self.module.constant(True, span)
+            body = [*before, leave, *body]
+        self.out.append(self.module.while_(test, body, span))
+
+    def _if(self, node: ast.If) -> None:
+        test = self.condition(node.test)
+        before = set(self.assigned)
+        self.conditions += 1
+        then_body = self.body(node.body)
+        after_then, self.assigned = self.assigned, before
+        else_body = self.body(node.orelse)
+        self.assigned |= after_then
+        self.conditions -= 1
+        span = self.span(node, node.test)
+        self.out.append(self.module.if_(test, then_body, else_body, span))
+
+    def _with(self, node: ast.With) -> None:
+        for item in node.items:
+            context = self.resolve(item.context_expr)
+            if context is None or context.value is not _operators.gpu:
+                self.error(
+                    "P021",
+                    item.context_expr,
+                    "only 'with parpy.gpu' can be compiled",
+                    "move other context managers to the caller",
+                )
+                return
+            self.rely_on(context)
+            if item.optional_vars is not None:
+                self.error(
+                    "P021", item.optional_vars, "'with parpy.gpu' gives no value",
+                    "leave out 'as'",
+                )
+        self.out.append(self.module.gpu(self.body(node.body), self._head(node)))
+
+    # ------------------------------------------------------------ the others
+
+    def _expression(self, node: ast.Expr) -> None:
+        """Docstrings and `...` are nothing; calls of jit functions run; other values are unused."""
+        value = node.value
+        if isinstance(value, ast.Constant) and (value.value is ... or isinstance(value.value, str)):
+            return
+        lowered = self.lower(value)
+        if self.has_effects(value):
+            self.out.append(self.module.evaluate(lowered, self.span(node)))
+
+    def _return(self, node: ast.Return) -> None:
+        value = node.value
+        span = self.span(node)
+        if value is None or (isinstance(value, ast.Constant) and value.value is None):
+            self.out.append(self.module.return_(None, span))
+            return
+        self.out.append(self.module.return_(self.lower(value), span))
+
+    def _assert(self, node: ast.Assert) -> None:
+        message = ""
+        if node.msg is not None:
+            if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
+                message = node.msg.value
+            else:
+                self.error(
+                    "P027",
+                    node.msg,
+                    "the message of an assertion must be a string constant",
+                    "write the text out",
+                )
+        test = self.condition(node.test)
+        self.out.append(self.module.assert_(test, message, self.span(node)))
+
+    def _break(self, node: ast.Break) -> None:
+        self.out.append(self.module.break_(self.span(node)))
+
+    def _continue(self, node: ast.Continue) -> None:
+        self.out.append(self.module.continue_(self.span(node)))
+
+    def _pass(self, node: ast.Pass) -> None:
+        pass
+
+
+def _is_constant(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant)
+
+
+def _interfere(
+    pairs: list[tuple[ast.expr, Callable[[], Any], ast.expr | None]],
+    has_effects: Callable[[ast.expr], bool],
+) -> bool:
+    """Whether assigning an earlier target may change, or be seen by, a later value."""
+    names: set[str] = set()
+    stored = False
+    for target, _, source in pairs:
+        if source is not None:
+            if has_effects(source):
+                return True
+            for part in ast.walk(source):
+                if isinstance(part, ast.Name) and part.id in names:
+                    return True
+                if isinstance(part, ast.Subscript) and stored:
+                    return True
+        if isinstance(target, ast.Name):
+            names.add(target.id)
+        else:
+            stored = True
+    return False
+
+
+_METHODS: dict[type[ast.stmt], Callable[[Statements, Any], None]] = {
+    ast.Assign: Statements._assign,
+    ast.AugAssign: Statements._augmented,
+    ast.AnnAssign: Statements._annotated,
+    ast.For: Statements._for,
+    ast.While: Statements._while,
+    ast.If: Statements._if,
+    ast.With: Statements._with,
+    ast.Expr: Statements._expression,
+    ast.Return: Statements._return,
+    ast.Assert: Statements._assert,
+    ast.Break: Statements._break,
+    ast.Continue: Statements._continue,
+    ast.Pass: Statements._pass,
+}

@@ -1,0 +1,156 @@
+"""The functions that compiled code knows by itself, found by identity under any name.
+
+One table from object to Intrinsic: Python's builtins, `math`, NumPy's ufuncs and scalar types,
+`parpy.math` and `parpy.builtin`. How each lowering works stands in _frontend_calls.py, as the method
+`Calls.lower_<lowering>`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _operators
+from . import math as parpy_math
+
+
+class Intrinsic(NamedTuple):
+    """How calls of one object are lowered."""
+
+    name: str  # as messages call it
+    lowering: str  # Calls.lower_<this>
+    op: str  # an operator or scalar type, where the lowering needs one
+    least: int  # how many arguments
+    most: int
+
+
+_MANY = 255
+
+# name in NumPy: operator. The operator's rule gives the result type.
+_UFUNCS = {
+    1: {
+        "absolute": "abs", "fabs": "fabs", "negative": "neg", "positive": "pos", "sqrt": "sqrt",
+        "cbrt": "cbrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log",
+        "log2": "log2", "log10": "log10", "log1p": "log1p", "sin": "sin", "cos": "cos",
+        "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sinh": "sinh",
+        "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh",
+        "arctanh": "atanh", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint",
+        "fix": "trunc", "sign": "sign", "square": "square", "reciprocal": "reciprocal",
+        "degrees": "degrees", "rad2deg": "degrees", "radians": "radians", "deg2rad": "radians",
+        "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite", "signbit": "signbit",
+        "invert": "~", "logical_not": "not", "conjugate": "conj", "real": "real", "imag": "imag",
+        "round": "rint", "around": "rint",
+    },
+    2: {
+        "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//",
+        "remainder": "%", "power": "**", "fmod": "fmod", "arctan2": "atan2", "hypot": "hypot",
+        "copysign": "copysign", "nextafter": "nextafter", "minimum": "minimum",
+        "maximum": "maximum", "fmin": "fmin", "fmax": "fmax", "bitwise_and": "&",
+        "bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>",
+        "equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">",
+        "greater_equal": ">=", "gcd": "gcd", "lcm": "lcm",
+    },
+}  # fmt: skip
+
+# name in Python's math: operator, on operands taken as Python floats.
+_MATH = {
+    1: {
+        "sqrt": "sqrt", "cbrt": "cbrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1",
+        "log2": "log2", "log10": "log10", "log1p": "log1p", "sin": "sin", "cos": "cos",
+        "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh",
+        "cosh": "cosh", "tanh": "tanh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh",
+        "erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "lgamma", "fabs": "abs",
+        "degrees": "degrees", "radians": "radians", "isnan": "isnan", "isinf": "isinf",
+        "isfinite": "isfinite",
+    },
+    2: {
+        "pow": "**", "fmod": "fmod", "atan2": "atan2", "copysign": "copysign",
+        "nextafter": "nextafter",
+    },
+    3: {"fma": "fma"},
+}  # fmt: skip
+
+
+@cache
+def table() -> dict[int, tuple[Any, Intrinsic]]:
+    """id of a known object: the object itself (kept alive) and how it is lowered."""
+    return {id(known): (known, intrinsic) for known, intrinsic in _rows()}
+
+
+def intrinsic_of(found: object) -> Intrinsic | None:
+    """How calls of `found` are lowered; None if compiled code does not know it."""
+    row = table().get(id(found))
+    if row is not None:
+        return row[1]
+    if isinstance(found, type) and issubclass(found, np.generic):
+        scalar = _operators.scalar_name(found)
+        if scalar is not None:
+            return Intrinsic(f"np.{found.__name__}", "convert", scalar, 1, 1)
+    return None
+
+
+def _rows() -> Iterator[tuple[Any, Intrinsic]]:
+    yield from _builtin_rows()
+    yield from _math_rows()
+    # parpy.math before NumPy: most of its functions are NumPy's own, listed there.
+    for name in ("erf", "erfc", "gamma", "lgamma"):
+        yield getattr(parpy_math, name), Intrinsic(f"parpy.math.{name}", "op", name, 1, 1)
+    yield _operators.maximum, Intrinsic("maximum", "op", "maximum", 2, 2)
+    yield _operators.minimum, Intrinsic("minimum", "op", "minimum", 2, 2)
+    yield _operators.convert, Intrinsic("convert", "convert_to", "", 2, 2)
+    yield _operators.label, Intrinsic("parpy.label", "misplaced_label", "", 0, _MANY)
+    yield from _numpy_rows()
+
+
+def _builtin_rows() -> Iterator[tuple[Any, Intrinsic]]:
+    yield builtins.abs, Intrinsic("abs", "op", "abs", 1, 1)
+    yield builtins.min, Intrinsic("min", "fold", "min", 2, _MANY)
+    yield builtins.max, Intrinsic("max", "fold", "max", 2, _MANY)
+    yield builtins.pow, Intrinsic("pow", "op", "**", 2, 2)
+    yield builtins.round, Intrinsic("round", "whole", "rint", 1, 1)
+    yield builtins.int, Intrinsic("int", "op", "int", 1, 1)
+    yield builtins.bool, Intrinsic("bool", "op", "truth", 1, 1)
+    yield builtins.float, Intrinsic("float", "float", "float", 1, 1)
+    yield builtins.complex, Intrinsic("complex", "float_op", "complex", 2, 2)
+    yield builtins.len, Intrinsic("len", "len", "", 1, 1)
+    yield builtins.divmod, Intrinsic("divmod", "misplaced_divmod", "", 2, 2)
+    yield builtins.range, Intrinsic("range", "misplaced_range", "", 0, _MANY)
+
+
+def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:
+    for count, names in _MATH.items():
+        for name, op in names.items():
+            if hasattr(math, name):  # cbrt and exp2 are of 3.11, fma of 3.13
+                yield getattr(math, name), Intrinsic(f"math.{name}", "float_op", op, count, count)
+    for name in ("floor", "ceil", "trunc"):
+        yield getattr(math, name), Intrinsic(f"math.{name}", "whole", name, 1, 1)
+    yield math.log, Intrinsic("math.log", "log", "log", 1, 2)
+    yield math.hypot, Intrinsic("math.hypot", "float_fold", "hypot", 1, _MANY)
+    yield math.gcd, Intrinsic("math.gcd", "fold", "gcd", 2, _MANY)
+    yield math.lcm, Intrinsic("math.lcm", "fold", "lcm", 2, _MANY)
+
+
+def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
+    for count, names in _UFUNCS.items():
+        for name, op in names.items():
+            lowering = "fabs" if op == "fabs" else "op"
+            yield getattr(np, name), Intrinsic(f"np.{name}", lowering, op, count, count)
+    yield np.logical_and, Intrinsic("np.logical_and", "logical", "and", 2, 2)
+    yield np.logical_or, Intrinsic("np.logical_or", "logical", "or", 2, 2)
+    yield np.logical_xor, Intrinsic("np.logical_xor", "logical", "!=", 2, 2)
+    yield np.where, Intrinsic("np.where", "op", "select", 3, 3)
+    yield np.clip, Intrinsic("np.clip", "clip", "", 3, 3)
+    yield np.divmod, Intrinsic("np.divmod", "misplaced_divmod", "", 2, 2)
+    for name in (
+        "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+        "float16", "float32", "float64", "complex64", "complex128",
+    ):  # fmt: skip
+        found = getattr(np, name)
+        scalar = _operators.scalar_name(found)
+        assert scalar is not None
+        yield found, Intrinsic(f"np.{found.__name__}", "convert", scalar, 1, 1)

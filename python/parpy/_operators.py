@@ -1,0 +1,108 @@
+"""The operators of ParPy that no Python or NumPy function stands for, as plain Python sees them.
+
+The frontend recognises them by identity, under any name they are bound to; run by the interpreter
+(`seq=True`, or outside of jit functions) they do here what the compiled code does.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+inf: float = float("inf")
+
+
+def label(name: str) -> None:
+    """Name the statement that follows, so that `opts` can say how it runs. Does nothing in Python."""
+    if not isinstance(name, str):
+        raise TypeError(f"a label is a string, not {type(name).__name__}")
+
+
+class _Gpu:
+    """`with parpy.gpu:` runs its body on one thread of the device. Does nothing in Python."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        return None
+
+    def __repr__(self) -> str:
+        return "parpy.gpu"
+
+
+gpu = _Gpu()
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """The greater of two scalars or arrays, element by element; NaN wins, as in np.maximum."""
+    return np.maximum(a, b)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller of two scalars or arrays, element by element; NaN wins, as in np.minimum."""
+    return np.minimum(a, b)
+
+
+def convert(x: Any, to: Any) -> Any:
+    """`x` as type `to`: a NumPy scalar type or dtype, a type of parpy.types, or int, float, bool.
+
+    Floats become integers by truncation; a value outside the integer's range saturates, NaN
+    becomes 0.
+    """
+    name = scalar_name(to)
+    if name is None:
+        raise TypeError(f"convert to a scalar type, not {to!r}")
+    dtype = np.dtype(_DTYPE_OF[name])
+    value = np.asarray(x)
+    if dtype.kind in "iu" and value.dtype.kind == "f":
+        value = _saturated(value, dtype)
+    with np.errstate(all="ignore"):
+        converted = value.astype(dtype)
+    return converted[()]
+
+
+def _saturated(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Floats as `dtype` integers: truncated, saturated, NaN as 0."""
+    limits = np.iinfo(dtype)
+    whole = np.trunc(np.where(np.isnan(value), 0, value))
+    # float(max) rounds up for 64 bits, so "not below it" is "out of range".
+    above, below = whole >= float(limits.max), whole <= float(limits.min)
+    inside = np.where(above | below, 0, whole).astype(dtype)
+    return np.where(above, limits.max, np.where(below, limits.min, inside)).astype(dtype)
+
+
+_DTYPE_OF = {
+    "bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
+    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+    "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
+}  # fmt: skip
+_NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()} | {"bfloat16": "bf16"}
+
+
+def scalar_name(found: object) -> str | None:
+    """The name in IR text ("f32") of the scalar type that `found` stands for; None if it is none.
+
+    Accepts NumPy scalar types and dtypes, the types of parpy.types, and int, float, bool, complex.
+    """
+    name = getattr(found, "name", None)
+    if isinstance(name, str) and type(found).__module__.startswith("parpy."):
+        name = name.lower()
+        return name if name in _DTYPE_OF or name == "bf16" else None
+    if isinstance(found, type) or isinstance(found, np.dtype):
+        if isinstance(found, type) and not issubclass(found, (np.generic, int, float, complex)):
+            return None
+        try:
+            return _NAME_OF.get(np.dtype(found).name)
+        except TypeError:
+            return None
+    return None

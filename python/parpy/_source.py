@@ -1,0 +1,150 @@
+"""Captures the source text of a function at the moment it is decorated.
+
+Later edits of the file, or the next notebook cell, do not matter then. Everything that has source
+lines in `linecache` works: files, zip imports, notebooks, `exec` of registered text. Positions are
+absolute: a nested function or a method is parsed where it stands, never dedented, so that lines and
+columns are those of the file. Comments are part of the captured text.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+from types import CodeType, FunctionType
+from typing import NoReturn
+
+from . import _native
+from ._errors import fail
+
+# An indented function is parsed behind this line, which makes its indentation legal.
+_BLOCK = "if 1:\n"
+
+
+class FunctionSource:
+    """A Python function with the text it was made from."""
+
+    __slots__ = ("_tree", "first_line", "function", "name", "text")
+
+    def __init__(self, function: FunctionType, name: str, text: str, first_line: int) -> None:
+        self.function = function
+        self.name = name
+        self.text = text
+        self.first_line = first_line
+        self._tree = _parse(text)
+
+    def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
+        """The syntax tree; `line_shift` plus its line numbers are those of the file."""
+        node: ast.AST | None = self._tree
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or not _matches(
+            node, self.function.__code__
+        ):
+            _refuse(
+                "P004",
+                f"the text at this place is not that of the function '{self.function.__name__}'",
+                "the file changed after it was imported: reload it, or start Python anew",
+                self,
+            )
+        return node
+
+    @property
+    def unparsed(self) -> bool:
+        return self._tree is None
+
+    @property
+    def line_shift(self) -> int:
+        return self.first_line - (2 if self.text[:1] in (" ", "\t") else 1)
+
+    def native(self) -> _native.Source:
+        return _native.Source(self.name, self.text, self.first_line)
+
+
+def _parse(text: str) -> ast.AST | None:
+    """The first statement of `text`; None if it has none or is no Python."""
+    try:
+        if text[:1] in (" ", "\t"):
+            block = ast.parse(_BLOCK + text).body[0]
+            return block.body[0] if isinstance(block, ast.If) else None
+        body = ast.parse(text).body
+        return body[0] if body else None
+    except SyntaxError:
+        return None
+
+
+def capture(function: object) -> FunctionSource:
+    """The source of `function`. Raises CompileError if it has none that could be compiled."""
+    if not isinstance(function, FunctionType):
+        _refuse_object(function)
+    code = function.__code__
+    name = code.co_filename
+    linecache.checkcache(name)
+    lines = linecache.getlines(name, function.__globals__)
+    first = code.co_firstlineno
+    text = _block(lines, first, code) if first <= len(lines) else ""
+    source = FunctionSource(function, name, text, first)
+    if source.unparsed and text:
+        # Text inside brackets or strings may stand left of the function: ask the tokenizer.
+        block = "".join(inspect.getblock(lines[first - 1 :]))
+        source = FunctionSource(function, name, block, first)
+    if code.co_name == "<lambda>":
+        _refuse("P003", "a lambda cannot be compiled", "define the function with 'def'", source)
+    if not text:
+        _refuse(
+            "P002",
+            f"the source text of '{function.__name__}' is not available",
+            "define the function in a file or a notebook cell; text given to exec must be "
+            "registered in linecache.cache under the file name it was compiled with",
+            source,
+        )
+    return source
+
+
+def _block(lines: list[str], first: int, code: CodeType) -> str:
+    """The lines of the function that starts at line `first`, comments at its end included."""
+    last = max((end for _, end, _, _ in code.co_positions() if end is not None), default=first)
+    base = _indentation(lines[first - 1])
+    end = first
+    for number in range(first + 1, len(lines) + 1):
+        line = lines[number - 1]
+        if line.isspace():
+            continue
+        if number > last and _indentation(line) <= base:
+            break
+        end = number
+    return "".join(lines[first - 1 : end])
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _matches(node: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) -> bool:
+    """Whether `node` can be what `code` was compiled from: name and parameters agree."""
+    given = node.args
+    names = [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    count = code.co_argcount + code.co_kwonlyargcount
+    return node.name == code.co_name and tuple(names) == code.co_varnames[:count]
+
+
+def _refuse_object(found: object) -> NoReturn:
+    if isinstance(found, type):
+        what, fix = f"the class '{found.__name__}'", "decorate its methods or a function instead"
+    elif callable(found) and hasattr(found, "__name__"):
+        what = f"'{found.__name__}', a {type(found).__name__}"
+        fix = "write a Python function that does the same"
+    else:
+        what, fix = f"an object of type '{type(found).__name__}'", "decorate a 'def' statement"
+    _refuse("P001", f"only Python functions can be compiled, not {what}", fix, None)
+
+
+def _refuse(code: str, message: str, help_text: str, source: FunctionSource | None) -> NoReturn:
+    sink = _native.Diagnostics()
+    span = None
+    sources = []
+    if source is not None:
+        line = source.text.split("\n", 1)[0]
+        begin = len(line) - len(line.lstrip()) + 1
+        span = (0, source.first_line, begin, source.first_line, max(len(line.rstrip()) + 1, 2))
+        sources.append(source.native())
+    sink.error(code, span, message, help_text)
+    fail(sink, sources)

@@ -1,0 +1,5 @@
+"""Operators of compiled code beyond Python's own. All of them also work in plain Python."""
+
+from ._operators import convert, gpu, inf, label, maximum, minimum
+
+__all__ = ["convert", "gpu", "inf", "label", "maximum", "minimum"]
