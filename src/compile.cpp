@@ -6,7 +6,9 @@
 
 #include "pass.h"
 #include "passes/check_labels.h"
+#include "passes/infer_types.h"
 #include "passes/map_loops.h"
+#include "passes/specialize_arguments.h"
 
 namespace parpy {
 namespace {
@@ -25,6 +27,10 @@ const std::vector<Row>& table() {
     static const std::vector<Row> rows = {
         {{"check-labels", check_labels, kSurface,
           "before anything is folded away: a label in a branch that the call rules out is no mistake"}, On::kAll},
+        {{"specialize-arguments", specialize_arguments, kSurface,
+          "first of all that depend on the call: types and shapes come from its arguments"}, On::kAll},
+        {{"infer-types", infer_types, kTyped,
+          "as soon as parameters have types: nothing else can work on untyped expressions"}, On::kAll},
         {{"map-loops", map_loops, kMapped,
           "after the loops have their final form: levels are given by how parallel loops nest"}, On::kAll},
     };

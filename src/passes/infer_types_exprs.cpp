@@ -1,0 +1,544 @@
+// Expressions of infer_types: operand types up, conversions down.
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/clone.h"
+#include "ir/ops.h"
+#include "ir/visit.h"
+#include "passes/infer_types_typer.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+const Operand kUnknownOperand{};
+
+bool is_truthy(const Constant& constant) {
+    return std::visit([](auto value) { return value != decltype(value){}; }, constant.value);
+}
+
+// -c of a weak constant, which Python folds as well; -2^63 stays as it is.
+std::optional<Constant> negated(const Operand& operand) {
+    if (!operand.constant || !operand.type.weak) {
+        return std::nullopt;
+    }
+    if (const auto value = integer_value(operand)) {
+        return Constant{static_cast<std::int64_t>(-static_cast<std::uint64_t>(*value))};
+    }
+    if (const auto* value = std::get_if<double>(&operand.constant->value)) {
+        return Constant{-*value};
+    }
+    return std::nullopt;
+}
+
+bool calls(const Expr& expr) {
+    return expr.op == Op::kCall ||
+           std::ranges::any_of(expr.operands, [](const Expr* e) { return calls(*e); });
+}
+
+}  // namespace
+
+Operand Typer::walk_value(Expr*& slot) {
+    Operand operand = walk(slot);
+    if (operand.type.is_void()) {
+        report(Code::kP214, slot->span,
+               "'" + slot->callee->name + "' returns nothing, but its result is used here",
+               "return a number from '" + slot->callee->name + "', or call it as a statement");
+        return kUnknownOperand;
+    }
+    return operand;
+}
+
+Operand Typer::walk(Expr*& slot) {
+    switch (slot->op) {
+        case Op::kConst:
+            return walk_const(*slot);
+        case Op::kVar:
+        case Op::kArray:
+            return walk_var(slot);
+        case Op::kLoad:
+            return walk_load(*slot);
+        case Op::kExtent:
+            return walk_extent(slot);
+        case Op::kCall:
+            return walk_call(slot);
+        case Op::kConvert:
+            return walk_convert(slot);
+        case Op::kAnd:
+        case Op::kOr:
+            return walk_logical(slot);
+        case Op::kSelect:
+            return walk_select(slot);
+        default:
+            return walk_operation(slot);
+    }
+}
+
+Operand Typer::walk_const(Expr& expr) {
+    Operand operand;
+    operand.constant = expr.constant;
+    operand.type = expr.type;
+    if (std::holds_alternative<bool>(expr.constant.value)) {
+        operand.type = Type::weak_of(Scalar::kBool);
+    }
+    if (rewriting()) {
+        expr.type = storage(operand.type);
+        expr.constant = constant_as(expr.type.scalar, expr.constant);
+    }
+    return operand;
+}
+
+Operand Typer::walk_var(Expr*& slot) {
+    Var* var = slot->var;
+    if (var->type.is_array()) {
+        report(Code::kP204, slot->span, "array '" + var->name + "' is used as a number",
+               "give it subscripts: " + var->name +
+                   (var->type.rank == 1   ? "[i]"
+                    : var->type.rank == 2 ? "[i, j]"
+                                          : "[i, j, …]"));
+        return kUnknownOperand;
+    }
+    Operand operand;
+    operand.type = var->type;
+    if (var->origin.kind == Origin::Kind::kArgument && var->type.is(Scalar::kBool)) {
+        operand.type.weak = true;  // Python's bool and np.bool_ cannot be told apart here
+    }
+    operand.constant = var->constant_value();
+    if (rewriting()) {
+        slot->type = storage(var->type);
+        if (operand.constant) {
+            slot->op = Op::kConst;
+            slot->var = nullptr;
+            slot->constant = constant_as(slot->type.scalar, *operand.constant);
+        }
+    }
+    return operand;
+}
+
+bool Typer::check_subscripts(const Var* array, std::size_t count, Span span) {
+    if (!array->type.is_array()) {
+        if (!array->type.is_unknown()) {
+            report(Code::kP204, span,
+                   "'" + array->name + "' is a " + python_name(array->type) +
+                       " and takes no subscripts",
+                   "pass an array for '" + array->name + "'");
+        }
+        return false;
+    }
+    const std::size_t rank = array->type.rank;
+    if (count == rank) {
+        return true;
+    }
+    const std::string has = "'" + array->name + "' has " + std::to_string(rank) +
+                            (rank == 1 ? " dimension, but " : " dimensions, but ") +
+                            std::to_string(count) + (count == 1 ? " subscript" : " subscripts");
+    if (count > rank) {
+        report(Code::kP202, span, has, "remove " + std::to_string(count - rank) + " of them");
+    } else {
+        report(Code::kP202, span, has, "give one subscript per dimension; loop over the others");
+    }
+    return false;
+}
+
+void Typer::walk_index(Expr*& slot, const Var* array) {
+    const Operand index = walk_value(slot);
+    if (!index.type.is_scalar()) {
+        return;
+    }
+    if (!is_integer(index.type.scalar)) {
+        report(Code::kP203, slot->span,
+               "a subscript of '" + array->name + "' is a " + python_name(index.type) +
+                   ", not an integer",
+               is_float(index.type.scalar) ? "convert it: int(…), or divide with '//'"
+                                           : "convert it: int(…)");
+        return;
+    }
+    if (rewriting()) {
+        slot = convert(slot, index.type, Type::of(index_scalar()));
+    }
+}
+
+Operand Typer::walk_load(Expr& expr) {
+    for (Expr*& index : expr.operands) {
+        walk_index(index, expr.var);
+    }
+    if (!check_subscripts(expr.var, expr.operands.size(), expr.span)) {
+        return kUnknownOperand;
+    }
+    Operand operand;
+    operand.type = Type::of(expr.var->type.scalar);
+    if (rewriting()) {
+        expr.type = operand.type;
+    }
+    return operand;
+}
+
+Operand Typer::walk_extent(Expr*& slot) {
+    const Var* array = slot->var;
+    if (!array->type.is_array()) {
+        if (!array->type.is_unknown()) {
+            report(Code::kP204, slot->span,
+                   "'" + array->name + "' is a " + python_name(array->type) + " and has no shape",
+                   "pass an array for '" + array->name + "'");
+        }
+        return kUnknownOperand;
+    }
+    const int rank = array->type.rank;
+    const int axis = slot->index < 0 ? slot->index + rank : slot->index;
+    if (axis < 0 || axis >= rank) {
+        report(Code::kP216, slot->span,
+               "'" + array->name + "' has " + std::to_string(rank) +
+                   (rank == 1 ? " dimension" : " dimensions") + ", there is no axis " +
+                   std::to_string(slot->index),
+               rank == 0 ? "it is a single element: '" + array->name + "[()]'"
+                         : "use an axis from 0 to " + std::to_string(rank - 1));
+        return kUnknownOperand;
+    }
+    const Dim& dim = array->dims[static_cast<std::size_t>(axis)];
+    Operand operand;
+    operand.type = Type::weak_of(Scalar::kI64);
+    if (dim.extent) {
+        operand.constant = Constant{*dim.extent};
+    }
+    if (rewriting()) {
+        Builder b(context_.module, slot->span);
+        slot = dim.extent ? b.integer(*dim.extent) : b.var(dim.extent_var);
+        slot = b.convert(slot, index_scalar());
+    }
+    return operand;
+}
+
+Operand Typer::walk_convert(Expr*& slot) {
+    const Type to = slot->type;
+    const Operand from = walk_value(slot->operands[0]);
+    if (rewriting() && from.type.is_scalar()) {
+        slot = convert(slot->operands[0], from.type, to);
+    }
+    Operand operand;
+    operand.type = to;
+    return operand;
+}
+
+// ---------------------------------------------------------------- calls
+
+ArgumentKey Typer::argument_key(Expr*& slot) {
+    ArgumentKey key;
+    if ((slot->op == Op::kVar || slot->op == Op::kArray) && slot->var->type.is_array()) {
+        const Var& array = *slot->var;
+        key.type = array.type;
+        key.space = array.space;
+        for (const Dim& dim : array.dims) {
+            key.dims.push_back({dim.extent, dim.stride});
+        }
+        if (rewriting()) {
+            slot->op = Op::kArray;
+            slot->type = array.type;
+        }
+        return key;
+    }
+    // Captured constants stay constants in the functions they are handed on to.
+    const bool hands_on = slot->op == Op::kVar && slot->var->constant != nullptr;
+    const Operand operand = walk_value(slot);
+    key.type = operand.type;
+    if (hands_on) {
+        key.constant = operand.constant;
+    }
+    return key;
+}
+
+Operand Typer::walk_call(Expr*& slot) {
+    Expr& call = *slot;
+    const Function& callee = *call.callee;
+    std::vector<ArgumentKey> key;
+    for (Expr*& argument : call.operands) {
+        key.push_back(argument_key(argument));
+    }
+    if (callee.kind == FunctionKind::kEntry) {
+        report(Code::kP206, call.span,
+               "'" + callee.name + "' is what Python calls and cannot be called from the program",
+               "move what is called again into a function of its own");
+        return kUnknownOperand;
+    }
+    if (key.size() != callee.params.size()) {
+        if (Diagnostic* error = report(
+                Code::kP206, call.span,
+                "'" + callee.name + "' takes " + std::to_string(callee.params.size()) +
+                    (callee.params.size() == 1 ? " argument, " : " arguments, ") +
+                    std::to_string(key.size()) + (key.size() == 1 ? " is" : " are") + " given",
+                "give one argument per parameter")) {
+            error->notes.push_back({callee.span, "'" + callee.name + "' is defined here"});
+        }
+        return kUnknownOperand;
+    }
+    if (std::ranges::any_of(key, [](const ArgumentKey& k) { return k.type.is_unknown(); })) {
+        return kUnknownOperand;
+    }
+    Instance& instance = instances_.find_or_make(&callee, key);
+    Operand operand;
+    operand.type = instance.result;
+    if (!rewriting()) {
+        return operand;
+    }
+    Builder b(context_.module, call.span);
+    std::vector<Expr*> arguments;
+    std::vector<Expr*> layout;
+    for (std::size_t i = 0; i < key.size(); ++i) {
+        Expr* argument = call.operands[i];
+        if (key[i].type.is_array()) {
+            instances_.passes.push_back({argument->var, instance.inputs[i], argument->span});
+            for (const Dim& dim : argument->var->dims) {
+                if (dim.extent_var != nullptr) {
+                    layout.push_back(b.var(dim.extent_var));
+                }
+                if (dim.stride_var != nullptr) {
+                    layout.push_back(b.var(dim.stride_var));
+                }
+            }
+            arguments.push_back(argument);
+        } else if (!key[i].constant) {
+            arguments.push_back(argument);
+        }
+    }
+    arguments.insert(arguments.end(), layout.begin(), layout.end());
+    if (operand.type.is_unknown()) {
+        report(Code::kP213, call.span,
+               "the type that '" + callee.name + "' returns cannot be inferred",
+               "let '" + callee.name + "' return a number on a path that does not call it again");
+    }
+    instance.called = true;
+    call.operands = std::move(arguments);
+    call.callee = instance.function;
+    call.type = storage(operand.type);
+    return operand;
+}
+
+// ---------------------------------------------------------------- logic
+
+void Typer::walk_condition(Expr*& slot) {
+    if (slot->op == Op::kAnd || slot->op == Op::kOr || slot->op == Op::kNot) {
+        for (Expr*& operand : slot->operands) {
+            walk_condition(operand);
+        }
+        if (rewriting()) {
+            slot->type = Type::of(Scalar::kBool);
+        }
+        return;
+    }
+    const Operand operand = walk_value(slot);
+    if (rewriting() && operand.type.is_scalar()) {
+        slot = truth(slot);
+    }
+}
+
+// `a or b` is one of its operands, as in Python.
+Operand Typer::walk_logical(Expr*& slot) {
+    Expr& expr = *slot;
+    const Operand operands[2] = {walk_value(expr.operands[0]), walk_value(expr.operands[1])};
+    const Operand &a = operands[0], &b = operands[1];
+    Operand result;
+    if (!a.type.is_scalar() || !b.type.is_scalar()) {
+        return result;
+    }
+    if (a.type.scalar == Scalar::kBool && b.type.scalar == Scalar::kBool) {
+        result.type = type_operation(expr.op, operands).result;
+        if (rewriting()) {
+            expr.type = Type::of(Scalar::kBool);
+        }
+        return result;
+    }
+    result.type = join(a, b);
+    if (!rewriting() || !repeatable(*expr.operands[0], expr.op == Op::kOr ? "or" : "and")) {
+        return result;
+    }
+    Builder build(context_.module, expr.span);
+    Expr* condition = truth(clone(context_.module, expr.operands[0]));
+    const Type kept = storage(result.type);
+    Expr* first = convert(expr.operands[0], a.type, kept);
+    Expr* second = convert(expr.operands[1], b.type, kept);
+    slot = expr.op == Op::kOr ? build.select(condition, first, second)
+                              : build.select(condition, second, first);
+    return result;
+}
+
+Operand Typer::walk_select(Expr*& slot) {
+    Expr& expr = *slot;
+    walk_condition(expr.operands[0]);
+    const Operand a = walk_value(expr.operands[1]);
+    const Operand b = walk_value(expr.operands[2]);
+    Operand result;
+    if (!a.type.is_scalar() || !b.type.is_scalar()) {
+        return result;
+    }
+    result.type = join(a, b);
+    if (rewriting()) {
+        expr.type = storage(result.type);
+        expr.operands[1] = convert(expr.operands[1], a.type, expr.type);
+        expr.operands[2] = convert(expr.operands[2], b.type, expr.type);
+    }
+    return result;
+}
+
+// ---------------------------------------------------------------- operators
+
+Operand Typer::walk_operation(Expr*& slot) {
+    Expr& expr = *slot;
+    std::vector<Operand> operands;
+    operands.reserve(expr.operands.size());
+    if (expr.op == Op::kNot || expr.op == Op::kPyBool) {
+        Operand result;
+        result.type = Type::weak_of(Scalar::kBool);
+        walk_condition(expr.operands[0]);
+        if (rewriting()) {
+            expr.type = Type::of(Scalar::kBool);
+            slot = expr.op == Op::kPyBool ? expr.operands[0] : slot;
+        }
+        return result;
+    }
+    for (Expr*& operand : expr.operands) {
+        operands.push_back(walk_value(operand));
+    }
+    Operand result;
+    if (expr.op == Op::kNeg || expr.op == Op::kPos) {
+        const auto constant = expr.op == Op::kNeg ? negated(operands[0]) : operands[0].constant;
+        if (constant && operands[0].type.weak) {
+            result.type = operands[0].type;
+            if (result.type.scalar == Scalar::kBool) {
+                result.type.scalar = Scalar::kI64;
+            }
+            result.constant = constant;
+            if (rewriting()) {
+                slot =
+                    Builder(context_.module, expr.span).constant(storage(result.type), *constant);
+            }
+            return result;
+        }
+    }
+    const Typing typing = type_operation(expr.op, operands);
+    if (!typing.error.empty()) {
+        report(typing, expr.span);
+        return result;
+    }
+    result.type = typing.result;
+    result.from_float_call = expr.op == Op::kPyFloat;
+    if (rewriting() && typing.result.is_scalar()) {
+        slot = apply(typing, &expr, operands);
+    }
+    return result;
+}
+
+// ---------------------------------------------------------------- rewriting
+
+Expr* Typer::apply(const Typing& typing, Expr* expr, std::span<const Operand> operands) {
+    Builder b(context_.module, expr->span);
+    if (typing.exact) {
+        return compare_exactly(typing.op, expr);
+    }
+    if (expr->op == Op::kImag && typing.identity) {
+        return b.constant(storage(typing.result), Constant{std::int64_t{0}});
+    }
+    const Type type = storage(typing.operand);
+    for (std::size_t i = 0; i < expr->operands.size(); ++i) {
+        expr->operands[i] = convert(expr->operands[i], operands[i].type, type);
+    }
+    if (typing.identity) {
+        return expr->operands[0];
+    }
+    expr->op = typing.op;
+    expr->type = typed_result(*expr);
+    return expr;
+}
+
+// A signed integer against a u64, by value: the sign decides, then both are u64.
+Expr* Typer::compare_exactly(Op op, Expr* expr) {
+    const bool signed_first = !expr->operands[0]->type.is(Scalar::kU64);
+    Expr* signed_side = expr->operands[signed_first ? 0 : 1];
+    Expr* unsigned_side = expr->operands[signed_first ? 1 : 0];
+    if (!repeatable(*signed_side, text(op))) {
+        return expr;
+    }
+    Builder b(context_.module, expr->span);
+    signed_side = b.convert(signed_side, Scalar::kI64);
+    Expr* again = b.convert(clone(context_.module, signed_side), Scalar::kU64);
+    Expr* compared =
+        signed_first ? b.binary(op, again, unsigned_side) : b.binary(op, unsigned_side, again);
+    const bool negative_holds = op == Op::kNe || (signed_first ? op == Op::kLt || op == Op::kLe
+                                                               : op == Op::kGt || op == Op::kGe);
+    return negative_holds
+               ? b.binary(Op::kOr, b.binary(Op::kLt, signed_side, b.integer(0)), compared)
+               : b.binary(Op::kAnd, b.binary(Op::kGe, signed_side, b.integer(0)), compared);
+}
+
+Expr* Typer::convert(Expr* expr, const Type& from, Type to) {
+    to = storage(to);
+    if (expr->type == to || !expr->type.is_scalar() || !to.is_scalar()) {
+        return expr;
+    }
+    Builder b(context_.module, expr->span);
+    if (to.is(Scalar::kBool)) {
+        return truth(expr);
+    }
+    if (is_complex(expr->type.scalar) && !is_complex(to.scalar)) {
+        report(Code::kP205, expr->span,
+               "a " + python_name(from) + " cannot become a " + python_name(to),
+               "take the real part (.real) or abs(…)");
+        return expr;
+    }
+    if (expr->op == Op::kConst) {
+        const auto* value = std::get_if<std::int64_t>(&expr->constant.value);
+        if (value != nullptr && from.weak && !holds(to.scalar, *value)) {
+            report(Code::kP201, expr->span,
+                   "the Python integer " + std::to_string(*value) + " does not fit " +
+                       python_name(to) + ", whose values are " + range_text(to.scalar),
+                   "convert the other operand to a wider type, or use a constant in range");
+        }
+        if (!is_float(expr->type.scalar) || is_float(to.scalar) || is_complex(to.scalar)) {
+            return b.constant(to, expr->constant);
+        }
+    }
+    return b.convert(expr, to.scalar);
+}
+
+Expr* Typer::truth(Expr* expr) {
+    if (expr->type.is(Scalar::kBool) || !expr->type.is_scalar()) {
+        return expr;
+    }
+    Builder b(context_.module, expr->span);
+    if (expr->op == Op::kConst) {
+        return b.boolean(is_truthy(expr->constant));
+    }
+    return b.binary(Op::kNe, expr, b.constant(expr->type, Constant{std::int64_t{0}}));
+}
+
+bool Typer::repeatable(const Expr& expr, std::string_view what) {
+    if (!calls(expr)) {
+        return true;
+    }
+    report(Code::kP219, expr.span,
+           "this operand of '" + std::string(what) + "' calls a function and is needed twice",
+           "assign it to a variable first, and use the variable here");
+    return false;
+}
+
+Type Typer::storage(Type type) const {
+    if (!type.weak) {
+        return type;
+    }
+    type.weak = false;
+    const Options& options = context_.options;
+    if (type.scalar == Scalar::kI64 && options.force_int_size) {
+        type.scalar = *options.force_int_size;
+    } else if (type.scalar == Scalar::kF64 && options.force_float_size) {
+        type.scalar = *options.force_float_size;
+    } else if (type.scalar == Scalar::kC128 && options.force_float_size == Scalar::kF32) {
+        type.scalar = Scalar::kC64;
+    }
+    return type;
+}
+
+Scalar Typer::index_scalar() const {
+    return storage(Type::weak_of(Scalar::kI64)).scalar;
+}
+
+}  // namespace parpy

@@ -1,0 +1,55 @@
+// The typing rule of every operator: NumPy >= 2 (NEP 50), as the same line gives in the
+// interpreter. Pure functions from operand types to result type; infer_types.cpp walks programs
+// with them.
+//
+// Within infer_types, and nowhere else, there is a weak bool: Python's bool. It is an integer in
+// arithmetic (True + True == 2), whereas a strong bool is np.bool_ (logical or).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "ir/ir.h"
+#include "support/diagnostic.h"
+
+namespace parpy {
+
+struct Operand {
+    ir::Type type;  // weak where the value is a Python scalar
+    std::optional<ir::Constant> constant;
+    bool from_float_call = false;  // kPyFloat: math.f(x) gives a Python float, np.f(x) does not
+};
+
+struct Typing {
+    ir::Type result;        // unknown: an operand's type is unknown, or there is an error
+    ir::Type operand;       // what all operands are converted to
+    ir::Op op{};            // the operator to use (np.bool_: + is |)
+    bool identity = false;  // the result is the (converted) first operand
+    bool exact = false;     // a comparison of i64 with u64: no common type holds both
+    Code code = Code::kP200;
+    std::string error, help;  // `error` empty: none
+};
+
+// Of every operator but leaves, loads, extents, calls, kConvert and the kernel-only ones.
+// kSelect: the last two operands are joined; the condition's truth is the caller's business.
+[[nodiscard]] Typing type_operation(ir::Op op, std::span<const Operand> operands);
+
+// The type of a variable (or conditional expression) that is once `a`, once `b`. An unknown type is
+// neutral; a constant that the other side's integer type does not hold widens it.
+[[nodiscard]] ir::Type join(const ir::Type& a, const Operand& b);
+// The same for two values, either of which may be such a constant.
+[[nodiscard]] ir::Type join(const Operand& a, const Operand& b);
+
+// Whether integer type `scalar` (or bool) holds `value`; a u64 constant is a non-negative value.
+[[nodiscard]] bool holds(ir::Scalar scalar, std::int64_t value);
+[[nodiscard]] std::optional<std::int64_t> integer_value(const Operand& operand);
+// "-128 to 127"
+[[nodiscard]] std::string range_text(ir::Scalar scalar);
+
+// As the user knows it: "int", "float", "bool", "float32", "array of float64 with 2 dimensions".
+[[nodiscard]] std::string python_name(const ir::Type& type);
+// The operator as in Python text: "+", "np.sin", "~".
+[[nodiscard]] std::string python_name(ir::Op op);
+
+}  // namespace parpy

@@ -1,0 +1,138 @@
+// The parts of infer_types: the specialised functions of a program (Instances), and the walk that
+// first finds the types of one of them and then rewrites it (Typer).
+#pragma once
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "pass.h"
+#include "passes/infer_types_rules.h"
+#include "passes/infer_types_webs.h"
+
+namespace parpy {
+
+// What one argument contributes to the choice of an instance.
+struct ArgumentKey {
+    struct Layout {
+        std::optional<std::int64_t> extent, stride;
+        friend bool operator==(const Layout&, const Layout&) = default;
+    };
+    ir::Type type;
+    std::vector<Layout> dims;
+    ir::Space space = ir::Space::kGlobal;
+    std::optional<ir::Constant> constant;  // a captured constant, passed on
+    friend bool operator==(const ArgumentKey& a, const ArgumentKey& b);
+};
+
+struct Instance {
+    const ir::Function* source = nullptr;
+    std::vector<ArgumentKey> key;
+    ir::Function* function = nullptr;  // a copy of `source`; of the entry, itself
+    std::vector<ir::Var*> inputs;      // its variable for each argument
+    Webs webs;
+    ir::Type result;
+    Span result_span;       // of a return with a value
+    Span bare_return_span;  // of a return without
+    bool called = false;    // by a function that is part of the result
+    bool rewritten = false;
+};
+
+// An array handed to a function, for what flows along calls: `written` up, `aliased` down.
+struct ArrayPass {
+    ir::Var* from = nullptr;
+    ir::Var* to = nullptr;
+    Span span;
+};
+
+class Instances {
+public:
+    explicit Instances(PassContext& context) : context_(context) {}
+
+    Instance& add_entry();
+    // The instance of `callee` for these arguments, made on first demand.
+    Instance& find_or_make(const ir::Function* callee, std::vector<ArgumentKey> key);
+
+    std::deque<Instance> all;
+    std::vector<ArrayPass> passes;                    // of the rewritten calls
+    std::unordered_map<const ir::Var*, Span> writes;  // the first store to each array
+
+private:
+    PassContext& context_;
+};
+
+enum class Phase {
+    kFind,    // widens the types of variables by what is assigned to them
+    kNarrow,  // recomputes them from what is assigned to them, now that all types are known
+    kRewrite,
+};
+
+class Typer {
+public:
+    Typer(PassContext& context, Instances& instances, Instance& instance, Phase phase);
+
+    // Returns whether the type of a variable or of the result changed. kRewrite: types all
+    // expressions, inserts conversions, reports errors.
+    bool run();
+    [[nodiscard]] ir::Type result_storage() const { return storage(instance_.result); }
+
+private:
+    // ---- statements
+    void walk(ir::Body& body);
+    void walk(ir::Stmt& stmt, ir::Body& out);
+    void walk_assign(ir::Assign& stmt);
+    void walk_store(ir::Store& stmt, ir::Body& out);
+    void walk_for(ir::For& stmt);
+    void walk_return(ir::Return& stmt);
+    void widen(ir::Var* var, const Operand& value);
+
+    // ---- expressions: type of the expression in `slot`; kRewrite: the slot holds it, typed
+    Operand walk(ir::Expr*& slot);         // any
+    Operand walk_value(ir::Expr*& slot);   // a scalar; anything else is an error and unknown
+    void walk_condition(ir::Expr*& slot);  // its truth
+    void walk_index(ir::Expr*& slot, const ir::Var* array);
+    void walk_integer(ir::Expr*& slot, ir::Scalar scalar);  // an argument of range()
+    Operand walk_const(ir::Expr& expr);
+    Operand walk_var(ir::Expr*& slot);
+    Operand walk_load(ir::Expr& expr);
+    Operand walk_extent(ir::Expr*& slot);
+    Operand walk_call(ir::Expr*& slot);
+    Operand walk_convert(ir::Expr*& slot);
+    Operand walk_logical(ir::Expr*& slot);
+    Operand walk_select(ir::Expr*& slot);
+    Operand walk_operation(ir::Expr*& slot);
+    bool check_subscripts(const ir::Var* array, std::size_t count, Span span);
+    ArgumentKey argument_key(ir::Expr*& slot);
+
+    // ---- rewriting
+    [[nodiscard]] bool rewriting() const { return phase_ == Phase::kRewrite; }
+    // The operation that `typing` describes on operands already walked.
+    ir::Expr* apply(const Typing& typing, ir::Expr* expr, std::span<const Operand> operands);
+    ir::Expr* compare_exactly(ir::Op op, ir::Expr* expr);
+    ir::Expr* convert(ir::Expr* expr, const ir::Type& from, ir::Type to);
+    ir::Expr* truth(ir::Expr* expr);
+    // Refuses what would have to be evaluated twice: anything that calls a function.
+    bool repeatable(const ir::Expr& expr, std::string_view what);
+    // The type in which a value of a Python scalar is kept; strong types are themselves.
+    [[nodiscard]] ir::Type storage(ir::Type type) const;
+    void strip_weak_types();
+    [[nodiscard]] ir::Scalar index_scalar() const;  // of loop variables and subscripts
+
+    Diagnostic* report(Code code, Span span, std::string message, std::string help = {});
+    void report(const Typing& typing, Span span);
+
+    PassContext& context_;
+    Instances& instances_;
+    Instance& instance_;
+    const Phase phase_;
+    bool changed_ = false;
+    std::unordered_map<ir::Var*, ir::Type> narrowed_;
+    ir::Type narrowed_result_;
+};
+
+// Reports once, however many instances of a function have the mistake.
+Diagnostic* report_once(Diagnostics& diagnostics, Code code, Span span, std::string message,
+                        std::string help);
+
+}  // namespace parpy
