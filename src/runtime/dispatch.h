@@ -1,0 +1,205 @@
+// From the arguments of a call to compiled code: the key of a specialisation, the table that finds it,
+// the policy that generalises what keeps changing, and the filling of run-time slots. Knows nothing of
+// Python: the bindings hand in ArgumentViews and a function that compiles. One Specializations object
+// serves one function under one set of options. Readers take no lock; writers hold one mutex, and of
+// several threads that need the same key one compiles while the others wait.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "parpy/options.h"
+#include "runtime/executable.h"
+#include "support/diagnostic.h"
+
+namespace parpy {
+
+inline constexpr int kMaxRank = 16;
+
+// One argument of one call, read from the caller's object; memory is borrowed for the call.
+struct ArgumentView {
+    std::uint64_t header = 0;                 // what the argument is: make_header()
+    void* data = nullptr;                     // arrays: element [0, …, 0]
+    const std::int64_t* extents = nullptr;    // arrays: one per dimension
+    const std::int64_t* strides = nullptr;    // arrays: in bytes, multiples of the element size
+    std::uint64_t value = 0;                  // scalars: as a slot holds it (abi.h); weak float: f64
+    std::uint64_t imaginary = 0;              // complex scalars of 16 bytes: bits of the imaginary part
+
+    static constexpr std::uint64_t kWeak = 1u << 4;
+    static constexpr std::uint64_t kArray = 1u << 5;
+    static constexpr std::uint64_t kReadOnly = 1u << 6;
+    static constexpr std::uint64_t kOnDevice = 1u << 7;
+    // In keys only: the argument overlaps another; its strides follow from its extents; its value, and
+    // the dimensions whose extents and strides, are run-time values (and 0 in the key).
+    static constexpr std::uint64_t kAliased = 1u << 8;
+    static constexpr std::uint64_t kContiguous = 1u << 9;
+    static constexpr std::uint64_t kGeneralValue = 1u << 10;
+    static constexpr int kRankShift = 16;
+    static constexpr int kDeviceShift = 24;
+    static constexpr int kGeneralExtentsShift = 32;
+    static constexpr int kGeneralStridesShift = 48;
+
+    [[nodiscard]] static constexpr std::uint64_t scalar_header(ir::Scalar scalar, bool weak) {
+        return static_cast<std::uint64_t>(scalar) | (weak ? kWeak : 0);
+    }
+    [[nodiscard]] static constexpr std::uint64_t array_header(ir::Scalar element, int rank) {
+        return static_cast<std::uint64_t>(element) | kArray |
+               (static_cast<std::uint64_t>(rank) << kRankShift);
+    }
+    [[nodiscard]] ir::Scalar scalar() const { return static_cast<ir::Scalar>(header & 15); }
+    [[nodiscard]] bool is_array() const { return (header & kArray) != 0; }
+    [[nodiscard]] bool is_weak() const { return (header & kWeak) != 0; }
+    [[nodiscard]] bool read_only() const { return (header & kReadOnly) != 0; }
+    [[nodiscard]] bool on_device() const { return (header & kOnDevice) != 0; }
+    [[nodiscard]] int rank() const { return static_cast<int>(header >> kRankShift & 255); }
+    [[nodiscard]] int device() const { return static_cast<int>(header >> kDeviceShift & 255); }
+};
+using Arguments = std::span<const ArgumentView>;
+
+// The bytes an array touches, relative to its data pointer: [first, last). Empty for zero-size arrays.
+struct ByteRange {
+    std::int64_t first = 0, last = 0;
+};
+[[nodiscard]] ByteRange byte_range(const ArgumentView& array);
+// Bit i set: array i shares bytes with another array, at least one of the two being writable.
+[[nodiscard]] std::uint64_t overlapping(Arguments arguments);
+
+// Which parts of each argument are run-time values, per position.
+struct Generality {
+    struct Position {
+        bool value = false;           // a scalar's value
+        std::uint16_t extents = 0;    // bit per dimension
+        std::uint16_t strides = 0;
+        [[nodiscard]] bool any() const { return value || extents != 0 || strides != 0; }
+        friend bool operator==(const Position&, const Position&) = default;
+    };
+    std::vector<Position> positions;
+    bool any = false;
+};
+
+// What is compiled for the arguments: values where they are fixed, nothing where they are general.
+// `aliased` has a bit per argument.
+[[nodiscard]] Signature make_signature(Arguments arguments, const Generality& generality,
+                                       std::uint64_t aliased);
+
+// A program ready to run and how its slots are filled.
+class Specialization {
+public:
+    Specialization(std::shared_ptr<Executable> executable, Arguments arguments, bool fixed);
+
+    // The slots in order. `pointers`, if given, replaces the data pointers, one per argument.
+    void fill(Arguments arguments, std::uint64_t* slots, void* const* pointers = nullptr) const;
+    // A pair of arrays of which one is written overlaps in this call, though compiled as if not.
+    [[nodiscard]] bool overlap(Arguments arguments) const;
+
+    [[nodiscard]] const Executable& executable() const { return *executable_; }
+    [[nodiscard]] std::size_t slot_count() const { return recipe_.size(); }
+    [[nodiscard]] bool writes(std::size_t argument) const { return written_[argument]; }
+    // No run-time values: every call does about the same work.
+    [[nodiscard]] bool fixed() const { return fixed_; }
+
+    // Whether the interpreter lock is worth releasing around a run; see JitFunction.
+    mutable std::atomic<std::uint32_t> sample{0};
+    mutable std::atomic<bool> brief{false};
+
+private:
+    enum class Fill : std::uint8_t { kPointer, kValue, kExtent, kStride };
+    struct Item {
+        Fill fill{};
+        std::uint8_t dimension = 0;
+        std::uint8_t shift = 0;         // kStride: log2 of the element size
+        std::uint32_t argument = 0;
+    };
+    std::shared_ptr<Executable> executable_;
+    std::vector<Item> recipe_;
+    std::vector<bool> written_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> exclusive_;  // pairs that must not overlap
+    std::vector<ByteRange> ranges_;     // fixed shapes: of each argument; else empty
+    bool fixed_ = true;
+};
+
+// What a call is looked up by: per argument its header, then its value, or its extents and strides.
+class Key {
+public:
+    Key(Arguments arguments, const Generality& generality, std::uint64_t aliased);
+    Key(const Key&) = delete;
+    Key& operator=(const Key&) = delete;
+    [[nodiscard]] std::span<const std::uint64_t> words() const { return {words_, size_}; }
+
+private:
+    static constexpr std::size_t kInline = 120;
+    std::uint64_t* words_ = nullptr;
+    std::size_t size_ = 0;
+    std::array<std::uint64_t, kInline> inline_;  // not initialised
+    std::vector<std::uint64_t> heap_;
+};
+
+class Specializations {
+public:
+    // Distinct values a scalar, extent or stride may take before it becomes a run-time argument.
+    static constexpr std::size_t kDistinctValues = 3;
+
+    explicit Specializations(Options options);
+    ~Specializations();
+    Specializations(const Specializations&) = delete;
+    Specializations& operator=(const Specializations&) = delete;
+
+    const Options options;
+
+    // The specialisation for a call, or nullptr if none was made yet. Takes no lock.
+    [[nodiscard]] const Specialization* find(Arguments arguments) const;
+
+    struct Failure {
+        Diagnostics diagnostics;
+        RuntimeError error;
+    };
+    // Makes an executable for a signature, or reports why not.
+    using Build = std::function<std::shared_ptr<Executable>(const Signature&, Failure&)>;
+    // find(), else builds and inserts. nullptr and `failure` set if the build failed.
+    [[nodiscard]] const Specialization* find_or_build(Arguments arguments, const Build& build,
+                                                      Failure& failure);
+
+    struct Info {
+        std::size_t specializations = 0;
+        std::size_t builds = 0;
+        Generality generality;
+    };
+    [[nodiscard]] Info info() const;
+
+private:
+    struct Entry;
+    struct State;
+    struct Pending;
+
+    [[nodiscard]] const Entry* look_up(const State& state, std::span<const std::uint64_t> key) const;
+    [[nodiscard]] const Specialization* find(const State& state, Arguments arguments) const;
+    void insert(std::span<const std::uint64_t> key, std::shared_ptr<const Specialization> value);
+    void publish(Generality generality, std::size_t capacity);
+    [[nodiscard]] bool generalize(Arguments arguments);
+
+    std::atomic<const State*> state_;
+    mutable std::atomic<const Entry*> recent_{nullptr};
+
+    mutable std::mutex mutex_;                            // guards all below
+    std::condition_variable built_;
+    std::vector<std::unique_ptr<const State>> states_;    // the current one last; readers may hold any
+    std::vector<std::unique_ptr<const Entry>> entries_;
+    std::vector<std::shared_ptr<Pending>> pending_;
+    // Per position: distinct values seen of the scalar, of each extent, of each stride.
+    struct History {
+        std::vector<std::uint64_t> values;
+        std::vector<std::vector<std::int64_t>> extents, strides;
+    };
+    std::vector<History> history_;
+    std::size_t builds_ = 0;
+};
+
+}  // namespace parpy
