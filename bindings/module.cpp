@@ -1,12 +1,23 @@
-// The Python extension _native: a list of what each binding file adds.
+// The extension module parpy._native: one bind_ function per file of this folder.
+#define PARPY_IMPORTS_NUMPY
+#include "numpy_api.h"
+
 #include <nanobind/nanobind.h>
 
+namespace nb = nanobind;
+
 namespace parpy {
-void bind_ir(nanobind::module_& m);
-void bind_diagnostics(nanobind::module_& m);
+void bind_diagnostics(nb::module_& m);
+void bind_ir(nb::module_& m);
+void bind_options(nb::module_& m);
+void bind_compile(nb::module_& m);
 }  // namespace parpy
 
 NB_MODULE(_native, m) {
-    parpy::bind_ir(m);
+    m.doc() = "The compiler core of ParPy. Private: everything public is in the package parpy.";
+    if (PyArray_ImportNumPyAPI() < 0) nb::raise_python_error();
     parpy::bind_diagnostics(m);
+    parpy::bind_ir(m);
+    parpy::bind_options(m);
+    parpy::bind_compile(m);
 }

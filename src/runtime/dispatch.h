@@ -26,12 +26,13 @@ inline constexpr int kMaxRank = 16;
 
 // One argument of one call, read from the caller's object; memory is borrowed for the call.
 struct ArgumentView {
-    std::uint64_t header = 0;                 // what the argument is: make_header()
-    void* data = nullptr;                     // arrays: element [0, …, 0]
-    const std::int64_t* extents = nullptr;    // arrays: one per dimension
-    const std::int64_t* strides = nullptr;    // arrays: in bytes, multiples of the element size
-    std::uint64_t value = 0;                  // scalars: as a slot holds it (abi.h); weak float: f64
-    std::uint64_t imaginary = 0;              // complex scalars of 16 bytes: bits of the imaginary part
+    // Left uninitialised: a call makes an array of these and fills those it has.
+    std::uint64_t header;         // what the argument is: the constants below
+    void* data;                   // arrays: element [0, …, 0]
+    const std::int64_t* extents;  // arrays: one per dimension
+    const std::int64_t* strides;  // arrays: in bytes, multiples of the element size
+    std::uint64_t value;          // scalars: as a slot holds it (abi.h)
+    std::uint64_t imaginary;      // c128 scalars: the bits of the imaginary part
 
     static constexpr std::uint64_t kWeak = 1u << 4;
     static constexpr std::uint64_t kArray = 1u << 5;

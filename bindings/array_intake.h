@@ -1,0 +1,121 @@
+// From a Python object to an ArgumentView. take_fast() answers what almost every call consists of and is
+// inlined into the call path; take() answers everything else: NumPy scalars and odd layouts, device
+// arrays, DLPack, the buffer protocol and the array interfaces. No Python exception for what ParPy does
+// not accept: an IntakeFault, which the caller completes with the argument's name.
+#pragma once
+
+#include "numpy_api.h"
+
+#include <array>
+#include <bit>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/dispatch.h"
+
+namespace parpy {
+
+// Element type of each NumPy type number; kNoScalar: none of ours.
+inline constexpr std::uint8_t kNoScalar = 255;
+extern const std::array<std::uint8_t, 24> kScalarOfTypeNumber;
+
+// Why an object is no argument. `message` continues "argument 'x' …".
+struct IntakeFault {
+    std::optional<Code> code;  // empty: a Python exception is set instead
+    std::string message;
+    std::string help;
+};
+
+// What must stay alive, and what must be done afterwards, for the views of one call.
+class Intake {
+public:
+    Intake() = default;
+    ~Intake();
+    Intake(const Intake&) = delete;
+    Intake& operator=(const Intake&) = delete;
+
+    // False with `fault` filled in if `object` is no argument.
+    [[nodiscard]] bool take(PyObject* object, ArgumentView& view, IntakeFault& fault);
+    void hold(PyObject* object);  // a new reference, dropped with the Intake
+
+    // A misaligned array was taken through an aligned copy: put the elements back where `writes` says so.
+    // False with a Python exception set.
+    template <class Writes> [[nodiscard]] bool copy_back(const Writes& writes) {
+        for (const Copy& copy : copies_) {
+            if (writes(copy.view) && PyArray_CopyInto(copy.original, copy.aligned) != 0) return false;
+        }
+        return true;
+    }
+    [[nodiscard]] bool has_copies() const { return !copies_.empty(); }
+
+    // Of the first device array that names one.
+    std::optional<std::uint64_t> stream;
+    // Some argument is a PyTorch or CuPy array on a device: their current stream applies.
+    PyObject* stream_owner = nullptr;
+
+private:
+    struct Copy {
+        const ArgumentView* view;
+        PyArrayObject* original;
+        PyArrayObject* aligned;
+    };
+
+    bool take_numpy(PyArrayObject* array, ArgumentView& view, IntakeFault& fault);
+    bool take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault& fault);
+    bool take_cuda_interface(PyObject* interface, ArgumentView& view, IntakeFault& fault);
+    bool take_dlpack(PyObject* object, ArgumentView& view, IntakeFault& fault);
+    bool take_as_array(PyObject* object, bool shares_memory, ArgumentView& view, IntakeFault& fault);
+    std::int64_t* new_dims();
+
+    std::vector<PyObject*> held_;
+    std::vector<Copy> copies_;
+    using Dims = std::array<std::int64_t, 2 * static_cast<std::size_t>(kMaxRank)>;
+    std::vector<std::unique_ptr<Dims>> dims_;  // extents, then strides
+};
+
+// An aligned array of native elements, or a Python float, int or bool. False: ask Intake::take.
+[[nodiscard]] inline bool take_fast(PyObject* object, ArgumentView& view) {
+    if (PyArray_CheckExact(object)) {
+        auto* array = reinterpret_cast<PyArrayObject*>(object);
+        const PyArray_Descr* descr = PyArray_DESCR(array);
+        const int rank = PyArray_NDIM(array);
+        const auto number = static_cast<unsigned>(descr->type_num);
+        const int flags = PyArray_FLAGS(array);
+        if (number >= kScalarOfTypeNumber.size() || descr->byteorder == NPY_OPPBYTE || rank == 0 ||
+            rank > kMaxRank || (flags & NPY_ARRAY_ALIGNED) == 0) {
+            return false;
+        }
+        const std::uint8_t scalar = kScalarOfTypeNumber[number];
+        if (scalar == kNoScalar) return false;
+        view.header = ArgumentView::array_header(static_cast<ir::Scalar>(scalar), rank);
+        if ((flags & NPY_ARRAY_WRITEABLE) == 0) view.header |= ArgumentView::kReadOnly;
+        view.data = PyArray_DATA(array);
+        static_assert(sizeof(npy_intp) == sizeof(std::int64_t));
+        view.extents = reinterpret_cast<const std::int64_t*>(PyArray_DIMS(array));
+        view.strides = reinterpret_cast<const std::int64_t*>(PyArray_STRIDES(array));
+        std::int64_t bits = 0;
+        for (int d = 0; d < rank; ++d) bits |= view.strides[d];
+        return (bits & (PyArray_ITEMSIZE(array) - 1)) == 0;
+    }
+    if (PyFloat_CheckExact(object)) {
+        view.header = ArgumentView::scalar_header(ir::Scalar::kF64, true);
+        view.value = std::bit_cast<std::uint64_t>(PyFloat_AS_DOUBLE(object));
+        return true;
+    }
+    if (PyLong_CheckExact(object)) {
+        int overflow = 0;
+        view.value = static_cast<std::uint64_t>(PyLong_AsLongLongAndOverflow(object, &overflow));
+        view.header = ArgumentView::scalar_header(ir::Scalar::kI64, true);
+        return overflow == 0;
+    }
+    if (PyBool_Check(object)) {
+        view.header = ArgumentView::scalar_header(ir::Scalar::kBool, false);
+        view.value = object == Py_True ? 1 : 0;
+        return true;
+    }
+    return false;
+}
+
+}  // namespace parpy

@@ -1,0 +1,124 @@
+// What Python asks of the compiler beside calling a function: source text, cache state, the pipeline.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+
+#include "bind_jit.h"
+#include "parpy/compile.h"
+#include "pass.h"
+#include "raise.h"
+#include "runtime/kernel_cache.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace parpy {
+namespace {
+
+JitFunction* jit_function(nb::handle object) {
+    if (!PyObject_TypeCheck(object.ptr(), jit_function_type())) {
+        throw nb::type_error("expected a function decorated with parpy.jit");
+    }
+    return reinterpret_cast<JitFunction*>(object.ptr());
+}
+
+const ConvertedOptions& options_of(nb::handle options, const Call& call) {
+    const ConvertedOptions* converted = nullptr;
+    if (options.is_none()) {
+        bool on_device = false;
+        for (const ArgumentView& view : call.views) {
+            on_device = on_device || (view.is_array() && view.on_device());
+        }
+        converted = default_options(on_device);
+    } else if (is_options(options.ptr())) {
+        converted = converted_options(options.ptr());
+    } else {
+        throw nb::type_error("opts must be a parpy.CompileOptions");
+    }
+    if (converted == nullptr) nb::raise_python_error();
+    return *converted;
+}
+
+// The text of the program for exactly these arguments: nothing generalised, nothing cached.
+std::string source_text(nb::handle function, nb::tuple arguments, nb::handle options) {
+    Call call;
+    if (!read_call(jit_function(function), arguments.ptr(), call)) nb::raise_python_error();
+    const ConvertedOptions& converted = options_of(options, call);
+    Diagnostics diagnostics;
+    Program program;
+    {
+        const nb::gil_scoped_release released;
+        const Signature signature = make_signature(call.views, {}, overlapping(call.views));
+        program = compile(*call.surface->module, signature, converted.record->options, diagnostics);
+    }
+    if (diagnostics.has_errors()) {
+        set_python_error(diagnostics, call.surface->module->sources);
+        nb::raise_python_error();
+    }
+    return program.text;
+}
+
+// (specialisations, compilations, names of what is passed at run time).
+std::tuple<std::size_t, std::size_t, std::vector<std::string>> cache_info(nb::handle function) {
+    const JitFunction* self = jit_function(function);
+    const Surface* surface = self->state->surface.load();
+    std::size_t specializations = 0;
+    std::size_t builds = 0;
+    std::vector<std::string> general;
+    const auto add = [&](const std::string& name) {
+        if (std::find(general.begin(), general.end(), name) == general.end()) general.push_back(name);
+    };
+    PerOptions* each = surface != nullptr ? surface->per_options.load() : nullptr;
+    for (; each != nullptr; each = each->next) {
+        const Specializations::Info info = each->specializations.info();
+        specializations += info.specializations;
+        builds += info.builds;
+        for (std::size_t i = 0; i < info.generality.positions.size(); ++i) {
+            const Generality::Position& position = info.generality.positions[i];
+            const std::string& name = surface->module->entry_function()->params[i]->name;
+            if (position.value) add(name);
+            for (int d = 0; d < kMaxRank; ++d) {
+                if ((position.extents >> d & 1) != 0) add(name + ".shape[" + std::to_string(d) + "]");
+                if ((position.strides >> d & 1) != 0) add(name + ".strides[" + std::to_string(d) + "]");
+            }
+        }
+    }
+    return {specializations, builds, general};
+}
+
+Backend backend_named(const std::string& name) {
+    return name == "cuda" ? Backend::kCuda : Backend::kCpu;
+}
+
+}  // namespace
+
+void bind_compile(nb::module_& m) {
+    PyTypeObject* type = jit_function_type();
+    if (type == nullptr) nb::raise_python_error();
+    m.attr("JitFunction") = nb::handle(reinterpret_cast<PyObject*>(type));
+
+    m.def("source_text", source_text, "function"_a, "arguments"_a, "options"_a.none(),
+          "The generated source for these arguments: device and host part.");
+    m.def("cache_info", cache_info, "function"_a,
+          "(specialisations, compilations, names of what is passed at run time) of a jit function.");
+    m.def("clear_cache", [] {
+        ++cache_generation;
+        KernelCache::instance().clear();
+    });
+    m.def(
+        "pipeline",
+        [](const std::string& backend) {
+            std::vector<std::pair<std::string, std::string>> rows;
+            for (const Pass& pass : pipeline(backend_named(backend))) {
+                rows.emplace_back(std::string(pass.name), std::string(pass.why_here));
+            }
+            return rows;
+        },
+        "backend"_a, "(name, why it stands here) of every pass of a back end, in order.");
+}
+
+}  // namespace parpy

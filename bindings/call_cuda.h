@@ -1,0 +1,18 @@
+// A call of a CUDA specialisation: device arrays in place on the caller's stream, host arrays copied in,
+// and back where they are written, with one synchronisation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "array_intake.h"
+#include "runtime/dispatch.h"
+
+namespace parpy {
+
+// `stream`: opts.stream. `slots` has room for the specialisation's. Called with the GIL held.
+[[nodiscard]] RuntimeError run_on_cuda(const Specialization& specialization, Arguments arguments,
+                                       const Intake& intake, std::optional<std::uint64_t> stream,
+                                       std::uint64_t* slots);
+
+}  // namespace parpy

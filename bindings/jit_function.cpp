@@ -1,0 +1,420 @@
+// The path of a warm call: bind, read the arguments, find the specialisation, fill its slots, run.
+// Nothing here allocates when every argument is a NumPy array or a Python number.
+#include "jit_function.h"
+
+#include <structmember.h>
+
+#include <chrono>
+
+#include "bind_jit.h"
+#include "call_cuda.h"
+#include "raise.h"
+
+namespace parpy {
+namespace {
+
+struct Names {
+    PyObject* opts = PyUnicode_InternFromString("opts");
+    PyObject* seq = PyUnicode_InternFromString("seq");
+    PyObject* debug = PyUnicode_InternFromString("debug");
+};
+const Names& names() {
+    static const Names all;
+    return all;
+}
+
+constexpr std::size_t kInlineArguments = 24;
+constexpr std::size_t kInlineSlots = 64;
+constexpr std::chrono::microseconds kBrief{3};
+constexpr std::uint32_t kSampleEvery = 64;
+
+// Arrays on the stack for what nearly every call needs, on the heap beyond that.
+template <class T, std::size_t N> class Buffer {
+public:
+    explicit Buffer(std::size_t size) : data_(size <= N ? inline_ : new T[size]) {}
+    ~Buffer() {
+        if (data_ != inline_) delete[] data_;
+    }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    [[nodiscard]] T* data() { return data_; }
+    T& operator[](std::size_t i) { return data_[i]; }
+
+private:
+    T inline_[N];
+    T* data_;
+};
+
+// What the keywords of parpy itself said.
+struct CallOptions {
+    PyObject* options = nullptr;  // borrowed; null: none
+    bool sequential = false;
+    bool debug = false;
+};
+
+// Counts the call among those in flight.
+class Active {
+public:
+    explicit Active(JitFunction::State& state) : state_(state) {
+        add(1);
+    }
+    ~Active() {
+        add(-1);
+    }
+    Active(const Active&) = delete;
+    Active& operator=(const Active&) = delete;
+
+private:
+    void add(std::int64_t change) {
+#ifdef Py_GIL_DISABLED
+        state_.active.fetch_add(change, std::memory_order_acq_rel);
+#else
+        state_.active.store(state_.active.load(std::memory_order_relaxed) + change,
+                            std::memory_order_relaxed);
+#endif
+    }
+    JitFunction::State& state_;
+};
+
+bool is_true(PyObject* value, bool& result) {
+    if (value == Py_True || value == Py_False) {
+        result = value == Py_True;
+        return true;
+    }
+    const int truth = PyObject_IsTrue(value);
+    result = truth > 0;
+    return truth >= 0;
+}
+
+// Takes `value` if `keyword` is one of parpy's own. 1: taken, 0: not one, -1: exception.
+int take_keyword(PyObject* keyword, PyObject* value, CallOptions& call) {
+    const auto is = [&](PyObject* name) {
+        return keyword == name || PyUnicode_Compare(keyword, name) == 0;
+    };
+    if (is(names().opts)) {
+        if (value != Py_None && !is_options(value)) {
+            PyErr_Format(PyExc_TypeError, "opts must be a parpy.CompileOptions, not %.100s%s",
+                         Py_TYPE(value)->tp_name,
+                         PyDict_Check(value) ? "; write opts=parpy.par({...})" : "");
+            return -1;
+        }
+        call.options = value == Py_None ? nullptr : value;
+        return 1;
+    }
+    if (is(names().seq)) return is_true(value, call.sequential) ? 1 : -1;
+    if (is(names().debug)) return is_true(value, call.debug) ? 1 : -1;
+    return 0;
+}
+
+// Everything but a plain positional call: the Python-level twin of the function binds the arguments,
+// with Python's own errors. A new reference to the tuple of values, or null with an exception.
+PyObject* bind_arguments(JitFunction* self, PyObject* const* args, Py_ssize_t count,
+                         PyObject* keywords, CallOptions& call) {
+    PyObject* rest = PyDict_New();
+    if (rest == nullptr) return nullptr;
+    PyObject* bound = nullptr;
+    PyObject* positional = nullptr;
+    const Py_ssize_t keyword_count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+    for (Py_ssize_t i = 0; i < keyword_count; ++i) {
+        PyObject* keyword = PyTuple_GET_ITEM(keywords, i);
+        PyObject* value = args[count + i];
+        const int declared = PySequence_Contains(self->parameters, keyword);
+        const int taken = declared == 0 ? take_keyword(keyword, value, call) : declared < 0 ? -1 : 0;
+        if (taken < 0 || (taken == 0 && PyDict_SetItem(rest, keyword, value) != 0)) goto done;
+    }
+    positional = PyTuple_New(count);
+    if (positional == nullptr) goto done;
+    for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
+    bound = PyObject_Call(self->bind, positional, rest);
+done:
+    Py_XDECREF(positional);
+    Py_DECREF(rest);
+    return bound;
+}
+
+// The object of one parameter of the compiled function: a borrowed reference.
+PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* args, Intake& intake) {
+    PyObject* value = args[leaf.parameter];
+    if (leaf.key == nullptr) return value;
+    PyObject* entry = PyObject_GetItem(value, leaf.key);
+    if (entry == nullptr) {
+        if (!PyMapping_Check(value) || PyArray_Check(value)) {
+            PyErr_Clear();
+            raise_fault(surface, static_cast<std::size_t>(&leaf - surface.leaves.data()),
+                        {Code::kP557, "is of type '" + std::string(Py_TYPE(value)->tp_name) +
+                                          "', but the function uses it as a dict",
+                         "pass a dict with the keys that the function reads"});
+        }
+        return nullptr;
+    }
+    intake.hold(entry);
+    Py_DECREF(entry);
+    return entry;
+}
+
+bool read_argument(const Surface& surface, std::size_t index, PyObject* object, ArgumentView& view,
+                   Intake& intake) {
+    if (take_fast(object, view)) return true;
+    IntakeFault fault;
+    if (intake.take(object, view, fault)) return true;
+    raise_fault(surface, index, fault);
+    return false;
+}
+
+bool read_arguments(const Surface& surface, PyObject* const* args, ArgumentView* views,
+                    Intake& intake) {
+    const std::size_t leaves = surface.leaves.size();
+    for (std::size_t i = 0; i < leaves; ++i) {
+        PyObject* object =
+            surface.plain ? args[i] : leaf_value(surface, surface.leaves[i], args, intake);
+        if (object == nullptr || !read_argument(surface, i, object, views[i], intake)) return false;
+    }
+    for (std::size_t i = 0; i < surface.captures.size(); ++i) {
+        PyObject* object = surface.captures[i].read_new();
+        if (object == nullptr) {
+            if (PyErr_Occurred() == nullptr) {
+                PyErr_Format(PyExc_NameError, "name '%U' is not defined", surface.captures[i].key);
+            }
+            return false;
+        }
+        intake.hold(object);
+        Py_DECREF(object);
+        if (!read_argument(surface, leaves + i, object, views[leaves + i], intake)) return false;
+    }
+    return true;
+}
+
+bool any_on_device(Arguments arguments) {
+    for (const ArgumentView& view : arguments) {
+        if (view.is_array() && view.on_device()) return true;
+    }
+    return false;
+}
+
+// Runs with the GIL released, unless calls of this specialisation are known to be brief: every
+// kSampleEvery calls it is measured anew. Work that depends on run-time values is never known.
+RuntimeError run(const Specialization& specialization, const std::uint64_t* slots) {
+    const Executable& executable = specialization.executable();
+    if (specialization.fixed()) {
+        const std::uint32_t sample = specialization.sample.load(std::memory_order_relaxed);
+        if (sample != 0 && specialization.brief.load(std::memory_order_relaxed)) {
+            specialization.sample.store(sample - 1, std::memory_order_relaxed);
+            return executable.run(slots, nullptr);
+        }
+    }
+    RuntimeError error;
+    const auto begin = std::chrono::steady_clock::now();
+    PyThreadState* thread = PyEval_SaveThread();
+    error = executable.run(slots, nullptr);
+    const auto end = std::chrono::steady_clock::now();
+    PyEval_RestoreThread(thread);
+    specialization.brief.store(end - begin < kBrief, std::memory_order_relaxed);
+    specialization.sample.store(kSampleEvery, std::memory_order_relaxed);
+    return error;
+}
+
+PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptions& call) {
+    const ConvertedOptions* converted = nullptr;
+    if (call.options != nullptr) {
+        converted = converted_options(call.options);
+        if (converted == nullptr) return nullptr;
+    }
+    const Active active(*self->state);
+    Surface* surface = current_surface(self);
+    if (surface == nullptr) return nullptr;
+
+    const std::size_t count = surface->argument_count();
+    Buffer<ArgumentView, kInlineArguments> views(count);
+    Intake intake;
+    if (!read_arguments(*surface, args, views.data(), intake)) return nullptr;
+    const Arguments arguments(views.data(), count);
+
+    if (converted == nullptr) {
+        converted = default_options(any_on_device(arguments));
+        if (converted == nullptr) return nullptr;
+    }
+    const OptionsRecord* record = converted->record;
+    if ((call.debug || converted->debug) &&
+        !print_stages(*surface, record->options, arguments)) {
+        return nullptr;
+    }
+    Specializations& specializations = surface->under(record);
+    const Specialization* found = specializations.find(arguments);
+    if (found == nullptr) found = specialize(*surface, specializations, arguments);
+    if (found == nullptr) return nullptr;
+
+    Buffer<std::uint64_t, kInlineSlots> slots(found->slot_count());
+    if (record->options.backend == Backend::kCuda) {
+        const RuntimeError error =
+            run_on_cuda(*found, arguments, intake, converted->stream, slots.data());
+        if (error.failed()) {
+            set_python_error(error);
+            return nullptr;
+        }
+    } else {
+        found->fill(arguments, slots.data());
+        const RuntimeError error = run(*found, slots.data());
+        if (error.failed()) {
+            set_python_error(error);
+            return nullptr;
+        }
+    }
+    if (intake.has_copies() && !intake.copy_back([&](const ArgumentView* view) {
+            return found->writes(static_cast<std::size_t>(view - views.data()));
+        })) {
+        return nullptr;
+    }
+    Py_RETURN_NONE;
+}
+
+PyObject* call_function(PyObject* object, PyObject* const* args, std::size_t flagged_count,
+                        PyObject* keywords) {
+    auto* self = reinterpret_cast<JitFunction*>(object);
+    const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
+    CallOptions call;
+    PyObject* bound = nullptr;
+    bool direct = count == self->positional;
+    if (direct && keywords != nullptr) {
+        for (Py_ssize_t i = 0; direct && i < PyTuple_GET_SIZE(keywords); ++i) {
+            const int taken = take_keyword(PyTuple_GET_ITEM(keywords, i), args[count + i], call);
+            if (taken < 0) return nullptr;
+            direct = taken != 0;
+        }
+    }
+    if (!direct) {
+        call = {};
+        bound = bind_arguments(self, args, count, keywords, call);
+        if (bound == nullptr) return nullptr;
+        args = reinterpret_cast<PyTupleObject*>(bound)->ob_item;
+    }
+    PyObject* result = nullptr;
+    if (call.sequential) {
+        result = bound != nullptr ? PyObject_Call(self->function, bound, nullptr)
+                                  : PyObject_Vectorcall(self->function, args,
+                                                        static_cast<std::size_t>(count), nullptr);
+    } else {
+        try {
+            result = run_compiled(self, args, call);
+        } catch (...) {
+            set_python_error();
+        }
+    }
+    Py_XDECREF(bound);
+    return result;
+}
+
+// ---------------------------------------------------------------- the type
+
+PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+    static const char* keys[] = {"function", "parse", "bind", "parameters", "positional", nullptr};
+    PyObject* function = nullptr;
+    PyObject* parse = nullptr;
+    PyObject* bind = nullptr;
+    PyObject* parameters = nullptr;
+    Py_ssize_t positional = -1;
+    if (PyArg_ParseTupleAndKeywords(args, keywords, "OOOO!n", const_cast<char**>(keys), &function, &parse,
+                                    &bind, &PyTuple_Type, &parameters, &positional) == 0) {
+        return nullptr;
+    }
+    auto* self = reinterpret_cast<JitFunction*>(type->tp_alloc(type, 0));
+    if (self == nullptr) return nullptr;
+    self->vectorcall = call_function;
+    self->function = Py_NewRef(function);
+    self->parse = Py_NewRef(parse);
+    self->bind = Py_NewRef(bind);
+    self->parameters = Py_NewRef(parameters);
+    self->positional = positional;
+    self->state = new JitFunction::State;
+    return reinterpret_cast<PyObject*>(self);
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+    auto* self = reinterpret_cast<JitFunction*>(object);
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->function);
+    Py_VISIT(self->parse);
+    Py_VISIT(self->bind);
+    Py_VISIT(self->parameters);
+    Py_VISIT(self->dict);
+    return 0;
+}
+
+int clear(PyObject* object) {
+    auto* self = reinterpret_cast<JitFunction*>(object);
+    Py_CLEAR(self->function);
+    Py_CLEAR(self->parse);
+    Py_CLEAR(self->bind);
+    Py_CLEAR(self->parameters);
+    Py_CLEAR(self->dict);
+    return 0;
+}
+
+void deallocate(PyObject* object) {
+    auto* self = reinterpret_cast<JitFunction*>(object);
+    PyObject_GC_UnTrack(object);
+    if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
+    clear(object);
+    delete self->state;
+    PyTypeObject* type = Py_TYPE(object);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+// As a function: a method of the instance it is looked up on.
+PyObject* get(PyObject* self, PyObject* instance, PyObject*) {
+    return instance == nullptr || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
+}
+
+PyObject* represent(PyObject* object) {
+    return PyUnicode_FromFormat("<parpy.jit %R>", reinterpret_cast<JitFunction*>(object)->function);
+}
+
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(JitFunction, vectorcall), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(JitFunction, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(JitFunction, weak_references), READONLY, nullptr},
+    {"__wrapped__", T_OBJECT, offsetof(JitFunction, function), READONLY, "The Python function."},
+    {nullptr, 0, 0, 0, nullptr},
+};
+PyGetSetDef attributes[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+PyType_Slot slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(make)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear)},
+    {Py_tp_descr_get, reinterpret_cast<void*>(get)},
+    {Py_tp_repr, reinterpret_cast<void*>(represent)},
+    {Py_tp_members, members},
+    {Py_tp_getset, attributes},
+    {Py_tp_doc, const_cast<char*>("A Python function that is compiled when it is called.")},
+    {0, nullptr},
+};
+PyType_Spec spec = {"parpy._native.JitFunction", sizeof(JitFunction), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+
+PyTypeObject* the_type = nullptr;
+
+}  // namespace
+
+PyTypeObject* jit_function_type() {
+    if (the_type == nullptr) the_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+    return the_type;
+}
+
+bool read_call(JitFunction* self, PyObject* positional, Call& call) {
+    CallOptions unused;
+    call.bound = bind_arguments(self, reinterpret_cast<PyTupleObject*>(positional)->ob_item,
+                                PyTuple_GET_SIZE(positional), nullptr, unused);
+    if (call.bound == nullptr) return false;
+    call.surface = current_surface(self);
+    if (call.surface == nullptr) return false;
+    call.views.resize(call.surface->argument_count());
+    return read_arguments(*call.surface, reinterpret_cast<PyTupleObject*>(call.bound)->ob_item,
+                          call.views.data(), call.intake);
+}
+
+}  // namespace parpy

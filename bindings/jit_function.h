@@ -1,0 +1,110 @@
+// _native.JitFunction, what @parpy.jit makes: a heap type with a vectorcall slot. This header has its
+// state; jit_function.cpp is the path of a warm call, jit_specialize.cpp everything a call does once.
+#pragma once
+
+#include "numpy_api.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "array_intake.h"
+#include "ir/ir.h"
+#include "options_object.h"
+#include "runtime/dispatch.h"
+
+namespace parpy {
+
+// A value found outside of the function: in a dict, a closure cell or another mapping.
+struct Place {
+    PyObject* container = nullptr;  // owned references
+    PyObject* key = nullptr;
+    // A new reference to what is there now; null if nothing is (or an exception is set).
+    [[nodiscard]] PyObject* read_new() const;
+};
+struct Guard {
+    Place place;
+    PyObject* expected = nullptr;  // owned; null: nothing may be there
+};
+
+// One parameter of the entry function: a Python parameter, an entry of one that is a dict, or a capture.
+struct Leaf {
+    std::size_t parameter = 0;
+    PyObject* key = nullptr;  // owned; null: the parameter itself
+};
+
+// Specialisations under one set of options; a list that only grows at its head.
+struct PerOptions {
+    PerOptions(const OptionsRecord* r, PerOptions* n) : record(r), specializations(r->options), next(n) {}
+    const OptionsRecord* record;
+    Specializations specializations;
+    PerOptions* next;
+};
+
+// A function as it was parsed, with what was compiled from it. Valid while its guards hold.
+class Surface {
+public:
+    // From the frontend's Surface object and the names of the Python parameters. Throws nb::python_error.
+    Surface(PyObject* parsed, PyObject* parameters);
+    ~Surface();
+    Surface(const Surface&) = delete;
+    Surface& operator=(const Surface&) = delete;
+
+    [[nodiscard]] bool guards_hold() const;
+    [[nodiscard]] std::size_t argument_count() const { return leaves.size() + captures.size(); }
+    [[nodiscard]] Specializations& under(const OptionsRecord* record);
+    // "argument 'x'" or "global 'x'", and where it is declared.
+    [[nodiscard]] std::string describe(std::size_t argument) const;
+    [[nodiscard]] Span place(std::size_t argument) const;
+
+    const ir::Module* module = nullptr;
+    std::vector<Leaf> leaves;
+    bool plain = true;  // leaf i is parameter i
+    std::vector<Place> captures;
+    std::vector<Guard> guards;
+    std::atomic<PerOptions*> per_options{nullptr};
+
+private:
+    PyObject* parsed_ = nullptr;
+    std::mutex mutex_;
+};
+
+struct JitFunction {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject* function;    // the Python function
+    PyObject* parse;       // () -> Surface of the frontend
+    PyObject* bind;        // same signature as the function; returns the tuple of its arguments
+    PyObject* parameters;  // tuple of names
+    PyObject* dict;
+    PyObject* weak_references;
+    Py_ssize_t positional;  // calls with this many positional arguments need no binding; -1: never
+
+    struct State {
+        std::atomic<Surface*> surface{nullptr};
+        std::atomic<std::int64_t> active{0};  // calls in flight: what they use is not freed
+        std::atomic<std::uint64_t> generation{0};
+        std::mutex mutex;
+        std::vector<std::unique_ptr<Surface>> surfaces;  // the current one and those still in use
+    };
+    State* state;
+};
+
+// The surface for this call: parsed at the first, and again when a guard fails or after clear_cache().
+// nullptr with a Python exception set.
+Surface* current_surface(JitFunction* self);
+// Bumped by clear_cache(): what functions compiled before is dropped at their next call.
+extern std::atomic<std::uint64_t> cache_generation;
+
+// One argument was refused: the exception, located at its declaration.
+void raise_fault(const Surface& surface, std::size_t argument, const IntakeFault& fault);
+// Compiles for these arguments, or waits for the thread that does. nullptr with an exception set.
+const Specialization* specialize(const Surface& surface, Specializations& specializations,
+                                 Arguments arguments);
+// debug=True: compiles for these arguments and prints every stage that changed the program.
+bool print_stages(const Surface& surface, const Options& options, Arguments arguments);
+
+}  // namespace parpy

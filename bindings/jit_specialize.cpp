@@ -1,0 +1,287 @@
+// What a call does once: parse the function, compile for its arguments, and every error on the way.
+#include "jit_function.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "parpy/compile.h"
+#include "raise.h"
+
+namespace nb = nanobind;
+
+namespace parpy {
+
+std::atomic<std::uint64_t> cache_generation{1};
+
+// ---------------------------------------------------------------- places outside of the function
+
+PyObject* Place::read_new() const {
+    if (PyDict_CheckExact(container)) {
+        PyObject* found = PyDict_GetItemWithError(container, key);
+        Py_XINCREF(found);
+        return found;
+    }
+    if (PyCell_Check(container)) {
+        PyObject* found = PyCell_GET(container);
+        Py_XINCREF(found);
+        return found;
+    }
+    PyObject* found = PyObject_GetItem(container, key);
+    if (found == nullptr && PyErr_ExceptionMatches(PyExc_KeyError)) PyErr_Clear();
+    return found;
+}
+
+namespace {
+
+Place place_of(nb::handle record) {
+    Place place;
+    place.container = nb::object(record.attr("container")).release().ptr();
+    place.key = nb::object(record.attr("key")).release().ptr();
+    if (PyUnicode_CheckExact(place.key)) PyUnicode_InternInPlace(&place.key);
+    return place;
+}
+
+void release(Place& place) {
+    Py_XDECREF(place.container);
+    Py_XDECREF(place.key);
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- the parsed function
+
+Surface::Surface(PyObject* parsed, PyObject* parameters) {
+    const nb::handle source(parsed);
+    module = nb::cast<const ir::Module*>(source.attr("module"));
+    for (nb::handle param : source.attr("params")) {
+        Leaf leaf;
+        const Py_ssize_t index = PySequence_Index(parameters, nb::object(param.attr("name")).ptr());
+        if (index < 0) nb::raise_python_error();
+        leaf.parameter = static_cast<std::size_t>(index);
+        if (nb::object key = param.attr("key"); !key.is_none()) leaf.key = key.release().ptr();
+        plain = plain && leaf.key == nullptr && leaf.parameter == leaves.size();
+        leaves.push_back(leaf);
+    }
+    for (nb::handle capture : source.attr("captures")) captures.push_back(place_of(capture));
+    const nb::object missing = nb::module_::import_("parpy._names").attr("MISSING");
+    for (nb::handle item : source.attr("guards")) {
+        Guard guard;
+        guard.place = place_of(item);
+        if (nb::object value = item.attr("value"); !value.is(missing)) {
+            guard.expected = value.release().ptr();
+        }
+        guards.push_back(guard);
+    }
+    parsed_ = Py_NewRef(parsed);
+}
+
+Surface::~Surface() {
+    for (PerOptions* each = per_options.load(); each != nullptr;) {
+        delete std::exchange(each, each->next);
+    }
+    for (Leaf& leaf : leaves) Py_XDECREF(leaf.key);
+    for (Place& capture : captures) release(capture);
+    for (Guard& guard : guards) {
+        release(guard.place);
+        Py_XDECREF(guard.expected);
+    }
+    Py_XDECREF(parsed_);
+}
+
+bool Surface::guards_hold() const {
+    for (const Guard& guard : guards) {
+        PyObject* found = guard.place.read_new();
+        Py_XDECREF(found);  // compared by identity only
+        if (found != guard.expected) return false;
+    }
+    return true;
+}
+
+Specializations& Surface::under(const OptionsRecord* record) {
+    for (PerOptions* each = per_options.load(std::memory_order_acquire); each != nullptr;
+         each = each->next) {
+        if (each->record == record) return each->specializations;
+    }
+    const std::lock_guard lock(mutex_);
+    PerOptions* head = per_options.load(std::memory_order_relaxed);
+    for (PerOptions* each = head; each != nullptr; each = each->next) {
+        if (each->record == record) return each->specializations;
+    }
+    auto* made = new PerOptions(record, head);
+    per_options.store(made, std::memory_order_release);
+    return made->specializations;
+}
+
+Span Surface::place(std::size_t argument) const {
+    const auto& params = module->entry_function()->params;
+    return argument < params.size() ? params[argument]->span : Span{};
+}
+
+std::string Surface::describe(std::size_t argument) const {
+    const auto& params = module->entry_function()->params;
+    const std::string name = argument < params.size() ? params[argument]->name : "?";
+    return (argument < leaves.size() ? "argument '" : "global '") + name + "'";
+}
+
+Surface* current_surface(JitFunction* self) {
+    JitFunction::State& state = *self->state;
+    Surface* surface = state.surface.load(std::memory_order_acquire);
+    const std::uint64_t generation = cache_generation.load(std::memory_order_relaxed);
+    if (surface != nullptr && state.generation.load(std::memory_order_relaxed) == generation &&
+        surface->guards_hold()) {
+        return surface;
+    }
+    // Parsing runs Python code, so the lock is not held meanwhile; of two threads the later one wins.
+    try {
+        const nb::object parsed = nb::steal(PyObject_CallNoArgs(self->parse));
+        if (!parsed.is_valid()) return nullptr;
+        auto made = std::make_unique<Surface>(parsed.ptr(), self->parameters);
+        const std::lock_guard lock(state.mutex);
+        // This call is itself in flight. Without others nobody uses what was compiled before.
+        if (state.active.load() <= 1) state.surfaces.clear();
+        state.surfaces.push_back(std::move(made));
+        state.surface.store(state.surfaces.back().get(), std::memory_order_release);
+        state.generation.store(generation, std::memory_order_relaxed);
+        return state.surfaces.back().get();
+    } catch (...) {
+        set_python_error();
+        return nullptr;
+    }
+}
+
+// ---------------------------------------------------------------- errors
+
+void raise_fault(const Surface& surface, std::size_t argument, const IntakeFault& fault) {
+    const std::string what = surface.describe(argument);
+    if (!fault.code) {
+        // The object's own protocol raised: say whose argument it was.
+        PyObject* type = nullptr;
+        PyObject* value = nullptr;
+        PyObject* trace = nullptr;
+        PyErr_Fetch(&type, &value, &trace);
+        PyErr_NormalizeException(&type, &value, &trace);
+        const std::string note = "while ParPy read " + what;
+        PyObject* noted = value != nullptr ? PyObject_CallMethod(value, "add_note", "s", note.c_str())
+                                           : nullptr;
+        Py_XDECREF(noted);
+        PyErr_Clear();
+        PyErr_Restore(type, value, trace);
+        return;
+    }
+    Diagnostics diagnostics;
+    diagnostics.error(*fault.code, surface.place(argument), what + " " + fault.message).help = fault.help;
+    set_python_error(diagnostics, surface.module->sources);
+}
+
+namespace {
+
+bool back_end_exists(const Options& options, Specializations::Failure& failure) {
+    if (options.backend == Backend::kCpu || options.backend == Backend::kCuda) return true;
+    failure.diagnostics
+        .error(Code::kP560, {},
+               std::string("the back end '") + (options.backend == Backend::kMetal ? "Metal" : "Sim") +
+                   "' is not part of this version of ParPy")
+        .help = "use CompileBackend.Cpu or CompileBackend.Cuda";
+    return false;
+}
+
+// Compiles and loads. Runs without the GIL; touches no Python object.
+std::shared_ptr<Executable> build(const Surface& surface, const Options& options,
+                                  const Signature& signature, Specializations::Failure& failure) {
+    if (!back_end_exists(options, failure)) return nullptr;
+    const Program program = compile(*surface.module, signature, options, failure.diagnostics);
+    if (failure.diagnostics.has_errors()) return nullptr;
+    for (const Slot& slot : program.slots) {
+        if (slot.kind != Slot::Kind::kPointer || !slot.written) continue;
+        if (signature[slot.argument].read_only) {
+            failure.diagnostics
+                .error(Code::kP558, surface.place(slot.argument),
+                       surface.describe(slot.argument) + " is read-only, but the function stores to it")
+                .help = "pass a writable array, such as a copy of it";
+        }
+    }
+    if (failure.diagnostics.has_errors()) return nullptr;
+    return load(program, options, failure.error);
+}
+
+// CPU code cannot reach arrays on a device.
+bool check_devices(const Surface& surface, const Options& options, Arguments arguments) {
+    if (options.backend != Backend::kCpu) return true;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (!arguments[i].is_array() || !arguments[i].on_device()) continue;
+        raise_fault(surface, i,
+                    {Code::kP559, "lies on a CUDA device, but the function is compiled for the CPU",
+                     "use CompileBackend.Cuda (or Auto, where a device is present), or copy the array to "
+                     "the host"});
+        return false;
+    }
+    return true;
+}
+
+class GilReleased {
+public:
+    GilReleased() : thread_(PyEval_SaveThread()) {}
+    ~GilReleased() { PyEval_RestoreThread(thread_); }
+    GilReleased(const GilReleased&) = delete;
+    GilReleased& operator=(const GilReleased&) = delete;
+
+private:
+    PyThreadState* thread_;
+};
+
+}  // namespace
+
+const Specialization* specialize(const Surface& surface, Specializations& specializations,
+                                 Arguments arguments) {
+    if (!check_devices(surface, specializations.options, arguments)) return nullptr;
+    Specializations::Failure failure;
+    const Specialization* made = nullptr;
+    {
+        const GilReleased released;
+        made = specializations.find_or_build(
+            arguments,
+            [&](const Signature& signature, Specializations::Failure& f) {
+                return build(surface, specializations.options, signature, f);
+            },
+            failure);
+    }
+    if (made != nullptr) return made;
+    if (failure.diagnostics.has_errors()) {
+        set_python_error(failure.diagnostics, surface.module->sources);
+    } else {
+        if (!failure.error.failed()) failure.error.message = "compilation failed without a message";
+        set_python_error(failure.error);
+    }
+    return nullptr;
+}
+
+bool print_stages(const Surface& surface, const Options& options, Arguments arguments) {
+    std::string text;
+    {
+        const GilReleased released;
+        Options traced = options;
+        traced.debug_print = true;
+        Diagnostics diagnostics;
+        const Trace trace = [&](std::string_view pass, double seconds, const std::string& ir) {
+            char time[32];
+            std::snprintf(time, sizeof time, "%.3f ms", 1e3 * seconds);
+            text += "// ---- " + std::string(pass) + " (" + time + ") ----\n" + ir;
+            if (!ir.ends_with('\n')) text += '\n';
+        };
+        // Errors are reported by the compilation that follows, or were by the one that went before.
+        (void)compile(*surface.module, make_signature(arguments, {}, overlapping(arguments)), traced,
+                      diagnostics, trace);
+    }
+    try {
+        nb::module_::import_("builtins").attr("print")(text, nb::arg("end") = "", nb::arg("flush") = true);
+        return true;
+    } catch (...) {
+        set_python_error();
+        return false;
+    }
+}
+
+}  // namespace parpy

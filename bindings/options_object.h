@@ -1,0 +1,37 @@
+// _native.OptionsBase, the base class of parpy.CompileOptions: a place for the options as the core sees
+// them, so that a warm call with `opts=` costs one load. Converted at first use and again after an
+// assignment to a field or a change of the default back end.
+#pragma once
+
+#include "numpy_api.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "parpy/options.h"
+
+namespace parpy {
+
+// Options that compare equal share one record, which lives as long as the process.
+struct OptionsRecord {
+    Options options;         // debug_print is off: it is no part of what is compiled
+    bool automatic = false;  // the user left the choice of the back end to ParPy
+};
+
+// What one OptionsBase object stands for.
+struct ConvertedOptions {
+    const OptionsRecord* record = nullptr;  // null: stale
+    std::uint64_t epoch = 0;
+    bool debug = false;
+    std::optional<std::uint64_t> stream;    // opts.stream, a CUstream
+};
+
+PyTypeObject* options_type();      // made by bind_options
+bool is_options(PyObject* object);
+
+// The conversion of an OptionsBase object, kept with it. nullptr with a Python exception set.
+const ConvertedOptions* converted_options(PyObject* options);
+// Plain calls: no mapping, the default back end; with arrays on a device, CUDA. nullptr as above.
+const ConvertedOptions* default_options(bool on_device);
+
+}  // namespace parpy

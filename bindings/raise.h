@@ -1,0 +1,20 @@
+// C++ failures as Python exceptions, with the GIL held. The exception classes and the choice among them
+// stand in python/parpy/_errors.py.
+#pragma once
+
+#include "numpy_api.h"
+
+#include <vector>
+
+#include "runtime/executable.h"
+#include "support/diagnostic.h"
+
+namespace parpy {
+
+// Each sets a Python exception. `diagnostics` holds an error; `error` has failed.
+void set_python_error(const Diagnostics& diagnostics, const std::vector<Source>& sources);
+void set_python_error(const RuntimeError& error);
+// From within a catch block: the Python exception for the C++ exception in flight.
+void set_python_error();
+
+}  // namespace parpy

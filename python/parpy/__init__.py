@@ -1,0 +1,48 @@
+"""ParPy: loop nests of Python functions, compiled for all cores of a CPU or for an NVIDIA GPU.
+
+Decorate a function with ``parpy.jit``, name its loops with ``parpy.label``, and say at the call how they run:
+``f(x, y, opts=parpy.par({'i': parpy.threads(1024)}))``.
+"""
+
+from . import backend, builtin, math
+from ._errors import BackendError, CompileError, InternalError, ParallelError
+from ._jit import cache_info, clear_cache, jit, print_compiled
+from ._options import (
+    CompileBackend,
+    CompileOptions,
+    ElemSize,
+    LoopPar,
+    Target,
+    par,
+    par_reduction,
+    reduce,
+    seq,
+    threads,
+)
+from .builtin import gpu, label
+
+__all__ = [
+    "BackendError",
+    "CompileBackend",
+    "CompileError",
+    "CompileOptions",
+    "ElemSize",
+    "InternalError",
+    "LoopPar",
+    "ParallelError",
+    "Target",
+    "backend",
+    "builtin",
+    "cache_info",
+    "clear_cache",
+    "gpu",
+    "jit",
+    "label",
+    "math",
+    "par",
+    "par_reduction",
+    "print_compiled",
+    "reduce",
+    "seq",
+    "threads",
+]

@@ -1,0 +1,95 @@
+"""The decorator and what belongs to it: print_compiled, clear_cache, introspection.
+
+The call path itself is native (bindings/jit_function.cpp); Python code runs at decoration, where it captures
+the source, and when a function is parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from . import _native
+from ._frontend import Surface, parse
+from ._names import source_of
+from ._options import CompileOptions
+
+
+def jit(function: Callable[..., Any]) -> _native.JitFunction:
+    """Compiles ``function`` for the types and shapes it is called with.
+
+    A call takes the arguments of the function and three keywords: ``opts`` (a ``parpy.CompileOptions``, as made
+    by ``parpy.par``) says how its loops run, ``seq=True`` runs the Python function itself, ``debug=True`` prints the
+    program after every stage of its compilation. The undecorated function is ``__wrapped__``.
+    """
+    if isinstance(function, _native.JitFunction):
+        return function
+    source = source_of(function)
+    code = source.function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    def parse_again() -> Surface:
+        return parse(source)
+
+    bind = _twin(source.function, names)
+    made = _native.JitFunction(source.function, parse_again, bind, names, -1 if code.co_kwonlyargcount else len(names))
+    update_wrapper(made, source.function)
+    made.__parpy_source__ = source
+    return made
+
+
+def _twin(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
+    """A function with the same parameters that returns the tuple of its arguments.
+
+    It binds the arguments of calls that are not plain, with the errors that Python itself would raise.
+    """
+    code = function.__code__
+    positional = list(names[: code.co_argcount])
+    if code.co_posonlyargcount:
+        positional.insert(code.co_posonlyargcount, "/")
+    keyword_only = ["*", *names[code.co_argcount :]] if code.co_kwonlyargcount else []
+    parameters = ", ".join(positional + keyword_only)
+    space: dict[str, Any] = {}
+    exec(f"def twin({parameters}): return ({', '.join(names)}{',' if names else ''})", space)  # noqa: S102
+    twin: FunctionType = space["twin"]
+    twin.__defaults__ = function.__defaults__
+    twin.__kwdefaults__ = function.__kwdefaults__
+    twin.__name__, twin.__qualname__ = function.__name__, function.__qualname__
+    return twin
+
+
+def _as_jit(function: Callable[..., Any]) -> _native.JitFunction:
+    return function if isinstance(function, _native.JitFunction) else jit(function)
+
+
+def print_compiled(function: Callable[..., Any], args: Sequence[Any], opts: CompileOptions | None = None) -> str:
+    """The source that ``function``, decorated or not, becomes for arguments like ``args``: device and host part.
+
+    The hardware need not be present; the same arguments and options give the same text in any process.
+    """
+    return _native.source_text(_as_jit(function), tuple(args), opts)
+
+
+def clear_cache() -> None:
+    """Forgets everything compiled so far, in this process and on disk."""
+    _native.clear_cache()
+
+
+class CacheInfo(NamedTuple):
+    """What was compiled of one function.
+
+    ``specializations`` counts what calls choose from, ``compilations`` how often the compiler ran, and ``run_time``
+    names the values that are passed at run time because they kept changing, such as ``'n'`` or ``'x.shape[0]'``.
+    """
+
+    specializations: int
+    compilations: int
+    run_time: tuple[str, ...]
+
+
+def cache_info(function: Callable[..., Any]) -> CacheInfo:
+    """What was compiled of a jit function in this process."""
+    specializations, compilations, names = _native.cache_info(_as_jit(function))
+    return CacheInfo(specializations, compilations, tuple(names))
