@@ -7,6 +7,8 @@
 namespace nb = nanobind;
 
 namespace parpy {
+void bind_diagnostics(nb::module_& m);
+void bind_ir(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_compile(nb::module_& m);
 }  // namespace parpy
@@ -14,6 +16,8 @@ void bind_compile(nb::module_& m);
 NB_MODULE(_native, m) {
     m.doc() = "The compiler core of ParPy. Private: everything public is in the package parpy.";
     if (PyArray_ImportNumPyAPI() < 0) nb::raise_python_error();
+    parpy::bind_diagnostics(m);
+    parpy::bind_ir(m);
     parpy::bind_options(m);
     parpy::bind_compile(m);
 }
