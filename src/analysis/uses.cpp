@@ -193,6 +193,17 @@ bool invariant(const Expr& expr, const Uses& uses) {
                         [&](const Var* v) { return uses.stored.contains(v); });
 }
 
+bool same(const Expr& a, const Expr& b) {
+    return a.op == b.op && a.type == b.type && a.constant == b.constant && a.var == b.var &&
+           a.index == b.index && a.reg == b.reg && a.callee == b.callee &&
+           same(a.operands, b.operands);
+}
+
+bool same(const std::vector<Expr*>& a, const std::vector<Expr*>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Expr* x, const Expr* y) { return same(*x, *y); });
+}
+
 // Each function takes the scalars live after its piece and returns those live before it. Loops run
 // to the fixpoint; a statement in a loop is visited several times and keeps the last, largest set.
 class LivenessWalk {

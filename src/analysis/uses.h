@@ -60,6 +60,11 @@ struct Uses {
 // scalar written and no array stored there, and calls nothing.
 [[nodiscard]] bool invariant(const ir::Expr& expr, const Uses& uses);
 
+// True if the two are the same expression on the same variables. Says nothing of whether they have
+// the same value: that also needs the variables unchanged from the one place to the other.
+[[nodiscard]] bool same(const ir::Expr& a, const ir::Expr& b);
+[[nodiscard]] bool same(const std::vector<ir::Expr*>& a, const std::vector<ir::Expr*>& b);
+
 // Which scalars are read later. Describes the function as it was when the object was made.
 class Liveness {
 public:
