@@ -289,8 +289,8 @@ private:
     std::vector<Targets> targets_;
 };
 
-VarSet exposed_reads(const Body& body) {
-    return LivenessWalk(nullptr).body(body, {});
+VarSet exposed_reads(const Body& body, const VarSet& live_after) {
+    return LivenessWalk(nullptr).body(body, live_after);
 }
 
 VarSet free_variables(const Body& body) {

@@ -83,10 +83,39 @@ private:
         if (update) {
             c.update = *update;
             c.value = value;
-        } else if (!match_value(*value, c)) {
+        } else if (!(value->op == Op::kConvert ? match_converted(*value, c)
+                                               : match_value(*value, c))) {
             return std::nullopt;
         }
         return reduction_of(c.update, value->type) ? std::optional(c) : std::nullopt;
+    }
+
+    // target = T(W(target) op e), computed in a wider type W of the same kind. Sums, products and
+    // bit operations of integers wrap, so T may be used throughout; floats are rounded in any order
+    // anyway.
+    static bool match_converted(Expr& value, Candidate& c) {
+        Expr& wide = *value.operands[0];
+        const auto both = [&](auto&& kind) {
+            return kind(value.type.scalar) && kind(wide.type.scalar);
+        };
+        if (wide.operands.size() != 2 || wide.op == Op::kSelect) return false;
+        if (!both(is_float) && !both(is_complex) && !both(is_integer)) return false;
+        Expr*& first = wide.operands[0];
+        Expr*& second = wide.operands[1];
+        const auto widened_target = [&](const Expr* e) {
+            return e->op == Op::kConvert && is_target(*e->operands[0], c);
+        };
+        if (!widened_target(first) && (wide.op == Op::kSub || !widened_target(second)))
+            return false;
+        if (is_integer(wide.type.scalar) && wide.op != Op::kAdd && wide.op != Op::kSub &&
+            wide.op != Op::kMul && wide.op != Op::kBitAnd && wide.op != Op::kBitOr &&
+            wide.op != Op::kBitXor) {
+            return false;
+        }
+        c.update = wide.op;
+        c.value = widened_target(first) ? second : first;
+        c.reads = 1;
+        return true;
     }
 
     static bool target(Stmt& stmt, Candidate& c, Expr*& value, std::optional<Op>& update) {
@@ -350,7 +379,9 @@ private:
             auto* assign = stmt->as<Assign>();
             auto* store = stmt->as<Store>();
             (assign != nullptr ? assign->update : store->update) = c.update;
-            (assign != nullptr ? assign->value : store->value) = c.value;
+            Builder builder(context_.module, c.value->span);
+            (assign != nullptr ? assign->value : store->value) =
+                builder.convert(c.value, c.var->type.scalar);
             if (branch != nullptr) stmt->labels = branch->labels;
             *c.slot = stmt;
         }
