@@ -6,12 +6,11 @@
 
 #include "pass.h"
 #include "passes/check_labels.h"
-#include "passes/infer_reductions.h"
 #include "passes/infer_types.h"
+#include "passes/legalize_cpu.h"
 #include "passes/map_loops.h"
-#include "passes/outline_kernels.h"
+#include "passes/outline_workers.h"
 #include "passes/specialize_arguments.h"
-#include "passes/split_kernels.h"
 
 namespace parpy {
 namespace {
@@ -36,12 +35,10 @@ const std::vector<Row>& table() {
           "as soon as parameters have types: nothing else can work on untyped expressions"}, On::kAll},
         {{"map-loops", map_loops, kMapped,
           "after the loops have their final form: levels are given by how parallel loops nest"}, On::kAll},
-        {{"infer-reductions", infer_reductions, kMapped,
-          "after map-loops: only parallel loops are asked, and each is told what it reduces"}, On::kAll},
-        {{"split-kernels", split_kernels, kMapped,
-          "after infer-reductions: a reduced scalar may be updated in several kernels, others tie them together"}, On::kCuda},
-        {{"outline-kernels", outline_kernels, kKernels,
-          "after split-kernels: every nest is now one kernel"}, On::kCuda},
+        {{"outline-workers", outline_workers, kKernels,
+          "last of all that see a nest as one: afterwards the loops of the workers are functions"}, On::kCpu},
+        {{"legalize-cpu", legalize_cpu, kTarget,
+          "after everything that recognises reductions by their updates: none is left"}, On::kCpu},
     };
     return rows;
 }

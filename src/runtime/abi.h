@@ -6,18 +6,23 @@
 //     extern "C" int NAME(ParpyContext* context, T0 a0, …);            // typed, readable
 //     extern "C" int NAME_slots(ParpyContext* context, const unsigned long* slots);
 // Slots hold 8 bytes each: a pointer, an integer sign- or zero-extended, a float's bits in the low
-// bytes (f32: low 4, f64: all). Both return 0, or an error that parpy_error set in the context.
+// bytes (f32: low 4, f64: all), the two parts of a c64, the address of a c128. Both return 0, or an
+// error that parpy_error set in the context.
 #pragma once
 
 #include <cstdint>
 
 extern "C" {
 
+// parpy_chunks never returns more, so generated code can hold one partial result per chunk in an
+// array of this size.
+inline constexpr std::int64_t kParpyMaxChunks = 1024;
+
 struct ParpyContext;  // one call in flight: device, stream, module, first error
 
 // CPU. Number of chunks that `iterations` of about `cost` nanoseconds each are split into: 1 below
 // the serial threshold, a function of its arguments and the number of cores alone, so results of
-// chunked reductions do not depend on timing. max_workers 0: no bound.
+// chunked reductions do not depend on timing. max_workers 0: no bound. No iterations: 0.
 std::int64_t parpy_chunks(ParpyContext*, std::int64_t iterations, double cost,
                           std::int64_t max_workers);
 // Runs body(frame, begin, end, chunk) for the `chunks` consecutive ranges of 0 … iterations - 1, in

@@ -87,11 +87,13 @@ void warm_workers() {
 extern "C" std::int64_t parpy_chunks(ParpyContext*, std::int64_t iterations, double cost,
                                      std::int64_t max_workers) {
     using namespace parpy;
+    if (iterations <= 0) return 0;
     std::int64_t workers = worker_count();
     if (max_workers > 0) workers = std::min(workers, max_workers);
     const double work = static_cast<double>(iterations) * cost;
     if (workers < 2 || iterations < 2 || !(work >= kSerialBelow)) return 1;
-    const std::int64_t most = std::min(iterations, workers * kChunksPerWorker);
+    const std::int64_t most =
+        std::min({iterations, workers * kChunksPerWorker, kParpyMaxChunks});
     const double wanted = std::min(work / kChunkWork, static_cast<double>(most));
     std::int64_t chunks = std::max(static_cast<std::int64_t>(wanted), std::int64_t{2});
     if (chunks > workers) chunks -= chunks % workers;

@@ -1,0 +1,102 @@
+// See cost.h. Counts operators and memory accesses, times the trip counts around them. Figures are
+// those of one 3 GHz core on vectorised code in cache, which is what most loops become.
+#include "analysis/cost.h"
+
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+constexpr double kGuessedTrips = 64;
+constexpr double kLoad = 0.25, kGather = 1.0, kSimple = 0.1, kDivide = 1.0, kElementary = 2.5,
+                 kLibrary = 20, kCallCost = 5;
+
+double cost(const Expr& expr) {
+    double sum = 0;
+    bool gathers = false;
+    for (const Expr* operand : expr.operands) {
+        sum += cost(*operand);
+        for_each_expr(*operand, [&](const Expr& e) { gathers |= e.op == Op::kLoad; });
+    }
+    switch (expr.op) {
+        case Op::kConst:
+        case Op::kVar:
+        case Op::kArray:
+        case Op::kExtent:
+        case Op::kRegister:
+            return 0;
+        case Op::kLoad:
+            return sum + (gathers ? kGather : kLoad);
+        case Op::kDiv:
+        case Op::kSqrt:
+        case Op::kReciprocal:
+            return sum + kDivide;
+        case Op::kFloorDiv:
+        case Op::kMod:
+            return sum + 3 * kDivide;
+        case Op::kErf:
+        case Op::kErfc:
+        case Op::kGamma:
+        case Op::kLgamma:
+        case Op::kFmod:
+        case Op::kGcd:
+        case Op::kLcm:
+            return sum + kLibrary;
+        case Op::kCall: {
+            double inside = 0;
+            for_each_expr(expr.callee->body, [&](const Expr&) { inside += kSimple; });
+            return sum + kCallCost + inside;
+        }
+        default:
+            return sum + (rule(expr.op) == TypeRule::kFloat || expr.op == Op::kPow ? kElementary
+                                                                                   : kSimple);
+    }
+}
+
+double cost(const Body& body);
+
+double cost(const Stmt& stmt) {
+    double sum = 0;
+    for_each_slot(stmt, [&](const Expr* slot) { sum += cost(*slot); });
+    if (const auto* loop = stmt.as<For>()) {
+        const auto begin = constant_integer(loop->begin);
+        const auto end = constant_integer(loop->end);
+        const auto step = constant_integer(loop->step);
+        double trips = kGuessedTrips;
+        if (begin && end && step && *step != 0) {
+            trips = std::max(0.0, static_cast<double>(*end - *begin) / static_cast<double>(*step));
+        }
+        return sum + trips * (cost(loop->body) + 2 * kSimple);
+    }
+    if (const auto* loop = stmt.as<While>()) {
+        return kGuessedTrips * (sum + cost(loop->body));
+    }
+    if (stmt.kind == StmtKind::kStore) {
+        return sum + 2 * kLoad;
+    }
+    double inside = 0;
+    for_each_body(stmt, [&](const Body& body) { inside = std::max(inside, cost(body)); });
+    return sum + inside + kSimple;
+}
+
+double cost(const Body& body) {
+    double sum = 0;
+    for (const Stmt* stmt : body) {
+        sum += cost(*stmt);
+    }
+    return sum;
+}
+
+}  // namespace
+
+double cost_of_iteration(const For& loop) {
+    return cost(loop.body) + 2 * kSimple;
+}
+
+}  // namespace parpy

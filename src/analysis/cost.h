@@ -1,0 +1,12 @@
+// A rough static estimate of how long code takes on one CPU core, for the decision whether a loop
+// is worth handing to other threads. Off by a factor of a few is good enough.
+#pragma once
+
+#include "ir/ir.h"
+
+namespace parpy {
+
+// Nanoseconds of one iteration of `loop`. Trip counts that are not known are guessed.
+[[nodiscard]] double cost_of_iteration(const ir::For& loop);
+
+}  // namespace parpy

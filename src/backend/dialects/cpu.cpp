@@ -1,0 +1,139 @@
+// The CPU dialect: C++ for the embedded Clang (which wraps on signed overflow and contracts
+// nothing). Elementary functions are inline polynomials that vectorise (prelude/math_*.inc); the
+// host part of every other target is written in this dialect too.
+
+#include "backend/dialects/dialect.h"
+
+namespace parpy {
+namespace {
+
+using enum ir::Op;
+using enum Precedence;
+using enum Yields;
+using ir::Scalar;
+
+constexpr Spelling kOperators[] = {
+    {kSqrt, kF32s, "__builtin_sqrtf($0)", kPostfix, kFloat},
+    {kSqrt, kF64s, "__builtin_sqrt($0)"},
+    {kCbrt, kF32s, "cbrt_f32($0)", kPostfix, kFloat},
+    {kCbrt, kF64s, "cbrt_f64($0)"},
+    {kExp, kF32s, "exp_f32($0)", kPostfix, kFloat},
+    {kExp, kF64s, "exp_f64($0)"},
+    {kExp2, kF32s, "exp2_f32($0)", kPostfix, kFloat},
+    {kExp2, kF64s, "exp2_f64($0)"},
+    {kExpm1, kF32s, "expm1_f32($0)", kPostfix, kFloat},
+    {kExpm1, kF64s, "expm1_f64($0)"},
+    {kLog, kF32s, "log_f32($0)", kPostfix, kFloat},
+    {kLog, kF64s, "log_f64($0)"},
+    {kLog2, kF32s, "log2_f32($0)", kPostfix, kFloat},
+    {kLog2, kF64s, "log2_f64($0)"},
+    {kLog10, kF32s, "log10_f32($0)", kPostfix, kFloat},
+    {kLog10, kF64s, "log10_f64($0)"},
+    {kLog1p, kF32s, "log1p_f32($0)", kPostfix, kFloat},
+    {kLog1p, kF64s, "log1p_f64($0)"},
+    {kSin, kF32s, "sin_f32($0)", kPostfix, kFloat},
+    {kSin, kF64s, "sin_f64($0)"},
+    {kCos, kF32s, "cos_f32($0)", kPostfix, kFloat},
+    {kCos, kF64s, "cos_f64($0)"},
+    {kTan, kF32s, "tan_f32($0)", kPostfix, kFloat},
+    {kTan, kF64s, "tan_f64($0)"},
+    {kAsin, kF32s, "asin_f32($0)", kPostfix, kFloat},
+    {kAsin, kF64s, "asin_f64($0)"},
+    {kAcos, kF32s, "acos_f32($0)", kPostfix, kFloat},
+    {kAcos, kF64s, "acos_f64($0)"},
+    {kAtan, kF32s, "atan_f32($0)", kPostfix, kFloat},
+    {kAtan, kF64s, "atan_f64($0)"},
+    {kSinh, kF32s, "sinh_f32($0)", kPostfix, kFloat},
+    {kSinh, kF64s, "sinh_f64($0)"},
+    {kCosh, kF32s, "cosh_f32($0)", kPostfix, kFloat},
+    {kCosh, kF64s, "cosh_f64($0)"},
+    {kTanh, kF32s, "tanh_f32($0)", kPostfix, kFloat},
+    {kTanh, kF64s, "tanh_f64($0)"},
+    {kAsinh, kF32s, "asinh_f32($0)", kPostfix, kFloat},
+    {kAsinh, kF64s, "asinh_f64($0)"},
+    {kAcosh, kF32s, "acosh_f32($0)", kPostfix, kFloat},
+    {kAcosh, kF64s, "acosh_f64($0)"},
+    {kAtanh, kF32s, "atanh_f32($0)", kPostfix, kFloat},
+    {kAtanh, kF64s, "atanh_f64($0)"},
+    {kErf, kF32s, "erf_f32($0)", kPostfix, kFloat},
+    {kErf, kF64s, "erf_f64($0)"},
+    {kErfc, kF32s, "erfc_f32($0)", kPostfix, kFloat},
+    {kErfc, kF64s, "erfc_f64($0)"},
+    {kGamma, kF32s, "gamma_f32($0)", kPostfix, kFloat},
+    {kGamma, kF64s, "gamma_f64($0)"},
+    {kLgamma, kF32s, "lgamma_f32($0)", kPostfix, kFloat},
+    {kLgamma, kF64s, "lgamma_f64($0)"},
+    {kFloor, kF32s, "__builtin_floorf($0)", kPostfix, kFloat},
+    {kFloor, kF64s, "__builtin_floor($0)"},
+    {kCeil, kF32s, "__builtin_ceilf($0)", kPostfix, kFloat},
+    {kCeil, kF64s, "__builtin_ceil($0)"},
+    {kTrunc, kF32s, "__builtin_truncf($0)", kPostfix, kFloat},
+    {kTrunc, kF64s, "__builtin_trunc($0)"},
+    {kRint, kF32s, "__builtin_rintf($0)", kPostfix, kFloat},
+    {kRint, kF64s, "__builtin_rint($0)"},
+    {kAtan2, kF32s, "atan2_f32($0, $1)", kPostfix, kFloat},
+    {kAtan2, kF64s, "atan2_f64($0, $1)"},
+    {kHypot, kF32s, "hypot_f32($0, $1)", kPostfix, kFloat},
+    {kHypot, kF64s, "hypot_f64($0, $1)"},
+    {kPow, kF32s, "pow_f32($0, $1)", kPostfix, kFloat},
+    {kPow, kF64s, "pow_f64($0, $1)"},
+    {kFmod, kF32s, "fmod_f32($0, $1)", kPostfix, kFloat},
+    {kFmod, kF64s, "fmod_f64($0, $1)"},
+    {kCopysign, kF32s, "__builtin_copysignf($0, $1)", kPostfix, kFloat},
+    {kCopysign, kF64s, "__builtin_copysign($0, $1)"},
+    {kNextafter, kF32s, "nextafter_f32($0, $1)", kPostfix, kFloat},
+    {kNextafter, kF64s, "nextafter_f64($0, $1)"},
+    {kFma, kF32s, "__builtin_fmaf($0, $1, $2)", kPostfix, kFloat},
+    {kFma, kF64s, "__builtin_fma($0, $1, $2)"},
+    {kAbs, kF32s, "__builtin_fabsf($0)", kPostfix, kFloat},
+    {kAbs, kF64s, "__builtin_fabs($0)"},
+    {kSignbit, kF32s, "__builtin_signbitf($0)", kPostfix},
+    {kSignbit, kF64s, "__builtin_signbit($0)", kPostfix},
+};
+
+// Operators of reductions in vector loops, where the order of operands is free.
+constexpr Spelling kAnyOrder[] = {
+    {kAdd, kFloats, "add_any_order($0, $1)", kPostfix, kFloat},
+    {kSub, kFloats, "sub_any_order($0, $1)", kPostfix, kFloat},
+    {kMul, kFloats, "mul_any_order($0, $1)", kPostfix, kFloat},
+    {kMin, kFloats, "min_any_order($0, $1)", kPostfix, kFloat},
+    {kMax, kFloats, "max_any_order($0, $1)", kPostfix, kFloat},
+    {kMinimum, kFloats, "min_nan_any_order($0, $1)", kPostfix, kFloat},
+    {kMaximum, kFloats, "max_nan_any_order($0, $1)", kPostfix, kFloat},
+    {kAnd, kBools, "$0 & $1", kBitwiseAnd},
+    {kOr, kBools, "$0 | $1", kBitwiseOr},
+};
+
+constexpr Snippet kPrelude[] = {
+#define SNIPPET(name, text) {name, text},
+#include "backend/prelude/cpu.inc"
+#include "backend/prelude/math_f32.inc"
+#include "backend/prelude/math_f64.inc"
+#undef SNIPPET
+};
+
+constexpr Dialect kDialect{
+    .name = "cpu",
+    .types = {"bool", "i8", "i16", "int", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "float",
+              "double", "c64", "c128"},
+    .registers = {"0", "0", "0", "0", "0", "0", "1", "1", "1", "1", "1", "1", "0", "0"},
+    .barriers = {"", "", ""},
+    .operators = kOperators,
+    .any_order = kAnyOrder,
+    .prelude = kPrelude,
+    .helper_qualifiers = "INLINE",
+    .recursive_qualifiers = "static",
+    .shared_qualifier = "",
+    .restrict_qualifier = "__restrict",
+    .independent_loop = "#pragma clang loop vectorize(assume_safety)",
+    .float_to_integer = "($t)$0",
+    .atomic_add = "atomic_add($0, $1)",
+};
+
+}  // namespace
+
+const Dialect& cpu_dialect() {
+    return kDialect;
+}
+
+}  // namespace parpy

@@ -1,0 +1,141 @@
+// The CUDA dialect: device code for NVRTC, without headers. Elementary functions are the built-in
+// device functions; signed arithmetic on data goes through wrapping helpers, because NVRTC may
+// assume that int does not overflow.
+
+#include "backend/dialects/dialect.h"
+
+namespace parpy {
+namespace {
+
+using enum ir::Op;
+using enum Precedence;
+using enum Yields;
+using ir::Scalar;
+
+constexpr Scalars kWide = set_of(Scalar::kI32, Scalar::kI64);
+
+constexpr Spelling kOperators[] = {
+    {kAdd, kWide, "wrap_add($0, $1)", kPostfix, kExact, When::kNotIndex},
+    {kSub, kWide, "wrap_sub($0, $1)", kPostfix, kExact, When::kNotIndex},
+    {kMul, kWide | set_of(Scalar::kU16), "wrap_mul($0, $1)", kPostfix, kExact, When::kNotIndex},
+    {kNeg, kWide, "wrap_neg($0)", kPostfix, kExact, When::kNotIndex},
+    {kSqrt, kF32s, "sqrtf($0)", kPostfix, kFloat},
+    {kSqrt, kF64s, "sqrt($0)"},
+    {kCbrt, kF32s, "cbrtf($0)", kPostfix, kFloat},
+    {kCbrt, kF64s, "cbrt($0)"},
+    {kExp, kF32s, "expf($0)", kPostfix, kFloat},
+    {kExp, kF64s, "exp($0)"},
+    {kExp2, kF32s, "exp2f($0)", kPostfix, kFloat},
+    {kExp2, kF64s, "exp2($0)"},
+    {kExpm1, kF32s, "expm1f($0)", kPostfix, kFloat},
+    {kExpm1, kF64s, "expm1($0)"},
+    {kLog, kF32s, "logf($0)", kPostfix, kFloat},
+    {kLog, kF64s, "log($0)"},
+    {kLog2, kF32s, "log2f($0)", kPostfix, kFloat},
+    {kLog2, kF64s, "log2($0)"},
+    {kLog10, kF32s, "log10f($0)", kPostfix, kFloat},
+    {kLog10, kF64s, "log10($0)"},
+    {kLog1p, kF32s, "log1pf($0)", kPostfix, kFloat},
+    {kLog1p, kF64s, "log1p($0)"},
+    {kSin, kF32s, "sinf($0)", kPostfix, kFloat},
+    {kSin, kF64s, "sin($0)"},
+    {kCos, kF32s, "cosf($0)", kPostfix, kFloat},
+    {kCos, kF64s, "cos($0)"},
+    {kTan, kF32s, "tanf($0)", kPostfix, kFloat},
+    {kTan, kF64s, "tan($0)"},
+    {kAsin, kF32s, "asinf($0)", kPostfix, kFloat},
+    {kAsin, kF64s, "asin($0)"},
+    {kAcos, kF32s, "acosf($0)", kPostfix, kFloat},
+    {kAcos, kF64s, "acos($0)"},
+    {kAtan, kF32s, "atanf($0)", kPostfix, kFloat},
+    {kAtan, kF64s, "atan($0)"},
+    {kSinh, kF32s, "sinhf($0)", kPostfix, kFloat},
+    {kSinh, kF64s, "sinh($0)"},
+    {kCosh, kF32s, "coshf($0)", kPostfix, kFloat},
+    {kCosh, kF64s, "cosh($0)"},
+    {kTanh, kF32s, "tanhf($0)", kPostfix, kFloat},
+    {kTanh, kF64s, "tanh($0)"},
+    {kAsinh, kF32s, "asinhf($0)", kPostfix, kFloat},
+    {kAsinh, kF64s, "asinh($0)"},
+    {kAcosh, kF32s, "acoshf($0)", kPostfix, kFloat},
+    {kAcosh, kF64s, "acosh($0)"},
+    {kAtanh, kF32s, "atanhf($0)", kPostfix, kFloat},
+    {kAtanh, kF64s, "atanh($0)"},
+    {kErf, kF32s, "erff($0)", kPostfix, kFloat},
+    {kErf, kF64s, "erf($0)"},
+    {kErfc, kF32s, "erfcf($0)", kPostfix, kFloat},
+    {kErfc, kF64s, "erfc($0)"},
+    {kGamma, kF32s, "tgammaf($0)", kPostfix, kFloat},
+    {kGamma, kF64s, "tgamma($0)"},
+    {kLgamma, kF32s, "lgammaf($0)", kPostfix, kFloat},
+    {kLgamma, kF64s, "lgamma($0)"},
+    {kFloor, kF32s, "floorf($0)", kPostfix, kFloat},
+    {kFloor, kF64s, "floor($0)"},
+    {kCeil, kF32s, "ceilf($0)", kPostfix, kFloat},
+    {kCeil, kF64s, "ceil($0)"},
+    {kTrunc, kF32s, "truncf($0)", kPostfix, kFloat},
+    {kTrunc, kF64s, "trunc($0)"},
+    {kRint, kF32s, "rintf($0)", kPostfix, kFloat},
+    {kRint, kF64s, "rint($0)"},
+    {kAtan2, kF32s, "atan2f($0, $1)", kPostfix, kFloat},
+    {kAtan2, kF64s, "atan2($0, $1)"},
+    {kHypot, kF32s, "hypotf($0, $1)", kPostfix, kFloat},
+    {kHypot, kF64s, "hypot($0, $1)"},
+    {kPow, kF32s, "powf($0, $1)", kPostfix, kFloat},
+    {kPow, kF64s, "pow($0, $1)"},
+    {kFmod, kF32s, "fmodf($0, $1)", kPostfix, kFloat},
+    {kFmod, kF64s, "fmod($0, $1)"},
+    {kCopysign, kF32s, "copysignf($0, $1)", kPostfix, kFloat},
+    {kCopysign, kF64s, "copysign($0, $1)"},
+    {kNextafter, kF32s, "nextafterf($0, $1)", kPostfix, kFloat},
+    {kNextafter, kF64s, "nextafter($0, $1)"},
+    {kFma, kF32s, "fmaf($0, $1, $2)", kPostfix, kFloat},
+    {kFma, kF64s, "fma($0, $1, $2)"},
+    {kAbs, kF32s, "fabsf($0)", kPostfix, kFloat},
+    {kAbs, kF64s, "fabs($0)"},
+    {kSignbit, kF32s, "(__float_as_int($0) < 0)", kPostfix},
+    {kSignbit, kF64s, "(__double_as_longlong($0) < 0)", kPostfix},
+    {kShuffleDown, kComplexes, "shuffle_down_complex($0, $1)"},
+    {kShuffleXor, kComplexes, "shuffle_xor_complex($0, $1)"},
+    {kShuffleDown, kHalves, "__shfl_down_sync(0xffffffffu, (float)$0, $1)", kPostfix, kFloat},
+    {kShuffleXor, kHalves, "__shfl_xor_sync(0xffffffffu, (float)$0, $1)", kPostfix, kFloat},
+    {kShuffleDown, kBools, "(bool)__shfl_down_sync(0xffffffffu, (int)$0, $1)", kUnary},
+    {kShuffleXor, kBools, "(bool)__shfl_xor_sync(0xffffffffu, (int)$0, $1)", kUnary},
+    {kShuffleDown, kAll, "__shfl_down_sync(0xffffffffu, $0, $1)", kPostfix},
+    {kShuffleXor, kAll, "__shfl_xor_sync(0xffffffffu, $0, $1)", kPostfix},
+};
+
+constexpr Snippet kPrelude[] = {
+#define SNIPPET(name, text) {name, text},
+#include "backend/prelude/cuda.inc"
+#undef SNIPPET
+};
+
+constexpr Dialect kDialect{
+    .name = "cuda",
+    .types = {"bool", "i8", "i16", "int", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "float",
+              "double", "c64", "c128"},
+    .registers = {"(int)threadIdx.x", "(int)threadIdx.y", "(int)threadIdx.z", "(int)blockIdx.x",
+                  "(int)blockIdx.y", "(int)blockIdx.z", "(int)blockDim.x", "(int)blockDim.y",
+                  "(int)blockDim.z", "(int)gridDim.x", "(int)gridDim.y", "(int)gridDim.z",
+                  "(int)(threadIdx.x & 31)", "(int)(threadIdx.x >> 5)"},
+    .barriers = {"__syncwarp();", "__syncthreads();", "grid_barrier();"},
+    .operators = kOperators,
+    .any_order = {},
+    .prelude = kPrelude,
+    .helper_qualifiers = "INLINE",
+    .recursive_qualifiers = "static __device__",
+    .shared_qualifier = "__shared__",
+    .restrict_qualifier = "__restrict__",
+    .independent_loop = "",
+    .float_to_integer = "saturate<$t>($0)",
+    .atomic_add = "atomic_add($0, $1)",
+};
+
+}  // namespace
+
+const Dialect& cuda_dialect() {
+    return kDialect;
+}
+
+}  // namespace parpy

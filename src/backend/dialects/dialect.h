@@ -1,0 +1,119 @@
+// What differs between the targets of the C-family printer, as data: how operators, types,
+// registers and qualifiers are spelled, and the prelude of helper snippets. The printer
+// (backend/emit.h) has no branch on a target; a new C-family target is a new Dialect.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "ir/ir.h"
+#include "parpy/options.h"
+
+namespace parpy {
+
+// How tightly a spelling binds, as in C++.
+enum class Precedence : std::uint8_t {
+    kAssignment,
+    kTernary,
+    kLogicalOr,
+    kLogicalAnd,
+    kBitwiseOr,
+    kBitwiseXor,
+    kBitwiseAnd,
+    kEquality,
+    kRelational,
+    kShift,
+    kAdditive,
+    kMultiplicative,
+    kUnary,
+    kPostfix,
+};
+
+// Sets of element types.
+using Scalars = std::uint32_t;
+[[nodiscard]] constexpr Scalars set_of(ir::Scalar scalar) {
+    return Scalars{1} << static_cast<unsigned>(scalar);
+}
+template <class... S>
+[[nodiscard]] constexpr Scalars set_of(ir::Scalar first, S... rest) {
+    return set_of(first) | set_of(rest...);
+}
+inline constexpr Scalars kBools = set_of(ir::Scalar::kBool);
+inline constexpr Scalars kSigned =
+    set_of(ir::Scalar::kI8, ir::Scalar::kI16, ir::Scalar::kI32, ir::Scalar::kI64);
+inline constexpr Scalars kUnsigned =
+    set_of(ir::Scalar::kU8, ir::Scalar::kU16, ir::Scalar::kU32, ir::Scalar::kU64);
+inline constexpr Scalars kIntegers = kSigned | kUnsigned;
+inline constexpr Scalars kHalves = set_of(ir::Scalar::kF16, ir::Scalar::kBF16);
+inline constexpr Scalars kF32s = kHalves | set_of(ir::Scalar::kF32);  // computed in f32
+inline constexpr Scalars kF64s = set_of(ir::Scalar::kF64);
+inline constexpr Scalars kFloats = kF32s | kF64s;
+inline constexpr Scalars kComplexes = set_of(ir::Scalar::kC64, ir::Scalar::kC128);
+inline constexpr Scalars kReals = kIntegers | kFloats;
+inline constexpr Scalars kAll = kBools | kReals | kComplexes;
+
+// A row may ask more of its operands than their type.
+enum class When : std::uint8_t {
+    kAlways,
+    kSecondIsTwo,       // the second operand is the constant 2
+    kShiftInRange,      // … a constant in [0, bits of the type)
+    kSecondIsPositive,  // … a positive constant
+    kNotIndex,  // the value is data: not made of loop variables, extents and constants alone
+};
+
+// What the C++ expression of a row evaluates to; most often the type of its operands after C++'s
+// own promotions, which the printer then narrows where the surrounding text needs it.
+enum class Yields : std::uint8_t {
+    kPromoted,  // i8 i16 u8 u16 bool: int; f16 bf16: float; others: the type itself
+    kExact,     // the operator's IR type
+    kFloat,     // f16 bf16: float; others: the type itself (float functions)
+};
+
+// `text` holds $0, $1, $2 for the operands and $t for the C++ name of the operator's IR type. Rows
+// that bind like a call pass their operands with exactly their IR type; others pass their value.
+struct Spelling {
+    ir::Op op;
+    Scalars types;  // of the first operand
+    std::string_view text;
+    Precedence precedence = Precedence::kPostfix;
+    Yields yields = Yields::kExact;
+    When when = When::kAlways;
+};
+
+// A named piece of prelude. A program carries the snippets whose names its text mentions, in the
+// order of the table, and those that they mention in turn.
+struct Snippet {
+    std::string_view name;
+    std::string_view text;
+};
+
+struct Dialect {
+    std::string_view name;
+    std::array<std::string_view, ir::kScalarCount> types;  // by Scalar
+    std::array<std::string_view, 14> registers;            // by Register; int values
+    std::array<std::string_view, 3> barriers;              // by BarrierScope, as statements
+    std::span<const Spelling> operators;                   // before the common rows of c_family.cpp
+    std::span<const Spelling> any_order;                   // inside reductions of kVector loops
+    std::span<const Snippet> prelude;                      // before the common snippets
+    std::string_view helper_qualifiers;                    // of the user's helper functions
+    std::string_view recursive_qualifiers;                 // … of those that call themselves
+    std::string_view shared_qualifier;                     // of arrays in Space::kShared
+    std::string_view restrict_qualifier;
+    std::string_view independent_loop;  // line before a loop of level kVector
+    std::string_view float_to_integer;  // $0, saturating, to $t
+    std::string_view atomic_add;        // of ($0: address, $1: value)
+};
+
+[[nodiscard]] const Dialect& cpu_dialect();
+[[nodiscard]] const Dialect& cuda_dialect();
+
+// The dialect of a back end's device part; null where kernels are host code as well.
+[[nodiscard]] const Dialect* device_dialect(Backend backend);
+
+// Rows and snippets that every C-family target shares (c_family.cpp).
+[[nodiscard]] std::span<const Spelling> c_family_operators();
+[[nodiscard]] std::span<const Snippet> c_family_prelude();
+
+}  // namespace parpy

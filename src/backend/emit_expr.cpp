@@ -1,0 +1,596 @@
+// Expressions as C-family text, driven by the rows of the dialect.
+
+#include "backend/emit_expr.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ir/builder.h"
+
+namespace parpy {
+namespace {
+
+using ir::Expr;
+using ir::Op;
+using ir::Scalar;
+
+constexpr std::int64_t kI32Max = std::numeric_limits<std::int32_t>::max();
+
+Precedence above(Precedence p) {
+    return static_cast<Precedence>(static_cast<int>(p) + 1);
+}
+
+Text parenthesised(Text text, Precedence at_least) {
+    if (text.precedence < at_least) {
+        text.text = "(" + text.text + ")";
+        text.precedence = Precedence::kPostfix;
+    }
+    return text;
+}
+
+bool is_small(Scalar s) {
+    return s == Scalar::kBool || (ir::is_integer(s) && size_in_bytes(s) < 4);
+}
+bool is_half(Scalar s) {
+    return s == Scalar::kF16 || s == Scalar::kBF16;
+}
+
+// What C++ computes with.
+Scalar promoted(Scalar s) {
+    if (is_small(s)) {
+        return Scalar::kI32;
+    }
+    return is_half(s) ? Scalar::kF32 : s;
+}
+
+// The usual arithmetic conversions.
+Scalar common(Scalar a, Scalar b) {
+    a = promoted(a);
+    b = promoted(b);
+    if (a == b || ir::is_complex(a)) {
+        return a;
+    }
+    if (ir::is_complex(b) || ir::is_float(b)) {
+        return ir::is_float(a) ? std::max(a, b) : b;
+    }
+    if (ir::is_float(a)) {
+        return a;
+    }
+    const auto rank = [](Scalar s) {
+        return 2 * size_in_bytes(s) + static_cast<int>(ir::is_unsigned_integer(s));
+    };
+    return rank(a) > rank(b) ? a : b;
+}
+
+// Does a conversion keep every value, and does C++ do it without being asked?
+bool widens(Scalar from, Scalar to) {
+    if (from == to) {
+        return true;
+    }
+    if (ir::is_integer(to)) {
+        if (from == Scalar::kBool) {
+            return true;
+        }
+        return ir::is_integer(from) && size_in_bytes(from) < size_in_bytes(to) &&
+               (ir::is_unsigned_integer(from) || ir::is_signed_integer(to));
+    }
+    if (to == Scalar::kF64) {
+        return from == Scalar::kF32 || from == Scalar::kF16 ||
+               (!ir::is_float(from) && !ir::is_complex(from) && size_in_bytes(from) <= 4);
+    }
+    return to == Scalar::kF32 && (from == Scalar::kF16 || is_small(from));
+}
+
+// Operators whose result is one of their operands' bits, so that C++'s promotion does no harm.
+bool keeps_range(const Expr& expr) {
+    switch (expr.op) {
+        case Op::kSelect:
+        case Op::kBitAnd:
+        case Op::kBitOr:
+        case Op::kBitXor:
+        case Op::kShr:
+            return true;
+        case Op::kFloorDiv:
+        case Op::kMod:
+            return ir::is_unsigned_integer(expr.type.scalar);
+        case Op::kNeg:
+            return ir::is_float(expr.type.scalar);
+        default:
+            return false;
+    }
+}
+
+std::string shortest(double value, bool single) {
+    char buffer[40];
+    const auto result =
+        single ? std::to_chars(std::begin(buffer), std::end(buffer), static_cast<float>(value))
+               : std::to_chars(std::begin(buffer), std::end(buffer), value);
+    std::string text(std::begin(buffer), result.ptr);
+    if (text.find_first_of(".e") == std::string::npos) {
+        text += ".0";
+    }
+    return text;
+}
+
+bool fits_half(double value, Scalar half) {
+    const int digits = half == Scalar::kF16 ? 11 : 8;
+    int exponent = 0;
+    const double scaled = std::ldexp(std::frexp(value, &exponent), digits);
+    const int lowest = half == Scalar::kF16 ? -13 : -125;
+    const int highest = half == Scalar::kF16 ? 16 : 128;
+    return value == 0 ||
+           (scaled == std::trunc(scaled) && exponent >= lowest && exponent <= highest);
+}
+
+// Does the offset of every element fit in 32 bits?
+bool is_compact(const ir::Var& array) {
+    std::int64_t reach = 0;
+    for (const ir::Dim& dim : array.dims) {
+        if (!dim.extent || !dim.stride) {
+            return false;
+        }
+        std::int64_t span = 0;
+        if (__builtin_mul_overflow(*dim.extent, std::abs(*dim.stride), &span) ||
+            __builtin_add_overflow(reach, span, &reach)) {
+            return false;
+        }
+    }
+    return reach <= kI32Max;
+}
+
+// A pattern with $0 and, for $1 or $t, the second of `parts`.
+std::string fill(std::string_view pattern, const std::array<std::string, 2>& parts) {
+    std::string out;
+    for (std::size_t p = 0; p < pattern.size(); ++p) {
+        if (pattern[p] == '$') {
+            out += parts[pattern[++p] == '0' ? 0 : 1];
+        } else {
+            out += pattern[p];
+        }
+    }
+    return out;
+}
+
+bool is_list_delimiter(char c) {
+    return c == '(' || c == ')' || c == '{' || c == '}' || c == ',' || c == ' ';
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- entry points
+
+std::string ExprPrinter::root(const Expr& expr) const {
+    if (expr.op == Op::kConvert && widens(expr.operands[0]->type.scalar, expr.type.scalar)) {
+        return operand(*expr.operands[0], Precedence::kAssignment).text;
+    }
+    return print(expr).text;
+}
+
+std::string ExprPrinter::count(const Expr& expr, Precedence at_least) const {
+    const bool before = std::exchange(counting_, true);
+    std::string text = operand(expr, at_least).text;
+    counting_ = before;
+    return text;
+}
+
+std::string ExprPrinter::any_order(const Expr& expr) const {
+    const Spelling* row = find_row(dialect_.any_order, expr);
+    return row != nullptr ? print_row(expr, *row).text : root(expr);
+}
+
+std::string ExprPrinter::element(const ir::Var& array, std::span<Expr* const> indices) const {
+    const bool compact = is_compact(array);
+    const bool before = std::exchange(counting_, true);
+    std::string sum;
+    std::int64_t constant = 0;
+    for (std::size_t d = 0; d < indices.size(); ++d) {
+        const Expr* index = indices[d];
+        const ir::Dim& dim = array.dims.at(d);
+        if (dim.stride == 0) {
+            continue;
+        }
+        if (const auto value = ir::constant_integer(index); value && dim.stride) {
+            constant += *value * *dim.stride;
+            continue;
+        }
+        while (index->op == Op::kConvert && ir::is_integer(index->operands[0]->type.scalar) &&
+               widens(index->operands[0]->type.scalar, index->type.scalar)) {
+            index = index->operands[0];
+        }
+        Text term;
+        if (dim.stride == 1) {
+            term = operand(*index, Precedence::kAdditive);
+        } else {
+            term = operand(*index, Precedence::kMultiplicative);
+            const bool narrow = ir::size_in_bytes(promoted(term.type)) < 8;
+            const bool stride_is_wide = !dim.stride && dim.stride_var->type.is(Scalar::kI64);
+            if (narrow && !stride_is_wide && (!compact || term.type == Scalar::kU32)) {
+                term = cast(std::move(term), Scalar::kI64);
+            }
+            term.text += " * ";
+            term.text += dim.stride ? std::to_string(*dim.stride) : names_.of(dim.stride_var);
+        }
+        if (!sum.empty()) {
+            sum += " + ";
+        }
+        sum += term.text;
+    }
+    counting_ = before;
+    if (constant != 0 || sum.empty()) {
+        if (sum.empty()) {
+            sum = std::to_string(constant);
+        } else {
+            sum +=
+                constant < 0 ? " - " + std::to_string(-constant) : " + " + std::to_string(constant);
+        }
+    }
+    return names_.of(&array) + "[" + sum + "]";
+}
+
+// ---------------------------------------------------------------- operands
+
+Text ExprPrinter::cast(Text text, Scalar to) const {
+    text = parenthesised(std::move(text), Precedence::kUnary);
+    if (to == Scalar::kBool) {  // C++'s own conversion is `!= 0`
+        return {"(bool)" + text.text, Precedence::kUnary, to};
+    }
+    return {"(" + std::string(type(to)) + ")" + text.text, Precedence::kUnary, to};
+}
+
+Text ExprPrinter::operand(const Expr& expr, Precedence at_least) const {
+    Text text = print(expr);
+    if (!text.in_range) {
+        text = cast(std::move(text), expr.type.scalar);
+    }
+    return parenthesised(std::move(text), at_least);
+}
+
+Text ExprPrinter::exact(const Expr& expr, Precedence at_least) const {
+    Text text = print(expr);
+    const Scalar to = expr.type.scalar;
+    if (!text.in_range || text.type != to) {
+        if (text.literal && ir::is_integer(to) && ir::size_in_bytes(to) >= 4) {
+            text.text += to == Scalar::kI64 ? "LL" : to == Scalar::kU64 ? "ull" : "u";
+            text.type = to;
+        } else {
+            text = cast(std::move(text), to);
+        }
+    }
+    return parenthesised(std::move(text), at_least);
+}
+
+// ---------------------------------------------------------------- rows
+
+bool ExprPrinter::is_count(const Expr& expr) const {
+    switch (expr.op) {
+        case Op::kConst:
+        case Op::kExtent:
+        case Op::kRegister:
+            return true;
+        case Op::kVar:
+            return counters.contains(expr.var);
+        case Op::kAdd:
+        case Op::kSub:
+        case Op::kMul:
+        case Op::kNeg:
+        case Op::kConvert:
+            return std::ranges::all_of(expr.operands, [&](const Expr* e) {
+                return ir::is_integer(e->type.scalar) && is_count(*e);
+            });
+        default:
+            return false;
+    }
+}
+
+bool ExprPrinter::applies(const Spelling& row, const Expr& expr) const {
+    if (row.op != expr.op || (row.types & set_of(expr.operands.at(0)->type.scalar)) == 0) {
+        return false;
+    }
+    const auto second = [&]() -> std::optional<double> {
+        const Expr& e = *expr.operands.at(1);
+        if (e.op != Op::kConst) {
+            return std::nullopt;
+        }
+        if (const auto* integer = std::get_if<std::int64_t>(&e.constant.value)) {
+            return static_cast<double>(*integer);
+        }
+        if (const auto* z = std::get_if<std::complex<double>>(&e.constant.value)) {
+            return z->imag() == 0 ? std::optional(z->real()) : std::nullopt;
+        }
+        const auto* real = std::get_if<double>(&e.constant.value);
+        return real != nullptr ? std::optional(*real) : std::nullopt;
+    };
+    switch (row.when) {
+        case When::kAlways:
+            return true;
+        case When::kSecondIsTwo:
+            return second() == 2.0;
+        case When::kSecondIsPositive:
+            return second() && *second() > 0;
+        case When::kShiftInRange:
+            return second() && *second() >= 0 && *second() < 8 * size_in_bytes(expr.type.scalar);
+        case When::kNotIndex:
+            return !counting_ && !is_count(expr);
+    }
+    return false;
+}
+
+const Spelling* ExprPrinter::find_row(std::span<const Spelling> rows, const Expr& expr) const {
+    const auto it = std::ranges::find_if(rows, [&](const Spelling& r) { return applies(r, expr); });
+    return it != rows.end() ? &*it : nullptr;
+}
+
+const Spelling& ExprPrinter::row_of(const Expr& expr) const {
+    static constexpr Spelling kMissing{Op::kConst, kAll, "unsupported_operator($0)"};
+    if (const Spelling* row = find_row(dialect_.operators, expr)) {
+        return *row;
+    }
+    const Spelling* row = find_row(c_family_operators(), expr);
+    return row != nullptr ? *row : kMissing;  // the verifier lets no such program come here
+}
+
+Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
+    if (row.text == "$0") {
+        return print(*expr.operands[0]);
+    }
+    const bool call = row.precedence == Precedence::kPostfix;
+    const bool bitwise =
+        row.precedence >= Precedence::kBitwiseOr && row.precedence <= Precedence::kBitwiseAnd;
+
+    // How tightly operand `i` must bind, standing between `left` and `right`.
+    const auto needed = [&](std::size_t i, char left, char right) {
+        if (call) {
+            const bool in_list = is_list_delimiter(left) && is_list_delimiter(right);
+            return in_list ? Precedence::kAssignment : Precedence::kPostfix;
+        }
+        if (row.precedence == Precedence::kTernary) {
+            return i == 0 ? Precedence::kLogicalOr : Precedence::kTernary;
+        }
+        if (row.precedence == Precedence::kUnary) {
+            return Precedence::kUnary;
+        }
+        // Mixed bitwise, shift and comparison operators read better with parentheses.
+        if (bitwise || row.precedence == Precedence::kShift) {
+            const bool same = i == 0 && expr.operands[0]->op == expr.op;
+            return same ? row.precedence : Precedence::kUnary;
+        }
+        if (row.precedence == Precedence::kEquality || row.precedence == Precedence::kRelational) {
+            return Precedence::kAdditive;
+        }
+        // Integer sums and products may be regrouped where they cannot overflow or just wrap.
+        const bool regroup = counting_ && row.precedence == Precedence::kAdditive &&
+                             expr.op == Op::kAdd && ir::is_integer(expr.type.scalar);
+        return i == 0 || regroup ? row.precedence : above(row.precedence);
+    };
+
+    std::vector<Text> operands(expr.operands.size());
+    const auto fetch = [&](std::size_t i, Precedence at_least, bool exactly) {
+        operands[i] =
+            exactly ? exact(*expr.operands[i], at_least) : operand(*expr.operands[i], at_least);
+    };
+    std::string out;
+    const auto substitute = [&](bool exactly) {
+        out.clear();
+        for (std::size_t p = 0; p < row.text.size(); ++p) {
+            const char c = row.text[p];
+            if (c != '$') {
+                out += c;
+                continue;
+            }
+            const char which = row.text[++p];
+            if (which == 't') {
+                out += type(expr.type.scalar);
+                continue;
+            }
+            const auto i = static_cast<std::size_t>(which - '0');
+            const char left = p >= 2 ? row.text[p - 2] : '\0';
+            const char right = p + 1 < row.text.size() ? row.text[p + 1] : '\0';
+            fetch(i, needed(i, left, right), exactly);
+            if (row.text.starts_with('-') && operands[i].text.starts_with('-')) {  // not --x
+                operands[i].text = "(" + operands[i].text + ")";
+            }
+            out += operands[i].text;
+        }
+    };
+    substitute(call && row.yields == Yields::kExact);
+
+    Text text{std::move(out), row.precedence, expr.type.scalar};
+    if (row.yields == Yields::kExact) {
+        return text;
+    }
+    if (row.yields == Yields::kFloat) {
+        text.type = promoted(expr.type.scalar);
+    } else {
+        const auto result = [&] {
+            const bool select = expr.op == Op::kSelect;
+            if (select && operands[1].type == operands[2].type) {
+                return operands[1].type;
+            }
+            if (expr.op == Op::kShl || expr.op == Op::kShr || operands.size() == 1) {
+                return promoted(operands[0].type);
+            }
+            return common(operands[select ? 1 : 0].type, operands[select ? 2 : 1].type);
+        };
+        text.type = result();
+        const Scalar wanted = promoted(expr.type.scalar);
+        const bool mixed_halves = expr.op == Op::kSelect && is_half(expr.type.scalar) &&
+                                  operands[1].type != operands[2].type;
+        if (mixed_halves || (text.type != wanted && text.type != expr.type.scalar)) {
+            // Literals alone, say, that C++ takes for ints.
+            substitute(true);
+            text.text = std::move(out);
+            text.type = result();
+        }
+    }
+    text.in_range = text.type == expr.type.scalar || keeps_range(expr);
+    return text;
+}
+
+// ---------------------------------------------------------------- nodes
+
+Text ExprPrinter::print(const Expr& expr) const {
+    switch (expr.op) {
+        case Op::kConst:
+            return print_literal(expr.constant, expr.type.scalar);
+        case Op::kVar:
+            if (expr.var->constant) {
+                return print_literal(*expr.var->constant, expr.type.scalar);
+            }
+            return {names_.of(expr.var), Precedence::kPostfix, expr.type.scalar};
+        case Op::kLoad:
+            return {element(*expr.var, expr.operands), Precedence::kPostfix, expr.type.scalar};
+        case Op::kArray:
+            return {names_.of(expr.var), Precedence::kPostfix, expr.type.scalar};
+        case Op::kExtent: {
+            const auto rank = static_cast<int>(expr.var->dims.size());
+            const int d = expr.index < 0 ? expr.index + rank : expr.index;
+            const ir::Dim& dim = expr.var->dims.at(static_cast<std::size_t>(d));
+            if (dim.extent) {
+                return print_literal({*dim.extent}, expr.type.scalar);
+            }
+            return {names_.of(dim.extent_var), Precedence::kPostfix, dim.extent_var->type.scalar};
+        }
+        case Op::kRegister: {
+            const std::string_view text = dialect_.registers[static_cast<std::size_t>(expr.reg)];
+            const bool is_cast = text.starts_with('(');
+            return {std::string(text), is_cast ? Precedence::kUnary : Precedence::kPostfix,
+                    Scalar::kI32};
+        }
+        case Op::kConvert:
+            return print_convert(expr);
+        case Op::kCall:
+            return print_call(expr);
+        case Op::kAtomicAdd: {
+            const std::span<Expr* const> all = expr.operands;
+            const std::string address = "&" + element(*expr.var, all.first(all.size() - 1));
+            return {fill(dialect_.atomic_add,
+                         {address, exact(*all.back(), Precedence::kAssignment).text}),
+                    Precedence::kPostfix, expr.type.scalar};
+        }
+        default:
+            return print_row(expr, row_of(expr));
+    }
+}
+
+Text ExprPrinter::print_call(const Expr& expr) const {
+    std::string out = functions_.at(expr.callee) + "(";
+    for (std::size_t i = 0; i < expr.operands.size(); ++i) {
+        out += (i == 0 ? "" : ", ") + root(*expr.operands[i]);
+    }
+    return {out + ")", Precedence::kPostfix, expr.type.scalar};
+}
+
+Text ExprPrinter::print_convert(const Expr& expr) const {
+    const Expr& from = *expr.operands[0];
+    const Scalar source = from.type.scalar;
+    const Scalar target = expr.type.scalar;
+    const auto argument = [&] { return exact(from, Precedence::kAssignment).text; };
+    const auto call = [&](std::string_view function, std::string text) {
+        return Text{std::string(function) + "(" + std::move(text) + ")", Precedence::kPostfix,
+                    target};
+    };
+    if (source == target) {
+        return print(from);
+    }
+    if (target == Scalar::kBool) {
+        const std::string zero = ir::is_complex(source) ? std::string(type(source)) + "{}" : "0";
+        return {operand(from, Precedence::kAdditive).text + " != " + zero, Precedence::kEquality,
+                target};
+    }
+    if (ir::is_complex(target)) {
+        const std::string part = target == Scalar::kC64 ? "<float>" : "<double>";
+        return call((ir::is_complex(source) ? "complex_cast" : "complex_from") + part, argument());
+    }
+    if (ir::is_complex(source)) {
+        Text part{operand(from, Precedence::kPostfix).text + ".re", Precedence::kPostfix,
+                  source == Scalar::kC64 ? Scalar::kF32 : Scalar::kF64};
+        return part.type == target ? part : cast(std::move(part), target);
+    }
+    if (ir::is_float(source) && ir::is_integer(target)) {
+        const bool is_call = !dialect_.float_to_integer.starts_with('(');
+        const Precedence outside = is_call ? Precedence::kPostfix : Precedence::kUnary;
+        const Precedence inside = is_call ? Precedence::kAssignment : Precedence::kUnary;
+        Text value = is_half(source) ? cast(operand(from, Precedence::kUnary), Scalar::kF32)
+                                     : exact(from, inside);
+        return {fill(dialect_.float_to_integer, {value.text, std::string(type(target))}), outside,
+                target};
+    }
+    if (is_half(target) && source == Scalar::kF64) {
+        return call(std::string(type(target)) + "_from_f64", argument());
+    }
+    if (is_half(target) && source != Scalar::kF32) {
+        return cast(cast(operand(from, Precedence::kUnary), Scalar::kF32), target);
+    }
+    return cast(operand(from, Precedence::kUnary), target);
+}
+
+Text ExprPrinter::print_literal(const ir::Constant& constant, Scalar scalar) const {
+    if (ir::is_complex(scalar)) {
+        std::complex<double> z;
+        if (const auto* value = std::get_if<std::complex<double>>(&constant.value)) {
+            z = *value;
+        } else if (const auto* real = std::get_if<double>(&constant.value)) {
+            z = *real;
+        }
+        const Scalar part = scalar == Scalar::kC64 ? Scalar::kF32 : Scalar::kF64;
+        return {std::string(type(scalar)) + "{" + print_literal({z.real()}, part).text + ", " +
+                    print_literal({z.imag()}, part).text + "}",
+                Precedence::kPostfix, scalar};
+    }
+    if (ir::is_float(scalar)) {
+        double value = 0;
+        if (const auto* real = std::get_if<double>(&constant.value)) {
+            value = *real;
+        } else if (const auto* integer = std::get_if<std::int64_t>(&constant.value)) {
+            value = static_cast<double>(*integer);
+        }
+        const Scalar spelled = scalar == Scalar::kF64 ? Scalar::kF64 : Scalar::kF32;
+        const Precedence precedence =
+            std::signbit(value) && value == value ? Precedence::kUnary : Precedence::kPostfix;
+        if (std::isnan(value)) {
+            return {"NAN", Precedence::kPostfix, Scalar::kF32};
+        }
+        if (std::isinf(value)) {
+            return {value < 0 ? "-INFINITY" : "INFINITY", precedence, Scalar::kF32};
+        }
+        std::string text = shortest(value, spelled == Scalar::kF32);
+        if (spelled == Scalar::kF32) {
+            text += "f";
+        }
+        return {std::move(text), precedence, spelled, !is_half(scalar) || fits_half(value, scalar),
+                true};
+    }
+    std::int64_t value = 0;
+    if (const auto* integer = std::get_if<std::int64_t>(&constant.value)) {
+        value = *integer;
+    } else if (const auto* truth = std::get_if<bool>(&constant.value)) {
+        value = *truth ? 1 : 0;
+    }
+    if (scalar == Scalar::kBool) {
+        return {value != 0 ? "true" : "false", Precedence::kPostfix, Scalar::kBool};
+    }
+    if (ir::is_unsigned_integer(scalar)) {
+        const auto bits = static_cast<std::uint64_t>(value);
+        if (bits <= static_cast<std::uint64_t>(kI32Max)) {
+            return {std::to_string(bits), Precedence::kPostfix, Scalar::kI32, true, true};
+        }
+        return {std::to_string(bits) + (scalar == Scalar::kU64 ? "ull" : "u"), Precedence::kPostfix,
+                scalar, true};
+    }
+    const Precedence precedence = value < 0 ? Precedence::kUnary : Precedence::kPostfix;
+    if (value == std::numeric_limits<std::int64_t>::min()) {
+        return {"(-9223372036854775807LL - 1)", Precedence::kPostfix, Scalar::kI64};
+    }
+    if (value > kI32Max || value < -kI32Max - 1) {
+        return {std::to_string(value) + "LL", precedence, Scalar::kI64};
+    }
+    if (value == -kI32Max - 1) {
+        return {"(-2147483647 - 1)", Precedence::kPostfix, Scalar::kI32};
+    }
+    return {std::to_string(value), precedence, Scalar::kI32, true, true};
+}
+
+}  // namespace parpy

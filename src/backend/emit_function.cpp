@@ -1,0 +1,295 @@
+// Functions: signatures, frames, and where their local variables are declared.
+
+#include "backend/emit_function.h"
+
+#include <algorithm>
+
+#include "analysis/uses.h"
+#include "ir/visit.h"
+
+namespace parpy {
+namespace {
+
+using ir::Body;
+using ir::Expr;
+using ir::Stmt;
+using ir::StmtKind;
+using ir::Var;
+
+// Scalars that `stmt` names outside the loops that count with them, in order of appearance. Such a
+// loop declares the variable itself.
+class Mentions {
+public:
+    explicit Mentions(const Stmt& stmt) { walk(stmt); }
+    [[nodiscard]] const std::vector<const Var*>& all() const { return order_; }
+    [[nodiscard]] bool contains(const Var* var) const { return seen_.contains(var); }
+
+    void add(const Expr& expr) {
+        ir::for_each_expr(expr, [&](const Expr& e) {
+            if (e.op == ir::Op::kVar) {
+                add(e.var);
+            }
+        });
+    }
+
+    Mentions() = default;
+
+private:
+    void add(const Var* var) {
+        if (var->type.is_scalar() && !hidden_.contains(var) && seen_.insert(var).second) {
+            order_.push_back(var);
+        }
+    }
+    void walk(const Stmt& stmt) {
+        ir::for_each_slot(stmt, [&](const Expr* slot) { add(*slot); });
+        if (const auto* loop = stmt.as<ir::For>()) {
+            const bool mine = hidden_.insert(loop->var).second;
+            for (const Stmt* inner : loop->body) {
+                walk(*inner);
+            }
+            if (mine) {
+                hidden_.erase(loop->var);
+            }
+            return;
+        }
+        ir::for_each_var(stmt, [&](const Var* var) { add(var); });
+        ir::for_each_body(stmt, [&](const Body& body) {
+            for (const Stmt* inner : body) {
+                walk(*inner);
+            }
+        });
+    }
+
+    std::vector<const Var*> order_;
+    std::unordered_set<const Var*> seen_, hidden_;
+};
+
+// What `stmt` names itself, not in its bodies.
+Mentions own_mentions(const Stmt& stmt) {
+    Mentions out;
+    ir::for_each_slot(stmt, [&](const Expr* slot) { out.add(*slot); });
+    return out;
+}
+
+bool is_loop(const Stmt& stmt) {
+    return stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile;
+}
+
+const Var* assigned_by(const Stmt& stmt) {
+    if (const auto* assign = stmt.as<ir::Assign>()) {
+        return assign->var;
+    }
+    if (const auto* launch = stmt.as<ir::Launch>()) {
+        return launch->chunks;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- declarations
+
+// Decides where each of `vars`, which nothing outside `body` names, is declared: handed down to the
+// one nested body that names it, unless it carries a value from one iteration to the next.
+void FunctionPrinter::plan(const Body& body, const std::vector<const Var*>& vars) {
+    std::vector<Mentions> mentions;
+    mentions.reserve(body.size());
+    for (const Stmt* stmt : body) {
+        mentions.emplace_back(*stmt);
+    }
+    std::unordered_map<const Body*, std::vector<const Var*>> handed_down;
+    std::vector<const Body*> order;
+    const VarSet exposed = exposed_reads(body);
+    for (const Var* var : vars) {
+        std::size_t first = body.size();
+        std::size_t count = 0;
+        for (std::size_t i = body.size(); i-- > 0;) {
+            if (mentions[i].contains(var)) {
+                first = i;
+                ++count;
+            }
+        }
+        if (count == 0) {
+            continue;
+        }
+        const Stmt& stmt = *body[first];
+        const Body* only = nullptr;
+        bool several = count > 1 || own_mentions(stmt).contains(var);
+        ir::for_each_body(stmt, [&](const Body& inner) {
+            const bool here = std::ranges::any_of(
+                inner, [&](const Stmt* s) { return Mentions(*s).contains(var); });
+            several |= here && only != nullptr;
+            only = here ? &inner : only;
+        });
+        if (!several && only != nullptr && !(is_loop(stmt) && exposed_reads(*only).contains(var))) {
+            if (handed_down[only].empty()) {
+                order.push_back(only);
+            }
+            handed_down[only].push_back(var);
+        } else if (assigned_by(stmt) == var && !own_mentions(stmt).contains(var)) {
+            declares_.insert(&stmt);
+        } else {
+            before_[&stmt].push_back({var, exposed.contains(var)});
+        }
+    }
+    for (const Body* inner : order) {
+        plan(*inner, handed_down[inner]);
+    }
+}
+
+void FunctionPrinter::plan_function() {
+    const auto& params = function_.params;
+    std::vector<const Var*> vars;
+    std::unordered_set<const Var*> seen(params.begin(), params.end());
+    for (const Stmt* stmt : function_.body) {
+        const Mentions mentions(*stmt);
+        for (const Var* var : mentions.all()) {
+            if (seen.insert(var).second) {
+                vars.push_back(var);
+            }
+        }
+    }
+    plan(function_.body, vars);
+    ir::for_each_stmt(function_.body, [&](const Stmt& stmt) {
+        if (const auto* loop = stmt.as<ir::For>()) {
+            exprs_.counters.insert(loop->var);
+        }
+    });
+    for (const Var* param : params) {  // extents and strides, begin and end of a chunk
+        if (param->origin.kind == ir::Origin::Kind::kExtent ||
+            param->origin.kind == ir::Origin::Kind::kStride) {
+            exprs_.counters.insert(param);
+        }
+    }
+}
+
+// ---------------------------------------------------------------- signatures
+
+std::string FunctionPrinter::parameter_type(const Var& var, bool restrict) const {
+    std::string type = c_type(var);
+    if (var.type.is_array()) {
+        type = (facts_.stored.contains(&var) ? "" : "const ") + type + "*";
+        if (restrict && !var.aliased) {
+            type += " " + std::string(dialect_.restrict_qualifier);
+        }
+    }
+    return type;
+}
+
+std::string FunctionPrinter::parameter_list(std::string_view first, bool restrict) {
+    std::string list(first);
+    for (const Var* param : function_.params) {
+        if (!list.empty()) {
+            list += ", ";
+        }
+        list += parameter_type(*param, restrict) + " " + names_.declare(param);
+    }
+    return list;
+}
+
+std::string FunctionPrinter::prototype() {
+    const std::string result =
+        function_.result.is_scalar() ? std::string(exprs_.type(function_.result.scalar)) : "void";
+    const auto qualifiers = facts_.recursive.contains(&function_) ? dialect_.recursive_qualifiers
+                                                                  : dialect_.helper_qualifiers;
+    return std::string(qualifiers) + " " + result + " " + facts_.names.at(&function_) + "(" +
+           parameter_list("", false) + ")";
+}
+
+std::string FunctionPrinter::helper() {
+    comment(function_.span);
+    line(prototype() + " {");
+    plan_function();
+    block(function_.body);
+    line("}");
+    return std::move(out_);
+}
+
+std::string FunctionPrinter::kernel() {
+    const auto threads = facts_.kernel_threads.find(&function_);
+    std::string bounds;
+    if (threads != facts_.kernel_threads.end()) {
+        bounds = "__launch_bounds__(" + std::to_string(threads->second) + ") ";
+    }
+    line("extern \"C\" __global__ void " + bounds + facts_.names.at(&function_) + "(" +
+         parameter_list("", true) + ") {");
+    plan_function();
+    block(function_.body);
+    line("}");
+    return std::move(out_);
+}
+
+std::string FunctionPrinter::worker() {
+    const std::string name = facts_.names.at(&function_);
+    const std::string frame = name + "_frame";
+    const std::size_t captured = function_.params.size() - 3;
+    const std::span params = function_.params;
+
+    std::string chunk;  // the last three: begin, end, chunk
+    for (const Var* param : params.subspan(captured)) {
+        chunk += ", " + c_type(*param) + " " + names_.declare(param);
+        exprs_.counters.insert(param);
+    }
+    std::string fields;
+    std::string locals;
+    const std::string source = captured == 0 ? "" : names_.invent("f");
+    for (const Var* param : params.first(captured)) {
+        const std::string field = names_.declare(param);
+        fields += "    " + parameter_type(*param, false) + " " + field + ";\n";
+        std::string type = parameter_type(*param, false);
+        if (param->type.is_array()) {
+            type += " const";
+            type += param->aliased ? "" : " " + std::string(dialect_.restrict_qualifier);
+        } else {
+            type = "const " + type;
+        }
+        locals += "    " + type + " " + field + " = " + source + "." + field + ";\n";
+    }
+    line("struct " + frame + " {");
+    out_ += fields;
+    line("};\n");
+    line("static void " + name + "(void* frame" + chunk + ") {");
+    if (captured != 0) {
+        out_ += "    const " + frame + "& " + source + " = *(const " + frame + "*)frame;\n";
+        out_ += locals;
+    }
+    plan_function();
+    block(function_.body);
+    line("}");
+    return std::move(out_);
+}
+
+std::string FunctionPrinter::entry() {
+    const std::string name = facts_.names.at(&function_);
+    line("extern \"C\" int " + name + "(" + parameter_list("ParpyContext* context", true) + ") {");
+    plan_function();
+    block(function_.body);
+    line("    return 0;");
+    line("}\n");
+
+    std::string list = "context";
+    for (std::size_t i = 0; i < function_.params.size(); ++i) {
+        const Var& param = *function_.params[i];
+        const std::string slot = "slots[" + std::to_string(i) + "]";
+        const std::string type = parameter_type(param, false);
+        const ir::Scalar scalar = param.type.scalar;
+        list += ", ";
+        if (param.type.is_array()) {
+            list += "(" + type + ")" + slot;
+        } else if (scalar == ir::Scalar::kC128) {  // too wide for a slot, which points to it
+            list += "*(const " + type + "*)" + slot;
+        } else if (ir::is_float(scalar) || ir::is_complex(scalar)) {
+            const int size = ir::size_in_bytes(scalar);
+            const std::string bits = size == 8 ? slot : (size == 4 ? "(u32)" : "(u16)") + slot;
+            list += "__builtin_bit_cast(" + type + ", " + bits + ")";
+        } else {
+            list += "(" + type + ")" + slot;
+        }
+    }
+    line("extern \"C\" int " + name + "_slots(ParpyContext* context, const u64* slots) {");
+    line("    return " + name + "(" + list + ");");
+    line("}");
+    return std::move(out_);
+}
+
+}  // namespace parpy

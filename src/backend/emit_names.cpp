@@ -1,0 +1,327 @@
+// Identifiers: what may not be used, and how a clash is resolved.
+
+#include "backend/emit_names.h"
+
+#include <algorithm>
+#include <array>
+
+namespace parpy {
+namespace {
+
+// Keywords of C++ and CUDA, names the generated text uses itself, and the C library functions that
+// compilers know by name.
+constexpr auto kReserved = std::to_array<std::string_view>({
+    "abs",
+    "acos",
+    "acosf",
+    "acosh",
+    "acoshf",
+    "alignas",
+    "alignof",
+    "alloca",
+    "and",
+    "and_eq",
+    "args",
+    "asin",
+    "asinf",
+    "asinh",
+    "asinhf",
+    "asm",
+    "atan",
+    "atan2",
+    "atan2f",
+    "atanf",
+    "atanh",
+    "atanhf",
+    "atomicAdd",
+    "auto",
+    "bitand",
+    "bitor",
+    "blockDim",
+    "blockIdx",
+    "bool",
+    "break",
+    "bzero",
+    "calloc",
+    "case",
+    "catch",
+    "cbrt",
+    "cbrtf",
+    "ceil",
+    "ceilf",
+    "char",
+    "char16_t",
+    "char32_t",
+    "char8_t",
+    "class",
+    "co_await",
+    "co_return",
+    "co_yield",
+    "compl",
+    "concept",
+    "const",
+    "const_cast",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "context",
+    "continue",
+    "copysign",
+    "cos",
+    "cosf",
+    "cosh",
+    "coshf",
+    "decltype",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "dynamic_cast",
+    "else",
+    "enum",
+    "erf",
+    "erfc",
+    "erfcf",
+    "erff",
+    "erfinv",
+    "exit",
+    "exp",
+    "exp2",
+    "exp2f",
+    "expf",
+    "explicit",
+    "expm1",
+    "expm1f",
+    "export",
+    "extern",
+    "fabs",
+    "fabsf",
+    "false",
+    "fdim",
+    "float",
+    "floor",
+    "floorf",
+    "fma",
+    "fmaf",
+    "fmax",
+    "fmaxf",
+    "fmin",
+    "fminf",
+    "fmod",
+    "fmodf",
+    "for",
+    "fprintf",
+    "frame",
+    "free",
+    "frexp",
+    "friend",
+    "gamma",
+    "goto",
+    "gridDim",
+    "hypot",
+    "hypotf",
+    "if",
+    "index",
+    "inline",
+    "int",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "j0",
+    "j1",
+    "jn",
+    "labs",
+    "ldexp",
+    "lgamma",
+    "lgammaf",
+    "linux",
+    "log",
+    "log10",
+    "log10f",
+    "log1p",
+    "log1pf",
+    "log2",
+    "log2f",
+    "logf",
+    "long",
+    "lround",
+    "main",
+    "malloc",
+    "max",
+    "memchr",
+    "memcmp",
+    "memcpy",
+    "memmove",
+    "memset",
+    "min",
+    "modf",
+    "mutable",
+    "namespace",
+    "nearbyint",
+    "new",
+    "nextafter",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "pow",
+    "powf",
+    "printf",
+    "private",
+    "protected",
+    "public",
+    "puts",
+    "register",
+    "reinterpret_cast",
+    "remainder",
+    "requires",
+    "return",
+    "rindex",
+    "rint",
+    "rintf",
+    "round",
+    "roundf",
+    "scanf",
+    "short",
+    "signbit",
+    "signed",
+    "sin",
+    "sinf",
+    "sinh",
+    "sinhf",
+    "sizeof",
+    "slots",
+    "sprintf",
+    "sqrt",
+    "sqrtf",
+    "static",
+    "static_assert",
+    "static_cast",
+    "stderr",
+    "stdin",
+    "stdout",
+    "strcmp",
+    "strcpy",
+    "strlen",
+    "struct",
+    "switch",
+    "tan",
+    "tanf",
+    "tanh",
+    "tanhf",
+    "template",
+    "tgamma",
+    "tgammaf",
+    "this",
+    "threadIdx",
+    "thread_local",
+    "throw",
+    "true",
+    "trunc",
+    "truncf",
+    "try",
+    "typedef",
+    "typeid",
+    "typename",
+    "union",
+    "unix",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "warpSize",
+    "wchar_t",
+    "while",
+    "xor",
+    "xor_eq",
+    "y0",
+    "y1",
+    "yn",
+});
+static_assert(std::ranges::is_sorted(kReserved));
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
+}
+
+}  // namespace
+
+std::string c_identifier(std::string_view name) {
+    constexpr std::string_view kHex = "0123456789abcdef";
+    std::string out;
+    for (const char c : name) {
+        if (is_word(c)) {
+            out += c;
+        } else if (static_cast<unsigned char>(c) >= 0x80) {  // Python's identifiers are Unicode
+            const auto byte = static_cast<unsigned char>(c);
+            out += 'u';
+            out += kHex[byte >> 4];
+            out += kHex[byte & 15];
+        } else {
+            out += '_';
+        }
+    }
+    if (out.empty() || is_digit(out.front())) {
+        out.insert(out.begin(), '_');
+    }
+    if (std::ranges::binary_search(kReserved, std::string_view(out))) {
+        out += '_';
+    }
+    return out;
+}
+
+ScopedNames::ScopedNames(const Dialect& dialect, const std::unordered_set<std::string>& taken)
+    : used_(taken) {
+    for (const auto prelude : {dialect.prelude, c_family_prelude()}) {
+        for (const Snippet& snippet : prelude) {
+            used_.emplace(snippet.name);
+        }
+    }
+    push();
+}
+
+void ScopedNames::pop() {
+    for (const std::string& name : scopes_.back().names) {
+        used_.erase(name);
+    }
+    for (const Undo& undo : scopes_.back().undo) {
+        if (undo.before.empty()) {
+            names_.erase(undo.var);
+        } else {
+            names_[undo.var] = undo.before;
+        }
+    }
+    scopes_.pop_back();
+}
+
+std::string ScopedNames::invent(std::string_view wish) {
+    const std::string base = c_identifier(wish);
+    std::string name = base;
+    for (int suffix = 1; used_.contains(name); ++suffix) {
+        name = base + "_" + std::to_string(suffix);
+    }
+    used_.insert(name);
+    scopes_.back().names.push_back(name);
+    return name;
+}
+
+const std::string& ScopedNames::declare(const ir::Var* var) {
+    std::string name = invent(var->name);
+    std::string& slot = names_[var];
+    scopes_.back().undo.push_back({var, slot});
+    slot = std::move(name);
+    return slot;
+}
+
+const std::string& ScopedNames::of(const ir::Var* var) const {
+    return names_.at(var);
+}
+
+}  // namespace parpy

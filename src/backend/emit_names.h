@@ -1,0 +1,50 @@
+// C++ identifiers for the names of a program: the user's spelling wherever C++ allows it. The same
+// program gets the same names in every process.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "backend/dialects/dialect.h"
+
+namespace parpy {
+
+// `name` as an identifier: characters that C++ does not take are replaced, keywords and library
+// functions get a trailing underscore.
+[[nodiscard]] std::string c_identifier(std::string_view name);
+
+// Identifiers of variables while a function is printed. Scopes nest as blocks do; a name is never
+// the same as a visible one, so nothing is shadowed.
+class ScopedNames {
+public:
+    // `taken`: functions and other names of the whole program.
+    ScopedNames(const Dialect& dialect, const std::unordered_set<std::string>& taken);
+
+    void push() { scopes_.emplace_back(); }
+    void pop();
+
+    // Gives `var` a name in the innermost scope and returns it.
+    const std::string& declare(const ir::Var* var);
+    // A fresh name that stands for no variable.
+    std::string invent(std::string_view wish);
+    [[nodiscard]] const std::string& of(const ir::Var* var) const;
+    [[nodiscard]] bool declared(const ir::Var* var) const { return names_.contains(var); }
+
+private:
+    struct Undo {
+        const ir::Var* var;
+        std::string before;  // the name it had outside this scope; empty: none
+    };
+    struct Scope {
+        std::vector<std::string> names;
+        std::vector<Undo> undo;
+    };
+    std::unordered_set<std::string> used_;
+    std::unordered_map<const ir::Var*, std::string> names_;
+    std::vector<Scope> scopes_;
+};
+
+}  // namespace parpy

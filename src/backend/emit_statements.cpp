@@ -1,0 +1,352 @@
+// Statements as C-family text.
+
+#include <algorithm>
+
+#include "analysis/uses.h"
+#include "backend/emit_function.h"
+#include "ir/builder.h"
+#include "ir/visit.h"
+
+namespace parpy {
+namespace {
+
+using ir::Expr;
+using ir::Op;
+using ir::StmtKind;
+using ir::Var;
+
+std::string_view base_name(std::string_view path) {
+    return path.substr(path.find_last_of("/\\") + 1);  // npos + 1 == 0
+}
+
+// The text of line `span.line` of the user's file, without indentation; empty if unknown.
+std::string_view source_line(const ir::Module& module, const Span& span) {
+    if (!span.valid() || span.source >= module.sources.size()) {
+        return {};
+    }
+    const Source& source = module.sources[span.source];
+    std::string_view text = source.text;
+    for (std::uint32_t line = source.first_line; line < span.line; ++line) {
+        const std::size_t end = text.find('\n');
+        if (end == std::string_view::npos) {
+            return {};
+        }
+        text.remove_prefix(end + 1);
+    }
+    text = text.substr(0, text.find('\n'));
+    const std::size_t first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) {
+        return {};
+    }
+    text.remove_prefix(first);
+    return text.substr(0, text.find_last_not_of(" \t\r\\") + 1);
+}
+
+bool has_loop(const ir::Body& body) {
+    bool found = false;
+    ir::for_each_stmt(body, [&](const ir::Stmt& stmt) {
+        found |= stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile;
+    });
+    return found;
+}
+
+bool is_variable(const Expr& expr, const Var* var) {
+    return expr.op == Op::kVar && expr.var == var;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- layout
+
+void FunctionPrinter::line(const std::string& text) {
+    out_.append(static_cast<std::size_t>(4 * depth_), ' ');
+    out_ += text;
+    out_ += '\n';
+}
+
+void FunctionPrinter::comment(const Span& span) {
+    if (!span.valid() || (span.line == last_comment_.line && span.source == last_comment_.source)) {
+        return;
+    }
+    const std::string_view text = source_line(facts_.module, span);
+    if (!text.empty()) {
+        line("// " + std::string(base_name(facts_.module.sources[span.source].name)) + ":" +
+             std::to_string(span.line) + ": " + std::string(text));
+        last_comment_ = span;
+    }
+}
+
+void FunctionPrinter::block(const ir::Body& body) {
+    names_.push();
+    ++depth_;
+    statements(body);
+    --depth_;
+    names_.pop();
+}
+
+void FunctionPrinter::statements(const ir::Body& body) {
+    for (const ir::Stmt* stmt : body) {
+        statement(*stmt);
+    }
+}
+
+void FunctionPrinter::statement(const ir::Stmt& stmt) {
+    if (const auto it = before_.find(&stmt); it != before_.end()) {
+        for (const Declaration& declaration : it->second) {
+            const std::string& name = names_.declare(declaration.var);
+            line(c_type(*declaration.var) + " " + name + (declaration.zero ? " = {};" : ";"));
+        }
+    }
+    if (stmt.kind != StmtKind::kAssert) {
+        comment(stmt.span);
+    }
+    switch (stmt.kind) {
+        case StmtKind::kAssign:
+            return assign(*stmt.as<ir::Assign>());
+        case StmtKind::kStore:
+            return store(*stmt.as<ir::Store>());
+        case StmtKind::kFor:
+            return loop(*stmt.as<ir::For>());
+        case StmtKind::kIf:
+            return branch(*stmt.as<ir::If>());
+        case StmtKind::kWhile: {
+            const auto& loop = *stmt.as<ir::While>();
+            line("while (" + exprs_.root(*loop.condition) + ") {");
+            block(loop.body);
+            return line("}");
+        }
+        case StmtKind::kBreak:
+            return line("break;");
+        case StmtKind::kContinue:
+            return line("continue;");
+        case StmtKind::kReturn: {
+            const Expr* value = stmt.as<ir::Return>()->value;
+            if (function_.kind == ir::FunctionKind::kEntry) {
+                return line("return 0;");
+            }
+            return line(value == nullptr ? "return;" : "return " + exprs_.root(*value) + ";");
+        }
+        case StmtKind::kEvaluate:
+            return line(exprs_.root(*stmt.as<ir::Evaluate>()->value) + ";");
+        case StmtKind::kAssert:
+            return;  // checked in debug mode only, by an instrumentation of its own
+        case StmtKind::kGpu:
+            return statements(stmt.as<ir::Gpu>()->body);
+        case StmtKind::kAlloc:
+            return alloc(*stmt.as<ir::Alloc>());
+        case StmtKind::kBarrier: {
+            const auto scope = static_cast<std::size_t>(stmt.as<ir::Barrier>()->scope);
+            return line(std::string(dialect_.barriers[scope]));
+        }
+        case StmtKind::kLaunch: {
+            const auto& launch = *stmt.as<ir::Launch>();
+            return launch.iterations != nullptr ? launch_workers(launch) : launch_grid(launch);
+        }
+    }
+}
+
+// ---------------------------------------------------------------- assignments
+
+// The right-hand side of an assignment to `var`.
+std::string FunctionPrinter::value(const Var* var, const Expr& expr) const {
+    const auto it = any_order_.find(var);
+    if (it != any_order_.end() && !expr.operands.empty() && is_variable(*expr.operands[0], var) &&
+        (it->second == expr.op || (it->second == Op::kAdd && expr.op == Op::kSub))) {
+        return exprs_.any_order(expr);
+    }
+    return exprs_.root(expr);
+}
+
+void FunctionPrinter::assign(const ir::Assign& stmt) {
+    std::string text = value(stmt.var, *stmt.value);
+    if (declares_.contains(&stmt)) {
+        line(c_type(*stmt.var) + " " + names_.declare(stmt.var) + " = " + text + ";");
+    } else {
+        line(names_.of(stmt.var) + " = " + text + ";");
+    }
+}
+
+void FunctionPrinter::store(const ir::Store& stmt) {
+    line(exprs_.element(*stmt.array, stmt.indices) + " = " + exprs_.root(*stmt.value) + ";");
+}
+
+void FunctionPrinter::alloc(const ir::Alloc& stmt) {
+    const Var& array = *stmt.array;
+    const std::string type = c_type(array);
+    std::string size;
+    for (const ir::Dim& dim : array.dims) {
+        if (dim.extent && *dim.extent == 1 && array.dims.size() > 1) {
+            continue;
+        }
+        size += (size.empty() ? "" : " * ") +
+                (dim.extent ? std::to_string(*dim.extent) : names_.of(dim.extent_var));
+    }
+    size = size.empty() ? "1" : size;
+    const std::string& name = names_.declare(&array);
+    if (array.space == ir::Space::kScratch) {
+        line(type + "* " + name + " = (" + type + "*)parpy_scratch(context, " + size +
+             " * (i64)sizeof(" + type + "));");
+        line("if (!" + name + ") {");
+        line("    return 1;");
+        line("}");
+        return;
+    }
+    const std::string qualifier =
+        array.space == ir::Space::kShared ? std::string(dialect_.shared_qualifier) + " " : "";
+    line(qualifier + type + " " + name + "[" + size + "];");
+}
+
+// ---------------------------------------------------------------- control flow
+
+void FunctionPrinter::branch(const ir::If& stmt) {
+    line("if (" + exprs_.root(*stmt.condition) + ") {");
+    block(stmt.then_body);
+    const ir::Body* otherwise = &stmt.else_body;
+    while (otherwise->size() == 1 && otherwise->front()->kind == StmtKind::kIf &&
+           !before_.contains(otherwise->front())) {
+        const auto& next = *otherwise->front()->as<ir::If>();
+        line("} else if (" + exprs_.root(*next.condition) + ") {");
+        last_comment_ = next.span;
+        block(next.then_body);
+        otherwise = &next.else_body;
+    }
+    if (!otherwise->empty()) {
+        line("} else {");
+        block(*otherwise);
+    }
+    line("}");
+}
+
+// `expr` where it may be evaluated again and again in the loop's head; else a constant made before.
+std::string FunctionPrinter::bound(const ir::For& loop, const Expr& expr, const char* suffix) {
+    bool plain = true;
+    ir::for_each_expr(expr, [&](const Expr& e) {
+        const bool loads = e.op == Op::kLoad && (e.var->aliased || facts_.stored.contains(e.var) ||
+                                                 e.var->space != ir::Space::kGlobal);
+        plain &= !loads && e.op != Op::kCall && e.op != Op::kFloorDiv && e.op != Op::kMod &&
+                 e.op != Op::kPow && !(e.op == Op::kVar && e.var == loop.var);
+    });
+    if (plain && invariant(expr, uses_of(loop.body))) {
+        return exprs_.count(expr, Precedence::kAdditive);
+    }
+    const std::string name = names_.invent(loop.var->name + suffix);
+    line("const " + c_type(*loop.var) + " " + name + " = " +
+         exprs_.count(expr, Precedence::kAssignment) + ";");
+    return name;
+}
+
+void FunctionPrinter::loop(const ir::For& stmt) {
+    const auto step = ir::constant_integer(stmt.step);
+    names_.push();  // of the head
+    const std::string begin = exprs_.count(*stmt.begin, Precedence::kAssignment);
+    const std::string end = bound(stmt, *stmt.end, "_end");
+    const std::string stride = step ? "" : bound(stmt, *stmt.step, "_step");
+    const bool vector = stmt.mapping.level == ir::Level::kVector && !has_loop(stmt.body);
+    if (vector && stmt.mapping.reductions.empty() && !dialect_.independent_loop.empty()) {
+        line(std::string(dialect_.independent_loop));
+    }
+    const std::string type = c_type(*stmt.var);
+    const std::string name = names_.declare(stmt.var);
+    std::string test = name + (!step || *step > 0 ? " < " : " > ") + end;
+    std::string advance = name + " += " + stride;
+    if (!step) {
+        // The template wants three operands of one type.
+        test = "in_range<" + type + ">(" + name + ", " + end + ", " + stride + ")";
+    } else if (*step == 1 || *step == -1) {
+        advance = (*step == 1 ? "++" : "--") + name;
+    } else {
+        advance = name + (*step > 0 ? " += " : " -= ") + std::to_string(std::abs(*step));
+    }
+    line("for (" + type + " " + name + " = " + begin + "; " + test + "; " + advance + ") {");
+
+    const auto around = any_order_;
+    for (const ir::Reduction& reduction : stmt.mapping.reductions) {
+        if (vector && reduction.var->type.is_scalar()) {
+            any_order_[reduction.var] = reduction.op;
+        }
+    }
+    block(stmt.body);
+    any_order_ = around;
+    names_.pop();
+    line("}");
+}
+
+// ---------------------------------------------------------------- launches
+
+void FunctionPrinter::launch_workers(const ir::Launch& stmt) {
+    const std::string kernel = facts_.names.at(stmt.kernel);
+    std::string iterations = exprs_.count(*stmt.iterations, Precedence::kAssignment);
+    if (stmt.iterations->op != Op::kConst && stmt.iterations->op != Op::kVar) {
+        const std::string name = names_.invent("iterations");
+        line("const i64 " + name + " = " + iterations + ";");
+        iterations = name;
+    }
+    const std::string workers = std::to_string(stmt.max_workers);
+    char cost[32];
+    std::snprintf(cost, sizeof cost, "%.1f", stmt.cost);
+    const std::string chunks =
+        "parpy_chunks(context, " + iterations + ", " + cost + ", " + workers + ")";
+    std::string count;
+    if (stmt.chunks == nullptr) {
+        count = names_.invent("chunks");
+        line("const i64 " + count + " = " + chunks + ";");
+    } else if (declares_.contains(&stmt)) {
+        count = names_.declare(stmt.chunks);
+        line("const i64 " + count + " = " + chunks + ";");
+    } else {
+        count = names_.of(stmt.chunks);
+        line(count + " = " + chunks + ";");
+    }
+    std::string fields;
+    for (const Expr* argument : stmt.arguments) {
+        fields += (fields.empty() ? "" : ", ") + exprs_.root(*argument);
+    }
+    const std::string frame = names_.invent(kernel + "_args");
+    line(kernel + "_frame " + frame + " = {" + fields + "};");
+    line("parpy_parallel_for(context, " + iterations + ", " + count + ", " + workers + ", " +
+         kernel + ", &" + frame + ");");
+}
+
+void FunctionPrinter::launch_grid(const ir::Launch& stmt) {
+    line("{");
+    names_.push();
+    ++depth_;
+    std::string addresses;
+    for (std::size_t i = 0; i < stmt.arguments.size(); ++i) {
+        const Expr& argument = *stmt.arguments[i];
+        const Var& param = *stmt.kernel->params[i];
+        const bool named =
+            argument.op == Op::kArray || (argument.op == Op::kVar && !argument.var->constant);
+        std::string name;
+        if (named) {
+            name = names_.of(argument.var);
+        } else {
+            name = names_.invent(param.name);
+            line(c_type(param) + " " + name + " = " + exprs_.root(argument) + ";");
+        }
+        addresses += (addresses.empty() ? "&" : ", &") + name;
+    }
+    std::string arguments = "nullptr";
+    if (!addresses.empty()) {
+        arguments = names_.invent("arguments");
+        line("void* " + arguments + "[] = {" + addresses + "};");
+    }
+    std::string call =
+        "parpy_launch(context, " + std::to_string(facts_.kernel_index.at(stmt.kernel));
+    for (const Expr* extent : stmt.grid) {
+        call += ", " + (extent == nullptr ? "1" : exprs_.count(*extent, Precedence::kAssignment));
+    }
+    for (const std::int64_t extent : stmt.block) {
+        call += ", " + std::to_string(extent);
+    }
+    call += ", " + std::to_string(stmt.shared_bytes) + ", " + arguments + ")";
+    line("const int error = " + call + ";");
+    line("if (error) {");
+    line("    return error;");
+    line("}");
+    --depth_;
+    names_.pop();
+    line("}");
+}
+
+}  // namespace parpy

@@ -1,0 +1,314 @@
+// See legalize_cpu.h.
+#include "passes/legalize_cpu.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "analysis/uses.h"
+#include "ir/builder.h"
+#include "ir/clone.h"
+#include "ir/visit.h"
+#include "runtime/abi.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+bool has_loop(const Body& body) {
+    bool found = false;
+    for_each_stmt(body, [&](const Stmt& s) {
+        found |= s.kind == StmtKind::kFor || s.kind == StmtKind::kWhile;
+    });
+    return found;
+}
+
+// The value that a reduction starts from without changing its result.
+Expr* identity(Builder& b, Op op, Scalar scalar) {
+    const Type type = Type::of(scalar);
+    const bool is_min = op == Op::kMin || op == Op::kMinimum || op == Op::kFmin;
+    const bool is_max = op == Op::kMax || op == Op::kMaximum || op == Op::kFmax;
+    if (is_min || is_max) {
+        if (is_float(scalar)) {
+            const double infinity = std::numeric_limits<double>::infinity();
+            return b.constant(type, {is_min ? infinity : -infinity});
+        }
+        if (scalar == Scalar::kBool) {
+            return b.boolean(is_min);
+        }
+        const int bits = 8 * size_in_bytes(scalar);
+        if (is_unsigned_integer(scalar)) {
+            return b.constant(type, {is_min ? std::int64_t{-1} : std::int64_t{0}});
+        }
+        const std::int64_t highest = std::numeric_limits<std::int64_t>::max() >> (64 - bits);
+        return b.constant(type, {is_min ? highest : -highest - 1});
+    }
+    switch (op) {
+        case Op::kMul:
+            return b.constant(type, {std::int64_t{1}});
+        case Op::kBitAnd:
+            return b.constant(type, {std::int64_t{-1}});
+        case Op::kAnd:
+            return b.boolean(true);
+        default:
+            return b.constant(type, {std::int64_t{0}});
+    }
+}
+
+bool same_expr(const Expr* a, const Expr* b) {
+    return a->op == b->op && a->type == b->type && a->constant == b->constant && a->var == b->var &&
+           a->index == b->index && a->callee == b->callee &&
+           std::ranges::equal(a->operands, b->operands, same_expr);
+}
+
+bool same_indices(const std::vector<Expr*>& a, const std::vector<Expr*>& b) {
+    return std::ranges::equal(a, b, same_expr);
+}
+
+// Updates of array[indices] below `body` become updates of the scalar `held`.
+void hold_element(Module& module, Body& body, const Reduction& element, Var* held) {
+    rewrite_stmts(body, [&](Stmt* stmt, Body& out) {
+        auto* store = stmt->as<Store>();
+        if (store != nullptr && store->array == element.var && store->update &&
+            same_indices(store->indices, element.indices)) {
+            Builder b(module, store->span);
+            out.push_back(b.update(held, *store->update, store->value));
+            return;
+        }
+        if (auto* loop = stmt->as<For>()) {
+            for (Reduction& inner : loop->mapping.reductions) {
+                if (inner.var == element.var && same_indices(inner.indices, element.indices)) {
+                    inner = {inner.op, held, {}};
+                }
+            }
+        }
+        out.push_back(stmt);
+    });
+}
+
+class Legalizer {
+public:
+    explicit Legalizer(Module& module) : module_(module) {}
+
+    void run() {
+        const std::vector<Function*> functions = module_.functions;
+        for (Function* function : functions) {
+            if (function->kind == FunctionKind::kEntry) {
+                rewrite_stmts(function->body, [&](Stmt* stmt, Body& out) {
+                    if (auto* launch = stmt->as<Launch>()) {
+                        combine_chunks(*launch, out);
+                    } else {
+                        out.push_back(stmt);
+                    }
+                });
+            }
+        }
+        for (Function* function : functions) {
+            rewrite_stmts(function->body, [&](Stmt* stmt, Body& out) {
+                if (auto* loop = stmt->as<For>()) {
+                    hold_elements(*loop, out);
+                } else {
+                    out.push_back(stmt);
+                }
+            });
+            rewrite_stmts(function->body, [&](Stmt* stmt, Body& out) {
+                make_plain(*stmt, out);
+                out.push_back(stmt);
+            });
+        }
+    }
+
+private:
+    // ------------------------------------------------------------ over workers
+
+    void combine_chunks(Launch& launch, Body& out) {
+        Function& kernel = *launch.kernel;
+        auto* loop = kernel.body.at(0)->as<For>();
+        const std::vector<Reduction> reductions = loop->mapping.reductions;
+        loop->mapping.level = has_loop(loop->body) ? Level::kSequential : Level::kVector;
+        loop->mapping.reductions.clear();
+        loop->mapping.threads = 0;
+        loop->mapping.reduce = false;
+        if (reductions.empty()) {
+            out.push_back(&launch);
+            return;
+        }
+        Builder b(module_, launch.span);
+        launch.chunks = b.scalar("chunks", Scalar::kI64);
+        Var* chunk = kernel.params.back();
+        Body after;
+        Body combining;
+        Var* counter = b.scalar("chunk", Scalar::kI64);
+        std::vector<Stmt*> before;
+        for (const Reduction& reduction : reductions) {
+            const Scalar scalar = reduction.var->type.scalar;
+            const std::string name = reduction.var->name;
+            Reduction on_host = reduction;
+            on_host.var = host_var(launch, reduction.var);
+            for (Expr*& index : on_host.indices) {
+                index = host_expr(launch, index);
+            }
+            Var* held = reduction.var;
+            if (held->type.is_array()) {
+                held = b.scalar(name + "_sum", scalar);
+                held->name = name + "_part";
+                hold_element(module_, loop->body, reduction, held);
+            } else {
+                drop_argument(launch, held);
+            }
+            Var* parts = b.local_array(name + "_parts", scalar, {kParpyMaxChunks}, Space::kLocal);
+            Var* parameter = module_.make_var(parts->name, parts->type, parts->span);
+            parameter->dims = parts->dims;
+            parameter->written = true;
+            kernel.params.insert(kernel.params.end() - 3, parameter);
+            launch.arguments.push_back(b.array(parts));
+            before.push_back(b.assign(held, identity(b, reduction.op, scalar)));
+            after.push_back(b.store(parameter, {b.var(chunk)}, b.var(held)));
+            out.push_back(b.alloc(parts));
+            Expr* part = b.load(parts, {b.var(counter)});
+            if (on_host.var->type.is_array()) {
+                combining.push_back(b.update(on_host.var, on_host.indices, reduction.op, part));
+            } else {
+                combining.push_back(b.update(on_host.var, reduction.op, part));
+            }
+            if (loop->mapping.level == Level::kVector) {
+                loop->mapping.reductions.push_back({reduction.op, held, {}});
+            }
+        }
+        before.push_back(loop);
+        before.insert(before.end(), after.begin(), after.end());
+        kernel.body = std::move(before);
+        drop_unused(launch);
+        out.push_back(&launch);
+        out.push_back(b.loop(counter, b.integer(0), b.var(launch.chunks), std::move(combining)));
+    }
+
+    static std::size_t position(const Launch& launch, const Var* param) {
+        const auto& params = launch.kernel->params;
+        return static_cast<std::size_t>(std::ranges::find(params, param) - params.begin());
+    }
+
+    static Var* host_var(const Launch& launch, const Var* param) {
+        return launch.arguments.at(position(launch, param))->var;
+    }
+
+    // An expression over kernel parameters, over the arguments instead.
+    Expr* host_expr(const Launch& launch, const Expr* expr) {
+        Substitution substitution;
+        for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+            const Expr* argument = launch.arguments[i];
+            if (argument->op == Op::kArray) {
+                substitution.vars[launch.kernel->params[i]] = argument->var;
+            } else {
+                substitution.values[launch.kernel->params[i]] = argument;
+            }
+        }
+        return clone(module_, expr, substitution);
+    }
+
+    // Takes `param` out of the signature: the kernel uses it as a local variable from now on.
+    static void drop_argument(Launch& launch, const Var* param) {
+        const auto at = static_cast<std::ptrdiff_t>(position(launch, param));
+        launch.arguments.erase(launch.arguments.begin() + at);
+        launch.kernel->params.erase(launch.kernel->params.begin() + at);
+    }
+
+    // Arrays of which only the reduced element was used are no longer needed.
+    static void drop_unused(Launch& launch) {
+        const Uses uses = uses_of(launch.kernel->body);
+        for (std::size_t i = launch.arguments.size(); i-- > 0;) {
+            const Var* param = launch.kernel->params[i];
+            const bool used = param->type.is_array()
+                                  ? uses.touches(param)
+                                  : uses.read.contains(param) || uses.written.contains(param);
+            if (!used) {
+                drop_argument(launch, param);
+            }
+        }
+    }
+
+    // ------------------------------------------------------------ over lanes
+
+    // y[i] += … in a vector loop: a scalar accumulates, and is added once after the loop.
+    void hold_elements(For& loop, Body& out) {
+        std::vector<Reduction> kept;
+        Body before;
+        Body after;
+        Builder b(module_, loop.span);
+        if (loop.mapping.level != Level::kVector) {
+            loop.mapping = {};
+            out.push_back(&loop);
+            return;
+        }
+        for (const Reduction& reduction : loop.mapping.reductions) {
+            if (reduction.var->type.is_scalar()) {
+                kept.push_back(reduction);
+                continue;
+            }
+            const auto own = [&] {
+                std::vector<Expr*> indices;
+                for (const Expr* index : reduction.indices) {
+                    indices.push_back(clone(module_, index));
+                }
+                return indices;
+            };
+            Var* held = b.scalar(reduction.var->name + "_part", reduction.var->type.scalar);
+            hold_element(module_, loop.body, reduction, held);
+            before.push_back(b.assign(held, b.load(reduction.var, own())));
+            after.push_back(b.store(reduction.var, own(), b.var(held)));
+            kept.push_back({reduction.op, held, {}});
+        }
+        loop.mapping.reductions = std::move(kept);
+        before.push_back(&loop);
+        before.insert(before.end(), after.begin(), after.end());
+        const auto begin = constant_integer(loop.begin);
+        const auto end = constant_integer(loop.end);
+        const auto step = constant_integer(loop.step);
+        const bool runs = begin && end && step && (*step > 0 ? *begin < *end : *begin > *end);
+        if (after.empty() || runs) {
+            out.insert(out.end(), before.begin(), before.end());
+            return;
+        }
+        // A loop without iterations must not touch the element, which may not exist.
+        Expr* from = clone(module_, loop.begin);
+        Expr* to = clone(module_, loop.end);
+        Expr* any = b.binary(step && *step < 0 ? Op::kGt : (step ? Op::kLt : Op::kNe), from, to);
+        out.push_back(b.if_(any, std::move(before)));
+    }
+
+    // ------------------------------------------------------------ updates
+
+    // var op= e and array[i] op= e, written out; subscripts that call functions are evaluated once.
+    void make_plain(Stmt& stmt, Body& out) {
+        Builder b(module_, stmt.span);
+        if (auto* assign = stmt.as<Assign>(); assign != nullptr && assign->update) {
+            assign->value = b.binary(*assign->update, b.var(assign->var), assign->value);
+            assign->update.reset();
+        } else if (auto* store = stmt.as<Store>(); store != nullptr && store->update) {
+            std::vector<Expr*> indices;
+            for (Expr*& index : store->indices) {
+                if (uses_of(*index).calls) {
+                    Var* once = b.scalar("index", index->type.scalar);
+                    out.push_back(b.assign(once, index));
+                    index = b.var(once);
+                }
+                indices.push_back(clone(module_, index));
+            }
+            store->value = b.binary(*store->update, b.load(store->array, indices), store->value);
+            store->update.reset();
+            store->atomic = false;
+        }
+    }
+
+    Module& module_;
+};
+
+}  // namespace
+
+void legalize_cpu(PassContext& context) {
+    Legalizer(context.module).run();
+}
+
+}  // namespace parpy

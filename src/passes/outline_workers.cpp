@@ -1,0 +1,272 @@
+// See outline_workers.h. The kernel gets variables of its own; what it needs from outside becomes
+// its parameters.
+#include "passes/outline_workers.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "analysis/cost.h"
+#include "analysis/uses.h"
+#include "ir/builder.h"
+#include "ir/clone.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+// Does a break of the loop itself, or a return, end it early?
+bool leaves(const Body& body) {
+    return std::ranges::any_of(body, [](const Stmt* stmt) {
+        if (stmt->kind == StmtKind::kBreak || stmt->kind == StmtKind::kReturn) {
+            return true;
+        }
+        bool found = false;
+        if (stmt->kind == StmtKind::kFor || stmt->kind == StmtKind::kWhile) {
+            for_each_stmt(*stmt, [&](const Stmt& s) { found |= s.kind == StmtKind::kReturn; });
+        } else {
+            for_each_body(*stmt, [&](const Body& inner) { found |= leaves(inner); });
+        }
+        return found;
+    });
+}
+
+bool has_loop(const Body& body) {
+    bool found = false;
+    for_each_stmt(body, [&](const Stmt& s) {
+        found |= s.kind == StmtKind::kFor || s.kind == StmtKind::kWhile;
+    });
+    return found;
+}
+
+class Outliner {
+public:
+    explicit Outliner(Module& module) : module_(module), entry_(*module.entry_function()) {
+        for (const Function* function : module.functions) {
+            taken_.insert(function->name);
+        }
+    }
+
+    void run() {
+        const std::vector<Function*> functions = module_.functions;
+        for (Function* function : functions) {
+            if (function->kind == FunctionKind::kEntry) {
+                rewrite_stmts(function->body, [&](Stmt* stmt, Body& out) { visit(stmt, out); });
+            } else {
+                for_each_stmt(function->body, [](Stmt& stmt) {
+                    if (auto* loop = stmt.as<For>()) {
+                        stay(*loop);
+                    }
+                });
+            }
+        }
+    }
+
+private:
+    // Runs where it stands: over SIMD lanes if it is innermost.
+    static void stay(For& loop) {
+        if (loop.mapping.level == Level::kWorkers) {
+            loop.mapping.level = has_loop(loop.body) ? Level::kSequential : Level::kVector;
+        }
+    }
+
+    void visit(Stmt* stmt, Body& out) {
+        if (auto* block = stmt->as<Gpu>()) {  // the host is the device
+            out.insert(out.end(), block->body.begin(), block->body.end());
+            return;
+        }
+        auto* loop = stmt->as<For>();
+        if (loop != nullptr && loop->mapping.level == Level::kWorkers) {
+            if (!leaves(loop->body)) {
+                outline(*loop, out);
+                return;
+            }
+            stay(*loop);
+        }
+        if (loop != nullptr && loop->mapping.level == Level::kVector) {
+            loop->mapping.level = Level::kSequential;  // host code has no level
+        }
+        out.push_back(stmt);
+    }
+
+    std::string name_for(const For& loop) {
+        const std::string base = entry_.name + "_" + loop.var->name;
+        std::string name = base;
+        for (int suffix = 1; !taken_.insert(name).second; ++suffix) {
+            name = base + "_" + std::to_string(suffix);
+        }
+        return name;
+    }
+
+    void outline(For& loop, Body& out) {
+        Builder b(module_, loop.span);
+        const Scalar counter = loop.var->type.scalar;
+        const auto own = [&](Expr* e) { return clone(module_, e); };
+        const auto wide = [&](Expr* e) { return b.convert(own(e), Scalar::kI64); };
+
+        // Bounds that are no constants are evaluated once, by the host, as Python does.
+        const auto once = [&](Expr*& bound, const char* suffix) {
+            if (bound->op != Op::kConst && bound->op != Op::kVar) {
+                Var* value = b.scalar(loop.var->name + suffix, counter);
+                out.push_back(b.assign(value, bound));
+                bound = b.var(value);
+            }
+        };
+        const std::optional<std::int64_t> step = constant_integer(loop.step);
+        once(loop.begin, "_begin");
+        once(loop.step, "_step");
+        Expr* iterations = nullptr;
+        const std::optional<std::int64_t> begin = constant_integer(loop.begin);
+        const std::optional<std::int64_t> end = constant_integer(loop.end);
+        if (begin && end && step) {
+            const std::int64_t reach = *step > 0 ? *end - *begin : *begin - *end;
+            const std::int64_t stride = std::abs(*step);
+            iterations = b.integer(reach <= 0 ? 0 : (reach - 1) / stride + 1);
+        } else if (step == 1) {
+            iterations =
+                begin == 0 ? wide(loop.end) : b.binary(Op::kSub, wide(loop.end), wide(loop.begin));
+        } else {
+            once(loop.end, "_end");
+            // ceil((end - begin) / step) either way; a step of 0 gives 0.
+            const auto count = [&](Expr* from, Expr* to, Expr* by) {
+                Expr* reach = b.binary(Op::kSub, to, from);
+                Expr* last = b.binary(Op::kSub, own(by), b.integer(1));
+                return b.binary(Op::kFloorDiv, b.binary(Op::kAdd, reach, last), by);
+            };
+            const auto up = [&](Expr* by) { return count(wide(loop.begin), wide(loop.end), by); };
+            const auto down = [&](Expr* by) { return count(wide(loop.end), wide(loop.begin), by); };
+            if (step) {
+                iterations = *step > 0 ? up(b.integer(*step)) : down(b.integer(-*step));
+            } else {
+                iterations =
+                    b.select(b.binary(Op::kGt, wide(loop.step), b.integer(0)), up(wide(loop.step)),
+                             down(b.unary(Op::kNeg, wide(loop.step))));
+            }
+        }
+
+        VarSet captured = free_variables(loop.body);
+        captured.erase(loop.var);
+        for (const Expr* bound : {loop.begin, loop.step}) {
+            if (bound->op == Op::kVar) {
+                captured.insert(bound->var);
+            }
+        }
+        VarSet shapes;
+        for (Var* var : captured) {
+            for (const Dim& dim : var->dims) {
+                for (Var* size : {dim.extent_var, dim.stride_var}) {
+                    if (size != nullptr) {
+                        shapes.insert(size);
+                    }
+                }
+            }
+        }
+        captured.insert(shapes);
+
+        Function* kernel = module_.make_function(name_for(loop), FunctionKind::kKernel, loop.span);
+        kernel->result = Type::none();
+        Launch* launch = b.launch(kernel, {});
+        launch->iterations = iterations;
+        launch->cost = cost_of_iteration(loop);
+        launch->max_workers = loop.mapping.threads;
+        Substitution substitution = own_variables(loop, captured);
+        for (Var* var : captured) {
+            launch->arguments.push_back(var->type.is_array() ? b.array(var) : b.var(var));
+            kernel->params.push_back(substitution.vars.at(var));
+        }
+        for (const char* name : {"begin", "end", "chunk"}) {
+            kernel->params.push_back(b.scalar(name, Scalar::kI64));
+        }
+        kernel->body = {kernel_loop(b, loop, *kernel, substitution)};
+        out.push_back(launch);
+    }
+
+    // Copies of every variable of `loop` for the kernel.
+    Substitution own_variables(const For& loop, const VarSet& captured) {
+        Substitution substitution;
+        const auto copy = [&](Var* var) {
+            Var*& mine = substitution.vars[var];
+            if (mine == nullptr) {
+                mine = module_.make_var(var->name, var->type, var->span);
+                mine->dims = var->dims;
+                mine->space = var->space;
+                mine->written = var->written;
+                mine->aliased = var->aliased;
+                mine->constant = var->constant;
+                mine->origin.kind = var->origin.kind == Origin::Kind::kArgument
+                                        ? Origin::Kind::kNone
+                                        : var->origin.kind;
+            }
+        };
+        for (Var* var : captured) {
+            copy(var);
+        }
+        for_each_stmt(static_cast<const Stmt&>(loop),
+                      [&](const Stmt& stmt) { for_each_var(stmt, copy); });
+        for_each_expr(static_cast<const Stmt&>(loop), [&](const Expr& expr) {
+            if (expr.var != nullptr) {
+                copy(expr.var);
+            }
+        });
+        for (auto& [from, to] : substitution.vars) {
+            for (Dim& dim : to->dims) {
+                for (Var** size : {&dim.extent_var, &dim.stride_var}) {
+                    if (*size != nullptr) {
+                        *size = substitution.vars.at(*size);
+                    }
+                }
+            }
+        }
+        return substitution;
+    }
+
+    // The loop over the iterations [begin, end) of the kernel's parameters.
+    For* kernel_loop(Builder& b, const For& loop, const Function& kernel,
+                     const Substitution& substitution) {
+        const Scalar counter = loop.var->type.scalar;
+        Var* first = kernel.params[kernel.params.size() - 3];
+        Var* last = kernel.params[kernel.params.size() - 2];
+        const auto own = [&](const Expr* e) { return clone(module_, e, substitution); };
+        Body body = clone(module_, loop.body, substitution);
+        Var* var = substitution.vars.at(loop.var);
+        const auto offset = [&](Var* at) {
+            Expr* count = b.convert(b.var(at), counter);
+            return constant_integer(loop.begin) == 0 ? count
+                                                     : b.binary(Op::kAdd, own(loop.begin), count);
+        };
+        For* out = nullptr;
+        if (constant_integer(loop.step) == 1) {
+            out = b.loop(var, offset(first), offset(last), std::move(body));
+        } else {  // counted from `begin` by ones, which the vectoriser understands
+            Var* count = b.scalar(loop.var->name + "_count", Scalar::kI64);
+            Expr* moved = b.binary(Op::kMul, b.convert(b.var(count), counter), own(loop.step));
+            if (constant_integer(loop.begin) != 0) {
+                moved = b.binary(Op::kAdd, own(loop.begin), moved);
+            }
+            body.insert(body.begin(), b.assign(var, moved));
+            out = b.loop(count, b.var(first), b.var(last), std::move(body));
+        }
+        out->mapping = loop.mapping;
+        for (Reduction& reduction : out->mapping.reductions) {
+            reduction.var = substitution.vars.at(reduction.var);
+            for (Expr*& index : reduction.indices) {
+                index = own(index);
+            }
+        }
+        return out;
+    }
+
+    Module& module_;
+    Function& entry_;
+    std::unordered_set<std::string> taken_;
+};
+
+}  // namespace
+
+void outline_workers(PassContext& context) {
+    Outliner(context.module).run();
+}
+
+}  // namespace parpy
