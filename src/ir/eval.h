@@ -1,0 +1,49 @@
+// The reference interpreter: runs a typed program on the caller's memory, one operation at a time,
+// and is the oracle for every pass and back end. Nothing it meets is undefined: subscripts out of
+// range, reads of variables without a value, endless loops are reported with their place.
+//
+// Runs profiles kTyped … kMapped and CPU programs of kKernels and kTarget; parallel loops and the
+// chunks of a Launch run one after the other. Kernels for CUDA do not run here.
+#pragma once
+
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/ir.h"
+#include "ir/verify.h"
+
+namespace parpy::ir {
+
+// An array in memory; strides count elements. `data` is the element with all subscripts zero.
+struct ArrayView {
+    void* data = nullptr;
+    Scalar element = Scalar::kF64;
+    std::vector<std::int64_t> extents, strides;
+};
+
+using EvalArgument = std::variant<Constant, ArrayView>;
+
+struct EvalOptions {
+    Profile profile = Profile::kTyped;     // before kLoops negative subscripts count from the end
+    std::int64_t max_steps = 100'000'000;  // statements, then it gives up
+    std::int64_t chunks = 3;               // that a Launch is split into
+};
+
+struct EvalResult {
+    std::optional<Constant> value;  // what the function returned
+    std::string error;              // empty: it ran to the end
+    Span span;                      // of the error
+    [[nodiscard]] bool ok() const { return error.empty(); }
+};
+
+// Runs the entry function; `arguments` are its parameters' values, in order.
+[[nodiscard]] EvalResult evaluate(const Module& module, std::span<const EvalArgument> arguments,
+                                  const EvalOptions& options = {});
+
+// One element, from and to memory.
+[[nodiscard]] Constant load_element(Scalar type, const void* from);
+void store_element(Scalar type, void* to, const Constant& value);
+
+}  // namespace parpy::ir
