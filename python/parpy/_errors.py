@@ -62,8 +62,8 @@ _BY_FLAVOUR: dict[str, type[CompileError]] = {
 }
 
 _REPORT = (
-    "This is a fault of ParPy, not of your program. Please report it on the project's issue "
-    "tracker with this text, the function, and what print_compiled shows for it."
+    "help: this is a fault of ParPy, not of your program; please report it on the project's issue "
+    "tracker with the function, its arguments and the output of a call with debug=True"
 )
 
 
@@ -80,7 +80,8 @@ def fail(diagnostics: _native.Diagnostics, sources: Sequence[_native.Source]) ->
     text = diagnostics.render(list(sources)).rstrip("\n")
     if any(flavour == "internal" for _, flavour in errors):
         kind = InternalError
-        text = f"{text}\n{_REPORT}"
+        if "please report" not in text:
+            text = f"{text}\n{_REPORT}"
     error = kind(text)
     error.codes = tuple(code for code, _ in errors)
     raise error

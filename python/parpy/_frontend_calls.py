@@ -102,7 +102,7 @@ class Calls(Expressions):
             return False
         if node.keywords:
             word = node.keywords[0].arg
-            shown = f"the keyword argument '{word}'" if word else "keyword arguments from a dict"
+            shown = f"keyword argument '{word}'" if word else "keyword arguments from a dict"
             self.error(
                 "P023",
                 node.keywords[0],
@@ -113,7 +113,7 @@ class Calls(Expressions):
         count = len(node.args)
         if least <= count <= most:
             return True
-        fix = ""
+        fix = f"leave out {count - most} of them" if count > most else "add what is missing"
         if name in ("min", "max") and count == 1:
             fix = f"give {name} the values one by one, or write the loop that finds it"
         elif name == "round":
@@ -185,7 +185,9 @@ class Calls(Expressions):
     def lower_clip(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         value, low, high = (self.lower(argument) for argument in node.args)
         span = self.span(node)
-        return self.module.op("minimum", [self.module.op("maximum", [value, low], span), high], span)
+        return self.module.op(
+            "minimum", [self.module.op("maximum", [value, low], span), high], span
+        )
 
     def lower_convert(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         """np.float32(x) and its kin."""
@@ -285,12 +287,16 @@ class Calls(Expressions):
         parameters = inspect.signature(function).parameters
         kinds = inspect.Parameter
         positional = [
-            p.name for p in parameters.values() if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
+            p.name
+            for p in parameters.values()
+            if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
         ]
         given: dict[str, ast.expr] = {}
         for index, argument in enumerate(node.args):
             if isinstance(argument, ast.Starred):
-                self.error("P105", argument, "a starred argument cannot be compiled", "write it out")
+                self.error(
+                    "P105", argument, "a starred argument cannot be compiled", "write it out"
+                )
                 return None
             if index >= len(positional):
                 self.error(
@@ -305,7 +311,9 @@ class Calls(Expressions):
         for keyword in node.keywords:
             word = keyword.arg
             if word is None:
-                self.error("P105", keyword, "arguments from a dict cannot be compiled", "write them out")
+                self.error(
+                    "P105", keyword, "arguments from a dict cannot be compiled", "write them out"
+                )
                 return None
             if word not in parameters or parameters[word].kind is kinds.POSITIONAL_ONLY:
                 self.error(
@@ -316,7 +324,12 @@ class Calls(Expressions):
                 )
                 return None
             if word in given:
-                self.error("P105", keyword, f"'{name}' gets two values for parameter '{word}'", "leave one out")
+                self.error(
+                    "P105",
+                    keyword,
+                    f"'{name}' gets two values for parameter '{word}'",
+                    "leave one out",
+                )
                 return None
             given[word] = keyword.value
         # Python evaluates the arguments in the order of the call.
@@ -345,9 +358,7 @@ class Calls(Expressions):
                 return self.constant(value, node)
             if scalar == "u64":
                 return self.module.constant_u64(int(value), self.span(node))
-            return self.module.convert(
-                self.constant(value.item(), node), scalar, self.span(node)
-            )
+            return self.module.convert(self.constant(value.item(), node), scalar, self.span(node))
         self.error(
             "P106",
             node,

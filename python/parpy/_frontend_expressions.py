@@ -69,6 +69,7 @@ class Expressions(FunctionScope):
             return method(self, node)
         what, fix = _REFUSED.get(type(node), (f"'{type(node).__name__}'", ""))
         self.error("P011", node, f"{what} cannot be compiled", fix)
+        self.give_up_on(node)
         return self.poison(node)
 
     def condition(self, node: ast.expr) -> _native.Expr:
@@ -161,8 +162,10 @@ class Expressions(FunctionScope):
             array = self.array(node.value)
             if array is None:
                 return self.poison(node)
-            return self.module.rank(array, span) if node.attr == "ndim" else self.module.size(
-                array, span
+            return (
+                self.module.rank(array, span)
+                if node.attr == "ndim"
+                else self.module.size(array, span)
             )
         if node.attr in ("real", "imag") and self.resolve(node.value) is None:
             return self.module.op(node.attr, [self.lower(node.value)], span)
@@ -211,9 +214,7 @@ class Expressions(FunctionScope):
     def operator_text(self, op: ast.operator, node: ast.expr | ast.stmt) -> str | None:
         text = _BINARY.get(type(op))
         if text is None:
-            self.error(
-                "P011", node, "a matrix product '@' cannot be compiled", "write it as loops"
-            )
+            self.error("P011", node, "a matrix product '@' cannot be compiled", "write it as loops")
         return text
 
     def _unary(self, node: ast.UnaryOp) -> _native.Expr:
@@ -325,9 +326,7 @@ class Expressions(FunctionScope):
         other, before_other = self.branch(lambda: self.lower(node.orelse))
         return self._choose(test, (chosen, before_chosen), (other, before_other), node)
 
-    def branch(
-        self, lower: Callable[[], _native.Expr]
-    ) -> tuple[_native.Expr, list[_native.Stmt]]:
+    def branch(self, lower: Callable[[], _native.Expr]) -> tuple[_native.Expr, list[_native.Stmt]]:
         """An operand that may not be evaluated, with the statements that must run before it."""
         outer, self.out = self.out, []
         self.conditions += 1
@@ -449,9 +448,7 @@ class Expressions(FunctionScope):
         )
         return None
 
-    def _captured_array(
-        self, binding: Binding, shown: str, node: ast.expr
-    ) -> _native.Var | None:
+    def _captured_array(self, binding: Binding, shown: str, node: ast.expr) -> _native.Var | None:
         if is_array(binding.value) and binding.container:
             return self.captured(binding, shown, node)
         if isinstance(binding.value, dict):

@@ -64,7 +64,6 @@ class FunctionScope:
         self.scope.guards = program.guards
         self.source_index = self.module.add_source(source.name, source.text, source.first_line)
         self.line_shift = source.line_shift
-        self._lines = None if source.text.isascii() else source.text.split("\n")
         name = program.function_name(source.function.__name__)
         self.function = self.module.function(name, entry, self.span(self.node))
         # Python variables by name; captured values by place.
@@ -84,24 +83,15 @@ class FunctionScope:
     # ------------------------------------------------------------ positions and errors
 
     def span(self, node: Any, end: Any = None) -> Span:
-        """The place of `node`, or from its start to the end of node `end`. Of statements that hold
-        other statements: the first line."""
+        """The place of `node`, or from its start to the end of node `end`. Of definitions: their
+        name. Columns count bytes, as those of ast do."""
         end = end or node
         line, end_line = node.lineno, end.end_lineno
         begin, stop = node.col_offset, end.end_col_offset
-        if self._lines is not None:
-            begin = self._column(line, begin)
-            stop = self._column(end_line, stop)
         shift = self.line_shift
         if isinstance(end, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             end_line, stop = line, begin + len(f"def {end.name}")
         return (self.source_index, line + shift, begin + 1, end_line + shift, stop + 1)
-
-    def _column(self, line: int, offset: int) -> int:
-        """Characters in front of byte `offset` of a line of the tree."""
-        assert self._lines is not None
-        text = self._lines[line + self.line_shift - self.source.first_line]
-        return len(text.encode()[:offset].decode(errors="replace"))
 
     def error(
         self,
@@ -113,6 +103,12 @@ class FunctionScope:
     ) -> None:
         place = node if isinstance(node, tuple) else self.span(node)
         self.program.diagnostics.error(code, place, message, help_text, notes or [])
+
+    def give_up_on(self, node: ast.AST) -> None:
+        """What the refused `node` would have assigned is no further error where it is used."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                self.assigned.add(part.id)
 
     def poison(self, node: ast.expr) -> _native.Expr:
         """What stands for an expression that was reported as an error."""
@@ -255,7 +251,9 @@ def _is_library(container: Any) -> bool:
     if not isinstance(container, dict):
         return False
     name = container.get("__name__")
-    return isinstance(name, str) and name.partition(".")[0] in _LIBRARIES and "__spec__" in container
+    return (
+        isinstance(name, str) and name.partition(".")[0] in _LIBRARIES and "__spec__" in container
+    )
 
 
 def _assigned_names(loop: ast.For | ast.While) -> set[str]:

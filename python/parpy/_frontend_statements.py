@@ -62,6 +62,7 @@ class Statements(Calls):
             return
         what, fix = _REFUSED.get(type(node), (f"'{type(node).__name__}'", ""))
         self.error("P010", self._head(node), f"{what} cannot be compiled", fix)
+        self.give_up_on(node)
 
     def _head(self, node: ast.stmt) -> tuple[int, int, int, int, int]:
         """The place of a statement that may hold others: its first line."""
@@ -69,7 +70,7 @@ class Statements(Calls):
         if end_line == line:
             return source, line, column, end_line, end_column
         text = self.source.text.split("\n")[line - self.source.first_line]
-        return source, line, column, line, len(text.rstrip()) + 1
+        return source, line, column, line, len(text.rstrip().encode()) + 1
 
     # ------------------------------------------------------------ labels
 
@@ -127,14 +128,13 @@ class Statements(Calls):
                 "a chained assignment to a tuple cannot be compiled",
                 "write one assignment for each target",
             )
+            self.give_up_on(node)
             return
         _, again = self.lower_held(node.value)
         for target in node.targets:
             self.assign_value(target, again(), node)
 
-    def lower_held(
-        self, node: ast.expr
-    ) -> tuple[_native.Expr | None, Callable[[], _native.Expr]]:
+    def lower_held(self, node: ast.expr) -> tuple[_native.Expr | None, Callable[[], _native.Expr]]:
         """A function that makes the value of `node`, evaluated now, as often as wanted."""
         if _is_constant(node):
             return None, lambda: self.lower(node)
@@ -182,9 +182,7 @@ class Statements(Calls):
             if array is not None:
                 self.out.append(self.module.store(array, indices, value, update, span))
         elif isinstance(target, ast.Starred):
-            self.error(
-                "P016", target, "a starred target cannot be compiled", "name every element"
-            )
+            self.error("P016", target, "a starred target cannot be compiled", "name every element")
         else:
             self.error(
                 "P016",
@@ -193,12 +191,11 @@ class Statements(Calls):
                 "assign to a name or to an element x[i]",
             )
 
-    def _assign_tuple(
-        self, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt
-    ) -> None:
+    def _assign_tuple(self, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
         """All right sides first, then the targets from the left."""
         pairs = self._pairs(target, value)
         if pairs is None:
+            self.give_up_on(target)
             return
         if len(pairs) == 1 or not _interfere(pairs, self.has_effects):
             for one, make, _ in pairs:
@@ -257,9 +254,7 @@ class Statements(Calls):
             "give both sides the same length",
         )
 
-    def _unpack_shape(
-        self, value: ast.expr, count: int
-    ) -> list[Callable[[], _native.Expr]] | None:
+    def _unpack_shape(self, value: ast.expr, count: int) -> list[Callable[[], _native.Expr]] | None:
         """`n, m = x.shape`: the extents, for an array of exactly that rank."""
         if not isinstance(value, ast.Attribute) or value.attr != "shape":
             return None
@@ -318,6 +313,7 @@ class Statements(Calls):
             self._refuse_else(node)
         call = self._range(node)
         if call is None:
+            self.give_up_on(node.target)
             self._inside(node, node.body)
             return
         begin, end, step = call
@@ -372,13 +368,21 @@ class Statements(Calls):
         self.rely_on(binding)
         if call.keywords or not 1 <= len(call.args) <= 3:
             found = "keyword arguments" if call.keywords else f"{len(call.args)} arguments"
-            self.error("P014", call, f"'range' takes 1 to 3 arguments, not {found}",
-                       "write range(stop), range(start, stop) or range(start, stop, step)")
+            self.error(
+                "P014",
+                call,
+                f"'range' takes 1 to 3 arguments, not {found}",
+                "write range(stop), range(start, stop) or range(start, stop, step)",
+            )
             return None
         for argument in call.args:
             if isinstance(argument, ast.Starred):
-                self.error("P014", argument, "'range' takes no starred argument in compiled code",
-                           "write range(start, stop, step)")
+                self.error(
+                    "P014",
+                    argument,
+                    "'range' takes no starred argument in compiled code",
+                    "write range(start, stop, step)",
+                )
                 return None
         parts = [self.lower(argument) for argument in call.args]
         span = self.span(call)
@@ -387,8 +391,12 @@ class Statements(Calls):
         if len(parts) == 2:
             parts.append(self.module.constant(1, span))
         elif integer_constant(call.args[2]) == 0:
-            self.error("P015", call.args[2], "the step of a range is zero",
-                       "use a positive or negative step")
+            self.error(
+                "P015",
+                call.args[2],
+                "the step of a range is zero",
+                "use a positive or negative step",
+            )
         return parts[0], parts[1], parts[2]
 
     def _while(self, node: ast.While) -> None:
@@ -428,11 +436,14 @@ class Statements(Calls):
                     "only 'with parpy.gpu' can be compiled",
                     "move other context managers to the caller",
                 )
+                self.give_up_on(node)
                 return
             self.rely_on(context)
             if item.optional_vars is not None:
                 self.error(
-                    "P021", item.optional_vars, "'with parpy.gpu' gives no value",
+                    "P021",
+                    item.optional_vars,
+                    "'with parpy.gpu' gives no value",
                     "leave out 'as'",
                 )
         self.out.append(self.module.gpu(self.body(node.body), self._head(node)))

@@ -115,8 +115,8 @@ class Scope:
         """A known name close to `name`, or ''."""
         from difflib import get_close_matches
 
-        known = [*self.locals, *self._cells, *self._globals, *self._builtins]
-        close = get_close_matches(name, known, n=1)
+        close = get_close_matches(name, [*self.locals, *self._cells, *self._globals], n=1)
+        close = close or get_close_matches(name, self._builtins, n=1, cutoff=0.8)
         return close[0] if close else ""
 
 

@@ -89,7 +89,7 @@ std::string place(const Span& span, const std::vector<Source>& sources) {
 void append_excerpt(std::string& out, const Span& span, const std::vector<Source>& sources) {
     const Source* source = source_of(span, sources);
     const auto found = source != nullptr ? line_of(*source, span.line) : std::nullopt;
-    if (!found) {
+    if (!found || source->text.empty()) {
         return;
     }
     const std::string_view line = *found;

@@ -1,0 +1,6 @@
+import parpy
+
+
+@parpy.jit
+def f(x, *rest, **options):
+    x[0] = 1

@@ -1,0 +1,19 @@
+import parpy
+
+
+@parpy.jit
+def f(x, n):
+    import math
+
+    global total
+    try:
+        x[0] = 1
+    except IndexError:
+        pass
+    del n
+    match n:
+        case 1:
+            pass
+    def inner():
+        pass
+    raise ValueError

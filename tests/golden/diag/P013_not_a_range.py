@@ -1,0 +1,7 @@
+import parpy
+
+
+@parpy.jit
+def f(x, y):
+    for i, v in enumerate(x):
+        y[i] = v

@@ -1,0 +1,11 @@
+import math
+import numpy as np
+import parpy
+
+
+@parpy.jit
+def f(x, n):
+    x[0] = math.sqrt(n, 2)
+    x[1] = max(n)
+    x[2] = np.exp(n, dtype=np.float32)
+    x[3] = round(n, 2)

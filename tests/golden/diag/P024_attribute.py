@@ -1,0 +1,6 @@
+import parpy
+
+
+@parpy.jit
+def f(x, y):
+    y[0] = x.T

@@ -1,0 +1,8 @@
+import parpy
+
+
+@parpy.jit
+def f(x, n):
+    x[0] = x[1:n]
+    x[1] = x[None, 0]
+    x[2] = (n + 1)[0]

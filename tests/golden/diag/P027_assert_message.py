@@ -1,0 +1,6 @@
+import parpy
+
+
+@parpy.jit
+def f(n):
+    assert n > 0, f"n is {n}"

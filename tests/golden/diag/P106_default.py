@@ -1,0 +1,11 @@
+import parpy
+
+
+@parpy.jit
+def g(a, mode="fast"):
+    return a
+
+
+@parpy.jit
+def f(x):
+    x[0] = g(1)

@@ -1,0 +1,160 @@
+"""What the frontend says to programs it cannot compile.
+
+The full texts are goldens: each tests/golden/diag/<code>_<what>.py is run as a module whose `f` is
+parsed, or whose `call()` is called where it has one; <code>_<what>.txt holds the class and message
+of the exception. `PARPY_UPDATE=1 pytest tests/python/test_frontend_errors.py` rewrites them.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import parpy
+import pytest
+from parpy import _errors, _native
+from parpy._frontend import parse
+
+CASES = sorted((Path(__file__).parents[1] / "golden" / "diag").glob("*.py"))
+
+
+def raised(path: Path) -> _errors.CompileError | None:
+    text = path.read_text(encoding="utf-8")
+    linecache.cache[path.name] = (len(text), None, text.splitlines(True), path.name)
+    namespace: dict[str, Any] = {"__name__": path.stem}
+    try:
+        exec(compile(text, path.name, "exec"), namespace)
+        if "call" in namespace:
+            namespace["call"]()
+        else:
+            parse(namespace["f"])
+    except _errors.CompileError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_golden(case: Path) -> None:
+    error = raised(case)
+    assert error is not None, "the case compiles"
+    assert case.stem.partition("_")[0] in error.codes
+    found = f"{type(error).__name__}\n{error}\n"
+    golden = case.with_suffix(".txt")
+    if os.environ.get("PARPY_UPDATE"):
+        golden.write_text(found, encoding="utf-8")
+    assert found == golden.read_text(encoding="utf-8")
+
+
+def messages(statements: str, params: str = "x, n") -> list[str]:
+    """The first lines of the errors in these statements, as `line:column: code: message`."""
+    lines = [f"def f({params}):", *("    " + line for line in statements.split("\n"))]
+    name = "case.py"
+    text = "\n".join(lines) + "\n"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    namespace: dict[str, Any] = {"parpy": parpy, "np": np}
+    exec(compile(text, name, "exec"), namespace)
+    try:
+        parse(namespace["f"])
+    except _errors.CompileError as error:
+        found = re.findall(r"^case\.py:(.*?): error\[(P\d+)\]: (.*)$", str(error), re.M)
+        return [": ".join(match) for match in found]
+    return []
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        ("import math", ["2:5: P010: an import cannot be compiled"]),
+        ("from math import pi", ["2:5: P010: an import cannot be compiled"]),
+        ("class A:\n    pass", ["2:5: P010: a class cannot be compiled"]),
+        ("async def g():\n    pass", ["2:5: P010: a nested function cannot be compiled"]),
+        ("nonlocal_ = 1\nglobal k\nk = 1", ["3:5: P010: 'global' cannot be compiled"]),
+        ("raise ValueError", ["2:5: P010: 'raise' cannot be compiled"]),
+        ("try:\n    x[0] = 1\nfinally:\n    pass", ["2:5: P010: 'try' cannot be compiled"]),
+        ("yield n", ["2:5: P011: 'yield' cannot be compiled"]),
+        ("yield from n", ["2:5: P011: 'yield from' cannot be compiled"]),
+        ("x[0] = {1: 2}", ["2:12: P011: a dict cannot be compiled"]),
+        ("x[0] = {1, 2}", ["2:12: P011: a set cannot be compiled"]),
+        ("x[0] = {k for k in n}", ["2:12: P011: a set comprehension cannot be compiled"]),
+        ("x[0] = {k: 1 for k in n}", ["2:12: P011: a dict comprehension cannot be compiled"]),
+        ("x[0] = 1 in x", ["2:12: P011: the operator 'in' cannot be compiled"]),
+        ("x[0] = n is not n", ["2:12: P011: the operator 'is not' cannot be compiled"]),
+        ("x @= n", ["2:5: P011: a matrix product '@' cannot be compiled"]),
+        ("x[0] = divmod(n, 2)",
+         ["2:12: P011: the two results of 'divmod' are not assigned to two variables"]),
+        ("x[0] = range(n)", ["2:12: P011: 'range' stands outside the head of a for loop"]),
+        ("while n:\n    n -= 1\nelse:\n    pass",
+         ["5:9: P012: the else branch of a while loop cannot be compiled"]),
+        ("for v in x:\n    n += v", ["2:14: P013: a for loop must run over a range"]),
+        ("for i in range(*x):\n    pass",
+         ["2:20: P014: 'range' takes no starred argument in compiled code"]),
+        ("a = (b, c) = 1, 2",
+         ["2:5: P016: a chained assignment to a tuple cannot be compiled"]),
+        ("a, b = divmod(n)", ["2:12: P023: 'divmod' takes 2 arguments, not 1"]),
+        ("a, b, c = divmod(n, 2)", ["2:5: P017: 2 values cannot be assigned to 3 targets"]),
+        ("a, (b, c) = 1, 2", ["2:20: P017: this value cannot be unpacked into several targets"]),
+        ("x[0] = ...", ["2:12: P018: Ellipsis has no value in compiled code"]),
+        ("x[...] = 1", ["2:7: P025: a subscript is an ellipsis, not an index"]),
+        ("x[0] = x[::2]", ["2:14: P025: a slice cannot be compiled"]),
+        ("with parpy.gpu, open(n):\n    pass",
+         ["2:21: P021: only 'with parpy.gpu' can be compiled"]),
+        ("x[0] = max(*x)", ["2:16: P023: 'max' cannot take a starred argument"]),
+        ("x[0] = (lambda k: k)(1)",
+         ["2:13: P022: the called function must be known when the caller is compiled"]),
+        ("x[0] = x.astype(n)", ["2:12: P022: the method 'astype' cannot be compiled"]),
+        ("x[0] = nothing.here", ["2:12: P101: name 'nothing' is not defined"]),
+        ("x[0] = nothing.here(1)", ["2:12: P101: name 'nothing' is not defined"]),
+        ("nothing[0] = 1", ["2:5: P101: name 'nothing' is not defined"]),
+        ("a = a + 1", ["2:9: P102: variable 'a' is used before it is assigned"]),
+        ("if n:\n    a = 1\nelse:\n    x[0] = a",
+         ["5:16: P102: variable 'a' is used before it is assigned"]),
+        ("while n < 3:\n    n = b\n    b = 1",
+         ["3:13: P102: variable 'b' is used before it is assigned"]),
+        ("x[0] = parpy.label", ["2:12: P103: 'parpy.label' is the function 'label', not a value"]),
+        ("x[0] = np", ["2:12: P103: 'np' is the module 'numpy', which compiled code cannot use"]),
+        ("x[0] = parpy['k']",
+         ["2:12: P104: only a dict argument or a global dict has a string subscript"]),
+    ],
+)  # fmt: skip
+def test_message(statements: str, expected: list[str]) -> None:
+    assert messages(statements) == expected
+
+
+def test_several_errors_are_reported_in_order() -> None:
+    found = messages("x[0] = y\nimport math\nx[1] = None\nx[2] = y")
+    assert [line.split(": ")[1] for line in found] == ["P101", "P010", "P018"]
+
+
+def test_errors_in_called_functions_show_their_own_text() -> None:
+    text = "import parpy\n@parpy.jit\ndef g(a):\n    return a.T\n"
+    linecache.cache["other.py"] = (len(text), None, text.splitlines(True), "other.py")
+    namespace: dict[str, Any] = {}
+    exec(compile(text, "other.py", "exec"), namespace)
+    g = namespace["g"]
+
+    def f(x):  # type: ignore[no-untyped-def]
+        x[0] = g(1)
+
+    with pytest.raises(_errors.CompileError) as raised:
+        parse(f)
+    assert "other.py:4:12: error[P024]" in str(raised.value)
+    assert "    return a.T\n" in str(raised.value)
+
+
+@pytest.mark.parametrize("found", [len, int, 3, None, "f", np.sin, type("C", (), {})])
+def test_what_is_no_python_function(found: object) -> None:
+    with pytest.raises(TypeError, match=r"error\[P001\]: only Python functions can be compiled"):
+        parse(found)
+
+
+def test_classes_of_exceptions() -> None:
+    sink = _native.Diagnostics()
+    sink.error("P900", None, "it broke")
+    with pytest.raises(_errors.InternalError, match="please report"):
+        _errors.raise_for(sink, [])
+    assert issubclass(_errors.CompileError, RuntimeError)
+    _errors.raise_for(_native.Diagnostics(), [])
