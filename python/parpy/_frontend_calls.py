@@ -281,10 +281,11 @@ class Calls(Expressions):
         return call
 
     def _bind(self, node: ast.Call, source: FunctionSource) -> list[_native.Expr] | None:
-        """The arguments of the call in the order of the callee's parameters; None after an error."""
+        """The arguments of the call in the order of the callee's parameters; None after an
+        error."""
         function = source.function
         name = function.__name__
-        parameters = inspect.signature(function).parameters
+        parameters = inspect.signature(function, follow_wrapped=False).parameters
         kinds = inspect.Parameter
         positional = [
             p.name

@@ -73,7 +73,7 @@ class Expressions(FunctionScope):
         return self.poison(node)
 
     def condition(self, node: ast.expr) -> _native.Expr:
-        """`node` where only its truth counts: `and` and `or` need no common type of their operands."""
+        """`node` where only its truth counts, so that operands of `and`, `or` need no common type."""
         if isinstance(node, ast.BoolOp):
             result = self._truth(node.values[0])
             for value in node.values[1:]:

@@ -1,8 +1,8 @@
 """The functions that compiled code knows by itself, found by identity under any name.
 
 One table from object to Intrinsic: Python's builtins, `math`, NumPy's ufuncs and scalar types,
-`parpy.math` and `parpy.builtin`. How each lowering works stands in _frontend_calls.py, as the method
-`Calls.lower_<lowering>`.
+`parpy.math` and `parpy.builtin`. How each lowering works stands in _frontend_calls.py, as the
+method `Calls.lower_<lowering>`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ inf: float = float("inf")
 
 
 def label(name: str) -> None:
-    """Name the statement that follows, so that `opts` can say how it runs. Does nothing in Python."""
+    """Name the loop that follows, so that `opts` can say how it runs. Does nothing in Python."""
     if not isinstance(name, str):
         raise TypeError(f"a label is a string, not {type(name).__name__}")
 
@@ -98,7 +98,7 @@ def scalar_name(found: object) -> str | None:
     if isinstance(name, str) and type(found).__module__.startswith("parpy."):
         name = name.lower()
         return name if name in _DTYPE_OF or name == "bf16" else None
-    if isinstance(found, type) or isinstance(found, np.dtype):
+    if isinstance(found, type | np.dtype):
         if isinstance(found, type) and not issubclass(found, (np.generic, int, float, complex)):
             return None
         try:
