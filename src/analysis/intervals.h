@@ -1,0 +1,57 @@
+// Value ranges of integer expressions: what signs of subscripts, 32-bit narrowing and bounds checks
+// are decided from. Sound for wrap-around arithmetic: an expression that may overflow has the whole
+// range of its type. Loop variables, conditions in front of an expression (`if i > 0: x[i - 1]`)
+// and all assignments of a variable are taken into account; relations between variables are not.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+
+#include "ir/ir.h"
+
+namespace parpy {
+
+// Both ends included. Of u64 expressions only those that fit i64 are described; the range of the
+// others is all(), which stands for "not known" there.
+struct Interval {
+    std::int64_t low = std::numeric_limits<std::int64_t>::min();
+    std::int64_t high = std::numeric_limits<std::int64_t>::max();
+
+    [[nodiscard]] static Interval all() { return {}; }
+    [[nodiscard]] static Interval exactly(std::int64_t value) { return {value, value}; }
+    // Of an integer type or bool; all() for anything else.
+    [[nodiscard]] static Interval of_type(ir::Scalar scalar);
+
+    [[nodiscard]] bool empty() const { return low > high; }
+    [[nodiscard]] bool within(const Interval& other) const {
+        return low >= other.low && high <= other.high;
+    }
+    friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+[[nodiscard]] Interval hull(const Interval& a, const Interval& b);
+[[nodiscard]] Interval intersection(const Interval& a, const Interval& b);
+
+// Describes the function as it was when the object was made.
+class Intervals {
+public:
+    // No array has more elements along an axis than this: addresses have 47 bits.
+    static constexpr std::int64_t kMaxExtent = std::int64_t{1} << 47;
+
+    explicit Intervals(const ir::Function& function);
+
+    // The values that `expr`, a node of the function, takes where it stands. Empty where it is
+    // never evaluated. The range of its type for an expression that is not part of the function.
+    [[nodiscard]] Interval of(const ir::Expr* expr) const;
+    // All values the variable takes; for a loop variable the one after the last iteration not
+    // counted.
+    [[nodiscard]] Interval of(const ir::Var* var) const;
+
+private:
+    friend class IntervalWalk;
+    std::unordered_map<const ir::Expr*, Interval> of_expr_;
+    std::unordered_map<const ir::Var*, Interval> of_var_;
+};
+
+}  // namespace parpy

@@ -1,0 +1,357 @@
+// One forward walk per function: expressions bottom-up, then the statements that became trivial.
+#include "passes/fold_constants.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unordered_map>
+
+#include "ir/builder.h"
+#include "ir/eval_ops.h"
+#include "ir/ops.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+bool is_pure(const Expr& expr) {
+    return expr.op != Op::kCall && expr.op != Op::kAtomicAdd &&
+           std::ranges::all_of(expr.operands, [](const Expr* e) { return is_pure(*e); });
+}
+
+bool is_const(const Expr* expr) {
+    return expr->op == Op::kConst;
+}
+
+std::optional<bool> truth_of(const Expr* expr) {
+    const bool* flag = is_const(expr) ? std::get_if<bool>(&expr->constant.value) : nullptr;
+    return flag != nullptr ? std::optional<bool>(*flag) : std::nullopt;
+}
+
+bool is_integer_value(const Expr* expr, std::int64_t value) {
+    const auto* constant = std::get_if<std::int64_t>(&expr->constant.value);
+    return is_const(expr) && constant != nullptr && *constant == value;
+}
+
+// The float `value` itself, its sign included.
+bool is_real_value(const Expr* expr, double value) {
+    const auto* constant = std::get_if<double>(&expr->constant.value);
+    return is_const(expr) && constant != nullptr && *constant == value &&
+           std::signbit(*constant) == std::signbit(value);
+}
+
+bool is_one(const Expr* expr) {
+    return is_integer_value(expr, 1) || is_real_value(expr, 1.0);
+}
+
+// Every value of `from` is exactly one of `to`.
+bool embeds(Scalar from, Scalar to) {
+    const auto bits = [](Scalar s) { return 8 * size_in_bytes(s); };
+    if (from == to || from == Scalar::kBool) {
+        return true;
+    }
+    if (is_integer(from) && is_integer(to)) {
+        return is_signed_integer(from) == is_signed_integer(to)
+                   ? bits(from) <= bits(to)
+                   : is_unsigned_integer(from) && bits(from) < bits(to);
+    }
+    if (is_integer(from) && (to == Scalar::kF64 || to == Scalar::kF32)) {
+        return bits(from) <= (to == Scalar::kF64 ? 32 : 16);
+    }
+    if (is_float(from) && is_float(to)) {
+        return bits(from) < bits(to);  // f16 and bf16 into the wider ones
+    }
+    return false;
+}
+
+class Folder {
+public:
+    Folder(Module& module, Function& function) : module_(module), function_(function) {}
+
+    void run() {
+        count_definitions();
+        walk(function_.body);
+        remove_constant_variables();
+    }
+
+private:
+    // ------------------------------------------------------------ variables
+
+    void count_definitions() {
+        for (const Var* param : function_.params) {
+            ++definitions_[param];
+        }
+        for_each_stmt(function_.body, [&](const Stmt& stmt) {
+            for_each_var(stmt, [&](const Var* var) { ++definitions_[var]; });
+        });
+    }
+
+    void note_constant(const Assign& stmt) {
+        const bool integral = is_integer(stmt.var->type.scalar) || stmt.var->type.is(Scalar::kBool);
+        if (!stmt.update && is_const(stmt.value) && integral && definitions_[stmt.var] == 1) {
+            constants_.emplace(stmt.var, stmt.value->constant);
+        }
+    }
+
+    void remove_constant_variables() {
+        if (constants_.empty()) {
+            return;
+        }
+        std::unordered_map<const Var*, int> reads;  // those before the assignment, say in a loop
+        for_each_expr(function_.body, [&](const Expr& expr) {
+            if (expr.op == Op::kVar) {
+                ++reads[expr.var];
+            }
+        });
+        rewrite_stmts(function_.body, [&](Stmt* stmt, Body& out) {
+            const auto* assignment = stmt->as<Assign>();
+            if (assignment == nullptr || !constants_.contains(assignment->var) ||
+                reads.contains(assignment->var)) {
+                out.push_back(stmt);
+            }
+        });
+    }
+
+    // ------------------------------------------------------------ statements
+
+    void walk(Body& body) {
+        Body out;
+        out.reserve(body.size());
+        for (Stmt* stmt : body) {
+            walk(stmt, out);
+            if (!out.empty() && leaves(*out.back())) {
+                break;
+            }
+        }
+        body = std::move(out);
+    }
+
+    static bool leaves(const Stmt& stmt) {
+        return stmt.kind == StmtKind::kReturn || stmt.kind == StmtKind::kBreak ||
+               stmt.kind == StmtKind::kContinue;
+    }
+
+    void walk(Stmt* stmt, Body& out) {
+        for_each_slot(*stmt, [&](Expr*& slot) { rewrite(slot, [&](Expr* e) { return fold(e); }); });
+        if (auto* branch = stmt->as<If>()) {
+            if (const auto truth = truth_of(branch->condition)) {
+                Body& taken = *truth ? branch->then_body : branch->else_body;
+                walk(taken);
+                out.insert(out.end(), taken.begin(), taken.end());
+                return;
+            }
+        }
+        if (auto* loop = stmt->as<While>(); loop && truth_of(loop->condition) == false) {
+            return;
+        }
+        if (auto* loop = stmt->as<For>(); loop && never_runs(*loop)) {
+            return;
+        }
+        if (auto* assertion = stmt->as<Assert>();
+            assertion && truth_of(assertion->condition) == true) {
+            return;
+        }
+        if (auto* evaluate = stmt->as<Evaluate>(); evaluate && is_pure(*evaluate->value)) {
+            return;
+        }
+        if (auto* branch = stmt->as<If>()) {
+            walk(branch->then_body);
+            walk(branch->else_body);
+            if (branch->then_body.empty() && branch->else_body.empty() &&
+                is_pure(*branch->condition)) {
+                return;
+            }
+        } else {
+            for_each_body(*stmt, [&](Body& body) { walk(body); });
+        }
+        if (auto* assignment = stmt->as<Assign>()) {
+            note_constant(*assignment);
+        }
+        out.push_back(stmt);
+    }
+
+    static bool never_runs(const For& loop) {
+        const auto begin = constant_integer(loop.begin), end = constant_integer(loop.end),
+                   step = constant_integer(loop.step);
+        return begin && end && step && (*step > 0 ? *begin >= *end : *begin <= *end);
+    }
+
+    // ------------------------------------------------------------ expressions
+
+    Expr* constant(const Expr* at, Constant value) {
+        return Builder(module_, at->span).constant(at->type, std::move(value));
+    }
+
+    Expr* fold(Expr* expr) {
+        if (expr->op == Op::kVar) {
+            const auto found = constants_.find(expr->var);
+            return found == constants_.end() ? expr : constant(expr, found->second);
+        }
+        if (Expr* value = evaluate(expr)) {
+            return value;
+        }
+        switch (expr->op) {
+            case Op::kSelect:
+                if (const auto truth = truth_of(expr->operands[0])) {
+                    return expr->operands[*truth ? 1 : 2];
+                }
+                return expr;
+            case Op::kAnd:
+            case Op::kOr:
+                return fold_logic(expr);
+            case Op::kNot:
+            case Op::kNeg:
+                return expr->operands[0]->op == expr->op ? expr->operands[0]->operands[0] : expr;
+            case Op::kConvert:
+                return fold_conversion(expr);
+            case Op::kPow:
+                return fold_power(expr);
+            default:
+                break;
+        }
+        return expr->operands.size() == 2 ? fold_binary(expr) : expr;
+    }
+
+    Expr* evaluate(const Expr* expr) {
+        if (expr->operands.empty() || expr->operands.size() > 3 || !expr->type.is_scalar() ||
+            !std::ranges::all_of(expr->operands, is_const)) {
+            return nullptr;
+        }
+        std::array<Constant, 3> values;
+        for (std::size_t i = 0; i < expr->operands.size(); ++i) {
+            values[i] = expr->operands[i]->constant;
+        }
+        const Scalar operand = expr->operands.back()->type.scalar;
+        const auto value =
+            evaluate_op(expr->op, operand, expr->type.scalar,
+                        std::span<const Constant>(values.data(), expr->operands.size()));
+        return value ? constant(expr, *value) : nullptr;
+    }
+
+    static Expr* fold_logic(Expr* expr) {
+        Expr *a = expr->operands[0], *b = expr->operands[1];
+        const bool neutral = expr->op == Op::kAnd;  // True and x, False or x
+        if (const auto left = truth_of(a)) {
+            return *left == neutral ? b : a;
+        }
+        if (const auto right = truth_of(b)) {
+            return *right == neutral ? a : is_pure(*a) ? b : expr;
+        }
+        return expr;
+    }
+
+    // Two conversions in a row, where the first loses nothing.
+    static Expr* fold_conversion(Expr* expr) {
+        Expr* inner = expr->operands[0];
+        if (inner->op == Op::kConvert &&
+            embeds(inner->operands[0]->type.scalar, inner->type.scalar)) {
+            expr->operands[0] = inner = inner->operands[0];
+        }
+        return inner->type == expr->type ? inner : expr;
+    }
+
+    Expr* fold_power(Expr* expr) {
+        Expr *base = expr->operands[0], *exponent = expr->operands[1];
+        const auto is = [&](std::int64_t value) {
+            return is_integer_value(exponent, value) ||
+                   is_real_value(exponent, static_cast<double>(value));
+        };
+        if (is(0) && is_pure(*base)) {
+            return constant(expr, Constant{std::int64_t{1}});
+        }
+        if (is(1)) {
+            return base;
+        }
+        if (is(2)) {  // one correctly rounded product: what pow aims at
+            Expr* square = module_.make_expr(Op::kSquare, expr->type, expr->span, {base});
+            return square;
+        }
+        return expr;
+    }
+
+    Expr* fold_binary(Expr* expr) {
+        Expr *a = expr->operands[0], *b = expr->operands[1];
+        const bool integral = is_integer(expr->type.scalar);
+        switch (expr->op) {
+            case Op::kAdd:
+                if (is_integer_value(b, 0) || is_real_value(b, -0.0)) {
+                    return a;
+                }
+                if (is_integer_value(a, 0) || is_real_value(a, -0.0)) {
+                    return b;
+                }
+                return integral ? fold_sum(expr) : expr;
+            case Op::kSub:
+                if (is_integer_value(b, 0) || is_real_value(b, 0.0)) {
+                    return a;
+                }
+                return integral ? fold_sum(expr) : expr;
+            case Op::kMul:
+                if (is_one(b) || is_one(a)) {
+                    return is_one(b) ? a : b;
+                }
+                if (is_integer_value(b, 0) && is_pure(*a)) {
+                    return b;
+                }
+                return is_integer_value(a, 0) && is_pure(*b) ? a : expr;
+            case Op::kDiv:
+                return is_real_value(b, 1.0) ? a : expr;
+            case Op::kFloorDiv:
+                return is_integer_value(b, 1) ? a : expr;
+            case Op::kMod:
+                return is_integer_value(b, 1) && is_pure(*a)
+                           ? constant(expr, Constant{std::int64_t{0}})
+                           : expr;
+            case Op::kShl:
+            case Op::kShr:
+            case Op::kBitOr:
+            case Op::kBitXor:
+                return is_integer_value(b, 0) ? a : expr;
+            default:
+                return expr;
+        }
+    }
+
+    // (x + 3) - 1 is x + 2: integers wrap, so that always holds.
+    Expr* fold_sum(Expr* expr) {
+        Expr *inner = expr->operands[0], *last = expr->operands[1];
+        const bool chain = (inner->op == Op::kAdd || inner->op == Op::kSub) &&
+                           is_const(inner->operands[1]) && is_const(last);
+        if (!chain) {
+            return expr;
+        }
+        const auto signed_value = [](const Expr* sum, const Expr* constant) {
+            const auto value =
+                static_cast<std::uint64_t>(std::get<std::int64_t>(constant->constant.value));
+            return sum->op == Op::kAdd ? value : -value;
+        };
+        const auto total = static_cast<std::int64_t>(signed_value(inner, inner->operands[1]) +
+                                                     signed_value(expr, last));
+        if (total == 0) {
+            return inner->operands[0];
+        }
+        const bool subtract = total < 0 && is_signed_integer(expr->type.scalar) &&
+                              total != std::numeric_limits<std::int64_t>::min();
+        return module_.make_expr(
+            subtract ? Op::kSub : Op::kAdd, expr->type, expr->span,
+            {inner->operands[0], constant(expr, Constant{subtract ? -total : total})});
+    }
+
+    Module& module_;
+    Function& function_;
+    std::unordered_map<const Var*, int> definitions_;
+    std::unordered_map<const Var*, Constant> constants_;
+};
+
+}  // namespace
+
+void fold_constants(PassContext& context) {
+    for (Function* function : context.module.functions) {
+        Folder(context.module, *function).run();
+    }
+}
+
+}  // namespace parpy

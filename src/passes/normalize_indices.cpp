@@ -1,0 +1,118 @@
+// Subscripts of loads and stores, decided by their intervals (normalize_indices.h).
+#include "passes/normalize_indices.h"
+
+#include <algorithm>
+
+#include "analysis/intervals.h"
+#include "ir/builder.h"
+#include "ir/clone.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+bool has_call(const Expr& expr) {
+    return expr.op == Op::kCall ||
+           std::ranges::any_of(expr.operands, [](const Expr* e) { return has_call(*e); });
+}
+
+class Normalizer {
+public:
+    Normalizer(PassContext& context, const Function& function)
+        : context_(context), intervals_(function) {}
+
+    void run(Body& body) {
+        for (Stmt* stmt : body) {
+            // Bottom-up: the subscripts of a subscript first; its interval is that of the original.
+            rewrite_slots(*stmt, [&](Expr* expr) {
+                if (expr->op == Op::kLoad) {
+                    normalize(*expr->var, expr->operands, expr->span);
+                }
+                return expr;
+            });
+            if (auto* store = stmt->as<Store>()) {
+                normalize(*store->array, store->indices, store->span);
+            }
+            ++depth_;
+            for_each_body(*stmt, [&](Body& inner) { run(inner); });
+            --depth_;
+        }
+    }
+
+private:
+    void normalize(const Var& array, std::vector<Expr*>& indices, Span span) {
+        for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+            indices[axis] = normalize(array, axis, indices[axis], span);
+        }
+    }
+
+    Expr* normalize(const Var& array, std::size_t axis, Expr* index, Span span) {
+        const Dim& dim = array.dims[axis];
+        const auto value = constant_integer(index);
+        if (value && dim.extent &&
+            !check(array, axis, *value, index->span.valid() ? index->span : span)) {
+            return index;
+        }
+        const Interval range = intervals_.of(index);
+        if (range.empty() || range.low >= 0 || is_unsigned_integer(index->type.scalar)) {
+            return index;
+        }
+        Builder b(context_.module, index->span);
+        if (value && dim.extent) {
+            return b.integer(*value + *dim.extent, index->type.scalar);
+        }
+        if (range.high < 0) {
+            return b.binary(Op::kAdd, index, extent(b, dim, index->type.scalar));
+        }
+        if (has_call(*index)) {  // one evaluation: for a valid subscript the same
+            return b.binary(Op::kMod, index, extent(b, dim, index->type.scalar));
+        }
+        Expr* negative =
+            b.binary(Op::kLt, clone(context_.module, index), b.integer(0, index->type.scalar));
+        Expr* from_end =
+            b.binary(Op::kAdd, clone(context_.module, index), extent(b, dim, index->type.scalar));
+        return b.select(negative, from_end, index);
+    }
+
+    static Expr* extent(Builder& b, const Dim& dim, Scalar scalar) {
+        return dim.extent ? b.integer(*dim.extent, scalar)
+                          : b.convert(b.var(dim.extent_var), scalar);
+    }
+
+    bool check(const Var& array, std::size_t axis, std::int64_t value, Span span) {
+        const std::int64_t extent = *array.dims[axis].extent;
+        if (value >= -extent && value < extent) {
+            return true;
+        }
+        // An empty array may well be subscripted where the program never comes.
+        if (extent == 0 && depth_ > 0) {
+            return true;
+        }
+        auto& error = context_.diagnostics.error(Code::kP208, span,
+                                                 "subscript " + std::to_string(value) +
+                                                     " is out of bounds for axis " +
+                                                     std::to_string(axis) + " of '" + array.name +
+                                                     "', whose size is " + std::to_string(extent));
+        error.help = extent == 0 ? "pass an array that is not empty"
+                                 : "use a subscript from " + std::to_string(-extent) + " to " +
+                                       std::to_string(extent - 1);
+        return false;
+    }
+
+    PassContext& context_;
+    const Intervals intervals_;
+    int depth_ = 0;
+};
+
+}  // namespace
+
+void normalize_indices(PassContext& context) {
+    for (Function* function : context.module.functions) {
+        Normalizer(context, *function).run(function->body);
+    }
+}
+
+}  // namespace parpy

@@ -1,0 +1,17 @@
+// Makes every subscript count from the start of its dimension.
+//
+//     before  y[-1] = x[i - 1] + x[k]          x: f32[10], i in 0 … 9, k unknown
+//     after   y[9] = x[i - 1 + 10 if i - 1 < 0 else i - 1] + x[k + 10 if k < 0 else k]
+//
+// A subscript whose sign the intervals prove is left alone, or gets the extent added outright. A
+// constant beyond a known extent is an error (P208).
+// Before: kTyped, after normalize_loops. After: kLoops.
+#pragma once
+
+#include "pass.h"
+
+namespace parpy {
+
+void normalize_indices(PassContext& context);
+
+}  // namespace parpy
