@@ -6,11 +6,19 @@
 
 #include "pass.h"
 #include "passes/check_labels.h"
+#include "passes/fold_constants.h"
+#include "passes/infer_reductions.h"
 #include "passes/infer_types.h"
 #include "passes/legalize_cpu.h"
 #include "passes/map_loops.h"
+#include "passes/narrow_indices.h"
+#include "passes/narrow_math.h"
+#include "passes/normalize_indices.h"
+#include "passes/normalize_loops.h"
+#include "passes/outline_kernels.h"
 #include "passes/outline_workers.h"
 #include "passes/specialize_arguments.h"
+#include "passes/split_kernels.h"
 
 namespace parpy {
 namespace {
@@ -32,9 +40,25 @@ const std::vector<Row>& table() {
         {{"specialize-arguments", specialize_arguments, kSurface,
           "first of all that depend on the call: types and shapes come from its arguments"}, On::kAll},
         {{"infer-types", infer_types, kTyped,
-          "as soon as parameters have types: nothing else can work on untyped expressions"}, On::kAll},
+          "as soon as parameters have types: nothing else works on untyped expressions"}, On::kAll},
+        {{"fold-constants", fold_constants, kTyped,
+          "before anything that asks for constants: bounds, subscripts, conversions of literals"}, On::kAll},
+        {{"narrow-math", narrow_math, kTyped,
+          "after constants have their final type: it looks at conversions to and from f64"}, On::kAll},
+        {{"normalize-loops", normalize_loops, kTyped,
+          "before intervals are asked for: they need loop variables that only the loop sets"}, On::kAll},
+        {{"normalize-indices", normalize_indices, kLoops,
+          "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"map-loops", map_loops, kMapped,
           "after the loops have their final form: levels are given by how parallel loops nest"}, On::kAll},
+        {{"infer-reductions", infer_reductions, kMapped,
+          "after map-loops: only parallel loops are asked, and each is told what it reduces"}, On::kAll},
+        {{"split-kernels", split_kernels, kMapped,
+          "after infer-reductions: a reduced scalar may be updated in several kernels, others tie them together"}, On::kCuda},
+        {{"narrow-indices", narrow_indices, kMapped,
+          "before kernels are outlined: what is narrow there is narrow in their parameters too"}, On::kCuda},
+        {{"outline-kernels", outline_kernels, kKernels,
+          "after split-kernels: every nest is now one kernel"}, On::kCuda},
         {{"outline-workers", outline_workers, kKernels,
           "last of all that see a nest as one: afterwards the loops of the workers are functions"}, On::kCpu},
         {{"legalize-cpu", legalize_cpu, kTarget,

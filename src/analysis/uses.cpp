@@ -105,7 +105,7 @@ public:
             expr(launch->iterations);
             for (const Expr* size : launch->grid)
                 expr(size);
-            if (launch->chunks != nullptr) uses_.written.insert(launch->chunks);
+            if (launch->chunks != nullptr) uses_.read.insert(launch->chunks);
             arguments(*launch->kernel, launch->arguments);
         }
     }
@@ -193,6 +193,17 @@ bool invariant(const Expr& expr, const Uses& uses) {
                         [&](const Var* v) { return uses.stored.contains(v); });
 }
 
+bool same(const Expr& a, const Expr& b) {
+    return a.op == b.op && a.type == b.type && a.constant == b.constant && a.var == b.var &&
+           a.index == b.index && a.reg == b.reg && a.callee == b.callee &&
+           same(a.operands, b.operands);
+}
+
+bool same(const std::vector<Expr*>& a, const std::vector<Expr*>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Expr* x, const Expr* y) { return same(*x, *y); });
+}
+
 // Each function takes the scalars live after its piece and returns those live before it. Loops run
 // to the fixpoint; a statement in a loop is visited several times and keeps the last, largest set.
 class LivenessWalk {
@@ -243,8 +254,6 @@ private:
             return targets_.empty() ? VarSet{} : targets_.back().on_continue;
         }
         if (s->kind == StmtKind::kReturn) live = VarSet{};
-        if (const auto* launch = s->as<Launch>(); launch != nullptr && launch->chunks != nullptr)
-            live.erase(launch->chunks);
         live.insert(uses_of(*s).read);
         return live;
     }
@@ -280,8 +289,8 @@ private:
     std::vector<Targets> targets_;
 };
 
-VarSet exposed_reads(const Body& body) {
-    return LivenessWalk(nullptr).body(body, {});
+VarSet exposed_reads(const Body& body, const VarSet& live_after) {
+    return LivenessWalk(nullptr).body(body, live_after);
 }
 
 VarSet free_variables(const Body& body) {

@@ -50,7 +50,9 @@ struct Uses {
 // Scalars whose value at entry `body` may read: read on some path before the body assigns them. A
 // scalar that the body writes and that is not exposed is assigned before it is read on every path;
 // if it is not live after the body either, it is private to one run of the body.
-[[nodiscard]] VarSet exposed_reads(const ir::Body& body);
+// `live_after`: scalars that are wanted after the body; those that it may leave unassigned count as
+// exposed as well.
+[[nodiscard]] VarSet exposed_reads(const ir::Body& body, const VarSet& live_after = {});
 
 // What `body` needs from outside to run as a function of its own: its exposed scalars and the
 // arrays it uses but does not allocate. Arrays loaded first, then arrays only stored, then scalars.
@@ -59,6 +61,11 @@ struct Uses {
 // True if `expr` has one value throughout the piece of program that `uses` describes: it reads no
 // scalar written and no array stored there, and calls nothing.
 [[nodiscard]] bool invariant(const ir::Expr& expr, const Uses& uses);
+
+// True if the two are the same expression on the same variables. Says nothing of whether they have
+// the same value: that also needs the variables unchanged from the one place to the other.
+[[nodiscard]] bool same(const ir::Expr& a, const ir::Expr& b);
+[[nodiscard]] bool same(const std::vector<ir::Expr*>& a, const std::vector<ir::Expr*>& b);
 
 // Which scalars are read later. Describes the function as it was when the object was made.
 class Liveness {

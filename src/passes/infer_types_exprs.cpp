@@ -61,7 +61,9 @@ Operand Typer::walk(Expr*& slot) {
         case Op::kLoad:
             return walk_load(*slot);
         case Op::kExtent:
-            return walk_extent(slot);
+        case Op::kRank:
+        case Op::kSize:
+            return walk_shape(slot);
         case Op::kCall:
             return walk_call(slot);
         case Op::kConvert:
@@ -175,7 +177,8 @@ Operand Typer::walk_load(Expr& expr) {
     return operand;
 }
 
-Operand Typer::walk_extent(Expr*& slot) {
+// x.shape[i], x.ndim and x.size, all Python integers.
+Operand Typer::walk_shape(Expr*& slot) {
     const Var* array = slot->var;
     if (!array->type.is_array()) {
         if (!array->type.is_unknown()) {
@@ -186,26 +189,52 @@ Operand Typer::walk_extent(Expr*& slot) {
         return kUnknownOperand;
     }
     const int rank = array->type.rank;
+    const std::string has = "'" + array->name + "' has " + std::to_string(rank) +
+                            (rank == 1 ? " dimension" : " dimensions");
+    const auto* demanded = std::get_if<std::int64_t>(&slot->constant.value);
+    if (slot->op == Op::kExtent && demanded != nullptr && *demanded != rank) {
+        report(Code::kP220, slot->span,
+               has + ", but its shape is unpacked into " + std::to_string(*demanded) +
+                   (*demanded == 1 ? " name" : " names"),
+               "give one name per dimension");
+        return kUnknownOperand;
+    }
     const int axis = slot->index < 0 ? slot->index + rank : slot->index;
-    if (axis < 0 || axis >= rank) {
-        report(Code::kP216, slot->span,
-               "'" + array->name + "' has " + std::to_string(rank) +
-                   (rank == 1 ? " dimension" : " dimensions") + ", there is no axis " +
-                   std::to_string(slot->index),
+    if (slot->op == Op::kExtent && (axis < 0 || axis >= rank)) {
+        report(Code::kP216, slot->span, has + ", there is no axis " + std::to_string(slot->index),
                rank == 0 ? "it is a single element: '" + array->name + "[()]'"
                          : "use an axis from 0 to " + std::to_string(rank - 1));
         return kUnknownOperand;
     }
-    const Dim& dim = array->dims[static_cast<std::size_t>(axis)];
+    std::int64_t known = 1;
+    std::vector<Var*> at_run_time;
+    const auto multiply = [&](const Dim& dim) {
+        if (dim.extent) {
+            known *= *dim.extent;
+        } else {
+            at_run_time.push_back(dim.extent_var);
+        }
+    };
+    if (slot->op == Op::kExtent) {
+        multiply(array->dims[static_cast<std::size_t>(axis)]);
+    } else if (slot->op == Op::kSize) {
+        std::ranges::for_each(array->dims, multiply);
+    } else {
+        known = rank;
+    }
     Operand operand;
     operand.type = Type::weak_of(Scalar::kI64);
-    if (dim.extent) {
-        operand.constant = Constant{*dim.extent};
+    if (at_run_time.empty()) {
+        operand.constant = Constant{known};
     }
     if (rewriting()) {
         Builder b(context_.module, slot->span);
-        slot = dim.extent ? b.integer(*dim.extent) : b.var(dim.extent_var);
-        slot = b.convert(slot, index_scalar());
+        Expr* value = at_run_time.empty() || known != 1 ? b.integer(known) : nullptr;
+        for (Var* extent : at_run_time) {
+            value = value == nullptr ? b.var(extent) : b.binary(Op::kMul, value, b.var(extent));
+        }
+        slot = value->op == Op::kConst ? b.constant(Type::of(index_scalar()), value->constant)
+                                       : b.convert(value, index_scalar());
     }
     return operand;
 }

@@ -96,7 +96,7 @@ private:
     Operand walk_const(ir::Expr& expr);
     Operand walk_var(ir::Expr*& slot);
     Operand walk_load(ir::Expr& expr);
-    Operand walk_extent(ir::Expr*& slot);
+    Operand walk_shape(ir::Expr*& slot);
     Operand walk_call(ir::Expr*& slot);
     Operand walk_convert(ir::Expr*& slot);
     Operand walk_logical(ir::Expr*& slot);

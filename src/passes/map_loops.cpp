@@ -4,21 +4,17 @@
 #include "passes/map_loops.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
+#include "mapping/geometry.h"
 
 namespace parpy {
 
 using namespace ir;
 
 namespace {
-
-constexpr std::int64_t kWarpSize = 32;
-constexpr std::int64_t kMaxThreadsPerBlock = 1024;
-constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();
 
 bool is_parallel(const Stmt& stmt) {
     const auto* loop = stmt.as<For>();
@@ -48,7 +44,7 @@ public:
 private:
     void check(const std::string& label, const LoopPar& request) {
         const Span at = context_.module.entry_function()->span;
-        if (request.threads < 0 || request.threads > kMaxBlocks * kMaxThreadsPerBlock) {
+        if (request.threads < 0 || request.threads > kMaxGridX * kMaxThreadsPerBlock) {
             context_.diagnostics
                 .error(Code::kP304, at,
                        "label '" + label + "' is mapped to " + std::to_string(request.threads) +
@@ -252,22 +248,18 @@ private:
         if (contains_parallel(loop.body)) {
             mapping.level = Level::kBlocks;
             mapping.threads_per_block = LoopPar::kDefaultThreadsPerBlock;
-            if (mapping.threads > kMaxBlocks) too_large(loop, mapping.threads);
+            if (mapping.threads > kMaxGridX) too_large(loop, mapping.threads);
             return;
         }
-        mapping.level = Level::kThreads;
-        const std::int64_t rounded = (mapping.threads + kWarpSize - 1) / kWarpSize * kWarpSize;
-        mapping.threads_per_block = std::min(rounded, tpb);
-        mapping.blocks = (rounded + mapping.threads_per_block - 1) / mapping.threads_per_block;
-        mapping.threads = mapping.blocks * mapping.threads_per_block;
-        if (mapping.threads > kMaxBlocks) too_large(loop, mapping.threads);
+        map_to_threads(mapping, mapping.threads, tpb);
+        if (mapping.threads > kMaxGridX) too_large(loop, mapping.threads);
     }
 
     void too_large(const For& loop, std::int64_t threads) {
         context_.diagnostics
             .error(Code::kP312, loop.span,
                    "loop '" + loop.var->name + "' is mapped to " + std::to_string(threads) +
-                       " threads, more than one kernel can have (" + std::to_string(kMaxBlocks) +
+                       " threads, more than one kernel can have (" + std::to_string(kMaxGridX) +
                        ")")
             .help = "map it to fewer threads: each then runs several iterations";
     }

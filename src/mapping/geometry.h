@@ -1,0 +1,57 @@
+// How a kernel's loops lie on the grid. Loops that spread over several blocks are nested in a chain
+// (split_kernels sees to that); each is one level of the grid, the innermost level in x. All other
+// loops run within a block. The sizes are the thread counts the user gave, so they are constants,
+// whatever the trip counts are: each index runs every size-th iteration.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/ir.h"
+
+namespace parpy {
+
+inline constexpr std::int64_t kWarpSize = 32;
+inline constexpr std::int64_t kMaxThreadsPerBlock = 1024;
+inline constexpr std::int64_t kMaxGridX = 2147483647;
+inline constexpr std::int64_t kMaxGridYZ = 65535;
+
+// Makes `mapping` a level of `threads` threads, rounded up to warps, in blocks of at most `tpb`.
+void map_to_threads(ir::LoopMapping& mapping, std::int64_t threads, std::int64_t tpb);
+
+// True if the iterations of `loop` run in more than one block.
+[[nodiscard]] bool spreads(const ir::For& loop);
+[[nodiscard]] bool contains_spreading(const ir::Stmt& stmt);
+[[nodiscard]] bool contains_spreading(const ir::Body& body);
+
+// Brings a loop and all in it down to one block: blocks become sequential, threads one block's.
+void confine(ir::For& loop);
+void confine(ir::Body& body);
+
+struct GridLevel {
+    ir::For* loop = nullptr;
+    std::int64_t size = 1;  // blocks
+};
+
+struct KernelShape {
+    std::vector<GridLevel> levels;  // outermost first; empty: one block
+    std::int64_t block = 1;         // threads per block; 1: no loop runs on threads
+
+    [[nodiscard]] std::int64_t blocks() const;
+    // Index of `loop` among the levels, or -1.
+    [[nodiscard]] int level_of(const ir::For* loop) const;
+    // x, y, z of the grid. More levels than the grid has dimensions, or outer levels too large for
+    // y and z, are flattened into x.
+    [[nodiscard]] std::array<std::int64_t, 3> grid() const;
+    // This block's index in a level: 0 … size - 1, an i32.
+    [[nodiscard]] ir::Expr* index(ir::Builder& builder, std::size_t level) const;
+
+private:
+    [[nodiscard]] bool flat() const;
+};
+
+// The shape of a kernel from its body (chain of spreading loops, profile kKernels, CUDA).
+[[nodiscard]] KernelShape shape_of(ir::Body& body);
+
+}  // namespace parpy
