@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "backend/emit.h"
 #include "ir/builder.h"
 #include "ir/eval.h"
 #include "ir/eval_ops.h"
@@ -24,6 +25,8 @@ constexpr std::string_view kHelp =
   --pass A,B,C             run these passes, in this order
   --pipeline cpu|cuda      run the pipeline of a back end
   --until PASS             ... up to and including PASS
+  --emit cpu|cuda          print the generated program instead; runs that pipeline, unless --pass
+                           says what to run
   --backend cpu|cuda       the target of passes that ask for it (default: that of --pipeline, or cpu)
   --parallelize 'N=threads(64),M=threads(128).reduce().tpb(256)'
   --signature 'f64[10, 20], f32[?; 1] ro, int=5, float, i32'
@@ -54,6 +57,7 @@ struct Arguments {
     bool spans = false, trace = false, quiet = false, help = false, eval = false;
     std::map<std::string, double> values;  // --set
     std::optional<Backend> print_pipeline;
+    std::optional<Backend> emit;
     std::string file;
     std::string error;
 };
@@ -228,6 +232,8 @@ Arguments parse_arguments(int count, char** values) {
             }
         } else if (flag == "--pipeline") {
             out.pipeline = target_value();
+        } else if (flag == "--emit") {
+            out.emit = target_value();
         } else if (flag == "--until") {
             out.until = value();
         } else if (flag == "--backend") {
@@ -276,6 +282,10 @@ Arguments parse_arguments(int count, char** values) {
             out.file = flag;
         }
     }
+    if (out.emit && !out.pipeline && out.passes.empty()) {
+        out.pipeline = out.emit;
+    }
+    target = out.emit ? out.emit : target;
     out.options.backend = target.value_or(out.pipeline.value_or(Backend::kCpu));
     return out;
 }
@@ -455,6 +465,8 @@ int run(Arguments& arguments) {
         const ir::Profile profile =
             arguments.verify.value_or(passes.empty() ? ir::Profile::kTyped : passes.back().after);
         ok = evaluate_and_print(arguments, module, profile, diagnostics);
+    } else if (ok && arguments.emit) {
+        std::cout << emit_program(module, *arguments.emit, arguments.options).text;
     } else if (ok && !arguments.quiet && !arguments.trace) {
         std::cout << ir::print(module, {.spans = arguments.spans});
     }

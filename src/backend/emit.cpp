@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/uses.h"
 #include "backend/emit_function.h"
 #include "ir/visit.h"
 
@@ -45,6 +46,19 @@ void find_stored(ProgramFacts& facts) {
                     facts.stored.insert(expr.var);
                 }
             });
+        }
+    }
+}
+
+// A kernel's parameters that only describe shapes it never asks for.
+void find_unused(ProgramFacts& facts, const Function& kernel) {
+    const Uses uses = uses_of(kernel.body);
+    for (const ir::Var* param : kernel.params) {
+        const bool used = param->type.is_array()
+                              ? uses.touches(param)
+                              : uses.read.contains(param) || uses.written.contains(param);
+        if (!used) {
+            facts.unused.insert(param);
         }
     }
 }
@@ -113,13 +127,14 @@ void name_functions(ProgramFacts& facts) {
 }
 
 ProgramFacts facts_of(const ir::Module& module) {
-    ProgramFacts facts{module, {}, {}, {}, {}, {}, {}};
+    ProgramFacts facts{module, {}, {}, {}, {}, {}, {}, {}};
     name_functions(facts);
     find_stored(facts);
     int index = 0;
     for (const Function* function : module.functions) {
         if (function->kind == FunctionKind::kKernel) {
             facts.kernel_index[function] = index++;
+            find_unused(facts, *function);
         }
         ir::for_each_stmt(function->body, [&](const ir::Stmt& stmt) {
             if (const auto* launch = stmt.as<ir::Launch>()) {
@@ -159,9 +174,9 @@ void for_each_word(std::string_view text, F&& fn) {
 class Prelude {
 public:
     explicit Prelude(const Dialect& dialect) {
-        for (const auto snippets : {c_family_prelude(), dialect.prelude}) {
+        for (const auto snippets : {dialect.prelude, c_family_prelude()}) {
             for (const Snippet& snippet : snippets) {
-                by_name_.insert_or_assign(snippet.name, &snippet);
+                by_name_.emplace(snippet.name, &snippet);  // the dialect's own first
                 table_.push_back(&snippet);
             }
         }
@@ -215,7 +230,7 @@ std::string functions_text(const Dialect& dialect, ProgramFacts& facts,
     std::string text;
     for (const Function* helper : helpers.order) {
         if (facts.recursive.contains(helper)) {
-            text += FunctionPrinter(dialect, facts, *helper).prototype() + ";\n";
+            text += FunctionPrinter(dialect, facts, *helper).prototype();
         }
     }
     const auto add = [&](std::string function) { text += (text.empty() ? "" : "\n") + function; };

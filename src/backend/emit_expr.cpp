@@ -171,7 +171,9 @@ std::string ExprPrinter::root(const Expr& expr) const {
 
 std::string ExprPrinter::count(const Expr& expr, Precedence at_least) const {
     const bool before = std::exchange(counting_, true);
-    std::string text = operand(expr, at_least).text;
+    const bool widened = expr.op == Op::kConvert && ir::is_integer(expr.type.scalar) &&
+                         widens(expr.operands[0]->type.scalar, expr.type.scalar);
+    std::string text = operand(widened ? *expr.operands[0] : expr, at_least).text;
     counting_ = before;
     return text;
 }

@@ -176,29 +176,32 @@ std::string FunctionPrinter::parameter_type(const Var& var, bool restrict) const
     return type;
 }
 
-std::string FunctionPrinter::parameter_list(std::string_view first, bool restrict) {
-    std::string list(first);
+std::vector<std::string> FunctionPrinter::parameter_list(bool restrict) {
+    std::vector<std::string> list;
     for (const Var* param : function_.params) {
-        if (!list.empty()) {
-            list += ", ";
+        if (!facts_.unused.contains(param)) {
+            list.push_back(parameter_type(*param, restrict) + " " + names_.declare(param));
         }
-        list += parameter_type(*param, restrict) + " " + names_.declare(param);
     }
     return list;
 }
 
-std::string FunctionPrinter::prototype() {
+std::string FunctionPrinter::helper_head() const {
     const std::string result =
         function_.result.is_scalar() ? std::string(exprs_.type(function_.result.scalar)) : "void";
     const auto qualifiers = facts_.recursive.contains(&function_) ? dialect_.recursive_qualifiers
                                                                   : dialect_.helper_qualifiers;
-    return std::string(qualifiers) + " " + result + " " + facts_.names.at(&function_) + "(" +
-           parameter_list("", false) + ")";
+    return std::string(qualifiers) + " " + result + " " + facts_.names.at(&function_) + "(";
+}
+
+std::string FunctionPrinter::prototype() {
+    wrapped(helper_head(), parameter_list(false), ");");
+    return std::move(out_);
 }
 
 std::string FunctionPrinter::helper() {
     comment(function_.span);
-    line(prototype() + " {");
+    wrapped(helper_head(), parameter_list(false), ") {");
     plan_function();
     block(function_.body);
     line("}");
@@ -211,8 +214,8 @@ std::string FunctionPrinter::kernel() {
     if (threads != facts_.kernel_threads.end()) {
         bounds = "__launch_bounds__(" + std::to_string(threads->second) + ") ";
     }
-    line("extern \"C\" __global__ void " + bounds + facts_.names.at(&function_) + "(" +
-         parameter_list("", true) + ") {");
+    wrapped("extern \"C\" __global__ void " + bounds + facts_.names.at(&function_) + "(",
+            parameter_list(true), ") {");
     plan_function();
     block(function_.body);
     line("}");
@@ -232,8 +235,12 @@ std::string FunctionPrinter::worker() {
     }
     std::string fields;
     std::string locals;
-    const std::string source = captured == 0 ? "" : names_.invent("f");
+    std::string source;
     for (const Var* param : params.first(captured)) {
+        if (facts_.unused.contains(param)) {
+            continue;
+        }
+        source = source.empty() ? names_.invent("f") : source;
         const std::string field = names_.declare(param);
         fields += "    " + parameter_type(*param, false) + " " + field + ";\n";
         std::string type = parameter_type(*param, false);
@@ -249,7 +256,7 @@ std::string FunctionPrinter::worker() {
     out_ += fields;
     line("};\n");
     line("static void " + name + "(void* frame" + chunk + ") {");
-    if (captured != 0) {
+    if (!source.empty()) {
         out_ += "    const " + frame + "& " + source + " = *(const " + frame + "*)frame;\n";
         out_ += locals;
     }
@@ -261,33 +268,34 @@ std::string FunctionPrinter::worker() {
 
 std::string FunctionPrinter::entry() {
     const std::string name = facts_.names.at(&function_);
-    line("extern \"C\" int " + name + "(" + parameter_list("ParpyContext* context", true) + ") {");
+    std::vector<std::string> list = parameter_list(true);
+    list.insert(list.begin(), "ParpyContext* context");
+    wrapped("extern \"C\" int " + name + "(", list, ") {");
     plan_function();
     block(function_.body);
     line("    return 0;");
     line("}\n");
 
-    std::string list = "context";
+    list = {"context"};
     for (std::size_t i = 0; i < function_.params.size(); ++i) {
         const Var& param = *function_.params[i];
         const std::string slot = "slots[" + std::to_string(i) + "]";
         const std::string type = parameter_type(param, false);
         const ir::Scalar scalar = param.type.scalar;
-        list += ", ";
         if (param.type.is_array()) {
-            list += "(" + type + ")" + slot;
+            list.push_back("(" + type + ")" + slot);
         } else if (scalar == ir::Scalar::kC128) {  // too wide for a slot, which points to it
-            list += "*(const " + type + "*)" + slot;
+            list.push_back("*(const " + type + "*)" + slot);
         } else if (ir::is_float(scalar) || ir::is_complex(scalar)) {
             const int size = ir::size_in_bytes(scalar);
             const std::string bits = size == 8 ? slot : (size == 4 ? "(u32)" : "(u16)") + slot;
-            list += "__builtin_bit_cast(" + type + ", " + bits + ")";
+            list.push_back("__builtin_bit_cast(" + type + ", " + bits + ")");
         } else {
-            list += "(" + type + ")" + slot;
+            list.push_back("(" + type + ")" + slot);
         }
     }
     line("extern \"C\" int " + name + "_slots(ParpyContext* context, const u64* slots) {");
-    line("    return " + name + "(" + list + ");");
+    wrapped("    return " + name + "(", list, ");");
     line("}");
     return std::move(out_);
 }

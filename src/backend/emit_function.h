@@ -19,6 +19,7 @@ struct ProgramFacts {
     std::unordered_map<const ir::Function*, std::int64_t> kernel_threads;  // largest block launched
     std::unordered_set<const ir::Var*> stored;  // array parameters that are written, by function
     std::unordered_set<const ir::Function*> recursive;
+    std::unordered_set<const ir::Var*> unused;  // parameters that a kernel's body does not name
 };
 
 class FunctionPrinter {
@@ -45,6 +46,7 @@ private:
 
     void plan(const ir::Body& body, const std::vector<const ir::Var*>& vars);
     void plan_function();
+    [[nodiscard]] std::string helper_head() const;
 
     void line(const std::string& text);
     void comment(const Span& span);
@@ -61,7 +63,9 @@ private:
     [[nodiscard]] std::string bound(const ir::For& loop, const ir::Expr& expr, const char* suffix);
     [[nodiscard]] std::string value(const ir::Var* var, const ir::Expr& expr) const;
     [[nodiscard]] std::string parameter_type(const ir::Var& var, bool restrict) const;
-    [[nodiscard]] std::string parameter_list(std::string_view first, bool restrict);
+    [[nodiscard]] std::vector<std::string> parameter_list(bool restrict);
+    void wrapped(const std::string& head, const std::vector<std::string>& items,
+                 std::string_view tail);
     [[nodiscard]] std::string c_type(const ir::Var& var) const {
         return std::string(exprs_.type(var.type.scalar));
     }
@@ -77,7 +81,7 @@ private:
     std::unordered_map<const ir::Var*, ir::Op> any_order_;  // reductions of the loops around
     std::string out_;
     int depth_ = 0;
-    Span last_comment_;
+    std::unordered_set<std::uint64_t> commented_;  // source lines
 };
 
 }  // namespace parpy

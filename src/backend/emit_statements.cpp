@@ -64,15 +64,37 @@ void FunctionPrinter::line(const std::string& text) {
     out_ += '\n';
 }
 
+// `head` items `tail`, broken where the line gets long and aligned behind the head.
+void FunctionPrinter::wrapped(const std::string& head, const std::vector<std::string>& items,
+                              std::string_view tail) {
+    const std::string indent(static_cast<std::size_t>(4 * depth_) + head.size(), ' ');
+    std::string text = head;
+    std::size_t width = indent.size();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const std::string item = items[i] + (i + 1 < items.size() ? "," : std::string(tail));
+        if (i != 0 && width + 1 + item.size() > 100) {
+            text += "\n" + indent;
+            width = indent.size();
+        } else if (i != 0) {
+            text += " ";
+            ++width;
+        }
+        text += item;
+        width += item.size();
+    }
+    line(items.empty() ? head + std::string(tail) : text);
+}
+
+// Once in a function: what a later pass put elsewhere for the same line needs no second heading.
 void FunctionPrinter::comment(const Span& span) {
-    if (!span.valid() || (span.line == last_comment_.line && span.source == last_comment_.source)) {
+    const std::uint64_t key = std::uint64_t{span.source} << 32 | span.line;
+    if (!span.valid() || !commented_.insert(key).second) {
         return;
     }
     const std::string_view text = source_line(facts_.module, span);
     if (!text.empty()) {
         line("// " + std::string(base_name(facts_.module.sources[span.source].name)) + ":" +
              std::to_string(span.line) + ": " + std::string(text));
-        last_comment_ = span;
     }
 }
 
@@ -206,7 +228,7 @@ void FunctionPrinter::branch(const ir::If& stmt) {
            !before_.contains(otherwise->front())) {
         const auto& next = *otherwise->front()->as<ir::If>();
         line("} else if (" + exprs_.root(*next.condition) + ") {");
-        last_comment_ = next.span;
+        commented_.insert(std::uint64_t{next.span.source} << 32 | next.span.line);
         block(next.then_body);
         otherwise = &next.else_body;
     }
@@ -298,8 +320,10 @@ void FunctionPrinter::launch_workers(const ir::Launch& stmt) {
         line(count + " = " + chunks + ";");
     }
     std::string fields;
-    for (const Expr* argument : stmt.arguments) {
-        fields += (fields.empty() ? "" : ", ") + exprs_.root(*argument);
+    for (std::size_t i = 0; i < stmt.arguments.size(); ++i) {
+        if (!facts_.unused.contains(stmt.kernel->params[i])) {
+            fields += (fields.empty() ? "" : ", ") + exprs_.root(*stmt.arguments[i]);
+        }
     }
     const std::string frame = names_.invent(kernel + "_args");
     line(kernel + "_frame " + frame + " = {" + fields + "};");
@@ -315,6 +339,9 @@ void FunctionPrinter::launch_grid(const ir::Launch& stmt) {
     for (std::size_t i = 0; i < stmt.arguments.size(); ++i) {
         const Expr& argument = *stmt.arguments[i];
         const Var& param = *stmt.kernel->params[i];
+        if (facts_.unused.contains(&param)) {
+            continue;
+        }
         const bool named =
             argument.op == Op::kArray || (argument.op == Op::kVar && !argument.var->constant);
         std::string name;

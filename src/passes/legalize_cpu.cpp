@@ -57,29 +57,19 @@ Expr* identity(Builder& b, Op op, Scalar scalar) {
     }
 }
 
-bool same_expr(const Expr* a, const Expr* b) {
-    return a->op == b->op && a->type == b->type && a->constant == b->constant && a->var == b->var &&
-           a->index == b->index && a->callee == b->callee &&
-           std::ranges::equal(a->operands, b->operands, same_expr);
-}
-
-bool same_indices(const std::vector<Expr*>& a, const std::vector<Expr*>& b) {
-    return std::ranges::equal(a, b, same_expr);
-}
-
 // Updates of array[indices] below `body` become updates of the scalar `held`.
 void hold_element(Module& module, Body& body, const Reduction& element, Var* held) {
     rewrite_stmts(body, [&](Stmt* stmt, Body& out) {
         auto* store = stmt->as<Store>();
         if (store != nullptr && store->array == element.var && store->update &&
-            same_indices(store->indices, element.indices)) {
+            same(store->indices, element.indices)) {
             Builder b(module, store->span);
             out.push_back(b.update(held, *store->update, store->value));
             return;
         }
         if (auto* loop = stmt->as<For>()) {
             for (Reduction& inner : loop->mapping.reductions) {
-                if (inner.var == element.var && same_indices(inner.indices, element.indices)) {
+                if (inner.var == element.var && same(inner.indices, element.indices)) {
                     inner = {inner.op, held, {}};
                 }
             }

@@ -53,7 +53,7 @@ public:
         const std::vector<Function*> functions = module_.functions;
         for (Function* function : functions) {
             if (function->kind == FunctionKind::kEntry) {
-                rewrite_stmts(function->body, [&](Stmt* stmt, Body& out) { visit(stmt, out); });
+                host(function->body);
             } else {
                 for_each_stmt(function->body, [](Stmt& stmt) {
                     if (auto* loop = stmt.as<For>()) {
@@ -72,9 +72,19 @@ private:
         }
     }
 
+    void host(Body& body) {
+        Body out;
+        for (Stmt* stmt : body) {
+            visit(stmt, out);
+        }
+        body = std::move(out);
+    }
+
     void visit(Stmt* stmt, Body& out) {
         if (auto* block = stmt->as<Gpu>()) {  // the host is the device
-            out.insert(out.end(), block->body.begin(), block->body.end());
+            for (Stmt* inner : block->body) {
+                visit(inner, out);
+            }
             return;
         }
         auto* loop = stmt->as<For>();
@@ -88,6 +98,7 @@ private:
         if (loop != nullptr && loop->mapping.level == Level::kVector) {
             loop->mapping.level = Level::kSequential;  // host code has no level
         }
+        for_each_body(*stmt, [&](Body& inner) { host(inner); });
         out.push_back(stmt);
     }
 
@@ -131,9 +142,12 @@ private:
             once(loop.end, "_end");
             // ceil((end - begin) / step) either way; a step of 0 gives 0.
             const auto count = [&](Expr* from, Expr* to, Expr* by) {
-                Expr* reach = b.binary(Op::kSub, to, from);
-                Expr* last = b.binary(Op::kSub, own(by), b.integer(1));
-                return b.binary(Op::kFloorDiv, b.binary(Op::kAdd, reach, last), by);
+                const auto stride = constant_integer(by);
+                Expr* last =
+                    stride ? b.integer(*stride - 1) : b.binary(Op::kSub, own(by), b.integer(1));
+                Expr* reach = constant_integer(from) == 0 ? to : b.binary(Op::kSub, to, from);
+                reach = stride == 1 ? reach : b.binary(Op::kAdd, reach, last);
+                return stride == 1 ? reach : b.binary(Op::kFloorDiv, reach, by);
             };
             const auto up = [&](Expr* by) { return count(wide(loop.begin), wide(loop.end), by); };
             const auto down = [&](Expr* by) { return count(wide(loop.end), wide(loop.begin), by); };
@@ -234,16 +248,22 @@ private:
         const auto offset = [&](Var* at) {
             Expr* count = b.convert(b.var(at), counter);
             return constant_integer(loop.begin) == 0 ? count
-                                                     : b.binary(Op::kAdd, own(loop.begin), count);
+                                                     : b.binary(Op::kAdd, count, own(loop.begin));
         };
         For* out = nullptr;
         if (constant_integer(loop.step) == 1) {
             out = b.loop(var, offset(first), offset(last), std::move(body));
         } else {  // counted from `begin` by ones, which the vectoriser understands
             Var* count = b.scalar(loop.var->name + "_count", Scalar::kI64);
-            Expr* moved = b.binary(Op::kMul, b.convert(b.var(count), counter), own(loop.step));
-            if (constant_integer(loop.begin) != 0) {
-                moved = b.binary(Op::kAdd, own(loop.begin), moved);
+            const std::optional<std::int64_t> step = constant_integer(loop.step);
+            const bool down = step && *step < 0;
+            Expr* moved = b.convert(b.var(count), counter);
+            if (step != -1) {
+                Expr* stride = down ? b.integer(-*step, counter) : own(loop.step);
+                moved = b.binary(Op::kMul, moved, stride);
+            }
+            if (down || constant_integer(loop.begin) != 0) {
+                moved = b.binary(down ? Op::kSub : Op::kAdd, own(loop.begin), moved);
             }
             body.insert(body.begin(), b.assign(var, moved));
             out = b.loop(count, b.var(first), b.var(last), std::move(body));
