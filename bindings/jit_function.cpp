@@ -4,11 +4,10 @@
 
 #include <structmember.h>
 
-#include <chrono>
-
 #include "bind_jit.h"
 #include "call_cuda.h"
 #include "raise.h"
+#include "run.h"
 
 namespace parpy {
 namespace {
@@ -25,8 +24,6 @@ const Names& names() {
 
 constexpr std::size_t kInlineArguments = 24;
 constexpr std::size_t kInlineSlots = 64;
-constexpr std::chrono::microseconds kBrief{3};
-constexpr std::uint32_t kSampleEvery = 64;
 
 // Arrays on the stack for what nearly every call needs, on the heap beyond that.
 template <class T, std::size_t N> class Buffer {
@@ -191,28 +188,6 @@ bool any_on_device(Arguments arguments) {
     return false;
 }
 
-// Runs with the GIL released, unless calls of this specialisation are known to be brief: every
-// kSampleEvery calls it is measured anew. Work that depends on run-time values is never known.
-RuntimeError run(const Specialization& specialization, const std::uint64_t* slots) {
-    const Executable& executable = specialization.executable();
-    if (specialization.fixed()) {
-        const std::uint32_t sample = specialization.sample.load(std::memory_order_relaxed);
-        if (sample != 0 && specialization.brief.load(std::memory_order_relaxed)) {
-            specialization.sample.store(sample - 1, std::memory_order_relaxed);
-            return executable.run(slots, nullptr);
-        }
-    }
-    RuntimeError error;
-    const auto begin = std::chrono::steady_clock::now();
-    PyThreadState* thread = PyEval_SaveThread();
-    error = executable.run(slots, nullptr);
-    const auto end = std::chrono::steady_clock::now();
-    PyEval_RestoreThread(thread);
-    specialization.brief.store(end - begin < kBrief, std::memory_order_relaxed);
-    specialization.sample.store(kSampleEvery, std::memory_order_relaxed);
-    return error;
-}
-
 PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptions& call) {
     const ConvertedOptions* converted = nullptr;
     if (call.options != nullptr) {
@@ -253,7 +228,7 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
         }
     } else {
         found->fill(arguments, slots.data());
-        const RuntimeError error = run(*found, slots.data());
+        const RuntimeError error = run_program(*found, slots.data(), nullptr);
         if (error.failed()) {
             set_python_error(error);
             return nullptr;
@@ -336,6 +311,9 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
     Py_VISIT(self->bind);
     Py_VISIT(self->parameters);
     Py_VISIT(self->dict);
+    for (const auto& surface : self->state->surfaces) {
+        if (const int stop = surface->traverse(visit, arg)) return stop;
+    }
     return 0;
 }
 
@@ -346,6 +324,9 @@ int clear(PyObject* object) {
     Py_CLEAR(self->bind);
     Py_CLEAR(self->parameters);
     Py_CLEAR(self->dict);
+    // Not while a call is in flight: it holds a reference to the function, so this is no garbage then.
+    self->state->surface = nullptr;
+    self->state->surfaces.clear();
     return 0;
 }
 
@@ -373,7 +354,6 @@ PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(JitFunction, vectorcall), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(JitFunction, dict), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(JitFunction, weak_references), READONLY, nullptr},
-    {"__wrapped__", T_OBJECT, offsetof(JitFunction, function), READONLY, "The Python function."},
     {nullptr, 0, 0, 0, nullptr},
 };
 PyGetSetDef attributes[] = {

@@ -53,6 +53,7 @@ public:
     Surface(const Surface&) = delete;
     Surface& operator=(const Surface&) = delete;
 
+    int traverse(visitproc visit, void* arg) const;  // for the garbage collector
     [[nodiscard]] bool guards_hold() const;
     [[nodiscard]] std::size_t argument_count() const { return leaves.size() + captures.size(); }
     [[nodiscard]] Specializations& under(const OptionsRecord* record);

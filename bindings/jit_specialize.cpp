@@ -91,6 +91,16 @@ Surface::~Surface() {
     Py_XDECREF(parsed_);
 }
 
+int Surface::traverse(visitproc visit, void* arg) const {
+    Py_VISIT(parsed_);
+    for (const Place& capture : captures) Py_VISIT(capture.container);
+    for (const Guard& guard : guards) {
+        Py_VISIT(guard.place.container);
+        Py_VISIT(guard.expected);
+    }
+    return 0;
+}
+
 bool Surface::guards_hold() const {
     for (const Guard& guard : guards) {
         PyObject* found = guard.place.read_new();
@@ -141,7 +151,10 @@ Surface* current_surface(JitFunction* self) {
         auto made = std::make_unique<Surface>(parsed.ptr(), self->parameters);
         const std::lock_guard lock(state.mutex);
         // This call is itself in flight. Without others nobody uses what was compiled before.
-        if (state.active.load() <= 1) state.surfaces.clear();
+        if (state.active.load() <= 1) {
+            state.surface = nullptr;
+            state.surfaces.clear();
+        }
         state.surfaces.push_back(std::move(made));
         state.surface.store(state.surfaces.back().get(), std::memory_order_release);
         state.generation.store(generation, std::memory_order_relaxed);
