@@ -1,0 +1,299 @@
+// See nvrtc.h. The library stays open until the process ends.
+#include "backend/cuda/nvrtc.h"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+
+#include "backend/cuda/driver.h"
+
+namespace parpy::cuda {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using NvrtcProgram = struct NvrtcProgramRecord*;
+
+struct Nvrtc {
+    Result (*version)(int* major, int* minor) = nullptr;
+    const char* (*error_string)(Result) = nullptr;
+    Result (*count_architectures)(int* count) = nullptr;
+    Result (*architectures)(int* numbers) = nullptr;
+    Result (*create)(NvrtcProgram*, const char* source, const char* name, int headers,
+                     const char* const* texts, const char* const* names) = nullptr;
+    Result (*compile)(NvrtcProgram, int count, const char* const* options) = nullptr;
+    Result (*log_size)(NvrtcProgram, std::size_t*) = nullptr;
+    Result (*log)(NvrtcProgram, char*) = nullptr;
+    Result (*cubin_size)(NvrtcProgram, std::size_t*) = nullptr;
+    Result (*cubin)(NvrtcProgram, char*) = nullptr;
+    Result (*ptx_size)(NvrtcProgram, std::size_t*) = nullptr;
+    Result (*ptx)(NvrtcProgram, char*) = nullptr;
+    Result (*destroy)(NvrtcProgram*) = nullptr;
+
+    std::string file;
+    int major = 0, minor = 0;
+    std::vector<int> known;  // architectures, ascending: 90 for sm_90
+};
+
+constexpr const char* kSonames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
+constexpr const char* kHelp =
+    "install it with 'pip install nvidia-cuda-nvrtc', or set CUDA_HOME to a CUDA toolkit or "
+    "PARPY_NVRTC to the file of libnvrtc.so";
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string() : std::string(value);
+}
+
+// ---- finding the library ------------------------------------------------------------------------
+
+// Files of NVRTC in `directory`, the newest major version first.
+void add_files(const fs::path& directory, std::vector<std::string>& files) {
+    std::error_code ignored;
+    for (const char* soname : kSonames) {
+        if (fs::path file = directory / soname; fs::exists(file, ignored)) files.push_back(file);
+    }
+}
+
+std::vector<std::string> candidates(const std::vector<std::string>& search_paths) {
+    std::vector<std::string> files;
+    std::error_code ignored;
+    if (const std::string own = environment("PARPY_NVRTC"); !own.empty()) {
+        if (!fs::is_directory(own, ignored)) return {own};
+        add_files(own, files);
+        if (files.empty()) files.push_back((fs::path(own) / kSonames[0]).string());
+        return files;
+    }
+    for (const std::string& path : search_paths) {
+        const fs::path packages = fs::path(path) / "nvidia";
+        for (const char* wheel : {"cu13/lib", "cuda_nvrtc/lib", "cu12/lib"})
+            add_files(packages / wheel, files);
+    }
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        if (const std::string home = environment(variable); !home.empty()) {
+            add_files(fs::path(home) / "lib64", files);
+            add_files(fs::path(home) / "lib", files);
+        }
+    }
+    add_files("/usr/local/cuda/lib64", files);
+    add_files("/opt/cuda/lib64", files);
+    files.insert(files.end(), std::begin(kSonames), std::end(kSonames));
+    return files;
+}
+
+// NVRTC opens its builtins by name, and not every build looks beside itself: open them first.
+void open_builtins(const std::string& file) {
+    const fs::path directory = fs::path(file).parent_path();
+    if (directory.empty()) return;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("libnvrtc-builtins.so")) {
+            ::dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+        }
+    }
+}
+
+// Null where `file` cannot be opened or lacks a function; `reason` then says why.
+std::unique_ptr<Nvrtc> open(const std::string& file, std::string& reason) {
+    if (fs::path(file).has_parent_path()) {
+        std::error_code ignored;
+        if (!fs::exists(file, ignored)) {
+            reason = "no file '" + file + "'";
+            return nullptr;
+        }
+        open_builtins(file);
+    }
+    void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        reason = ::dlerror();
+        return nullptr;
+    }
+    auto nvrtc = std::make_unique<Nvrtc>();
+    bool complete = true;
+    const auto find = [&]<typename T>(T*& function, const char* name) {
+        function = reinterpret_cast<T*>(::dlsym(library, name));
+        if (function == nullptr) {
+            complete = false;
+            reason = "'" + file + "' has no function '" + name + "'";
+        }
+    };
+    find(nvrtc->version, "nvrtcVersion");
+    find(nvrtc->error_string, "nvrtcGetErrorString");
+    find(nvrtc->count_architectures, "nvrtcGetNumSupportedArchs");
+    find(nvrtc->architectures, "nvrtcGetSupportedArchs");
+    find(nvrtc->create, "nvrtcCreateProgram");
+    find(nvrtc->compile, "nvrtcCompileProgram");
+    find(nvrtc->log_size, "nvrtcGetProgramLogSize");
+    find(nvrtc->log, "nvrtcGetProgramLog");
+    find(nvrtc->cubin_size, "nvrtcGetCUBINSize");
+    find(nvrtc->cubin, "nvrtcGetCUBIN");
+    find(nvrtc->ptx_size, "nvrtcGetPTXSize");
+    find(nvrtc->ptx, "nvrtcGetPTX");
+    find(nvrtc->destroy, "nvrtcDestroyProgram");
+    if (!complete) return nullptr;
+
+    nvrtc->file = file;
+    nvrtc->version(&nvrtc->major, &nvrtc->minor);
+    int count = 0;
+    if (nvrtc->count_architectures(&count) == kSuccess && count > 0) {
+        nvrtc->known.resize(static_cast<std::size_t>(count));
+        nvrtc->architectures(nvrtc->known.data());
+        std::ranges::sort(nvrtc->known);
+    }
+    return nvrtc;
+}
+
+struct Finder {
+    std::mutex mutex;
+    std::vector<std::string> search_paths;
+    const Nvrtc* found = nullptr;  // never freed: its code runs until the process ends
+};
+
+Finder& finder() {
+    static Finder& the = *new Finder;
+    return the;
+}
+
+// The first candidate whose machine code the driver takes; the first at all where there is no
+// driver or every candidate is newer than it.
+const Nvrtc* nvrtc(RuntimeError& error) {
+    Finder& the = finder();
+    const std::scoped_lock lock(the.mutex);
+    if (the.found != nullptr) return the.found;
+
+    const Driver& driver = Driver::instance();
+    const int newest = driver.unavailable.failed() ? 0 : driver.version / 1000;
+    std::unique_ptr<Nvrtc> best;
+    std::string first_reason;
+    for (const std::string& file : candidates(the.search_paths)) {
+        std::string reason;
+        std::unique_ptr<Nvrtc> one = open(file, reason);
+        if (one == nullptr) {
+            if (first_reason.empty()) first_reason = reason;
+            continue;
+        }
+        const bool fits = newest == 0 || one->major <= newest;
+        if (fits || best == nullptr) best = std::move(one);
+        if (fits) break;
+    }
+    if (best == nullptr) {
+        error = {Code::kP523, "NVRTC, NVIDIA's run-time compiler, was not found: " + first_reason,
+                 kHelp};
+        return nullptr;
+    }
+    return the.found = best.release();
+}
+
+// ---- compiling ----------------------------------------------------------------------------------
+
+std::vector<std::string> arguments_of(const Nvrtc& compiler, const NvrtcOptions& options,
+                                      bool& to_ptx) {
+    const int wanted = std::atoi(options.architecture.c_str() + options.architecture.find('_') + 1);
+    const auto newer = std::ranges::upper_bound(compiler.known, wanted);
+    to_ptx = newer != compiler.known.begin() && *std::prev(newer) != wanted;
+
+    std::vector<std::string> arguments;
+    arguments.push_back(to_ptx ? "-arch=compute_" + std::to_string(*std::prev(newer))
+                               : "-arch=" + options.architecture);
+    arguments.emplace_back("--std=c++17");
+    arguments.emplace_back(options.fast_math ? "--use_fast_math" : "--fmad=false");
+    // Without headers nothing of NVRTC's own prelude is used but the built-in variables and
+    // functions.
+    for (const std::string& directory : options.includes)
+        arguments.push_back("--include-path=" + directory);
+    arguments.insert(arguments.end(), options.extra_flags.begin(), options.extra_flags.end());
+    return arguments;
+}
+
+std::string log_of(const Nvrtc& compiler, NvrtcProgram program) {
+    std::size_t size = 0;
+    if (compiler.log_size(program, &size) != kSuccess || size < 2) return {};
+    std::string log(size, '\0');
+    if (compiler.log(program, log.data()) != kSuccess) return {};
+    log.resize(log.find_last_not_of(std::string_view("\0\n ", 3)) + 1);
+    return log;
+}
+
+RuntimeError compile_failure(const Nvrtc& compiler, NvrtcProgram program, Result result) {
+    constexpr Result kCompilation = 6, kBuiltins = 7;
+    const std::string log = log_of(compiler, program);
+    if (result == kBuiltins) {
+        return {Code::kP524,
+                "NVRTC cannot find its library libnvrtc-builtins beside " + compiler.file,
+                "install NVRTC again: 'pip install --force-reinstall nvidia-cuda-nvrtc'"};
+    }
+    if (result == kCompilation) {
+        return {Code::kP525, "NVRTC does not compile the CUDA text:\n" + log,
+                "if ParPy generated this text, it is a fault of ParPy: please report it with the "
+                "function"};
+    }
+    std::string message = "NVRTC failed: " + std::string(compiler.error_string(result));
+    if (!log.empty()) message += "\n" + log;
+    return {Code::kP524, std::move(message), {}};
+}
+
+}  // namespace
+
+void set_nvrtc_search_paths(std::vector<std::string> directories) {
+    Finder& the = finder();
+    const std::scoped_lock lock(the.mutex);
+    the.search_paths = std::move(directories);
+}
+
+std::string nvrtc_identity() {
+    Finder& the = finder();
+    const std::scoped_lock lock(the.mutex);
+    for (const std::string& file : candidates(the.search_paths)) {
+        struct stat status{};
+        if (::stat(file.c_str(), &status) != 0) continue;
+        return "NVRTC " + file + " " + std::to_string(status.st_size) + " " +
+               std::to_string(status.st_mtime);
+    }
+    return "NVRTC of the system";
+}
+
+std::string compile_cuda(std::string_view source, const std::string& file_name,
+                         const NvrtcOptions& options, RuntimeError& error) {
+    const Nvrtc* compiler = nvrtc(error);
+    if (compiler == nullptr) return {};
+
+    bool to_ptx = false;
+    const std::vector<std::string> arguments = arguments_of(*compiler, options, to_ptx);
+    std::vector<const char*> pointers;
+    for (const std::string& argument : arguments)
+        pointers.push_back(argument.c_str());
+
+    NvrtcProgram program = nullptr;
+    const std::string text(source);
+    if (const Result r =
+            compiler->create(&program, text.c_str(), file_name.c_str(), 0, nullptr, nullptr);
+        r != kSuccess) {
+        error = {Code::kP524, "NVRTC failed: " + std::string(compiler->error_string(r)), {}};
+        return {};
+    }
+    std::string image;
+    Result result = compiler->compile(program, static_cast<int>(pointers.size()), pointers.data());
+    if (result == kSuccess) {
+        const auto size_function = to_ptx ? compiler->ptx_size : compiler->cubin_size;
+        const auto image_function = to_ptx ? compiler->ptx : compiler->cubin;
+        std::size_t size = 0;
+        result = size_function(program, &size);
+        image.resize(size);
+        if (result == kSuccess) result = image_function(program, image.data());
+    }
+    if (result != kSuccess) {
+        image.clear();
+        error = compile_failure(*compiler, program, result);
+    }
+    compiler->destroy(&program);
+    return image;
+}
+
+}  // namespace parpy::cuda

@@ -1,0 +1,320 @@
+// A CUDA program: machine code of its device part, loaded on each device that a call runs on, and
+// the host part that launches it. A call takes no lock and, scratch memory aside, allocates
+// nothing.
+#include "runtime/cuda_executable.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "backend/cuda/nvrtc.h"
+#include "runtime/device.h"
+#include "runtime/device_memory.h"
+#include "runtime/host_code.h"
+#include "runtime/kernel_cache.h"
+
+namespace parpy {
+
+namespace {
+
+using cuda::CurrentContext;
+using cuda::Device;
+using cuda::DevicePointer;
+using cuda::Driver;
+using cuda::kSuccess;
+using cuda::Result;
+using cuda::Stream;
+
+constexpr int kSharedSize = 1;                // function attribute: bytes of static shared memory
+constexpr int kDynamicSharedSize = 8;         // function attribute: the most dynamic shared memory
+constexpr unsigned kPlainShared = 48 * 1024;  // what every kernel may use without asking
+
+// Names that outlive the program: a fault may be reported after it is gone.
+const char* kept_name(const std::string& name) {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& names = *new std::set<std::string>;
+    const std::scoped_lock lock(mutex);
+    return names.insert(name).first->c_str();
+}
+
+std::string shape_text(const unsigned size[3]) {
+    return std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
+           std::to_string(size[2]);
+}
+
+// ---- machine code -------------------------------------------------------------------------------
+
+std::string machine_code(const Program& program, const Options& options,
+                         const std::string& architecture, RuntimeError& error) {
+    cuda::NvrtcOptions nvrtc{architecture, options.fast_math, options.includes,
+                             options.extra_flags};
+    std::string identity =
+        cuda::nvrtc_identity() + "\n" + architecture + (nvrtc.fast_math ? "\nfast" : "\nstrict");
+    for (const std::string& flag : nvrtc.extra_flags)
+        identity += "\n" + flag;
+
+    // Text that pulls in files depends on their contents, which no key knows.
+    const bool cacheable = program.device.find("#include") == std::string::npos;
+    KernelCache& cache = KernelCache::instance();
+    const std::string key =
+        cacheable ? KernelCache::key("cuda", identity, program.device) : std::string();
+    if (cacheable) {
+        if (std::optional<std::string> known = cache.get(key)) return std::move(*known);
+    }
+    std::string image = cuda::compile_cuda(program.device, program.name + ".cu", nvrtc, error);
+    if (cacheable && !image.empty()) cache.put(key, image);
+    return image;
+}
+
+// ---- kernels on one device ----------------------------------------------------------------------
+
+struct Kernel {
+    cuda::Function function = nullptr;
+    const char* name = nullptr;
+    unsigned static_shared = 0;
+    mutable std::atomic<unsigned> dynamic_shared{kPlainShared};  // allowed so far
+};
+
+class LoadedModule {
+public:
+    LoadedModule(const Device& device, const Program& program, const std::string& image,
+                 RuntimeError& error)
+        : device_(device), kernels_(program.kernels.size()) {
+        if (kernels_.empty()) return;
+        const CurrentContext current(device, error);
+        if (error.failed()) return;
+        const Driver& driver = Driver::instance();
+        if (const Result r = driver.cuModuleLoadData(&module_, image.c_str()); r != kSuccess) {
+            error = driver.failure(
+                r, "loading the machine code of '" + program.name + "' on " + device.name,
+                Code::kP526);
+            if (error.code == Code::kP526) {
+                error.help = "the driver runs CUDA " + std::to_string(driver.version / 1000) + "." +
+                             std::to_string(driver.version % 1000 / 10) +
+                             ": install an NVRTC of that release or older, or a newer driver";
+            }
+            return;
+        }
+        for (std::size_t i = 0; i < kernels_.size() && !error.failed(); ++i)
+            find(program.kernels[i], kernels_[i], error);
+    }
+    ~LoadedModule() {
+        if (module_ == nullptr) return;
+        // The device may still run it. A device that faulted has nothing left to unload.
+        RuntimeError ignored;
+        const CurrentContext current(device_, ignored);
+        if (ignored.failed()) return;
+        const Driver& driver = Driver::instance();
+        if (driver.cuCtxSynchronize() == kSuccess) driver.cuModuleUnload(module_);
+    }
+    LoadedModule(const LoadedModule&) = delete;
+    LoadedModule& operator=(const LoadedModule&) = delete;
+
+    [[nodiscard]] const std::vector<Kernel>& kernels() const { return kernels_; }
+
+private:
+    void find(const std::string& name, Kernel& kernel, RuntimeError& error) {
+        const Driver& driver = Driver::instance();
+        kernel.name = kept_name(name);
+        if (driver.cuModuleGetFunction(&kernel.function, module_, name.c_str()) != kSuccess) {
+            error = {Code::kP527, "the device code defines no kernel '" + name + "'",
+                     "keep the declaration extern \"C\" __global__ void " + name + "(…)"};
+            return;
+        }
+        int bytes = 0;
+        driver.cuFuncGetAttribute(&bytes, kSharedSize, kernel.function);
+        kernel.static_shared = static_cast<unsigned>(bytes);
+    }
+
+    const Device& device_;
+    cuda::Module module_ = nullptr;
+    std::vector<Kernel> kernels_;
+};
+
+// ---- one call -----------------------------------------------------------------------------------
+
+class CudaSession final : public DeviceSession {
+public:
+    CudaSession(const Device& device, const std::vector<Kernel>& kernels, Stream stream)
+        : device_(device), kernels_(kernels), stream_(stream) {}
+    ~CudaSession() override {
+        for (std::size_t i = 0; i < scratch_count_; ++i)
+            cuda::release(device_, scratch_[i], stream_);
+        for (const DevicePointer pointer : more_scratch_)
+            cuda::release(device_, pointer, stream_);
+    }
+    CudaSession(const CudaSession&) = delete;
+    CudaSession& operator=(const CudaSession&) = delete;
+
+    int launch(int index, const unsigned grid[3], const unsigned block[3], unsigned shared_bytes,
+               void** arguments, RuntimeError& error) override {
+        if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return 0;
+        if (index < 0 || static_cast<std::size_t>(index) >= kernels_.size()) {
+            error = {Code::kP527,
+                     "the host code launches kernel " + std::to_string(index) + " of " +
+                         std::to_string(kernels_.size()),
+                     {}};
+            return 1;
+        }
+        const Kernel& kernel = kernels_[static_cast<std::size_t>(index)];
+        const Driver& driver = Driver::instance();
+        cuda::note_launch(kernel.name);
+        Result result = kSuccess;
+        if (shared_bytes + kernel.static_shared > kPlainShared) {
+            result = allow_shared(kernel, shared_bytes);
+        }
+        if (result == kSuccess) {
+            result = driver.cuLaunchKernel(kernel.function, grid[0], grid[1], grid[2], block[0],
+                                           block[1], block[2], shared_bytes, stream_, arguments,
+                                           nullptr);
+        }
+        if (result == kSuccess) return 0;
+        error = launch_failure(kernel, result, grid, block, shared_bytes);
+        return 1;
+    }
+
+    void* scratch(std::int64_t bytes, RuntimeError& error) override {
+        const auto size = static_cast<std::size_t>(bytes < 0 ? 0 : bytes);
+        const DevicePointer pointer = cuda::allocate(device_, size, stream_, error);
+        if (pointer == 0) return nullptr;
+        if (scratch_count_ < scratch_.size()) {
+            scratch_[scratch_count_++] = pointer;
+        } else {
+            more_scratch_.push_back(pointer);
+        }
+        const Driver& driver = Driver::instance();
+        if (size > 0) {
+            if (const Result r = driver.cuMemsetD8Async(pointer, 0, size, stream_); r != kSuccess) {
+                error = driver.failure(r, "clearing memory on the GPU");
+                return nullptr;
+            }
+        }
+        return reinterpret_cast<void*>(pointer);
+    }
+
+private:
+    static Result allow_shared(const Kernel& kernel, unsigned bytes) {
+        if (bytes <= kernel.dynamic_shared.load(std::memory_order_relaxed)) return kSuccess;
+        const Result result = Driver::instance().cuFuncSetAttribute(
+            kernel.function, kDynamicSharedSize, static_cast<int>(bytes));
+        if (result == kSuccess) kernel.dynamic_shared.store(bytes, std::memory_order_relaxed);
+        return result;
+    }
+
+    static RuntimeError launch_failure(const Kernel& kernel, Result result, const unsigned grid[3],
+                                       const unsigned block[3], unsigned shared_bytes) {
+        RuntimeError error = Driver::instance().failure(
+            result,
+            "launching kernel '" + std::string(kernel.name) + "' on " + shape_text(grid) +
+                " blocks of " + shape_text(block) + " threads with " +
+                std::to_string(shared_bytes) + " bytes of shared memory",
+            Code::kP531);
+        if (result == cuda::kLaunchOutOfResources) {
+            error.help =
+                "the kernel needs more registers than a block this large has: lower it with "
+                ".tpb(256)";
+        } else if (result == cuda::kInvalidValue) {
+            error.help =
+                "a block has at most 1024 threads, a grid at most 2147483647 x 65535 x 65535 "
+                "blocks";
+        }
+        return error;
+    }
+
+    const Device& device_;
+    const std::vector<Kernel>& kernels_;
+    Stream stream_;
+    std::array<DevicePointer, 8> scratch_{};
+    std::size_t scratch_count_ = 0;
+    std::vector<DevicePointer> more_scratch_;
+};
+
+class CudaExecutable final : public Executable {
+public:
+    CudaExecutable(Program p, Options options, HostCode host)
+        : Executable(std::move(p)),
+          options_(std::move(options)),
+          host_(std::move(host)),
+          modules_(static_cast<std::size_t>(cuda::device_count())) {}
+    ~CudaExecutable() override {
+        for (const auto& module : modules_)
+            delete module.load(std::memory_order_acquire);
+    }
+
+    RuntimeError run(const std::uint64_t* slots, void* stream) const override {
+        RuntimeError error;
+        const Device* device = &cuda::device(0);
+        if (modules_.size() > 1) device = device_of(slots, error);
+        if (error.failed()) return error;
+        const CurrentContext current(*device, error);
+        if (error.failed()) return error;
+        const LoadedModule* module = module_on(*device, error);
+        if (module == nullptr) return error;
+
+        CudaSession session(*device, module->kernels(), static_cast<Stream>(stream));
+        ParpyContext context;
+        context.session = &session;
+        if (host_.entry(&context, slots) == 0 && !context.error) return {};
+        if (context.error) return std::move(*context.error);
+        return {Code::kP900, "the program '" + program.name + "' failed without a reason", {}};
+    }
+
+    // Loads the device part on `device` now rather than at the first call.
+    const LoadedModule* module_on(const Device& device, RuntimeError& error) const {
+        std::atomic<const LoadedModule*>& place = modules_[static_cast<std::size_t>(device.index)];
+        if (const LoadedModule* known = place.load(std::memory_order_acquire)) return known;
+        const std::scoped_lock lock(loading_);
+        if (const LoadedModule* known = place.load(std::memory_order_relaxed)) return known;
+        std::string image;  // of a program without parallel code: none
+        if (!program.kernels.empty()) {
+            image = machine_code(program, options_, device.architecture, error);
+            if (image.empty()) return nullptr;
+        }
+        auto module = std::make_unique<LoadedModule>(device, program, image, error);
+        if (error.failed()) return nullptr;
+        place.store(module.get(), std::memory_order_release);
+        return module.release();
+    }
+
+private:
+    // Several GPUs: that of the arrays, which must agree; without arrays, the thread's current one.
+    const Device* device_of(const std::uint64_t* slots, RuntimeError& error) const {
+        int found = -1;
+        for (std::size_t i = 0; i < program.slots.size(); ++i) {
+            if (program.slots[i].kind != Slot::Kind::kPointer || slots[i] == 0) continue;
+            const cuda::PointerPlace place = cuda::place_of(slots[i]);
+            if (place.kind != cuda::PointerPlace::Kind::kDevice || place.device < 0) continue;
+            if (found >= 0 && place.device != found) {
+                error = {Code::kP533,
+                         "the arguments of '" + program.name + "' are on different GPUs: " +
+                             std::to_string(found) + " and " + std::to_string(place.device),
+                         "move them to one GPU"};
+                return nullptr;
+            }
+            found = place.device;
+        }
+        return found >= 0 ? &cuda::device(found) : &cuda::current_device();
+    }
+
+    const Options options_;
+    HostCode host_;
+    mutable std::mutex loading_;
+    mutable std::vector<std::atomic<const LoadedModule*>> modules_;  // by device index
+};
+
+}  // namespace
+
+std::shared_ptr<Executable> load_cuda(const Program& program, const Options& options,
+                                      RuntimeError& error) {
+    if (error = cuda::unavailable(); error.failed()) return nullptr;
+    HostCode host = load_host_code(program, options, error);
+    if (host.entry == nullptr) return nullptr;
+    auto executable = std::make_shared<CudaExecutable>(program, options, std::move(host));
+    if (executable->module_on(cuda::current_device(), error) == nullptr) return nullptr;
+    return executable;
+}
+
+}  // namespace parpy
