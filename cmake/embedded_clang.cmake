@@ -21,20 +21,20 @@ llvm_config(llvm_libs --link-static --libs
     x86codegen x86asmparser x86desc x86info orcjit passes
     coverage frontendhlsl frontendopenmp windowsdriver frontenddriver lto)
 separate_arguments(llvm_libs UNIX_COMMAND "${llvm_libs}")
+list(TRANSFORM llvm_libs REPLACE "^-l(.*)" "${llvm_libdir}/lib\\1.a")
 # Polly is wired into Debian's clangCodeGen; cpp_compiler.cpp answers for it with an empty plugin.
-list(REMOVE_ITEM llvm_libs -lPolly -lPollyISL)
+list(FILTER llvm_libs EXCLUDE REGEX "/libPolly(ISL)?\\.a$")
 
 set(clang_libs)
 foreach(part CodeGen Frontend Driver Serialization Parse Sema APINotes Analysis Edit AST ASTMatchers
         Lex Support Basic)
-    list(APPEND clang_libs "-lclang${part}")
+    list(APPEND clang_libs "${llvm_libdir}/libclang${part}.a")
 endforeach()
 
 add_library(embedded_clang INTERFACE)
 target_include_directories(embedded_clang SYSTEM INTERFACE "${llvm_include}")
 target_compile_definitions(embedded_clang INTERFACE
     __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
-target_link_directories(embedded_clang INTERFACE "${llvm_libdir}")
 target_link_options(embedded_clang INTERFACE -Wl,--gc-sections)
 
 # zlib and zstd: static where the archives are there, so that a wheel does not need them.

@@ -1,0 +1,45 @@
+# Everything a contributor types. On a fresh Debian 12 each target first installs what it needs (apt
+# packages, .venv); later runs find that done.
+#
+#   make demo     build, then examples/quickstart.py      make wheel   dist/parpy-*.whl
+#   make test     build, then every test                  make lint    formatters and checkers
+#   make build    the development build                   make clean   removes what make made
+#
+# PYTHON=... names the interpreter for .venv and for the wheel (3.11 or later).
+
+PYTHON ?= python3
+JOBS ?= $(shell nproc)
+VENV := .venv/bin/python
+STAMP := .venv/.parpy-setup
+
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+
+.PHONY: setup build demo test lint wheel clean
+.NOTPARALLEL:
+
+setup: $(STAMP)
+
+$(STAMP): tools/setup.sh tools/apt-packages.txt pyproject.toml
+	@tools/setup.sh $(PYTHON)
+	@touch $@
+
+build: $(STAMP)
+	@test -f build/build.ninja || cmake --preset dev -DPython_EXECUTABLE=$(CURDIR)/$(VENV)
+	@cmake --build build -j $(JOBS)
+
+demo: build
+	@PYTHONPATH=python $(VENV) examples/quickstart.py
+
+test: build
+	@JOBS=$(JOBS) tools/test.sh
+
+lint: $(STAMP)
+	@tools/lint.sh
+
+wheel: $(STAMP)
+	@$(PYTHON) -m pip wheel --no-deps -w dist .
+	@ls -lh dist
+
+clean:
+	rm -rf build build-release build-asan build-wheel dist .venv python/parpy/*.so

@@ -1,0 +1,45 @@
+#!/bin/sh
+# Installs what the build needs: the missing ones of tools/apt-packages.txt, and the Python packages
+# of pyproject.toml (build requirements and the 'dev' extra) into .venv.
+# usage: tools/setup.sh PYTHON        (an interpreter of 3.11 or later; default python3)
+set -eu
+cd "$(dirname "$0")/.."
+python=${1:-python3}
+
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+    echo "$python is too old: ParPy needs Python 3.11 or later (make PYTHON=...)" >&2
+    exit 1
+}
+
+missing() { # the arguments that are not installed
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+    done
+}
+
+if command -v dpkg-query >/dev/null; then
+    packages=$(cat tools/apt-packages.txt)
+    # The system's own Python comes without headers and without venv.
+    headers='import os, sysconfig as s; print(os.path.exists(s.get_path("include") + "/Python.h"))'
+    [ "$("$python" -c "$headers")" = True ] || packages="$packages python3-dev"
+    "$python" -c 'import ensurepip' 2>/dev/null || packages="$packages python3-venv"
+    wanted=$(missing $packages)
+    if [ -n "$wanted" ]; then
+        sudo=
+        [ "$(id -u)" = 0 ] || sudo=sudo
+        echo "installing:" $wanted
+        $sudo apt-get update -qq
+        $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+            $wanted </dev/null >/dev/null
+    fi
+fi
+
+[ -x .venv/bin/python ] || "$python" -m venv .venv
+.venv/bin/python - <<'PYTHON' | xargs -d '\n' .venv/bin/python -m pip install -q
+import tomllib
+
+with open("pyproject.toml", "rb") as file:
+    settings = tomllib.load(file)
+for name in settings["build-system"]["requires"] + settings["project"]["optional-dependencies"]["dev"]:
+    print(name)
+PYTHON

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Runs every test of the development build and prints a summary; fails if any part failed.
+set -u
+cd "$(dirname "$0")/.."
+failed=
+export PARPY_OPT="$PWD/build/parpy-opt"
+
+# Tests must not meet code that an earlier build left in the user's cache.
+PARPY_CACHE_DIR=$(mktemp -d)
+export PARPY_CACHE_DIR
+trap 'rm -rf "$PARPY_CACHE_DIR"' EXIT
+
+part() { # name, command ...
+    name=$1
+    shift
+    echo "== $name"
+    begin=$(date +%s)
+    if "$@" </dev/null; then result=passed; else result=FAILED; failed=yes; fi
+    summary="${summary:-}$(printf '%-14s %s  %4d s' "$name" "$result" $(($(date +%s) - begin)))
+"
+}
+
+part "unit tests" build/unit_tests --gtest_brief=1
+part "python tests" env PYTHONPATH=python .venv/bin/python -m pytest -q -n "${JOBS:-2}" tests/python
+
+printf '\n%s' "$summary"
+[ -z "$failed" ]
