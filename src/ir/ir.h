@@ -203,7 +203,9 @@ struct Gpu : StmtOf<StmtKind::kGpu> { Body body; };                       // wit
 // Makes `array` (not a parameter; its dims are known) for the rest of the enclosing body.
 struct Alloc : StmtOf<StmtKind::kAlloc> { Var* array = nullptr; };
 
-enum class BarrierScope : std::uint8_t { kWarp, kBlock, kGrid };
+// kWarp, kBlock, kGrid: all threads of the scope wait for each other and see each other's stores.
+// kDevice: no wait; what the thread did before it is seen everywhere before what it does after it.
+enum class BarrierScope : std::uint8_t { kWarp, kBlock, kGrid, kDevice };
 struct Barrier : StmtOf<StmtKind::kBarrier> { BarrierScope scope = BarrierScope::kBlock; };
 
 // Runs `kernel` from host code. CUDA: grid × block threads. CPU: `iterations` of the outermost

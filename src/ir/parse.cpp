@@ -420,8 +420,8 @@ private:
         }
         if (word_follows && accept("barrier")) {
             auto* s = module_.make<Barrier>();
-            constexpr std::array<std::string_view, 3> kScopes = {"warp", "block", "grid"};
-            s->scope = word<BarrierScope>(kScopes, "'warp', 'block' or 'grid'");
+            constexpr std::array<std::string_view, 4> kScopes = {"warp", "block", "grid", "device"};
+            s->scope = word<BarrierScope>(kScopes, "'warp', 'block', 'grid' or 'device'");
             return s;
         }
         if (word_follows && accept("launch")) {

@@ -258,7 +258,8 @@ public:
                 break;
             }
             case StmtKind::kBarrier: {
-                constexpr std::array<std::string_view, 3> kScopes = {"warp", "block", "grid"};
+                constexpr std::array<std::string_view, 4> kScopes = {"warp", "block", "grid",
+                                                                     "device"};
                 line("barrier " +
                          std::string(kScopes[static_cast<std::size_t>(s.as<Barrier>()->scope)]),
                      s.span);

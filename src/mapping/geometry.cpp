@@ -2,7 +2,9 @@
 #include "mapping/geometry.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "ir/clone.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -106,6 +108,49 @@ Expr* KernelShape::index(Builder& builder, std::size_t level) const {
         index = builder.binary(Op::kMod, index, builder.integer(levels[level].size, Scalar::kU32));
     }
     return builder.convert(index, Scalar::kI32);
+}
+
+std::optional<std::int64_t> constant_trip_count(const For& loop) {
+    const auto begin = constant_integer(loop.begin);
+    const auto end = constant_integer(loop.end);
+    const auto step = constant_integer(loop.step);
+    if (!begin || !end || !step || *step == 0) return std::nullopt;
+    // Of unsigned differences, so that no bounds overflow.
+    const bool up = *step > 0;
+    if (up ? *begin >= *end : *begin <= *end) return 0;
+    const std::uint64_t distance =
+        up ? static_cast<std::uint64_t>(*end) - static_cast<std::uint64_t>(*begin)
+           : static_cast<std::uint64_t>(*begin) - static_cast<std::uint64_t>(*end);
+    const std::uint64_t stride = up ? static_cast<std::uint64_t>(*step)
+                                    : std::uint64_t{0} - static_cast<std::uint64_t>(*step);
+    const std::uint64_t trips = (distance - 1) / stride + 1;
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return trips > kMost ? std::nullopt : std::optional(static_cast<std::int64_t>(trips));
+}
+
+Expr* trip_count(Builder& builder, const For& loop) {
+    Module& module = builder.module();
+    const Scalar type = loop.var->type.scalar;
+    const auto copy = [&](const Expr* e) { return clone(module, e); };
+    const auto zero = [&] { return builder.integer(0, type); };
+    // max(0, ceil((end - begin) / step)), and ceil(a / b) is -((-a) // b) with a floor division.
+    Expr* difference = builder.binary(Op::kSub, copy(loop.begin), copy(loop.end));
+    Expr* floor = constant_integer(loop.step) == 1
+                      ? difference
+                      : builder.binary(Op::kFloorDiv, difference, copy(loop.step));
+    return builder.binary(Op::kMax, builder.unary(Op::kNeg, floor), zero());
+}
+
+Expr* iteration_number(Builder& builder, const For& loop) {
+    Module& module = builder.module();
+    Expr* number = builder.var(loop.var);
+    if (constant_integer(loop.begin) != 0) {
+        number = builder.binary(Op::kSub, number, clone(module, loop.begin));
+    }
+    if (constant_integer(loop.step) != 1) {
+        number = builder.binary(Op::kFloorDiv, number, clone(module, loop.step));
+    }
+    return number;
 }
 
 KernelShape shape_of(Body& body) {

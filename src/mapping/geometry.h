@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "ir/builder.h"
@@ -50,6 +51,13 @@ struct KernelShape {
 private:
     [[nodiscard]] bool flat() const;
 };
+
+// Iterations of a range loop: as a number if its bounds are constants, and as a new expression of
+// the loop's own type.
+[[nodiscard]] std::optional<std::int64_t> constant_trip_count(const ir::For& loop);
+[[nodiscard]] ir::Expr* trip_count(ir::Builder& builder, const ir::For& loop);
+// Which iteration the loop's variable stands for, from 0: an expression for use inside the loop.
+[[nodiscard]] ir::Expr* iteration_number(ir::Builder& builder, const ir::For& loop);
 
 // The shape of a kernel from its body (chain of spreading loops, profile kKernels, CUDA).
 [[nodiscard]] KernelShape shape_of(ir::Body& body);

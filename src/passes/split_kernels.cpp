@@ -89,7 +89,10 @@ private:
 
 class Splitter {
 public:
-    explicit Splitter(PassContext& context) : context_(context), module_(context.module) {}
+    explicit Splitter(PassContext& context)
+        : context_(context),
+          module_(context.module),
+          written_(uses_of(context.module.entry_function()->body).written) {}
 
     // Host code: every parallel loop and Gpu block in it becomes one or more kernels.
     void host(Body& body) {
@@ -142,6 +145,16 @@ private:
 
         const Definitions definitions(loop.body);
         std::vector<Body> pieces = pieces_of(loop.body, definitions);
+        if (!countable(loop) && reduces_in_groups(loop)) {
+            for (Stmt* stmt : loop.body) {
+                if (contains_spreading(*stmt)) {
+                    give_up(*stmt, loop,
+                            "the blocks of a reduction need memory for each iteration of '" +
+                                loop.var->name + "', whose number the host does not know");
+                }
+            }
+            return {&loop};
+        }
         if (pieces.size() == 1 && spreading == 1) {
             Body chain = definitions.needed_by(module_, pieces[0]);
             append(chain, pieces[0]);
@@ -192,6 +205,34 @@ private:
             }
         }
         return nullptr;
+    }
+
+    // Whether loops below reduce over several blocks, separately for each iteration of `loop`.
+    static bool reduces_in_groups(const For& loop) {
+        bool found = false;
+        for_each_stmt(loop.body, [&](const Stmt& stmt) {
+            const auto* inner = stmt.as<For>();
+            if (inner == nullptr || !spreads(*inner)) return;
+            for (const Reduction& r : inner->mapping.reductions) {
+                found = found || !reduces(loop, r.var);
+            }
+        });
+        return found;
+    }
+
+    // Whether the host can compute the trip count before it launches anything.
+    bool countable(const For& loop) const {
+        const Function& entry = *module_.entry_function();
+        const auto known = [&](const Expr& bound) {
+            const Uses uses = uses_of(bound);
+            return !uses.calls && uses.loaded.empty() &&
+                   std::all_of(uses.read.begin(), uses.read.end(), [&](Var* v) {
+                       return std::find(entry.params.begin(), entry.params.end(), v) !=
+                                  entry.params.end() &&
+                              !written_.contains(v);
+                   });
+        };
+        return known(*loop.begin) && known(*loop.end) && known(*loop.step);
     }
 
     static bool reduces(const For& loop, const Var* var) {
@@ -347,7 +388,8 @@ private:
 
     PassContext& context_;
     Module& module_;
-    VarSet on_device_;  // scalars that the Gpu block at hand computes
+    const VarSet written_;  // scalars that the entry assigns
+    VarSet on_device_;      // scalars that the Gpu block at hand computes
 };
 
 }  // namespace

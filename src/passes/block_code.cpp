@@ -1,0 +1,89 @@
+// See block_code.h.
+#include "passes/block_code.h"
+
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+bool is_thread_register(const Expr& e) {
+    if (e.op != Op::kRegister) return false;
+    switch (e.reg) {
+        case Register::kThreadX:
+        case Register::kThreadY:
+        case Register::kThreadZ:
+        case Register::kLane:
+        case Register::kWarp:
+            return true;
+        default:
+            return false;
+    }
+}
+
+// Code inside that needs all threads: thread loops, barriers, exchange between threads.
+bool involves_threads(const Stmt& stmt) {
+    bool found = false;
+    for_each_stmt(stmt, [&](const Stmt& inner) {
+        const auto* loop = inner.as<For>();
+        found = found || inner.kind == StmtKind::kBarrier ||
+                (loop != nullptr && loop->mapping.parallel());
+        for_each_slot(inner, [&](const Expr* slot) { found = found || per_thread(*slot); });
+    });
+    return found;
+}
+
+// A break or continue whose loop is around `stmt`.
+bool leaves(const Stmt& stmt) {
+    if (stmt.kind == StmtKind::kBreak || stmt.kind == StmtKind::kContinue) return true;
+    if (stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile) return false;
+    bool found = false;
+    for_each_body(stmt, [&](const Body& body) {
+        for (const Stmt* inner : body)
+            found = found || leaves(*inner);
+    });
+    return found;
+}
+
+bool stores(const Uses& uses) {
+    return std::any_of(uses.stored.begin(), uses.stored.end(),
+                       [](const Var* array) { return array->space != Space::kLocal; });
+}
+
+}  // namespace
+
+bool per_thread(const Expr& expr) {
+    bool found = false;
+    for_each_expr(expr, [&](const Expr& e) { found = found || is_thread_register(e); });
+    return found;
+}
+
+bool is_first_thread(const Expr& condition) {
+    return condition.op == Op::kEq && condition.operands[0]->op == Op::kRegister &&
+           condition.operands[0]->reg == Register::kThreadX &&
+           constant_integer(condition.operands[1]) == 0;
+}
+
+Runs BlockCode::how(const Stmt& stmt) const {
+    const auto* loop = stmt.as<For>();
+    if (loop != nullptr && loop->mapping.level == Level::kThreads) return Runs::kThreads;
+    if (loop != nullptr && loop->mapping.level == Level::kBlocks) return Runs::kStructured;
+    const auto* branch = stmt.as<If>();
+    if (branch != nullptr && per_thread(*branch->condition)) return Runs::kPerThread;
+    const bool compound = loop != nullptr || branch != nullptr || stmt.kind == StmtKind::kWhile;
+    if (involves_threads(stmt) || leaves(stmt)) return compound ? Runs::kStructured : Runs::kAll;
+    const Uses uses = uses_of(stmt);
+    if (!stores(uses)) return compound ? Runs::kStructured : Runs::kAll;
+    const VarSet& wanted = liveness_.after(&stmt);
+    const bool result = std::any_of(uses.written.begin(), uses.written.end(),
+                                    [&](const Var* v) { return wanted.contains(v); });
+    if (result) return compound ? Runs::kStructured : Runs::kAll;
+    return Runs::kOne;
+}
+
+}  // namespace parpy

@@ -1,0 +1,34 @@
+// How the statements of a CUDA kernel that stand outside its thread loops run: all threads of a
+// block execute them, so that scalars are known to each, but stores are made by one thread. The
+// legalise passes agree through this classification: one puts barriers between statements, the
+// other guards and distributes them.
+#pragma once
+
+#include "analysis/uses.h"
+#include "ir/ir.h"
+
+namespace parpy {
+
+enum class Runs : std::uint8_t {
+    kAll,  // every thread executes it, with the same values
+    kOne,  // the first thread alone executes it: it stores, and no scalar of it is wanted later
+    kStructured,  // control flow that every thread follows; look at the statements inside
+    kThreads,     // a loop that is spread over the threads
+    kPerThread,   // code on thread registers, made by a legalise pass: executed as it stands
+};
+
+class BlockCode {
+public:
+    explicit BlockCode(const ir::Function& kernel) : liveness_(kernel) {}
+    [[nodiscard]] Runs how(const ir::Stmt& stmt) const;
+
+private:
+    Liveness liveness_;
+};
+
+// True if the expression's value differs between the threads of a block by its registers.
+[[nodiscard]] bool per_thread(const ir::Expr& expr);
+// True for `thread.x == 0`.
+[[nodiscard]] bool is_first_thread(const ir::Expr& condition);
+
+}  // namespace parpy

@@ -1,0 +1,213 @@
+// See legalize_cuda_loops.h. The geometry of the kernel is that of its launch (mapping/geometry.h);
+// which code is guarded is decided by block_code.h, as for the barriers.
+#include "passes/legalize_cuda_loops.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ir/builder.h"
+#include "ir/clone.h"
+#include "ir/visit.h"
+#include "mapping/geometry.h"
+#include "passes/block_code.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+bool continues(const Body& body) {
+    return std::any_of(body.begin(), body.end(), [](const Stmt* stmt) {
+        if (stmt->kind == StmtKind::kContinue) return true;
+        if (stmt->kind == StmtKind::kFor || stmt->kind == StmtKind::kWhile) return false;
+        bool found = false;
+        for_each_body(*stmt, [&](const Body& inner) { found = found || continues(inner); });
+        return found;
+    });
+}
+
+std::optional<std::int64_t> checked_product(std::int64_t a, std::int64_t b) {
+    std::int64_t result = 0;
+    return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+}
+
+class KernelLoops {
+public:
+    KernelLoops(Module& module, Function& kernel)
+        : builder_(module),
+          module_(module),
+          kernel_(kernel),
+          shape_(shape_of(kernel.body)),
+          code_(kernel) {}
+
+    void run() { kernel_.body = block_code(kernel_.body); }
+
+private:
+    // ------------------------------------------------------------ code outside thread loops
+
+    Body block_code(const Body& body) {
+        Body out;
+        Body alone;  // statements in a row that one thread executes
+        const auto flush = [&] {
+            if (alone.empty()) return;
+            builder_.span = alone.front()->span;
+            Expr* first = builder_.binary(Op::kEq, builder_.reg(Register::kThreadX),
+                                          builder_.integer(0, Scalar::kI32));
+            out.push_back(builder_.if_(first, std::move(alone)));
+            alone.clear();
+        };
+        for (Stmt* stmt : body) {
+            const Runs how = code_.how(*stmt);
+            if (how == Runs::kOne && shape_.block > 1) {
+                alone.push_back(stmt);
+                continue;
+            }
+            flush();
+            auto* loop = stmt->as<For>();
+            if (loop != nullptr && loop->mapping.parallel()) {
+                if (loop->mapping.level == Level::kBlocks) loop->body = block_code(loop->body);
+                distribute(*loop, out);
+            } else {
+                if (how == Runs::kStructured) {
+                    for_each_body(*stmt, [&](Body& inner) { inner = block_code(inner); });
+                }
+                out.push_back(stmt);
+            }
+        }
+        flush();
+        return out;
+    }
+
+    // ------------------------------------------------------------ parallel loops
+
+    // The loop's share for this thread or block: iterations number(), number() + total, …
+    void distribute(For& loop, Body& out) {
+        builder_.span = loop.span;
+        const int level = shape_.level_of(&loop);
+        const bool threads = loop.mapping.level == Level::kThreads;
+        std::int64_t total = threads ? shape_.block : 1;
+        if (level >= 0) total *= shape_.levels[static_cast<std::size_t>(level)].size;
+        loop.mapping = LoopMapping{};
+
+        const std::optional<std::int64_t> trips = constant_trip_count(loop);
+        if (trips && *trips <= total && !continues(loop.body)) {
+            guarded(loop, number(level, threads), *trips, total, out);
+        } else {
+            strided(loop, number(level, threads), total, out);
+        }
+    }
+
+    Expr* number(int level, bool threads) {
+        if (level < 0) return builder_.reg(Register::kThreadX);
+        Expr* block = shape_.index(builder_, static_cast<std::size_t>(level));
+        if (!threads) return block;
+        Expr* base = builder_.binary(Op::kMul, block, builder_.reg(Register::kBlockDimX));
+        return builder_.binary(Op::kAdd, base, builder_.reg(Register::kThreadX));
+    }
+
+    // var = begin + number * step; if var < end: body
+    void guarded(For& loop, Expr* number, std::int64_t trips, std::int64_t total, Body& out) {
+        const Scalar type = loop.var->type.scalar;
+        const std::int64_t begin = *constant_integer(loop.begin);
+        const std::int64_t step = *constant_integer(loop.step);
+        const auto beyond = checked_product(total, step);
+        const bool fits = beyond && representable(begin, *beyond, type);
+        Expr* guard = nullptr;
+        if (trips < total && !fits) {  // the index itself would overflow in the threads left out
+            guard = builder_.binary(Op::kLt, clone(module_, number),
+                                    builder_.integer(trips, Scalar::kI32));
+        } else if (trips < total) {
+            guard = builder_.binary(step > 0 ? Op::kLt : Op::kGt, builder_.var(loop.var), loop.end);
+        }
+        Stmt* index = builder_.assign(loop.var, first_of(loop, number));
+        index->labels = loop.labels;
+        out.push_back(index);
+        if (guard == nullptr) {
+            out.insert(out.end(), loop.body.begin(), loop.body.end());
+        } else {
+            out.push_back(builder_.if_(guard, std::move(loop.body)));
+        }
+    }
+
+    // for var in range(begin + number * step, end, step * total)
+    void strided(For& loop, Expr* number, std::int64_t total, Body& out) {
+        if (total == 1) {
+            out.push_back(&loop);
+            return;
+        }
+        if (!stride_fits(loop, total)) widen(loop);
+        const Scalar type = loop.var->type.scalar;
+        Expr* first = first_of(loop, number);
+        const auto step = constant_integer(loop.step);
+        const auto stride = step ? checked_product(*step, total) : std::nullopt;
+        loop.begin = first;
+        loop.step = stride ? builder_.integer(*stride, type)
+                           : builder_.binary(Op::kMul, loop.step, builder_.integer(total, type));
+        out.push_back(&loop);
+    }
+
+    // begin + number * step
+    Expr* first_of(const For& loop, Expr* number) {
+        const Scalar type = loop.var->type.scalar;
+        Expr* value = builder_.convert(number, type);
+        if (constant_integer(loop.step) != 1) {
+            value = builder_.binary(Op::kMul, value, clone(module_, loop.step));
+        }
+        if (constant_integer(loop.begin) != 0) {
+            value = builder_.binary(Op::kAdd, clone(module_, loop.begin), value);
+        }
+        return value;
+    }
+
+    // Whether begin + distance is a value of `type`.
+    static bool representable(std::int64_t begin, std::int64_t distance, Scalar type) {
+        std::int64_t sum = 0;
+        if (__builtin_add_overflow(begin, distance, &sum)) return false;
+        if (type == Scalar::kI64) return true;
+        return type == Scalar::kI32 && sum >= std::numeric_limits<std::int32_t>::min() &&
+               sum <= std::numeric_limits<std::int32_t>::max();
+    }
+
+    // Whether the variable can step over the end of the loop without wrapping around. Of 64 bits
+    // that is taken for granted: no loop comes near their end.
+    static bool stride_fits(const For& loop, std::int64_t total) {
+        if (loop.var->type.scalar == Scalar::kI64) return true;
+        const auto step = constant_integer(loop.step);
+        const auto end = constant_integer(loop.end);
+        const auto begin = constant_integer(loop.begin);
+        if (!step || !end || !begin) return false;
+        const auto stride = checked_product(*step, total);
+        const Scalar type = loop.var->type.scalar;
+        return stride && representable(*end, *stride, type) && representable(*begin, *stride, type);
+    }
+
+    // Counts in 64 bits, and narrows the value in the body.
+    void widen(For& loop) {
+        Var* narrow = loop.var;
+        Var* wide = builder_.scalar(narrow->name + "_wide", Scalar::kI64);
+        loop.begin = builder_.convert(loop.begin, Scalar::kI64);
+        loop.end = builder_.convert(loop.end, Scalar::kI64);
+        loop.step = builder_.convert(loop.step, Scalar::kI64);
+        loop.var = wide;
+        loop.body.insert(
+            loop.body.begin(),
+            builder_.assign(narrow, builder_.convert(builder_.var(wide), narrow->type.scalar)));
+    }
+
+    Builder builder_;
+    Module& module_;
+    Function& kernel_;
+    const KernelShape shape_;
+    const BlockCode code_;
+};
+
+}  // namespace
+
+void legalize_cuda_loops(PassContext& context) {
+    for (Function* function : context.module.functions) {
+        if (function->kind == FunctionKind::kKernel) KernelLoops(context.module, *function).run();
+    }
+}
+
+}  // namespace parpy
