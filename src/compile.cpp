@@ -10,6 +10,9 @@
 #include "passes/infer_reductions.h"
 #include "passes/infer_types.h"
 #include "passes/legalize_cpu.h"
+#include "passes/legalize_cuda_barriers.h"
+#include "passes/legalize_cuda_loops.h"
+#include "passes/legalize_cuda_reductions.h"
 #include "passes/map_loops.h"
 #include "passes/narrow_indices.h"
 #include "passes/narrow_math.h"
@@ -59,6 +62,12 @@ const std::vector<Row>& table() {
           "before kernels are outlined: what is narrow there is narrow in their parameters too"}, On::kCuda},
         {{"outline-kernels", outline_kernels, kKernels,
           "after split-kernels: every nest is now one kernel"}, On::kCuda},
+        {{"legalize-cuda-reductions", legalize_cuda_reductions, kKernels,
+          "while loops still have levels: they say which threads hold partial values"}, On::kCuda},
+        {{"legalize-cuda-barriers", legalize_cuda_barriers, kKernels,
+          "after the reductions, whose exchange through shared memory needs barriers too"}, On::kCuda},
+        {{"legalize-cuda-loops", legalize_cuda_loops, kTarget,
+          "last on the GPU: the other two read the levels that it turns into hardware indices"}, On::kCuda},
         {{"outline-workers", outline_workers, kKernels,
           "last of all that see a nest as one: afterwards the loops of the workers are functions"}, On::kCpu},
         {{"legalize-cpu", legalize_cpu, kTarget,
