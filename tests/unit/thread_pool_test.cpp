@@ -68,8 +68,9 @@ TEST(ThreadPool, ChunksAreConsecutiveRangesInOrder) {
 
 TEST(ThreadPool, LittleWorkStaysSerial) {
     EXPECT_EQ(parpy_chunks(nullptr, 1000, 1.0, 0), 1);
-    EXPECT_EQ(parpy_chunks(nullptr, 0, 1e9, 0), 1);
+    EXPECT_EQ(parpy_chunks(nullptr, 0, 1e9, 0), 0);
     EXPECT_EQ(parpy_chunks(nullptr, 1, 1e9, 0), 1);
+    EXPECT_LE(parpy_chunks(nullptr, 1'000'000'000, 1e3, 0), kParpyMaxChunks);
     EXPECT_EQ(parpy_chunks(nullptr, 1'000'000, 100.0, 1), 1);
     EXPECT_EQ(parpy_chunks(nullptr, 1'000'000, std::numeric_limits<double>::quiet_NaN(), 0), 1);
 }
