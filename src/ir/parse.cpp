@@ -922,9 +922,14 @@ private:
             next();
             expect("[");
             const auto dimension = static_cast<int>(integer());
+            Constant demanded{};  // `x.shape[0 of 2]`: x must have two dimensions
+            if (accept("of")) {
+                demanded.value = integer();
+            }
             expect("]");
             Expr* e = of_variable(Op::kExtent, var, start);
             e->index = dimension;
+            e->constant = demanded;
             return e;
         }
         for (const Op fact : {Op::kRank, Op::kSize}) {

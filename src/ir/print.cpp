@@ -548,8 +548,11 @@ private:
                 return names_(*e.var) + "[...]";
             case Op::kLoad:
                 return element(*e.var, e.operands);
-            case Op::kExtent:
-                return names_(*e.var) + ".shape[" + std::to_string(e.index) + "]";
+            case Op::kExtent: {
+                const auto* demanded = std::get_if<std::int64_t>(&e.constant.value);
+                return names_(*e.var) + ".shape[" + std::to_string(e.index) +
+                       (demanded != nullptr ? " of " + std::to_string(*demanded) : "") + "]";
+            }
             case Op::kRank:
             case Op::kSize:
                 return names_(*e.var) + "." + std::string(ir::text(e.op));

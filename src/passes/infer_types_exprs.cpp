@@ -123,7 +123,7 @@ bool Typer::check_subscripts(const Var* array, std::size_t count, Span span) {
     if (!array->type.is_array()) {
         if (!array->type.is_unknown()) {
             report(Code::kP204, span,
-                   "'" + array->name + "' is a " + python_name(array->type) +
+                   "'" + array->name + "' is " + a_python_name(array->type) +
                        " and takes no subscripts",
                    "pass an array for '" + array->name + "'");
         }
@@ -151,7 +151,7 @@ void Typer::walk_index(Expr*& slot, const Var* array) {
     }
     if (!is_integer(index.type.scalar)) {
         report(Code::kP203, slot->span,
-               "a subscript of '" + array->name + "' is a " + python_name(index.type) +
+               "a subscript of '" + array->name + "' is " + a_python_name(index.type) +
                    ", not an integer",
                is_float(index.type.scalar) ? "convert it: int(…), or divide with '//'"
                                            : "convert it: int(…)");
@@ -183,7 +183,7 @@ Operand Typer::walk_shape(Expr*& slot) {
     if (!array->type.is_array()) {
         if (!array->type.is_unknown()) {
             report(Code::kP204, slot->span,
-                   "'" + array->name + "' is a " + python_name(array->type) + " and has no shape",
+                   "'" + array->name + "' is " + a_python_name(array->type) + " and has no shape",
                    "pass an array for '" + array->name + "'");
         }
         return kUnknownOperand;
@@ -242,11 +242,14 @@ Operand Typer::walk_shape(Expr*& slot) {
 Operand Typer::walk_convert(Expr*& slot) {
     const Type to = slot->type;
     const Operand from = walk_value(slot->operands[0]);
-    if (rewriting() && from.type.is_scalar()) {
+    Operand operand;
+    if (!from.type.is_scalar() || refuses_complex(from.type, to, slot->operands[0]->span)) {
+        return operand;
+    }
+    operand.type = to;
+    if (rewriting()) {
         slot = convert(slot->operands[0], from.type, to);
     }
-    Operand operand;
-    operand.type = to;
     return operand;
 }
 
@@ -508,10 +511,7 @@ Expr* Typer::convert(Expr* expr, const Type& from, Type to) {
     if (to.is(Scalar::kBool)) {
         return truth(expr);
     }
-    if (is_complex(expr->type.scalar) && !is_complex(to.scalar)) {
-        report(Code::kP205, expr->span,
-               "a " + python_name(from) + " cannot become a " + python_name(to),
-               "take the real part (.real) or abs(…)");
+    if (refuses_complex(from, to, expr->span)) {
         return expr;
     }
     if (expr->op == Op::kConst) {
@@ -527,6 +527,15 @@ Expr* Typer::convert(Expr* expr, const Type& from, Type to) {
         }
     }
     return b.convert(expr, to.scalar);
+}
+
+bool Typer::refuses_complex(const Type& from, const Type& to, Span span) {
+    if (!is_complex(from.scalar) || is_complex(to.scalar) || to.is(Scalar::kBool)) {
+        return false;
+    }
+    report(Code::kP205, span, a_python_name(from) + " cannot become " + a_python_name(to),
+           "take the real part (.real) or abs(…)");
+    return true;
 }
 
 Expr* Typer::truth(Expr* expr) {

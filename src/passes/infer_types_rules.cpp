@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
+#include <vector>
 
 #include "ir/ops.h"
 
@@ -80,7 +82,7 @@ Typing refuse(Op op, std::span<const Operand> operands, std::string help = {}) {
     typing.op = op;
     const std::string what = python_name(op);
     typing.error = operands.size() == 1
-                       ? "'" + what + "' does not take a " + python_name(operands[0].type)
+                       ? "'" + what + "' does not take " + a_python_name(operands[0].type)
                        : "'" + what + "' does not take " + python_name(operands[0].type) + " and " +
                              python_name(operands[1].type);
     typing.help = std::move(help);
@@ -97,6 +99,7 @@ bool is_numpy_function(Op op) {
         case Op::kSign:
         case Op::kSquare:
         case Op::kReciprocal:
+        case Op::kConj:
             return true;
         default:
             return false;
@@ -163,8 +166,9 @@ Typing type_bools(Op op, std::span<const Operand> operands) {
         case Op::kSign:
             return refuse(op, operands, "convert it first: int(…)");
         case Op::kAbs:
-        case Op::kConj:
             return identity(op, type);
+        case Op::kConj:
+            return identity(op, Type::of(Scalar::kI8));
         default:
             return same(op, Type::of(Scalar::kI8));  // NumPy's smallest loop
     }
@@ -198,16 +202,13 @@ Typing type_same(Op op, std::span<const Operand> operands) {
         return is_numpy_bool(type) || type == kWeakBool ? same(*logic_of_bools(op), type)
                                                         : same(op, type);
     }
-    Type type = as_number(common(operands));
+    Type type = common(operands);
     if (ir::is_complex(type.scalar) && !takes_complex(op)) {
         return refuse(op, operands, "take the real part (.real) or abs(…) first");
     }
-    if (is_numpy_function(op) && type.weak) {
-        type = strong(type);
-    }
-    if (op == Op::kFmod && type.weak && !std::ranges::all_of(operands, &Operand::from_float_call)) {
-        type = strong(type);
-    }
+    const bool is_math_fmod = std::ranges::all_of(operands, &Operand::from_float_call);
+    const bool by_numpy = is_numpy_function(op) || (op == Op::kFmod && !is_math_fmod);
+    type = by_numpy ? strong(type) : as_number(type);
     if (is_numpy_bool(type)) {
         return type_bools(op, operands);
     }
@@ -225,13 +226,33 @@ Typing type_same(Op op, std::span<const Operand> operands) {
     return typing;
 }
 
+// The smallest float (or complex) in which NumPy's function takes all operands: i8 and u8 meet in
+// f16 although no 8-bit integer holds both. Python scalars count only where their kind is new.
+Type common_float(std::span<const Operand> operands) {
+    const Type all = common(operands);
+    std::vector<Operand> strong_ones;
+    std::ranges::copy_if(operands, std::back_inserter(strong_ones),
+                         [](const Operand& o) { return !o.type.weak; });
+    if (strong_ones.empty()) {
+        return all == kWeakInt ? kWeakFloat : all;
+    }
+    const Type strong_common = common(strong_ones);
+    const bool widened = std::ranges::any_of(operands, [&](const Operand& o) {
+        return o.type.weak && ir::promote(strong_common, o.type) != strong_common;
+    });
+    if (widened) {
+        return all;
+    }
+    for (Operand& operand : strong_ones) {
+        operand.type.scalar = float_for(operand.type.scalar);
+    }
+    return common(strong_ones);
+}
+
 Typing type_float(Op op, std::span<const Operand> operands) {
-    Type type = common(operands);
+    Type type = common_float(operands);
     if (ir::is_complex(type.scalar) && !takes_complex(op)) {
         return refuse(op, operands, "take the real part (.real) or abs(…) first");
-    }
-    if (type == kWeakInt) {
-        type = kWeakFloat;
     }
     type.scalar = float_for(type.scalar);
     type.weak = type.weak && std::ranges::all_of(operands, &Operand::from_float_call);
@@ -301,7 +322,7 @@ Typing type_rounding(Op op, std::span<const Operand> operands) {
         return refuse(op, operands, "take the real part (.real) or abs(…) first");
     }
     if (is_integral(type)) {
-        return identity(op, as_number(type));
+        return identity(op, type == kWeakBool ? strong(type) : type);
     }
     type.weak = type.weak && operands[0].from_float_call;
     return same(op, type);
@@ -486,6 +507,11 @@ std::string python_name(const Type& type) {
         return ir::to_string(type);
     }
     return scalar;
+}
+
+std::string a_python_name(const Type& type) {
+    const std::string name = python_name(type);
+    return (name.starts_with("int") ? "an " : "a ") + name;
 }
 
 std::string python_name(Op op) {

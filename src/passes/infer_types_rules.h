@@ -49,6 +49,8 @@ struct Typing {
 
 // As the user knows it: "int", "float", "bool", "float32", "array of float64 with 2 dimensions".
 [[nodiscard]] std::string python_name(const ir::Type& type);
+// ... behind its article: "an int", "a float32".
+[[nodiscard]] std::string a_python_name(const ir::Type& type);
 // The operator as in Python text: "+", "np.sin", "~".
 [[nodiscard]] std::string python_name(ir::Op op);
 

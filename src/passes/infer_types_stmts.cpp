@@ -290,7 +290,7 @@ void Typer::walk_integer(Expr*& slot, Scalar scalar) {
     const bool python_bool = operand.type == Type::weak_of(Scalar::kBool);
     if (!is_integer(operand.type.scalar) && !python_bool) {
         report(Code::kP209, slot->span,
-               "range() takes integers, this is a " + python_name(operand.type),
+               "range() takes integers, this is " + a_python_name(operand.type),
                "convert it: int(…)" +
                    std::string(is_float(operand.type.scalar) ? ", or divide with '//'" : ""));
         return;
@@ -320,17 +320,6 @@ void Typer::walk_for(For& stmt) {
         report(Code::kP210, stmt.step->span, "the step of range() is zero",
                "use a positive or negative step");
     }
-    if (storage(stmt.var->type) == Type::of(index_scalar())) {
-        return;
-    }
-    // The name holds other things too: count in a variable of the loop's own.
-    Builder b(context_.module, stmt.span);
-    Var* own = context_.module.make_var(stmt.var->name, Type::of(index_scalar()), stmt.var->span);
-    instance_.webs.splits.push_back({own, stmt.var->name});
-    const Type kept = storage(stmt.var->type);
-    stmt.body.insert(stmt.body.begin(),
-                     b.assign(stmt.var, convert(b.var(own), counter.type, kept)));
-    stmt.var = own;
 }
 
 void Typer::walk_return(Return& stmt) {

@@ -111,6 +111,7 @@ private:
     ir::Expr* apply(const Typing& typing, ir::Expr* expr, std::span<const Operand> operands);
     ir::Expr* compare_exactly(ir::Op op, ir::Expr* expr);
     ir::Expr* convert(ir::Expr* expr, const ir::Type& from, ir::Type to);
+    bool refuses_complex(const ir::Type& from, const ir::Type& to, Span span);
     ir::Expr* truth(ir::Expr* expr);
     // Refuses what would have to be evaluated twice: anything that calls a function.
     bool repeatable(const ir::Expr& expr, std::string_view what);

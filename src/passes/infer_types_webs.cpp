@@ -99,7 +99,7 @@ public:
                 of_stmt_.emplace(&stmt, define(add_name(assign->var)));
             } else if (auto* loop = stmt.as<For>(); loop && !loop->var->type.is_array()) {
                 of_stmt_.emplace(&stmt, define(add_name(loop->var)));
-                loop_definitions_.insert(of_stmt_.at(&stmt));
+                loop_definitions_.push_back(of_stmt_.at(&stmt));
             }
         });
         for_each_expr(function_.body, [&](Expr& expr) {
@@ -161,6 +161,7 @@ private:
         for (Definition d : reaching) {
             webs_of_.unite(reaching.front(), d);
         }
+        only_[site] = reaching.size() == 1 ? reaching.front() : kUndefined;
         auto [place, added] = uses_.emplace(site, reaching.front());
         if (place->second == kUndefined) {
             place->second = reaching.front();
@@ -294,6 +295,13 @@ private:
                                 : module_.make_var(name->name, Type::unknown(), name->span);
             webs_.splits.push_back({variables_[d], name->name});
         }
+        for (Definition d : loop_definitions_) {
+            if (size[webs_of_.find(d)] > 1) {
+                Var* name = names_[name_of_[d]];
+                counters_[d] = module_.make_var(name->name, Type::unknown(), name->span);
+                webs_.splits.push_back({counters_[d], name->name});
+            }
+        }
     }
 
     Var* variable(Definition d) { return variables_[webs_of_.find(d)]; }
@@ -307,9 +315,14 @@ private:
                                    [&](Definition l) { return webs_of_.find(l) == web; });
     }
 
-    Var* resolve(const void* site, Var* name, Span span) {
+    // `own`: what the statement of the use defines; a value cannot be its own first.
+    Var* resolve(const void* site, Var* name, Span span, Definition own) {
         const auto found = uses_.find(site);
-        if (found != uses_.end() && found->second != kUndefined) {
+        if (found != uses_.end() && found->second != kUndefined &&
+            (own == kUndefined || only_.at(site) != own)) {
+            if (auto counter = counters_.find(only_.at(site)); counter != counters_.end()) {
+                return counter->second;
+            }
             const Definition web = webs_of_.find(found->second);
             ++use_count_[web];
             return variables_[web];
@@ -327,16 +340,21 @@ private:
         };
         std::vector<Candidate> candidates;
         for_each_stmt(function_.body, [&](Stmt& stmt) {
+            if (copies_.contains(&stmt)) {
+                return;
+            }
             auto* assignment = stmt.as<Assign>();
             const auto own = of_stmt_.find(&stmt);
             Var* const name = assignment != nullptr ? assignment->var : nullptr;
+            const Definition defines =
+                assignment != nullptr && own != of_stmt_.end() ? own->second : kUndefined;
             for_each_slot(stmt, [&](Expr* slot) {
                 for_each_expr(*slot, [&](Expr& expr) {
                     if (expr.op != Op::kVar || expr.var->type.is_array()) {
                         return;
                     }
                     Var* const read = expr.var;
-                    expr.var = resolve(&expr, read, expr.span);
+                    expr.var = resolve(&expr, read, expr.span, defines);
                     if (read == name && own != of_stmt_.end() && reaches(&expr)) {
                         candidates.push_back(
                             {{assignment, expr.var, variable(own->second), false, false},
@@ -349,14 +367,14 @@ private:
             }
             Var* const target = variable(own->second);
             if (auto* loop = stmt.as<For>()) {
-                loop->var = target;
+                set_loop_variable(*loop, own->second, target);
                 return;
             }
             assignment->var = target;
             if (!assignment->update) {
                 return;
             }
-            Var* const source = resolve(&stmt, name, stmt.span);
+            Var* const source = resolve(&stmt, name, stmt.span, defines);
             if (source != target) {
                 Expr* read = module_.make_expr(Op::kVar, Type::unknown(), stmt.span);
                 read->var = source;
@@ -377,6 +395,23 @@ private:
                 webs_.steps.push_back(step);
             }
         }
+    }
+
+    // A name that holds other values too is a copy of the loop's own variable.
+    void set_loop_variable(For& loop, Definition d, Var* target) {
+        const auto counter = counters_.find(d);
+        if (counter == counters_.end()) {
+            loop.var = target;
+            return;
+        }
+        loop.var = counter->second;
+        Expr* read = module_.make_expr(Op::kVar, Type::unknown(), loop.span);
+        read->var = counter->second;
+        auto* copy = module_.make<Assign>(loop.span);
+        copy->var = target;
+        copy->value = read;
+        copies_.insert(copy);
+        loop.body.insert(loop.body.begin(), copy);
     }
 
     bool reaches(const void* site) const {
@@ -413,8 +448,11 @@ private:
     UnionFind webs_of_;
     std::vector<Definition> parameters_;
     std::unordered_map<const Stmt*, Definition> of_stmt_;
-    std::unordered_set<Definition> loop_definitions_;
+    std::vector<Definition> loop_definitions_;
+    std::unordered_map<Definition, Var*> counters_;     // of loops whose name is shared with others
+    std::unordered_set<const Stmt*> copies_;            // of counters to names
     std::unordered_map<const void*, Definition> uses_;  // of a kVar, or of an update's target
+    std::unordered_map<const void*, Definition> only_;  // the definition, if only one reaches it
     std::unordered_map<Definition, std::size_t> use_count_;
     std::vector<Loop> loops_;
     std::vector<Var*> variables_;

@@ -29,9 +29,14 @@ void normalize_loops(PassContext& context) {
             if (!assigned && !liveness.after(loop).contains(loop->var) && loops[loop->var] == 1) {
                 return;
             }
-            Builder b(context.module, loop->span);
             Var* counter =
                 context.module.make_var(loop->var->name, loop->var->type, loop->var->span);
+            if (!assigned) {  // inside, the two are the same
+                for_each_expr(loop->body, [&](Expr& expr) {
+                    expr.var = expr.var == loop->var ? counter : expr.var;
+                });
+            }
+            Builder b(context.module, loop->span);
             loop->body.insert(loop->body.begin(), b.assign(loop->var, b.var(counter)));
             loop->var = counter;
         });
