@@ -133,15 +133,15 @@ class Calls(Expressions):
 
     def python_float(self, node: ast.expr) -> _native.Expr:
         """float(node), as the functions of `math` take their operands."""
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float, bool):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
             return self.constant(float(node.value), node)
         return self.module.op("float", [self.lower(node)], self.span(node))
 
     def lower_float(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         argument = node.args[0]
-        if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-            if argument.value.strip().lower() in _FLOAT_STRINGS:
-                return self.constant(float(argument.value), node)
+        text = argument.value if isinstance(argument, ast.Constant) else None
+        if isinstance(text, str) and text.strip().lower() in _FLOAT_STRINGS:
+            return self.constant(float(text), node)
         return self.module.op("float", [self.lower(argument)], self.span(node))
 
     def lower_whole(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
@@ -224,7 +224,7 @@ class Calls(Expressions):
         if (
             isinstance(argument, ast.Attribute)
             and argument.attr == "shape"
-            and self.is_variable(argument.value)
+            and self.is_array_name(argument.value)
         ):
             array = self.array(argument.value)
             return self.poison(node) if array is None else self.module.rank(array, span)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from . import _native
@@ -73,11 +74,11 @@ class Expressions(FunctionScope):
         return self.poison(node)
 
     def condition(self, node: ast.expr) -> _native.Expr:
-        """`node` where only its truth counts, so that operands of `and`, `or` need no common type."""
+        """`node` where only its truth counts: operands of `and`, `or` need no common type."""
         if isinstance(node, ast.BoolOp):
             result = self._truth(node.values[0])
             for value in node.values[1:]:
-                right = self.branch(lambda value=value: self._truth(value))  # type: ignore[misc]
+                right = self.branch(partial(self._truth, value))
                 result = self.short_circuit(_word(node), result, right, node)
             return result
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -150,7 +151,7 @@ class Expressions(FunctionScope):
         if binding is not None:
             return self._value(binding, ast.unparse(node), node)
         span = self.span(node)
-        if node.attr in _ARRAY_ATTRIBUTES and self.is_variable(node.value):
+        if node.attr in _ARRAY_ATTRIBUTES and self.is_array_name(node.value):
             if node.attr == "shape":
                 self.error(
                     "P026",
@@ -220,10 +221,9 @@ class Expressions(FunctionScope):
     def _unary(self, node: ast.UnaryOp) -> _native.Expr:
         if isinstance(node.op, ast.Not):
             return self.condition(node)
-        value = getattr(node.operand, "value", None)
-        if isinstance(node.op, ast.USub) and type(value) in (int, float):
-            if isinstance(node.operand, ast.Constant):
-                return self.constant(-value, node)
+        value = node.operand.value if isinstance(node.operand, ast.Constant) else None
+        if isinstance(node.op, ast.USub) and isinstance(value, int | float):
+            return self.constant(-value, node)
         return self.module.op(_UNARY[type(node.op)], [self.lower(node.operand)], self.span(node))
 
     def _compare(self, node: ast.Compare) -> _native.Expr:
@@ -283,7 +283,7 @@ class Expressions(FunctionScope):
             return self.condition(node)
         result = self._once(node.values[0])
         for value in node.values[1:]:
-            right = self.branch(lambda value=value: self._once(value))  # type: ignore[misc]
+            right = self.branch(partial(self._once, value))
             result = self.short_circuit(_word(node), result, right, node)
         return result
 
@@ -359,9 +359,13 @@ class Expressions(FunctionScope):
     # ------------------------------------------------------------ subscripts and shapes
 
     def _subscript(self, node: ast.Subscript) -> _native.Expr:
-        if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
-            if self.is_variable(node.value.value):
-                return self._extent(node, node.value.value)
+        base = node.value
+        if (
+            isinstance(base, ast.Attribute)
+            and base.attr == "shape"
+            and self.is_array_name(base.value)
+        ):
+            return self._extent(node, base.value)
         if _string_key(node) is not None:
             var = self.array(node)
             return self.poison(node) if var is None else self.module.read(var, self.span(node))
@@ -413,7 +417,7 @@ class Expressions(FunctionScope):
             return self.lower(node)
         return self.poison(node)
 
-    def is_variable(self, node: ast.expr) -> bool:
+    def is_array_name(self, node: ast.expr) -> bool:
         """Whether `node` names something that may be an array, rather than a module or function."""
         if isinstance(node, ast.Name) and node.id in self.scope.locals:
             return True

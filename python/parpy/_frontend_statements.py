@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from . import _native, _operators
@@ -208,7 +209,7 @@ class Statements(Calls):
                 continue
             var = self.hold(make(), source or value)
             span = self.span(source or value)
-            held.append(lambda var=var, span=span: self.module.read(var, span))
+            held.append(partial(self.module.read, var, span))
         for (one, _, _), again in zip(pairs, held, strict=True):
             self.assign_value(one, again(), node)
 
@@ -258,16 +259,13 @@ class Statements(Calls):
         """`n, m = x.shape`: the extents, for an array of exactly that rank."""
         if not isinstance(value, ast.Attribute) or value.attr != "shape":
             return None
-        if not self.is_variable(value.value):
+        if not self.is_array_name(value.value):
             return None
         array = self.array(value.value)
         if array is None:
             return []
         span = self.span(value)
-        return [
-            lambda index=index: self.module.extent(array, index, span, count)
-            for index in range(count)
-        ]
+        return [partial(self.module.extent, array, index, span, count) for index in range(count)]
 
     def _unpack_divmod(
         self, value: ast.expr, target: ast.Tuple | ast.List

@@ -10,8 +10,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import parpy
 import pytest
+
+import parpy
 from parpy import _operators
 from parpy._errors import CompileError
 from parpy._frontend import Surface, parse
@@ -408,7 +409,7 @@ def test_positions_are_those_of_the_file() -> None:
         'def f(x):\n    x[0] = 1\n    """text\nat the margin\n"""\n    x[1] = 2\ny = 1',
         "def f(\n    x,\n):\n    x[0] = 1\ndef g(): pass",
         "def f(x): x[0] = 1; x[1] = 2",
-        "if True:\n    def f(x):\n# a comment at the margin\n        x[0] = 1\n\n        x[1] = 2\n",
+        "if True:\n    def f(x):\n# at the margin\n        x[0] = 1\n\n        x[1] = 2\n",
         "def f(x):\n    x[0] = 1 + \\\n2\n    x[1] = x[\n0]\n",
         "def f(größe):\n    größe[0] = π\nπ = 3",
         "def f(x):\r\n    x[0] = 1\r\n",

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import parpy
 import pytest
+
+import parpy
 from parpy import _errors, _native
 from parpy._frontend import parse
 
