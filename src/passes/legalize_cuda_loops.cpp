@@ -186,9 +186,10 @@ private:
     void widen(For& loop) {
         Var* narrow = loop.var;
         Var* wide = builder_.scalar(narrow->name + "_wide", Scalar::kI64);
-        loop.begin = builder_.convert(loop.begin, Scalar::kI64);
-        loop.end = builder_.convert(loop.end, Scalar::kI64);
-        loop.step = builder_.convert(loop.step, Scalar::kI64);
+        for (Expr** bound : {&loop.begin, &loop.end, &loop.step}) {
+            const auto value = constant_integer(*bound);
+            *bound = value ? builder_.integer(*value) : builder_.convert(*bound, Scalar::kI64);
+        }
         loop.var = wide;
         loop.body.insert(
             loop.body.begin(),

@@ -379,12 +379,14 @@ private:
         if (groups.constant) {
             host_once.push_back(builder_.alloc(host));
         } else {
-            Expr* size = builder_.integer(each);
+            Expr* size = nullptr;
             for (std::size_t i = 0; i < groups.counts.size(); ++i) {
                 Expr* count = groups.counts[i] == nullptr ? builder_.integer(groups.constants[i])
                                                           : in_host_terms(groups.counts[i]);
-                size = builder_.binary(Op::kMul, size, builder_.convert(count, Scalar::kI64));
+                count = builder_.convert(count, Scalar::kI64);
+                size = size == nullptr ? count : builder_.binary(Op::kMul, size, count);
             }
+            if (each != 1) size = builder_.binary(Op::kMul, size, builder_.integer(each));
             Var* host_size = builder_.scalar(host->name + "_size", Scalar::kI64);
             Var* param_size = builder_.scalar(name + "_size", Scalar::kI64);
             host->dims[0].extent.reset();

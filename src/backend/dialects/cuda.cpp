@@ -119,7 +119,7 @@ constexpr Dialect kDialect{
                   "(int)blockIdx.y", "(int)blockIdx.z", "(int)blockDim.x", "(int)blockDim.y",
                   "(int)blockDim.z", "(int)gridDim.x", "(int)gridDim.y", "(int)gridDim.z",
                   "(int)(threadIdx.x & 31)", "(int)(threadIdx.x >> 5)"},
-    .barriers = {"__syncwarp();", "__syncthreads();", "grid_barrier();"},
+    .barriers = {"__syncwarp();", "__syncthreads();", "grid_barrier();", "__threadfence();"},
     .operators = kOperators,
     .any_order = {},
     .prelude = kPrelude,
