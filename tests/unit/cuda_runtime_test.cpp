@@ -1,0 +1,450 @@
+// The CUDA run time on a fake driver and a fake NVRTC (fake_cuda/): what is loaded, allocated,
+// copied, launched and reported, without a GPU. tests/python/test_gpu.py runs the real one.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+#include "backend/cuda/nvrtc.h"
+#include "fake_cuda/fake_cuda.h"
+#include "runtime/cuda_executable.h"
+#include "runtime/device_memory.h"
+
+namespace parpy::cuda {
+namespace {
+
+// Before anything asks for the driver: static initialisation. The cache would hide what is
+// compiled.
+const int kEnvironment = ::setenv("PARPY_CUDA_DRIVER", PARPY_FAKE_CUDA, 1) +
+                         ::setenv("PARPY_NVRTC", PARPY_FAKE_CUDA, 1) +
+                         ::setenv("PARPY_CACHE", "0", 1);
+
+FakeCuda& fake() {
+    static void* library = ::dlopen(PARPY_FAKE_CUDA, RTLD_NOW);
+    return *reinterpret_cast<FakeCudaFunction>(::dlsym(library, "fake_cuda"))();
+}
+
+void fail(const char* function, Result result, int times = 1, int after = 0) {
+    std::strncpy(fake().failing, function, sizeof fake().failing - 1);
+    fake().failure = result;
+    fake().times = times;
+    fake().after = after;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+class CudaRuntime : public testing::Test {
+protected:
+    void SetUp() override { fake() = FakeCuda{}; }
+};
+
+// ---- the driver
+// -----------------------------------------------------------------------------------
+
+TEST_F(CudaRuntime, MissingDriverSaysWhatToInstall) {
+    const Driver driver = Driver::load("libno_such_driver.so.1");
+    EXPECT_EQ(driver.unavailable.code, Code::kP520);
+    EXPECT_TRUE(contains(driver.unavailable.message, "'libno_such_driver.so.1'"));
+    EXPECT_TRUE(contains(driver.unavailable.help, "CompileBackend.Cpu"));
+}
+
+TEST_F(CudaRuntime, OldDriverIsNamed) {
+    const Driver driver = Driver::load("libm.so.6");
+    EXPECT_EQ(driver.unavailable.code, Code::kP522);
+    EXPECT_TRUE(contains(driver.unavailable.message, "'cuInit'")) << driver.unavailable.message;
+}
+
+TEST_F(CudaRuntime, NoDevice) {
+    fail("cuInit", 100);
+    const Driver driver = Driver::load(PARPY_FAKE_CUDA);
+    EXPECT_EQ(driver.unavailable.code, Code::kP521);
+    EXPECT_TRUE(contains(driver.unavailable.help, "nvidia-smi"));
+}
+
+TEST_F(CudaRuntime, UseAfterForkIsExplained) {
+    fail("cuInit", 3);
+    const Driver driver = Driver::load(PARPY_FAKE_CUDA);
+    EXPECT_EQ(driver.unavailable.code, Code::kP534);
+    EXPECT_TRUE(contains(driver.unavailable.help, "'spawn'"));
+}
+
+TEST_F(CudaRuntime, FaultNamesTheLastKernelAndTheRemedy) {
+    note_launch("axpy");
+    const RuntimeError error = Driver::instance().failure(700, "waiting for the GPU");
+    EXPECT_EQ(error.code, Code::kP530);
+    EXPECT_TRUE(contains(error.message, "CUDA_ERROR_ILLEGAL_ADDRESS"));
+    EXPECT_TRUE(contains(error.message, "'axpy'"));
+    EXPECT_TRUE(contains(error.help, "start a new process"));
+    EXPECT_TRUE(is_fault(719));
+    EXPECT_FALSE(is_fault(kInvalidValue));
+}
+
+TEST_F(CudaRuntime, OtherFailuresKeepTheirCode) {
+    const RuntimeError error = Driver::instance().failure(999, "doing something");
+    EXPECT_EQ(error.code, Code::kP529);
+    EXPECT_EQ(error.message, "doing something failed: CUDA_ERROR_999 (made up)");
+}
+
+// ---- devices
+// --------------------------------------------------------------------------------------
+
+TEST_F(CudaRuntime, DevicesAreDescribed) {
+    ASSERT_EQ(device_count(), 2);
+    EXPECT_FALSE(unavailable().failed());
+    EXPECT_EQ(device(1).index, 1);
+    EXPECT_EQ(device(1).name, "Fake GPU");
+    EXPECT_EQ(device(1).architecture, "sm_90");
+    EXPECT_EQ(device(0).multiprocessors, 132);
+    EXPECT_TRUE(device(0).has_pools);
+    EXPECT_EQ(current_architecture(), "sm_90");
+}
+
+TEST_F(CudaRuntime, AThreadWithoutContextKeepsTheFirst) {
+    std::thread([] {
+        RuntimeError error;
+        for (int i = 0; i < 3; ++i)
+            const CurrentContext current(device(1), error);
+        EXPECT_FALSE(error.failed());
+        EXPECT_EQ(fake().context_changes, 1);
+        EXPECT_EQ(current_device().index, 1);
+    }).join();
+}
+
+TEST_F(CudaRuntime, AnotherContextIsRestored) {
+    std::thread([] {
+        RuntimeError error;
+        const CurrentContext outer(device(0), error);
+        {
+            const CurrentContext inner(device(1), error);
+            EXPECT_EQ(current_device().index, 1);
+        }
+        EXPECT_EQ(current_device().index, 0);
+        EXPECT_FALSE(error.failed());
+    }).join();
+}
+
+// ---- memory
+// ---------------------------------------------------------------------------------------
+
+class CudaMemory : public CudaRuntime {
+protected:
+    void SetUp() override {
+        CudaRuntime::SetUp();
+        current_.emplace(device(0), error_);
+        ASSERT_FALSE(error_.failed());
+    }
+    RuntimeError error_;
+    std::optional<CurrentContext> current_;
+};
+
+TEST_F(CudaMemory, AllocationRetriesOnceThePoolIsTrimmed) {
+    fail("cuMemAllocFromPoolAsync", kOutOfMemory);
+    const DevicePointer at = allocate(device(0), 100, nullptr, error_);
+    EXPECT_NE(at, 0U);
+    EXPECT_FALSE(error_.failed());
+    EXPECT_EQ(fake().trims, 1);
+    EXPECT_EQ(place_of(at + 99).device, 0);
+    EXPECT_EQ(place_of(at).kind, PointerPlace::Kind::kDevice);
+    release(device(0), at, nullptr);
+    EXPECT_EQ(fake().releases, 1);
+    int host = 0;
+    EXPECT_EQ(place_of(reinterpret_cast<DevicePointer>(&host)).kind, PointerPlace::Kind::kUnknown);
+}
+
+TEST_F(CudaMemory, OutOfMemorySaysHowMuch) {
+    fail("cuMemAllocFromPoolAsync", kOutOfMemory, 2);
+    EXPECT_EQ(allocate(device(0), 123'000'000, nullptr, error_), 0U);
+    EXPECT_EQ(error_.code, Code::kP528);
+    EXPECT_EQ(
+        error_.message,
+        "the GPU is out of memory while allocating 123 MB on GPU 0: 12 MB of 137438 MB are free");
+    EXPECT_TRUE(contains(error_.help, "torch.cuda.empty_cache()"));
+}
+
+TEST_F(CudaMemory, WrittenArraysComeBackOthersDoNot) {
+    std::vector<int> in(100, 7), out(50, 1);
+    {
+        HostCopies copies(device(0), nullptr);
+        copies.add(in.data(), in.size() * sizeof(int), false);
+        copies.add(out.data(), out.size() * sizeof(int), true);
+        ASSERT_FALSE(copies.copy_in().failed());
+        auto* device_in = reinterpret_cast<int*>(copies.pointer(in.data() + 3));
+        auto* device_out = reinterpret_cast<int*>(copies.pointer(out.data()));
+        EXPECT_NE(device_in, in.data() + 3);
+        EXPECT_EQ(*device_in, 7);
+        *device_in = 9;
+        device_out[49] = 42;
+        ASSERT_FALSE(copies.copy_out().failed());
+    }
+    EXPECT_EQ(in[3], 7);
+    EXPECT_EQ(out[49], 42);
+    EXPECT_EQ(out[48], 1);
+    EXPECT_EQ(fake().synchronizations, 1);
+    EXPECT_EQ(fake().bytes_to_device, 600U);
+    EXPECT_EQ(fake().bytes_to_host, 200U);
+    EXPECT_EQ(fake().allocations, 2);
+    EXPECT_EQ(fake().releases, 2);
+}
+
+TEST_F(CudaMemory, OverlappingArraysStayOverlapping) {
+    std::vector<int> all(100);
+    std::iota(all.begin(), all.end(), 0);
+    HostCopies copies(device(0), nullptr);
+    copies.add(&all[40], 20 * sizeof(int), true);
+    copies.add(&all[10], 40 * sizeof(int), false);
+    copies.add(&all[10], 0, false);
+    copies.add(&all[80], 10 * sizeof(int), false);
+    ASSERT_FALSE(copies.copy_in().failed());
+    EXPECT_EQ(fake().allocations, 2);
+    EXPECT_EQ(copies.pointer(&all[45]) - copies.pointer(&all[10]), 35 * sizeof(int));
+    EXPECT_EQ(copies.pointer(&all[10]) % 16, reinterpret_cast<std::uintptr_t>(&all[10]) % 16);
+    EXPECT_EQ(*reinterpret_cast<int*>(copies.pointer(&all[89])), 89);
+}
+
+TEST_F(CudaMemory, LargeArraysGoThroughStaging) {
+    const std::size_t count = 5'000'003;
+    std::vector<int> data(count);
+    std::iota(data.begin(), data.end(), 0);
+    HostCopies copies(device(0), nullptr);
+    copies.add(data.data(), count * sizeof(int), true);
+    ASSERT_FALSE(copies.copy_in().failed());
+    auto* there = reinterpret_cast<int*>(copies.pointer(data.data()));
+    ASSERT_EQ(std::memcmp(there, data.data(), count * sizeof(int)), 0);
+    for (std::size_t i = 0; i < count; ++i)
+        there[i] = -there[i];
+    ASSERT_FALSE(copies.copy_out().failed());
+    for (std::size_t i = 0; i < count; ++i)
+        ASSERT_EQ(data[i], -static_cast<int>(i));
+}
+
+TEST_F(CudaMemory, ThreadsShareTheStagingBuffers) {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([t] {
+            RuntimeError error;
+            const CurrentContext current(device(0), error);
+            std::vector<int> data(1'000'000, t);
+            HostCopies copies(device(0), nullptr);
+            copies.add(data.data(), data.size() * sizeof(int), true);
+            EXPECT_FALSE(copies.copy_in().failed());
+            std::ranges::fill(data, -1);
+            EXPECT_FALSE(copies.copy_out().failed());
+            EXPECT_EQ(data, std::vector<int>(1'000'000, t));
+        });
+    }
+    for (std::thread& thread : threads)
+        thread.join();
+}
+
+TEST_F(CudaMemory, AFailedCopyFreesWhatItTook) {
+    std::vector<int> a(10), b(10);
+    fail("cuMemcpyHtoDAsync", 999, 1, 1);
+    {
+        HostCopies copies(device(0), nullptr);
+        copies.add(a.data(), 40, false);
+        copies.add(b.data(), 40, true);
+        EXPECT_EQ(copies.copy_in().code, Code::kP529);
+    }
+    EXPECT_EQ(fake().allocations, fake().releases);
+}
+
+// ---- NVRTC
+// ----------------------------------------------------------------------------------------
+
+TEST_F(CudaRuntime, OptionsOfTheCompiler) {
+    RuntimeError error;
+    std::string image = compile_cuda("text", "k.cu", {}, error);
+    EXPECT_EQ(image, "text\n// -arch=sm_90\n// --std=c++17\n// --fmad=false");
+    image = compile_cuda("text", "k.cu", {"sm_80", true, {"/inc"}, {"-lineinfo"}}, error);
+    EXPECT_EQ(image,
+              "text\n// -arch=sm_80\n// --std=c++17\n// --use_fast_math\n// --include-path=/inc\n"
+              "// -lineinfo");
+    image = compile_cuda("text", "k.cu", {.architecture = "sm_103"}, error);
+    EXPECT_TRUE(contains(image, "-arch=compute_90")) << "a newer GPU gets PTX";
+    EXPECT_FALSE(error.failed());
+}
+
+TEST_F(CudaRuntime, CompilerErrorsCarryTheLog) {
+    RuntimeError error;
+    fake().nvrtc_result = 6;
+    EXPECT_EQ(compile_cuda("text", "k.cu", {}, error), "");
+    EXPECT_EQ(error.code, Code::kP525);
+    EXPECT_TRUE(contains(error.message, "\nthe log"));
+    fake().nvrtc_result = 7;
+    EXPECT_EQ(compile_cuda("text", "k.cu", {}, error), "");
+    EXPECT_EQ(error.code, Code::kP524);
+    EXPECT_TRUE(contains(error.message, "libnvrtc-builtins"));
+    EXPECT_TRUE(contains(error.help, "pip install"));
+}
+
+TEST(CudaRuntimeDeathTest, MissingCompilerSaysHowToGetIt) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process: NVRTC is found once
+    const auto missing = [] {
+        ::setenv("PARPY_NVRTC", "/no/such/libnvrtc.so.13", 1);
+        RuntimeError error;
+        const std::string image = compile_cuda("text", "k.cu", {}, error);
+        const bool good = image.empty() && error.code == Code::kP523 &&
+                          contains(error.message, "/no/such/libnvrtc.so.13") &&
+                          contains(error.help, "pip install nvidia-cuda-nvrtc");
+        std::_Exit(good ? 0 : 1);
+    };
+    EXPECT_EXIT(missing(), testing::ExitedWithCode(0), "");
+}
+
+// ---- programs
+// -------------------------------------------------------------------------------------
+
+constexpr const char* kHost = R"(
+struct ParpyContext;
+extern "C" int parpy_launch(ParpyContext*, int, unsigned, unsigned, unsigned, unsigned, unsigned,
+                            unsigned, unsigned, void**);
+extern "C" void* parpy_scratch(ParpyContext*, long);
+extern "C" int scale(ParpyContext* context, double* x, long n, long scratch, long shared) {
+    for (long i = 0; i < scratch; ++i)
+        if (parpy_scratch(context, 1000) == nullptr) return 1;
+    void* arguments[] = {&x, &n};
+    return parpy_launch(context, 0, (unsigned)((n + 31) / 32), 1, 1, 32, 1, 1, (unsigned)shared,
+                        arguments);
+}
+extern "C" int scale_slots(ParpyContext* context, const unsigned long* slots) {
+    return scale(context, (double*)slots[0], (long)slots[1], (long)slots[2], (long)slots[3]);
+}
+)";
+
+class CudaProgram : public CudaMemory {
+protected:
+    void SetUp() override {
+        CudaMemory::SetUp();
+        program_.name = "scale";
+        program_.device = "extern \"C\" __global__ void scale_N(double* x, long n) {}";
+        program_.host = kHost;
+        program_.kernels = {"scale_N"};
+        program_.slots = {{Slot::Kind::kPointer},
+                          {Slot::Kind::kScalar},
+                          {Slot::Kind::kScalar},
+                          {Slot::Kind::kScalar}};
+        options_.backend = Backend::kCuda;
+        fake().on_launch = [](const FakeLaunch& launch) {
+            auto* x = *static_cast<double**>(launch.arguments[0]);
+            const long n = *static_cast<long*>(launch.arguments[1]);
+            for (long i = 0; i < n; ++i)
+                x[i] *= 2;
+        };
+    }
+    RuntimeError run(std::uint64_t pointer, std::uint64_t n, std::uint64_t scratch = 0,
+                     std::uint64_t shared = 0, void* stream = nullptr) {
+        RuntimeError error;
+        const auto executable = load(program_, options_, error);
+        if (executable == nullptr) return error;
+        const std::uint64_t slots[] = {pointer, n, scratch, shared};
+        return executable->run(slots, stream);
+    }
+    Program program_;
+    Options options_;
+};
+
+TEST_F(CudaProgram, RunsOnTheStreamOfTheCall) {
+    std::vector<double> x(100, 1.5);
+    HostCopies copies(device(0), nullptr);
+    copies.add(x.data(), 800, true);
+    ASSERT_FALSE(copies.copy_in().failed());
+    int stream = 0;
+    const RuntimeError error = run(copies.pointer(x.data()), 100, 0, 0, &stream);
+    EXPECT_FALSE(error.failed()) << error.message;
+    ASSERT_FALSE(copies.copy_out().failed());
+    EXPECT_EQ(x, std::vector<double>(100, 3.0));
+    EXPECT_EQ(fake().launches, 1);
+    EXPECT_EQ(fake().last_launch.grid[0], 4U);
+    EXPECT_EQ(fake().last_launch.block[0], 32U);
+    EXPECT_EQ(fake().last_launch.stream, &stream);
+    EXPECT_EQ(fake().modules, 0) << "unloaded with the program";
+}
+
+TEST_F(CudaProgram, EmptyGridsAreSkipped) {
+    EXPECT_FALSE(run(0, 0).failed());
+    EXPECT_EQ(fake().launches, 0);
+}
+
+TEST_F(CudaProgram, ScratchIsClearedAndFreed) {
+    fake().on_launch = nullptr;
+    EXPECT_FALSE(run(0, 1, 11).failed());
+    EXPECT_EQ(fake().allocations, 11);
+    EXPECT_EQ(fake().releases, 11);
+    fail("cuMemAllocFromPoolAsync", kOutOfMemory, 2, 5);
+    EXPECT_EQ(run(0, 1, 11).code, Code::kP528);
+    EXPECT_EQ(fake().allocations, fake().releases);
+    EXPECT_EQ(fake().launches, 1);
+}
+
+TEST_F(CudaProgram, LargeSharedMemoryIsAllowedOnce) {
+    fake().on_launch = nullptr;
+    EXPECT_FALSE(run(0, 1, 0, 48 * 1024).failed());
+    EXPECT_EQ(fake().dynamic_shared, 0);
+    EXPECT_FALSE(run(0, 1, 0, 100'000).failed());
+    EXPECT_EQ(fake().dynamic_shared, 100'000);
+}
+
+TEST_F(CudaProgram, LaunchErrorsNameKernelAndGeometry) {
+    fail("cuLaunchKernel", kInvalidValue);
+    RuntimeError error = run(0, 100);
+    EXPECT_EQ(error.code, Code::kP531);
+    EXPECT_TRUE(contains(error.message,
+                         "launching kernel 'scale_N' on 4 x 1 x 1 blocks of 32 x 1 x 1 threads"))
+        << error.message;
+    fail("cuLaunchKernel", 701);
+    error = run(0, 100);
+    EXPECT_TRUE(contains(error.help, ".tpb(256)"));
+    fail("cuLaunchKernel", 700);
+    error = run(0, 100);
+    EXPECT_EQ(error.code, Code::kP530);
+}
+
+TEST_F(CudaProgram, MachineCodeThatTheDriverRefuses) {
+    fail("cuModuleLoadData", 209);
+    const RuntimeError error = run(0, 1);
+    EXPECT_EQ(error.code, Code::kP526);
+    EXPECT_TRUE(contains(error.help, "the driver runs CUDA 13.0")) << error.help;
+}
+
+TEST_F(CudaProgram, AMissingKernelIsNamed) {
+    fail("cuModuleGetFunction", 500);
+    const RuntimeError error = run(0, 1);
+    EXPECT_EQ(error.code, Code::kP527);
+    EXPECT_TRUE(contains(error.message, "'scale_N'"));
+    EXPECT_EQ(fake().modules, 0);
+}
+
+TEST_F(CudaProgram, ProgramsWithoutParallelCodeNeedNoModule) {
+    program_.kernels.clear();
+    program_.device.clear();
+    EXPECT_FALSE(run(0, 0).failed());
+    EXPECT_EQ(run(0, 1).code, Code::kP527) << "launches a kernel that is not there";
+}
+
+TEST_F(CudaProgram, RunsWhereItsArraysAre) {
+    fake().on_launch = nullptr;
+    DevicePointer there = 0;
+    {
+        const CurrentContext other(device(1), error_);
+        there = allocate(device(1), 800, nullptr, error_);
+    }
+    EXPECT_FALSE(run(there, 100).failed());
+    EXPECT_EQ(fake().last_launch.device, 1);
+    EXPECT_EQ(current_device().index, 0) << "the caller's device is restored";
+
+    program_.slots[3].kind = Slot::Kind::kPointer;
+    const DevicePointer here = allocate(device(0), 800, nullptr, error_);
+    const RuntimeError error = run(there, 1, 0, here);
+    EXPECT_EQ(error.code, Code::kP533);
+    EXPECT_TRUE(contains(error.message, "different GPUs: 1 and 0")) << error.message;
+    release(device(0), here, nullptr);
+    release(device(1), there, nullptr);
+}
+
+}  // namespace
+}  // namespace parpy::cuda

@@ -1,0 +1,324 @@
+// See fake_cuda.h. Two devices of architecture sm_90, one context each.
+#include "fake_cuda.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "backend/cuda/driver.h"
+
+using namespace parpy::cuda;
+
+struct parpy::cuda::ContextRecord {
+    int device;
+};
+struct parpy::cuda::FunctionRecord {
+    std::string name;
+};
+struct parpy::cuda::ModuleRecord {
+    std::map<std::string, FunctionRecord> functions;
+    std::string image;
+};
+
+namespace {
+
+constexpr int kDevices = 2;
+
+FakeCuda state{};
+std::mutex mutex;
+ContextRecord contexts[kDevices] = {{0}, {1}};
+thread_local Context current = nullptr;
+std::map<DevicePointer, std::pair<std::size_t, int>> memory;  // size, device
+
+// The injected failure of this call of `function`, or success.
+Result enter(const char* function) {
+    if (std::strcmp(state.failing, function) != 0 || state.times == 0) return kSuccess;
+    if (state.after-- > 0) return kSuccess;
+    state.after = 0;
+    --state.times;
+    return state.failure;
+}
+
+}  // namespace
+
+#define FAKE(name, ...) extern "C" __attribute__((visibility("default"))) Result name(__VA_ARGS__)
+#define ENTER(name)                     \
+    const std::scoped_lock lock(mutex); \
+    if (const Result r = enter(#name); r != kSuccess) return r;
+
+extern "C" __attribute__((visibility("default"))) FakeCuda* fake_cuda() {
+    return &state;
+}
+
+FAKE(cuInit, unsigned) {
+    ENTER(cuInit)
+    return kSuccess;
+}
+FAKE(cuDriverGetVersion, int* version) {
+    *version = 13000;
+    return kSuccess;
+}
+FAKE(cuGetErrorName, Result result, const char** name) {
+    static thread_local std::string text;
+    text = result == kOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY"
+           : result == 700        ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                                  : "CUDA_ERROR_" + std::to_string(result);
+    *name = text.c_str();
+    return kSuccess;
+}
+FAKE(cuGetErrorString, Result, const char** text) {
+    *text = "made up";
+    return kSuccess;
+}
+FAKE(cuDeviceGetCount, int* count) {
+    ENTER(cuDeviceGetCount)
+    *count = kDevices;
+    return kSuccess;
+}
+FAKE(cuDeviceGet, DeviceHandle* device, int index) {
+    *device = index;
+    return kSuccess;
+}
+FAKE(cuDeviceGetName, char* name, int size, DeviceHandle) {
+    std::strncpy(name, "Fake GPU", static_cast<std::size_t>(size));
+    return kSuccess;
+}
+FAKE(cuDeviceGetAttribute, int* value, int attribute, DeviceHandle) {
+    *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 132 : 1;
+    return kSuccess;
+}
+FAKE(cuDeviceTotalMem_v2, std::size_t* bytes, DeviceHandle) {
+    *bytes = std::size_t{1} << 37;
+    return kSuccess;
+}
+FAKE(cuDevicePrimaryCtxRetain, Context* context, DeviceHandle device) {
+    ENTER(cuDevicePrimaryCtxRetain)
+    *context = &contexts[device];
+    return kSuccess;
+}
+FAKE(cuCtxGetCurrent, Context* context) {
+    *context = current;
+    return kSuccess;
+}
+FAKE(cuCtxSetCurrent, Context context) {
+    ENTER(cuCtxSetCurrent)
+    ++state.context_changes;
+    current = context;
+    return kSuccess;
+}
+FAKE(cuCtxGetDevice, DeviceHandle* device) {
+    *device = current->device;
+    return kSuccess;
+}
+FAKE(cuCtxSynchronize, ) {
+    ENTER(cuCtxSynchronize)
+    return kSuccess;
+}
+FAKE(cuStreamSynchronize, Stream) {
+    ENTER(cuStreamSynchronize)
+    ++state.synchronizations;
+    return kSuccess;
+}
+FAKE(cuModuleLoadData, Module* module, const void* image) {
+    ENTER(cuModuleLoadData)
+    ++state.modules;
+    *module = new ModuleRecord{{}, static_cast<const char*>(image)};
+    return kSuccess;
+}
+FAKE(cuModuleUnload, Module module) {
+    --state.modules;
+    delete module;
+    return kSuccess;
+}
+FAKE(cuModuleGetFunction, Function* function, Module module, const char* name) {
+    ENTER(cuModuleGetFunction)
+    *function = &module->functions.try_emplace(name, FunctionRecord{name}).first->second;
+    return kSuccess;
+}
+FAKE(cuFuncGetAttribute, int* value, int, Function) {
+    *value = state.static_shared;
+    return kSuccess;
+}
+FAKE(cuFuncSetAttribute, Function, int, int value) {
+    ENTER(cuFuncSetAttribute)
+    state.dynamic_shared = value;
+    return kSuccess;
+}
+FAKE(cuLaunchKernel, Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream,
+     void** arguments, void**) {
+    ENTER(cuLaunchKernel)
+    ++state.launches;
+    state.last_launch = {function->name.c_str(),
+                         {grid_x, grid_y, grid_z},
+                         {block_x, block_y, block_z},
+                         shared_bytes,
+                         stream,
+                         arguments,
+                         current->device};
+    if (state.on_launch != nullptr) state.on_launch(state.last_launch);
+    return kSuccess;
+}
+
+namespace {
+
+Result allocate(DevicePointer* pointer, std::size_t bytes) {
+    void* at = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    std::memset(at, 0xA5, bytes);
+    *pointer = reinterpret_cast<DevicePointer>(at);
+    memory[*pointer] = {bytes, current->device};
+    ++state.allocations;
+    return kSuccess;
+}
+
+Result release(DevicePointer pointer) {
+    if (memory.erase(pointer) == 0) return kInvalidValue;
+    std::free(reinterpret_cast<void*>(pointer));
+    ++state.releases;
+    return kSuccess;
+}
+
+}  // namespace
+
+FAKE(cuMemAlloc_v2, DevicePointer* pointer, std::size_t bytes) {
+    ENTER(cuMemAlloc)
+    return allocate(pointer, bytes);
+}
+FAKE(cuMemFree_v2, DevicePointer pointer) {
+    ENTER(cuMemFree)
+    return release(pointer);
+}
+FAKE(cuMemPoolCreate, MemoryPool* pool, const PoolProperties*) {
+    *pool = reinterpret_cast<MemoryPool>(1);
+    return kSuccess;
+}
+FAKE(cuMemPoolSetAttribute, MemoryPool, int, void*) {
+    return kSuccess;
+}
+FAKE(cuMemPoolTrimTo, MemoryPool, std::size_t) {
+    ++state.trims;
+    return kSuccess;
+}
+FAKE(cuMemAllocFromPoolAsync, DevicePointer* pointer, std::size_t bytes, MemoryPool, Stream) {
+    ENTER(cuMemAllocFromPoolAsync)
+    return allocate(pointer, bytes);
+}
+FAKE(cuMemFreeAsync, DevicePointer pointer, Stream) {
+    ENTER(cuMemFreeAsync)
+    return release(pointer);
+}
+FAKE(cuMemsetD8Async, DevicePointer pointer, unsigned char value, std::size_t bytes, Stream) {
+    ENTER(cuMemsetD8Async)
+    std::memset(reinterpret_cast<void*>(pointer), value, bytes);
+    return kSuccess;
+}
+FAKE(cuMemcpyHtoDAsync_v2, DevicePointer to, const void* from, std::size_t bytes, Stream) {
+    ENTER(cuMemcpyHtoDAsync)
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    state.bytes_to_device += bytes;
+    return kSuccess;
+}
+FAKE(cuMemcpyDtoHAsync_v2, void* to, DevicePointer from, std::size_t bytes, Stream) {
+    ENTER(cuMemcpyDtoHAsync)
+    std::memcpy(to, reinterpret_cast<void*>(from), bytes);
+    state.bytes_to_host += bytes;
+    return kSuccess;
+}
+FAKE(cuMemHostAlloc, void** pointer, std::size_t bytes, unsigned) {
+    ENTER(cuMemHostAlloc)
+    *pointer = std::malloc(bytes);
+    return kSuccess;
+}
+FAKE(cuMemGetInfo_v2, std::size_t* free, std::size_t* total) {
+    *free = 12'000'000;
+    *total = std::size_t{1} << 37;
+    return kSuccess;
+}
+FAKE(cuPointerGetAttribute, void* value, int attribute, DevicePointer pointer) {
+    const std::scoped_lock lock(mutex);
+    auto after = memory.upper_bound(pointer);
+    if (after == memory.begin()) return kInvalidValue;
+    const auto& [begin, place] = *--after;
+    if (pointer >= begin + place.first) return kInvalidValue;
+    if (attribute == 2) *static_cast<unsigned*>(value) = 2;
+    if (attribute == 8) *static_cast<unsigned*>(value) = 0;
+    if (attribute == 9) *static_cast<int*>(value) = place.second;
+    return kSuccess;
+}
+FAKE(cuEventCreate, Event* event, unsigned) {
+    *event = reinterpret_cast<Event>(1);
+    return kSuccess;
+}
+FAKE(cuEventRecord, Event, Stream) {
+    ENTER(cuEventRecord)
+    return kSuccess;
+}
+FAKE(cuEventSynchronize, Event) {
+    ENTER(cuEventSynchronize)
+    return kSuccess;
+}
+
+// ---- NVRTC: "compiles" any text to itself
+// ---------------------------------------------------------
+
+struct NvrtcProgramRecord {
+    std::string text;
+};
+
+FAKE(nvrtcVersion, int* major, int* minor) {
+    *major = 13;
+    *minor = 0;
+    return kSuccess;
+}
+extern "C" __attribute__((visibility("default"))) const char* nvrtcGetErrorString(Result) {
+    return "NVRTC_ERROR_MADE_UP";
+}
+FAKE(nvrtcGetNumSupportedArchs, int* count) {
+    *count = 2;
+    return kSuccess;
+}
+FAKE(nvrtcGetSupportedArchs, int* numbers) {
+    numbers[0] = 80;
+    numbers[1] = 90;
+    return kSuccess;
+}
+FAKE(nvrtcCreateProgram, NvrtcProgramRecord** program, const char* source, const char*, int,
+     const char* const*, const char* const*) {
+    *program = new NvrtcProgramRecord{source};
+    return kSuccess;
+}
+FAKE(nvrtcCompileProgram, NvrtcProgramRecord* program, int count, const char* const* options) {
+    for (int i = 0; i < count; ++i)
+        program->text += std::string("\n// ") + options[i];
+    return state.nvrtc_result;
+}
+FAKE(nvrtcGetProgramLogSize, NvrtcProgramRecord*, std::size_t* size) {
+    *size = 8;
+    return kSuccess;
+}
+FAKE(nvrtcGetProgramLog, NvrtcProgramRecord*, char* log) {
+    std::memcpy(log, "the log", 8);
+    return kSuccess;
+}
+FAKE(nvrtcGetCUBINSize, NvrtcProgramRecord* program, std::size_t* size) {
+    *size = program->text.size();
+    return kSuccess;
+}
+FAKE(nvrtcGetCUBIN, NvrtcProgramRecord* program, char* image) {
+    std::memcpy(image, program->text.data(), program->text.size());
+    return kSuccess;
+}
+FAKE(nvrtcGetPTXSize, NvrtcProgramRecord* program, std::size_t* size) {
+    *size = program->text.size();
+    return kSuccess;
+}
+FAKE(nvrtcGetPTX, NvrtcProgramRecord* program, char* image) {
+    std::memcpy(image, program->text.data(), program->text.size());
+    return kSuccess;
+}
+FAKE(nvrtcDestroyProgram, NvrtcProgramRecord** program) {
+    delete *program;
+    return kSuccess;
+}

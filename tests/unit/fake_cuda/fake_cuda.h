@@ -1,0 +1,32 @@
+// What a test may ask of the fake CUDA driver and NVRTC (fake_cuda.cpp), a shared library that
+// stands in for libcuda.so.1 where there is no GPU. Device memory is host memory, streams are
+// synchronous, and a launch calls `on_launch` instead of running anything.
+#pragma once
+
+#include <cstddef>
+
+struct FakeLaunch {
+    const char* kernel;
+    unsigned grid[3], block[3], shared_bytes;
+    void* stream;
+    void** arguments;
+    int device;
+};
+
+struct FakeCuda {
+    // Counts.
+    int launches, allocations, releases, synchronizations, context_changes, trims, modules;
+    std::size_t bytes_to_device, bytes_to_host;
+    int dynamic_shared;      // last set with cuFuncSetAttribute
+    FakeLaunch last_launch;  // `arguments` is dead
+
+    // Behaviour.
+    int static_shared;  // of every kernel
+    void (*on_launch)(const FakeLaunch&);
+    char failing[64];           // the function that fails, "" for none
+    int failure, after, times;  // with this result, after so many calls, so many times
+    int nvrtc_result;           // of nvrtcCompileProgram
+};
+
+// Exported as fake_cuda().
+using FakeCudaFunction = FakeCuda* (*)();
