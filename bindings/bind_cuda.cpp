@@ -1,0 +1,57 @@
+// The CUDA run time beside the call path: NVRTC on its own, and waiting for the GPU.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "backend/cuda/nvrtc.h"
+#include "nvrtc_paths.h"
+#include "raise.h"
+#include "runtime/device.h"
+
+namespace nb = nanobind;
+
+namespace parpy {
+
+namespace {
+
+[[noreturn]] void raise(const RuntimeError& error) {
+    set_python_error(error);
+    throw nb::python_error();
+}
+
+}  // namespace
+
+void bind_cuda(nb::module_& m) {
+    m.def(
+        "compile_cuda",
+        [](std::string_view source, const std::string& name, const std::string& architecture,
+           bool fast_math) {
+            pass_search_paths_to_nvrtc();
+            RuntimeError error;
+            std::string image;
+            {
+                const nb::gil_scoped_release release;
+                cuda::NvrtcOptions options;
+                options.architecture = architecture;
+                options.fast_math = fast_math;
+                image = cuda::compile_cuda(source, name, options, error);
+            }
+            if (error.failed()) raise(error);
+            return nb::bytes(image.data(), image.size());
+        },
+        nb::arg("source"), nb::arg("name") = "kernel.cu", nb::arg("architecture") = "sm_90",
+        nb::arg("fast_math") = false, "CUDA C++ text as a cubin. Needs NVRTC, but no GPU.");
+    m.def(
+        "synchronize",
+        [] {
+            RuntimeError error;
+            {
+                const nb::gil_scoped_release release;
+                error = cuda::synchronize_all();
+            }
+            if (error.failed()) raise(error);
+        },
+        "Waits for the work of this process on all GPUs it has used.");
+}
+
+}  // namespace parpy

@@ -1,0 +1,64 @@
+#!/bin/sh
+# Everything that needs a GPU, with one command on a machine that has one: installs the wheel aside,
+# runs the GPU tests, the quickstart example and both GPU benchmarks, and prints a table last.
+# usage: tools/gpu_check.sh [-o DIRECTORY] [-s STEPS] [-j JOBS] [-k OPTIONS] [WHEEL ...]
+#   WHEEL    wheels to install, without their dependencies (default: dist/*.whl)
+#   -o       where logs and results go (default: build/gpu_check)
+#   -s       which of tests,quickstart,kernels,launch (default: all, in this order)
+#   -j       test processes (default: 4; each holds a CUDA context)
+#   -k       options for benchmarks/gpu_kernels.py, such as --sweep
+set -u
+cd "$(dirname "$0")/.."
+out=build/gpu_check steps=tests,quickstart,kernels,launch jobs=4 kernels_options=
+while getopts o:s:j:k: option; do
+    case $option in
+        o) out=$OPTARG ;;
+        s) steps=$OPTARG ;;
+        j) jobs=$OPTARG ;;
+        k) kernels_options=$OPTARG ;;
+        *) sed -n 2,10p "$0" >&2; exit 2 ;;
+    esac
+done
+shift $((OPTIND - 1))
+[ $# -gt 0 ] || set -- dist/*.whl
+python=${PYTHON:-python3}
+mkdir -p "$out"
+site=$(mktemp -d)
+PARPY_CACHE_DIR=$(mktemp -d)
+trap 'rm -rf "$site" "$PARPY_CACHE_DIR"' EXIT
+export PARPY_CACHE_DIR PYTHONPATH="$site" PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+"$python" -m pip install -q --no-index --no-deps --no-compile --target "$site" "$@" || exit 1
+"$python" - <<'PYTHON' || exit 1
+import parpy, sys
+print("parpy from", parpy.__path__[0], "on Python", sys.version.split()[0])
+if not parpy.backend.is_enabled(parpy.CompileBackend.Cuda, verbose=True):
+    sys.exit(1)
+PYTHON
+
+summary= failed=
+step() { # name, command ...
+    name=$1
+    shift
+    case ,$steps, in *,"$name",*) ;; *) return ;; esac
+    echo "== $name"
+    begin=$(date +%s)
+    "$@" >"$out/$name.log" 2>&1
+    status=$?
+    if [ $status = 0 ]; then result=passed; else result="FAILED ($status)"; failed=yes; fi
+    tail -n 30 "$out/$name.log"
+    summary="$summary$(printf '%-12s %-12s %4d s' "$name" "$result" $(($(date +%s) - begin)))
+"
+}
+
+# The wheel's package is tested, not the source tree's.
+step tests "$python" -m pytest -q --maxfail=40 -m gpu -n "$jobs" -p no:cacheprovider \
+    -o pythonpath=tests/python tests/python
+step quickstart "$python" examples/quickstart.py
+step kernels "$python" benchmarks/gpu_kernels.py --out "$out/gpu_kernels.json" $kernels_options
+step launch "$python" benchmarks/gpu_launch.py --out "$out/gpu_launch.json"
+
+for name in kernels launch; do
+    [ -f "$out/gpu_$name.json" ] && printf '\n' && sed -n '1,40p' "$out/$name.log"
+done
+printf '\n%s' "$summary"
+[ -z "$failed" ]
