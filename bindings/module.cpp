@@ -11,6 +11,7 @@ void bind_diagnostics(nb::module_& m);
 void bind_ir(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_compile(nb::module_& m);
+void bind_cuda(nb::module_& m);
 }  // namespace parpy
 
 NB_MODULE(_native, m) {
@@ -20,4 +21,5 @@ NB_MODULE(_native, m) {
     parpy::bind_ir(m);
     parpy::bind_options(m);
     parpy::bind_compile(m);
+    parpy::bind_cuda(m);
 }
