@@ -12,9 +12,6 @@ JOBS ?= $(shell nproc)
 VENV := .venv/bin/python
 STAMP := .venv/.parpy-setup
 
-export CCACHE_BASEDIR := $(CURDIR)
-export CCACHE_NOHASHDIR := 1
-
 .PHONY: setup build demo test lint wheel clean
 .NOTPARALLEL:
 
