@@ -2,6 +2,7 @@
 #include "passes/normalize_indices.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "analysis/intervals.h"
 #include "ir/builder.h"
@@ -64,17 +65,32 @@ private:
         if (value && dim.extent) {
             return b.integer(*value + *dim.extent, index->type.scalar);
         }
+        if (value && *value != std::numeric_limits<std::int64_t>::min()) {
+            return b.binary(Op::kSub, extent(b, dim, index->type.scalar),
+                            b.integer(-*value, index->type.scalar));
+        }
         if (range.high < 0) {
-            return b.binary(Op::kAdd, index, extent(b, dim, index->type.scalar));
+            return from_end(b, dim, index);
         }
         if (has_call(*index)) {  // one evaluation: for a valid subscript the same
             return b.binary(Op::kMod, index, extent(b, dim, index->type.scalar));
         }
         Expr* negative =
             b.binary(Op::kLt, clone(context_.module, index), b.integer(0, index->type.scalar));
-        Expr* from_end =
-            b.binary(Op::kAdd, clone(context_.module, index), extent(b, dim, index->type.scalar));
-        return b.select(negative, from_end, index);
+        return b.select(negative, from_end(b, dim, clone(context_.module, index)), index);
+    }
+
+    // index + extent; i - 1 of ten elements is i + 9.
+    static Expr* from_end(Builder& b, const Dim& dim, Expr* index) {
+        const bool shifted = index->op == Op::kAdd || index->op == Op::kSub;
+        const auto shift = shifted ? constant_integer(index->operands[1]) : std::nullopt;
+        constexpr std::int64_t kSmall = std::int64_t{1} << 62;
+        if (dim.extent && shift && *dim.extent < kSmall && *shift < kSmall && *shift > -kSmall) {
+            const std::int64_t sum = *dim.extent + (index->op == Op::kAdd ? *shift : -*shift);
+            return b.binary(sum < 0 ? Op::kSub : Op::kAdd, index->operands[0],
+                            b.integer(sum < 0 ? -sum : sum, index->type.scalar));
+        }
+        return b.binary(Op::kAdd, index, extent(b, dim, index->type.scalar));
     }
 
     static Expr* extent(Builder& b, const Dim& dim, Scalar scalar) {
