@@ -191,7 +191,7 @@ def test_middle_operand_of_a_comparison_is_evaluated_once() -> None:
         ("(c, d), e = (a, b), n", "c = a\nd = b\ne = n"),
         ("x[0], x[1] = x[1], x[0]", "tmp = x[1]\ntmp_1 = x[0]\nx[0] = tmp\nx[1] = tmp_1"),
         ("[c, d] = a, 1", "c = a\nd = 1"),
-        ("c, d = x.shape", "c = x.shape[0]\nd = x.shape[1]"),
+        ("c, d = x.shape", "c = x.shape[0 of 2]\nd = x.shape[1 of 2]"),
         ("q, r = divmod(a, 3)", "tmp = a\nq = tmp // 3\nr = tmp % 3"),
         ("'docstring'\n...\npass", "pass"),
         ("a + b", "pass"),
