@@ -52,7 +52,7 @@ def _twin(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
     keyword_only = ["*", *names[code.co_argcount :]] if code.co_kwonlyargcount else []
     parameters = ", ".join(positional + keyword_only)
     space: dict[str, Any] = {}
-    exec(f"def twin({parameters}): return ({', '.join(names)}{',' if names else ''})", space)  # noqa: S102
+    exec(f"def twin({parameters}): return ({', '.join(names)}{',' if names else ''})", space)
     twin: FunctionType = space["twin"]
     twin.__defaults__ = function.__defaults__
     twin.__kwdefaults__ = function.__kwdefaults__

@@ -63,13 +63,13 @@ class ElemSize(enum.Enum):
         """The ``torch.dtype``. Raises ValueError for the unsigned types that PyTorch does not compute with."""
         if self in (ElemSize.U16, ElemSize.U32, ElemSize.U64):
             raise ValueError(f"PyTorch has no type for ElemSize.{self.name}")
-        import torch  # noqa: PLC0415  (only where the user has it and asks for it)
+        import torch
 
         return getattr(torch, "bool" if self is ElemSize.Bool else self.to_numpy().__name__)
 
     def to_ctype(self) -> type[Any]:
         """The ctypes class, such as ``ctypes.c_int32``. Raises ValueError for F16, which C has no type for."""
-        import ctypes  # noqa: PLC0415  (rarely needed, and slow to import)
+        import ctypes
 
         if self is ElemSize.F16:
             raise ValueError("ctypes has no type for ElemSize.F16")
@@ -371,7 +371,7 @@ def _make_options(values: dict[str, Any]) -> CompileOptions:
 
 
 def _no_field(name: str) -> str:
-    import difflib  # noqa: PLC0415  (error path)
+    import difflib
 
     close = difflib.get_close_matches(name, _FIELDS, 1)
     return f"CompileOptions has no option '{name}'" + (f"; did you mean '{close[0]}'?" if close else "")

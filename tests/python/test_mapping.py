@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from backends import BACKENDS, run
 
 import parpy
+from backends import BACKENDS, run
 from parpy import threads
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)

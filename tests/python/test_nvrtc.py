@@ -8,9 +8,9 @@ import subprocess
 import sys
 
 import pytest
-from nvrtc import EMITTED, cubin, device_part, why_missing
 
 import parpy
+from nvrtc import EMITTED, cubin, device_part, why_missing
 
 AXPY = """
 extern "C" __global__ void axpy(double a, const double* x, double* y, long n) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from backends import BACKENDS, run
 from operators import Case, cases, check, edge_values, function, pairs, quiet
 
