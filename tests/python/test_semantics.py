@@ -1,0 +1,234 @@
+"""What a line computes under NumPy in the interpreter is what the compiled line computes, bit for bit.
+
+Each function below runs twice on the same arguments, compiled for the CPU and with `seq=True`, for
+several element types. They are about what type inference decides: weak Python scalars, variables
+that change their type, helpers, logic on numbers, subscripts from the end, loop variables that
+live on.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import parpy
+import pytest
+
+DTYPES = [
+    np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
+    np.float32, np.float64,
+]  # fmt: skip
+FLOATS = [np.float32, np.float64]
+N = 12
+
+
+HELPERS = ["scale", "clamp", "fibonacci", "increment"]
+
+
+@pytest.fixture
+def check(monkeypatch):
+    """Runs a function both ways and compares every bit of its arrays."""
+
+    def run(function, *arguments):
+        compiled = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+        sequential = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+        function(*compiled, opts=parpy.par({}))
+        with np.errstate(all="ignore"), monkeypatch.context() as patch:
+            for name in HELPERS:  # the interpreter is to run them too
+                patch.setitem(globals(), name, globals()[name].__wrapped__)
+            function(*sequential, seq=True)
+        for ours, numpys in zip(compiled, sequential):
+            if isinstance(ours, np.ndarray):
+                np.testing.assert_array_equal(ours.view(np.uint8), numpys.view(np.uint8))
+
+    return run
+
+
+def data(dtype, seed=1):
+    """Small values, so that no Python integer of a test overflows its type."""
+    values = np.random.default_rng(seed).integers(0, 9, N)
+    if np.issubdtype(dtype, np.floating):
+        return (values / 7 - 0.5).astype(dtype)
+    return values.astype(dtype)
+
+
+@parpy.jit
+def literals(x, y):
+    for i in range(N):
+        y[i] = x[i] * 2 + 1
+        y[i] += x[i] // 2 - x[i] % 3
+        y[i] = y[i] * True + abs(x[i])
+
+
+@parpy.jit
+def float_literals(x, y):
+    for i in range(N):
+        y[i] = x[i] * 0.1 + 1 / 3
+        y[i] += x[i] ** 2 - x[i] / 7
+        y[i] *= 1e-3
+
+
+@parpy.jit
+def accumulators(x, y):
+    total = 0
+    real = 0.0
+    big = -math.inf
+    for i in range(N):
+        total += x[i]
+        real += x[i] * 0.5
+        big = max(big, x[i])
+        y[i] = total + real
+    y[0] = big
+    y[1] = total
+
+
+@parpy.jit
+def changing_types(x, y):
+    t = x[0] / 3
+    y[0] = t
+    t = 2
+    y[1] = x[1] * t
+    t = t / 3
+    y[2] = x[2] + t
+    t = y[3]
+    t += x[3]
+    y[3] = t
+    for i in range(4, 8):
+        t = i
+        if i > 5:
+            t = x[i]
+        y[i] = t
+
+
+@parpy.jit
+def loop_variables(x, y):
+    i = 7
+    for i in range(3):
+        y[i] = x[i] + i
+    y[i] += i
+    for i in range(5, 5):
+        y[i] = 0
+    y[i + 1] = i
+    for j in range(4, 9):
+        if j > 6:
+            j += 1
+        y[j] = x[j] * j
+    y[-1] = j
+    for k in range(N - 1, 5, -2):
+        y[k] -= 1
+    y[-2] = x[-1] + x[k - 9] + k
+
+
+@parpy.jit
+def negative_subscripts(x, y, at):
+    for i in range(N):
+        y[i] = x[i - 5] + x[-i] + x[-i - 1] + x[at[i]]
+        y[at[i]] += 1
+        if i >= 2:
+            y[i - 2] += x[i - 2]
+
+
+@parpy.jit
+def logic(x, y, n):
+    for i in range(N):
+        y[i] = x[i] or n
+        y[i] += x[i] and 3
+        if x[i] and not (i == 3) or n > 20:
+            y[i] += 1
+        y[i] = y[i] if x[i] < 4 else -1.5 * n
+        y[i] += (x[i] > 2) + (n > 2)
+        while i < 5 and y[i] < 3:
+            y[i] += 1
+
+
+@parpy.jit
+def scale(a, b):
+    return a * b + 1
+
+
+@parpy.jit
+def clamp(v, low, high):
+    if v < low:
+        return low
+    if v > high:
+        return high
+    return v
+
+
+@parpy.jit
+def fibonacci(n):
+    if n < 2:
+        return n
+    return fibonacci(n - 1) + fibonacci(n - 2)
+
+
+@parpy.jit
+def increment(v, i, by):
+    v[i] += by
+
+
+@parpy.jit
+def calls(x, y):
+    for i in range(N):
+        y[i] = scale(x[i], 2) + scale(i, 3) + clamp(x[i], 1, 4)
+        increment(y, i, 1)
+        increment(y, -1, x[i])
+    y[0] = fibonacci(9)
+
+
+@parpy.jit
+def comparisons(a, b, y):
+    for i in range(N):
+        y[i, 0] = a[i] < b[i]
+        y[i, 1] = a[i] <= b[i]
+        y[i, 2] = a[i] == b[i]
+        y[i, 3] = a[i] != b[i]
+        y[i, 4] = a[i] > b[i]
+        y[i, 5] = a[i] >= b[i]
+        y[i, 6] = a[i] > -1
+        y[i, 7] = a[i] < 300
+
+
+@parpy.jit
+def functions(x, y):
+    for i in range(N):
+        y[i] = math.floor(x[i] * 1.5) + np.floor(x[i]) + round(x[i] / 2) + int(x[i])
+        y[i] += np.sqrt(np.abs(x[i])) + math.sqrt(abs(x[i])) + min(x[i], 2) + np.maximum(x[i], 1)
+        y[i] += np.float32(x[i]) * 0.1 + np.int64(x[i]) + bool(x[i])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "function", [literals, accumulators, changing_types, loop_variables, calls, functions]
+)
+def test_integers_and_floats(check, function, dtype):
+    # NumPy refuses to store an unsigned integer that has wrapped around in an int64.
+    for result in (np.float64, np.float32, np.int64)[: 2 if dtype == np.uint64 else 3]:
+        check(function, data(dtype), data(result, 2))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_float_literals(check, dtype):
+    check(float_literals, data(dtype), data(np.float64))
+    check(float_literals, data(dtype), data(np.float32))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_subscripts(check, dtype):
+    at = np.array([0, -1, 5, -7, 11, -12, 3, 3, -3, 1, 2, -2])
+    check(negative_subscripts, data(dtype), data(np.float64), at)
+    check(negative_subscripts, data(dtype), data(np.float64), at.astype(np.int8))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_logic(check, dtype):
+    check(logic, data(dtype), data(np.float64), 7)
+
+
+@pytest.mark.parametrize("a", DTYPES)
+@pytest.mark.parametrize("b", DTYPES)
+def test_comparisons(check, a, b):
+    left = np.array([0, 1, 2, -1, -128, 127, 2**31, -(2**31), 2**53 + 1, -(2**63), 2**63 - 1, 5])
+    right = left[[1, 1, 0, 10, 4, 3, 6, 8, 8, 10, 9, 2]]
+    with np.errstate(all="ignore"):
+        check(comparisons, left.astype(a), right.astype(b), np.zeros((N, 8), np.bool_))
