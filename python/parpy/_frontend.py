@@ -8,7 +8,6 @@ stands in the other _frontend_*.py files; what names stand for in _names.py.
 from __future__ import annotations
 
 import ast
-import inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,8 +67,6 @@ class FunctionFrontend(Statements):
                 f"the async function '{node.name}' cannot be compiled",
                 "compile an ordinary function and call it from the async one",
             )
-        elif inspect.isgeneratorfunction(self.source.function):
-            pass  # each 'yield' is reported where it stands
         for argument, stars in ((node.args.vararg, "*"), (node.args.kwarg, "**")):
             if argument is not None:
                 self.error(
@@ -86,7 +83,15 @@ class FunctionFrontend(Statements):
             if argument is not None:
                 self.assigned.add(argument.arg)
         self._parameters = declared
-        self.module.set_body(self.function, self.body(node.body))
+        try:
+            self.module.set_body(self.function, self.body(node.body))
+        except RecursionError:
+            self.error(
+                "P011",
+                node,
+                f"the statements of '{node.name}' are nested too deeply",
+                "split them, with variables for parts of an expression",
+            )
 
     def finish(self) -> list[Param]:
         """Adds the parameters, which the body decided about: dict entries, then captures."""
@@ -114,8 +119,12 @@ def parse(function: object) -> Surface:
     program = Program()
     entry = FunctionFrontend(program, source_of(function), True)
     entry.build()
-    for helper in _pending(program):
+    done = 0
+    while done < len(program.pending):  # building one may meet others
+        helper = program.pending[done]
+        assert isinstance(helper, FunctionFrontend)
         helper.build()
+        done += 1
     raise_for(program.diagnostics, program.module.sources)
     functions: list[FunctionScope] = [entry, *program.helpers.values()]
     _pass_captures_on(functions)
@@ -137,14 +146,6 @@ def parse(function: object) -> Surface:
         guards=tuple(program.guards.values()),
         sources=tuple(program.module.sources),
     )
-
-
-def _pending(program: Program) -> Any:
-    """The helpers as they are met; building one may meet others."""
-    done = 0
-    while done < len(program.pending):
-        yield program.pending[done]
-        done += 1
 
 
 def _pass_captures_on(functions: list[FunctionScope]) -> None:

@@ -62,7 +62,7 @@ class Calls(Expressions):
 
     def _method(self, node: ast.Call, func: ast.Attribute) -> None:
         name = func.attr
-        if self._starts_undefined(func):
+        if self.starts_undefined(func):
             self.lower(func)
             return
         fix = "call a function instead"
@@ -228,6 +228,9 @@ class Calls(Expressions):
         ):
             array = self.array(argument.value)
             return self.poison(node) if array is None else self.module.rank(array, span)
+        if not isinstance(argument, ast.Name) and not self.is_array_name(argument):
+            self.refuse_shape(argument)
+            return self.poison(node)
         array = self.array(argument)
         return self.poison(node) if array is None else self.module.extent(array, 0, span)
 

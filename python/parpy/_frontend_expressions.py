@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from enum import Enum
 from functools import partial
 from typing import Any
 
 from . import _native
-from ._frontend_scope import DictParam, FunctionScope, describe, identifier
-from ._names import Binding, is_array, is_scalar, jit_source
+from ._frontend_arrays import Arrays, first_name
+from ._frontend_scope import describe
+from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
 
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -57,8 +59,8 @@ _REFUSED: dict[type[ast.expr], tuple[str, str]] = {
 }
 
 
-class Expressions(FunctionScope):
-    """Expressions of one function. `lower_call` is written out in Calls."""
+class Expressions(Arrays):
+    """Expressions of one function. `call` is written out in Calls."""
 
     # The statements in front of the one that is being lowered.
     out: list[_native.Stmt]
@@ -127,22 +129,21 @@ class Expressions(FunctionScope):
     def _value(self, binding: Binding, shown: str, node: ast.expr) -> _native.Expr:
         """A non-local object as a value: a constant of a library, or a captured scalar or array."""
         value = binding.value
-        if is_scalar(value) and self.is_constant_place(binding):
-            return self.constant(value, node)
-        if (is_scalar(value) or is_array(value)) and binding.container:
+        if is_scalar(value) and self.is_constant(binding, node):
+            return self.constant(value.value if isinstance(value, Enum) else value, node)
+        if (is_scalar(value) or is_array(value)) and binding.container is not NO_PLACE:
             return self.module.read(self.captured(binding, shown, node), self.span(node))
-        self._not_a_value(value, shown, node)
+        self.not_a_value(value, shown, node)
         return self.poison(node)
 
-    def _not_a_value(self, value: object, shown: str, node: ast.expr) -> None:
-        if jit_source(value) is not None:
-            message, fix = f"'{shown}' is a function, not a value", f"call it: {shown}(…)"
-        elif callable(value):
-            message, fix = f"'{shown}' is {describe(value)}, not a value", "call it"
-        else:
-            message = f"'{shown}' is {describe(value)}, which compiled code cannot use"
-            fix = "numbers, NumPy scalars and arrays can be used; pass others in parts"
-        self.error("P103", node, message, fix)
+    def is_constant(self, binding: Binding, node: ast.expr) -> bool:
+        """Whether a number is what it is for good: of a library, an enum or a named tuple."""
+        if self.is_library_place(binding):
+            return True
+        if not isinstance(node, ast.Attribute):
+            return False
+        owner = self.resolve(node.value)
+        return owner is not None and is_unchanging(owner.value, binding.value)
 
     # ------------------------------------------------------------ attributes
 
@@ -168,13 +169,16 @@ class Expressions(FunctionScope):
                 if node.attr == "ndim"
                 else self.module.size(array, span)
             )
+        if node.attr in _ARRAY_ATTRIBUTES and self.resolve(node.value) is None:
+            self.refuse_shape(node.value)
+            return self.poison(node)
         if node.attr in ("real", "imag") and self.resolve(node.value) is None:
             return self.module.op(node.attr, [self.lower(node.value)], span)
         owner = self.resolve(node.value)
         if owner is not None:
             self._no_attribute(owner.value, node)
-        elif self._starts_undefined(node.value):
-            self.lower(_first_name(node.value))
+        elif self.starts_undefined(node.value):
+            self.lower(first_name(node.value))
         else:
             self.error(
                 "P024",
@@ -191,18 +195,17 @@ class Expressions(FunctionScope):
         fix = f"did you mean '{close[0]}'?" if close else ""
         self.error("P107", node, f"{describe(owner)} has no attribute '{node.attr}'", fix)
 
-    def _starts_undefined(self, node: ast.expr) -> bool:
-        name = _first_name(node)
-        return (
-            isinstance(name, ast.Name)
-            and name.id not in self.scope.locals
-            and self.scope.lookup(name.id) is None
-        )
-
     # ------------------------------------------------------------ operators
 
     def _binary(self, node: ast.BinOp) -> _native.Expr:
-        return self.binary(node.op, self.lower(node.left), self.lower(node.right), node)
+        # Sums of many terms nest deeply on the left: walk down there without recursion.
+        chain = [node]
+        while isinstance(chain[-1].left, ast.BinOp):
+            chain.append(chain[-1].left)
+        result = self.lower(chain[-1].left)
+        for part in reversed(chain):
+            result = self.binary(part.op, result, self.lower(part.right), part)
+        return result
 
     def binary(
         self, op: ast.operator, left: _native.Expr, right: _native.Expr, node: ast.expr
@@ -356,202 +359,9 @@ class Expressions(FunctionScope):
         self.out.append(self.module.if_(test, bodies[0], bodies[1], span))
         return self.module.read(var, span)
 
-    # ------------------------------------------------------------ subscripts and shapes
-
-    def _subscript(self, node: ast.Subscript) -> _native.Expr:
-        base = node.value
-        if (
-            isinstance(base, ast.Attribute)
-            and base.attr == "shape"
-            and self.is_array_name(base.value)
-        ):
-            return self._extent(node, base.value)
-        if _string_key(node) is not None:
-            var = self.array(node)
-            return self.poison(node) if var is None else self.module.read(var, self.span(node))
-        array, indices = self.element(node)
-        if array is None:
-            return self.poison(node)
-        return self.module.load(array, indices, self.span(node))
-
-    def _extent(self, node: ast.Subscript, array_node: ast.expr) -> _native.Expr:
-        index = integer_constant(node.slice)
-        if index is None:
-            self.error(
-                "P026",
-                node.slice,
-                "which extent of a shape is meant must be an integer constant",
-                "write x.shape[0]; a constant may be negative, to count from the end",
-            )
-            return self.poison(node)
-        array = self.array(array_node)
-        if array is None:
-            return self.poison(node)
-        return self.module.extent(array, index, self.span(node))
-
-    def element(self, node: ast.Subscript) -> tuple[_native.Var | None, list[_native.Expr]]:
-        """The array and the subscripts of `x[i, j]`, also written x[i][j]."""
-        parts: list[ast.expr] = []
-        base: ast.expr = node
-        while isinstance(base, ast.Subscript) and _string_key(base) is None:
-            index = base.slice
-            parts[:0] = index.elts if isinstance(index, ast.Tuple) else [index]
-            base = base.value
-        array = self.array(base)
-        indices = [self._index(part) for part in parts]
-        return array, indices
-
-    def _index(self, node: ast.expr) -> _native.Expr:
-        if isinstance(node, ast.Slice):
-            self.error(
-                "P025", node, "a slice cannot be compiled", "write a for loop over the elements"
-            )
-        elif isinstance(node, ast.Constant) and node.value in (None, ...):
-            self.error(
-                "P025",
-                node,
-                f"a subscript is {'None' if node.value is None else 'an ellipsis'}, not an index",
-                "give one integer for each dimension",
-            )
-        else:
-            return self.lower(node)
-        return self.poison(node)
-
-    def is_array_name(self, node: ast.expr) -> bool:
-        """Whether `node` names something that may be an array, rather than a module or function."""
-        if isinstance(node, ast.Name) and node.id in self.scope.locals:
-            return True
-        if isinstance(node, ast.Subscript):
-            return _string_key(node) is not None
-        binding = self.resolve(node)
-        return binding is not None and (is_array(binding.value) or is_scalar(binding.value))
-
-    def array(self, node: ast.expr) -> _native.Var | None:
-        """The variable that `node` names as a whole: x, d['k'] or module.x. None after an error."""
-        if isinstance(node, ast.Name):
-            if node.id in self.scope.locals:
-                return self.local(node)
-            binding = self.find(node)
-            return None if binding is None else self._captured_array(binding, node.id, node)
-        if isinstance(node, ast.Subscript):
-            key = _string_key(node)
-            if key is not None:
-                return self._dict_entry(node, key)
-        elif isinstance(node, ast.Attribute):
-            binding = self.resolve(node)
-            if binding is not None:
-                return self._captured_array(binding, ast.unparse(node), node)
-            if self._starts_undefined(node):
-                self.lower(node)
-                return None
-        self.error(
-            "P025",
-            node,
-            "only a variable can be subscripted",
-            "assign the value to a variable first, or subscript an array",
-        )
-        return None
-
-    def _captured_array(self, binding: Binding, shown: str, node: ast.expr) -> _native.Var | None:
-        if is_array(binding.value) and binding.container:
-            return self.captured(binding, shown, node)
-        if isinstance(binding.value, dict):
-            fix = "take one entry with a string constant: d['key']"
-        else:
-            fix = "only arrays can be subscripted and have a shape"
-        self.error("P103", node, f"'{shown}' is {describe(binding.value)}, not an array", fix)
-        return None
-
-    def _dict_entry(self, node: ast.Subscript, key: str) -> _native.Var | None:
-        """d['k']: of a parameter, its own surface parameter; of a global dict, a captured value."""
-        base = node.value
-        if isinstance(base, ast.Name) and base.id in self.scope.locals:
-            return self._dict_param(node, base, key)
-        binding = self.resolve(base)
-        if binding is None or not isinstance(binding.value, dict):
-            if binding is None and self._starts_undefined(base):
-                self.lower(_first_name(base))
-            else:
-                self.error(
-                    "P104",
-                    node,
-                    "only a dict argument or a global dict has a string subscript",
-                    "index arrays with integers",
-                )
-            return None
-        self.rely_on(binding)
-        shown = ast.unparse(node)
-        if key not in binding.value:
-            self.error("P101", node, f"the dict '{ast.unparse(base)}' has no key '{key}'")
-            return None
-        entry = Binding(binding.value[key], binding.value, key)
-        if is_scalar(entry.value) or is_array(entry.value):
-            return self.captured(entry, shown, node)
-        self._not_a_value(entry.value, shown, node)
-        return None
-
-    def _dict_param(self, node: ast.Subscript, base: ast.Name, key: str) -> _native.Var | None:
-        name = base.id
-        if name not in self.parameter_names():
-            self.error(
-                "P104",
-                node,
-                f"'{name}' has a string subscript but is no parameter",
-                "only arguments can be dicts",
-            )
-            return None
-        if not self.entry:
-            self.error(
-                "P104",
-                node,
-                f"'{name}' is used as a dict in a function that compiled code calls",
-                "pass the entries as arguments of their own",
-            )
-            return None
-        if name in self.plain_uses:
-            self.error(
-                "P104",
-                self.plain_uses[name],
-                f"'{name}' is used as a dict elsewhere, so it must be followed by a string "
-                "subscript",
-                f"write {name}['key'], or pass the value as an argument of its own",
-                [(self.span(node), f"'{name}' is a dict here")],
-            )
-            del self.plain_uses[name]
-        param = self.dict_params.setdefault(name, DictParam({}, node))
-        if key not in param.entries:
-            shown = self.unique_name(identifier(f"{name}_{key}"))
-            param.entries[key] = self.module.variable(shown, self.span(node))
-        return param.entries[key]
-
-    def parameter_names(self) -> tuple[str, ...]:
-        code = self.source.function.__code__
-        return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-
 
 def _word(node: ast.BoolOp) -> str:
     return "and" if isinstance(node.op, ast.And) else "or"
-
-
-def _first_name(node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node
-
-
-def _string_key(node: ast.Subscript) -> str | None:
-    """The k of d['k']."""
-    index = node.slice
-    return index.value if isinstance(index, ast.Constant) and isinstance(index.value, str) else None
-
-
-def integer_constant(node: ast.expr) -> int | None:
-    sign = 1
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        sign, node = -1, node.operand
-    if isinstance(node, ast.Constant) and type(node.value) is int and node.value < 64:
-        return sign * node.value
-    return None
 
 
 def _is_boolean(node: ast.expr) -> bool:
@@ -574,6 +384,6 @@ _METHODS: dict[type[ast.expr], Callable[[Expressions, Any], _native.Expr]] = {
     ast.Compare: Expressions._compare,
     ast.BoolOp: Expressions._bool_op,
     ast.IfExp: Expressions._ternary,
-    ast.Subscript: Expressions._subscript,
+    ast.Subscript: Expressions.subscript,
     ast.Call: lambda self, node: self.call(node),
 }

@@ -222,7 +222,7 @@ class FunctionScope:
         if container and not _is_library(container):
             self.scope.rely_on(binding)
 
-    def is_constant_place(self, binding: Binding) -> bool:
+    def is_library_place(self, binding: Binding) -> bool:
         return _is_library(binding.container)
 
     def captured(self, binding: Binding, shown: str, node: ast.expr) -> _native.Var:

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from . import _native, _operators
+from ._frontend_arrays import integer_constant
 from ._frontend_calls import Calls
-from ._frontend_expressions import integer_constant
 from ._intrinsics import intrinsic_of
 
 # What to say of statements outside the language: what it is, and the way out.

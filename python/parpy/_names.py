@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from types import CellType, FunctionType, ModuleType
 from typing import Any, Final, NamedTuple
 
@@ -27,6 +28,10 @@ class _Missing:
 
 MISSING: Final = _Missing()
 """As the value of a guard: the container must not have the key."""
+
+
+NO_PLACE: Final[dict[str, Any]] = {}
+"""The container of a value that cannot be read anew, such as that of a property."""
 
 
 class Binding(NamedTuple):
@@ -126,8 +131,16 @@ def attribute(owner: Any, name: str) -> Binding | None:
         value = getattr(owner, name)
     except Exception:
         return None
-    space = getattr(owner, "__dict__", None)
-    return Binding(value, space if isinstance(space, Mapping) and name in space else {}, name)
+    for place in owner.__mro__ if isinstance(owner, type) else (owner,):
+        space = getattr(place, "__dict__", None)
+        if isinstance(space, Mapping) and space.get(name, MISSING) is value:
+            return Binding(value, space, name)
+    return Binding(value, NO_PLACE, name)
+
+
+def is_unchanging(owner: object, value: object) -> bool:
+    """Whether `value`, found in `owner`, stays what it is for as long as `owner` is there."""
+    return isinstance(value, Enum) or isinstance(owner, tuple)
 
 
 _ARRAY_PROTOCOLS = (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import linecache
 import math
 import textwrap
+from collections import namedtuple
+from enum import Enum, IntEnum
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
@@ -282,6 +284,32 @@ def test_attributes_of_objects_are_captured_and_guarded() -> None:
     config.N = 5
     assert parsed.captures[0].read() == 5
     assert [(g.key, g.holds()) for g in parsed.guards] == [("config", True)]
+
+
+def test_constants_of_enums_named_tuples_and_classes() -> None:
+    class Color(Enum):
+        RED = 3
+
+    class Level(IntEnum):
+        HIGH = 4
+
+    class Base:
+        N = 5
+
+    class Derived(Base):
+        pass
+
+    point = namedtuple("point", "x")(6)
+    names = {"Color": Color, "Level": Level, "Derived": Derived, "point": point}
+    assert value("Level.HIGH + point.x", **names) == "4 + 6"
+    parsed = surface("def f(x):\n    x[0] = Derived.N", **names)
+    assert [c.read() for c in parsed.captures] == [5]
+    Base.N = 7
+    assert [c.read() for c in parsed.captures] == [7]
+
+
+def test_long_sums_do_not_nest() -> None:
+    assert value(" + ".join(["a"] * 900)).count("+") == 899
 
 
 def test_entries_of_global_dicts_are_captured() -> None:

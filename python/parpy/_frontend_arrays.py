@@ -1,0 +1,248 @@
+"""Lowers what is particular to arrays: subscripts, shapes, and which variable an expression names.
+
+Python scalars and arrays look alike here; infer_types tells them apart. A dict argument is not a
+value of its own: each of its entries is a parameter.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from . import _native
+from ._frontend_scope import DictParam, FunctionScope, describe, identifier
+from ._names import NO_PLACE, Binding, is_array, is_scalar, jit_source
+
+
+class Arrays(FunctionScope):
+    """Arrays in one function. `lower` is written out in Expressions."""
+
+    def lower(self, node: ast.expr) -> _native.Expr:
+        raise NotImplementedError
+
+    def subscript(self, node: ast.Subscript) -> _native.Expr:
+        base = node.value
+        if (
+            isinstance(base, ast.Attribute)
+            and base.attr == "shape"
+            and self.is_array_name(base.value)
+        ):
+            return self._extent(node, base.value)
+        if isinstance(base, ast.Attribute) and base.attr == "shape" and not self.resolve(base):
+            self.refuse_shape(base.value)
+            return self.poison(node)
+        if string_key(node) is not None:
+            var = self.array(node)
+            return self.poison(node) if var is None else self.module.read(var, self.span(node))
+        array, indices = self.element(node)
+        if array is None:
+            return self.poison(node)
+        return self.module.load(array, indices, self.span(node))
+
+    def _extent(self, node: ast.Subscript, array_node: ast.expr) -> _native.Expr:
+        index = integer_constant(node.slice)
+        if index is None:
+            self.error(
+                "P026",
+                node.slice,
+                "which extent of a shape is meant must be an integer constant",
+                "write x.shape[0]; a constant may be negative, to count from the end",
+            )
+            return self.poison(node)
+        array = self.array(array_node)
+        if array is None:
+            return self.poison(node)
+        return self.module.extent(array, index, self.span(node))
+
+    def element(self, node: ast.Subscript) -> tuple[_native.Var | None, list[_native.Expr]]:
+        """The array and the subscripts of `x[i, j]`, also written x[i][j]."""
+        parts: list[ast.expr] = []
+        base: ast.expr = node
+        while isinstance(base, ast.Subscript) and string_key(base) is None:
+            index = base.slice
+            parts[:0] = index.elts if isinstance(index, ast.Tuple) else [index]
+            base = base.value
+        array = self.array(base)
+        indices = [self._index(part) for part in parts]
+        return array, indices
+
+    def _index(self, node: ast.expr) -> _native.Expr:
+        if isinstance(node, ast.Slice):
+            self.error(
+                "P025", node, "a slice cannot be compiled", "write a for loop over the elements"
+            )
+        elif isinstance(node, ast.Constant) and node.value in (None, ...):
+            self.error(
+                "P025",
+                node,
+                f"a subscript is {'None' if node.value is None else 'an ellipsis'}, not an index",
+                "give one integer for each dimension",
+            )
+        else:
+            return self.lower(node)
+        return self.poison(node)
+
+    def is_array_name(self, node: ast.expr) -> bool:
+        """Whether `node` names something that may be an array, rather than a module or function."""
+        if isinstance(node, ast.Name) and node.id in self.scope.locals:
+            return True
+        if isinstance(node, ast.Subscript):
+            return string_key(node) is not None
+        binding = self.resolve(node)
+        return binding is not None and (is_array(binding.value) or is_scalar(binding.value))
+
+    def array(self, node: ast.expr) -> _native.Var | None:
+        """The variable that `node` names as a whole: x, d['k'] or module.x. None after an error."""
+        if isinstance(node, ast.Name):
+            if node.id in self.scope.locals:
+                return self.local(node)
+            binding = self.find(node)
+            return None if binding is None else self._captured_array(binding, node.id, node)
+        if isinstance(node, ast.Subscript):
+            key = string_key(node)
+            if key is not None:
+                return self._dict_entry(node, key)
+        elif isinstance(node, ast.Attribute):
+            binding = self.resolve(node)
+            if binding is not None:
+                return self._captured_array(binding, ast.unparse(node), node)
+            if self.starts_undefined(node):
+                self.lower(node)
+                return None
+        self.error(
+            "P025",
+            node,
+            "only a variable can be subscripted",
+            "assign the value to a variable first, or subscript an array",
+        )
+        return None
+
+    def _captured_array(self, binding: Binding, shown: str, node: ast.expr) -> _native.Var | None:
+        if is_array(binding.value) and binding.container is not NO_PLACE:
+            return self.captured(binding, shown, node)
+        if isinstance(binding.value, dict):
+            fix = "take one entry with a string constant: d['key']"
+        else:
+            fix = "only arrays can be subscripted and have a shape"
+        self.error("P103", node, f"'{shown}' is {describe(binding.value)}, not an array", fix)
+        return None
+
+    def _dict_entry(self, node: ast.Subscript, key: str) -> _native.Var | None:
+        """d['k']: of a parameter, its own surface parameter; of a global dict, a captured value."""
+        base = node.value
+        if isinstance(base, ast.Name) and base.id in self.scope.locals:
+            return self._dict_param(node, base, key)
+        binding = self.resolve(base)
+        if binding is None or not isinstance(binding.value, dict):
+            if binding is None and self.starts_undefined(base):
+                self.lower(first_name(base))
+            else:
+                self.error(
+                    "P104",
+                    node,
+                    "only a dict argument or a global dict has a string subscript",
+                    "index arrays with integers",
+                )
+            return None
+        self.rely_on(binding)
+        shown = ast.unparse(node)
+        if key not in binding.value:
+            self.error("P101", node, f"the dict '{ast.unparse(base)}' has no key '{key}'")
+            return None
+        entry = Binding(binding.value[key], binding.value, key)
+        if is_scalar(entry.value) or is_array(entry.value):
+            return self.captured(entry, shown, node)
+        self.not_a_value(entry.value, shown, node)
+        return None
+
+    def _dict_param(self, node: ast.Subscript, base: ast.Name, key: str) -> _native.Var | None:
+        name = base.id
+        if name not in self.parameter_names():
+            self.error(
+                "P104",
+                node,
+                f"'{name}' has a string subscript but is no parameter",
+                "only arguments can be dicts",
+            )
+            return None
+        if not self.entry:
+            self.error(
+                "P104",
+                node,
+                f"'{name}' is used as a dict in a function that compiled code calls",
+                "pass the entries as arguments of their own",
+            )
+            return None
+        if name in self.plain_uses:
+            self.error(
+                "P104",
+                self.plain_uses[name],
+                f"'{name}' is used as a dict elsewhere, so it must be followed by a string "
+                "subscript",
+                f"write {name}['key'], or pass the value as an argument of its own",
+                [(self.span(node), f"'{name}' is a dict here")],
+            )
+            del self.plain_uses[name]
+        param = self.dict_params.setdefault(name, DictParam({}, node))
+        if key not in param.entries:
+            shown = self.unique_name(identifier(f"{name}_{key}"))
+            param.entries[key] = self.module.variable(shown, self.span(node))
+        return param.entries[key]
+
+    def parameter_names(self) -> tuple[str, ...]:
+        code = self.source.function.__code__
+        return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    # ------------------------------------------------------------ what is none
+
+    def refuse_shape(self, node: ast.expr) -> None:
+        if self.starts_undefined(node):
+            self.lower(first_name(node))
+            return
+        self.error(
+            "P026",
+            node,
+            "only whole arrays have a shape",
+            "take an extent of the array itself: x.shape[1]",
+        )
+
+    def starts_undefined(self, node: ast.expr) -> bool:
+        name = first_name(node)
+        return (
+            isinstance(name, ast.Name)
+            and name.id not in self.scope.locals
+            and self.scope.lookup(name.id) is None
+        )
+
+    def not_a_value(self, value: object, shown: str, node: ast.expr) -> None:
+        if jit_source(value) is not None:
+            message, fix = f"'{shown}' is a function, not a value", f"call it: {shown}(…)"
+        elif callable(value):
+            message, fix = f"'{shown}' is {describe(value)}, not a value", "call it"
+        elif is_scalar(value) or is_array(value):
+            message = f"'{shown}' is computed at each access, so it cannot be a constant"
+            fix = "assign it to a global variable, or pass it as an argument"
+        else:
+            message = f"'{shown}' is {describe(value)}, which compiled code cannot use"
+            fix = "numbers, NumPy scalars and arrays can be used; pass others in parts"
+        self.error("P103", node, message, fix)
+
+
+def first_name(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node
+
+
+def string_key(node: ast.Subscript) -> str | None:
+    """The k of d['k']."""
+    index = node.slice
+    return index.value if isinstance(index, ast.Constant) and isinstance(index.value, str) else None
+
+
+def integer_constant(node: ast.expr) -> int | None:
+    sign = 1
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        sign, node = -1, node.operand
+    if isinstance(node, ast.Constant) and type(node.value) is int and node.value < 64:
+        return sign * node.value
+    return None
