@@ -23,6 +23,7 @@ public:
         ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
         path() = pattern;
         ::setenv("PARPY_CACHE_DIR", pattern.c_str(), 1);
+        ::unsetenv("PARPY_CACHE");
     }
     void TearDown() override { fs::remove_all(path()); }
 
