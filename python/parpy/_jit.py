@@ -72,6 +72,14 @@ def print_compiled(function: Callable[..., Any], args: Sequence[Any], opts: Comp
     return _native.source_text(_as_jit(function), tuple(args), opts)
 
 
+def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOptions, until: str = "") -> None:
+    """Runs ``function`` in the reference interpreter of the compiler's IR, after the CPU passes up to ``until``.
+
+    For tests: slow, checks every subscript, and is what the back ends are compared with.
+    """
+    _native.interpret(_as_jit(function), tuple(args), opts, until)
+
+
 def clear_cache() -> None:
     """Forgets everything compiled so far, in this process and on disk."""
     _native.clear_cache()

@@ -1,0 +1,97 @@
+// _native.interpret: a call run by the reference interpreter on the caller's own arrays. The oracle of
+// the operator tests; no part of what users run.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+#include <vector>
+
+#include "bind_jit.h"
+#include "ir/clone.h"
+#include "ir/eval.h"
+#include "pass.h"
+#include "raise.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace parpy {
+namespace {
+
+ir::EvalArgument array_argument(const ArgumentView& view) {
+    ir::ArrayView array{view.data, view.scalar(), {}, {}};
+    for (int d = 0; d < view.rank(); ++d) {
+        array.extents.push_back(view.extents[d]);
+        array.strides.push_back(view.strides[d] / ir::size_in_bytes(view.scalar()));
+    }
+    return array;
+}
+
+ir::EvalArgument argument_for(const ir::Var& param, Arguments views) {
+    const ArgumentView& view = views[param.origin.argument];
+    const auto dimension = static_cast<std::size_t>(param.origin.dimension);
+    switch (param.origin.kind) {
+        case ir::Origin::Kind::kExtent:
+            return ir::Constant{view.extents[dimension]};
+        case ir::Origin::Kind::kStride:
+            return ir::Constant{view.strides[dimension] / ir::size_in_bytes(view.scalar())};
+        case ir::Origin::Kind::kArgument:
+        case ir::Origin::Kind::kNone:
+            break;
+    }
+    if (view.is_array()) return array_argument(view);
+    const std::uint64_t slot[] = {view.value, view.imaginary};
+    return ir::load_element(param.type.scalar, slot);
+}
+
+// The passes of the CPU pipeline up to and including `until`; all of them if it is empty.
+std::vector<Pass> passes_until(const std::string& until) {
+    std::vector<Pass> passes;
+    for (const Pass& pass : pipeline(Backend::kCpu)) {
+        passes.push_back(pass);
+        if (pass.name == until) return passes;
+    }
+    if (!until.empty()) throw nb::value_error(("no pass '" + until + "'").c_str());
+    return passes;
+}
+
+void interpret(nb::handle function, nb::tuple arguments, nb::handle options,
+               const std::string& until) {
+    if (!PyObject_TypeCheck(function.ptr(), jit_function_type())) {
+        throw nb::type_error("expected a function decorated with parpy.jit");
+    }
+    if (!is_options(options.ptr())) throw nb::type_error("options must be a parpy.CompileOptions");
+    const ConvertedOptions* converted = converted_options(options.ptr());
+    if (converted == nullptr) nb::raise_python_error();
+    Call call;
+    auto* self = reinterpret_cast<JitFunction*>(function.ptr());
+    if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
+
+    const std::vector<Pass> passes = passes_until(until);
+    const Signature signature = make_signature(call.views, {}, overlapping(call.views));
+    ir::Module module = ir::clone(*call.surface->module);
+    Diagnostics diagnostics;
+    PassContext context{module, converted->record->options, signature, diagnostics};
+    if (run_passes(context, passes)) {
+        std::vector<ir::EvalArgument> values;
+        for (const ir::Var* param : module.entry_function()->params) {
+            values.push_back(argument_for(*param, call.views));
+        }
+        const ir::EvalOptions limits{.profile = passes.back().after};
+        const ir::EvalResult result = ir::evaluate(module, values, limits);
+        if (!result.ok()) diagnostics.error(Code::kP802, result.span, result.error);
+    }
+    if (diagnostics.has_errors()) {
+        set_python_error(diagnostics, module.sources);
+        nb::raise_python_error();
+    }
+}
+
+}  // namespace
+
+void bind_eval(nb::module_& m) {
+    m.def("interpret", interpret, "function"_a, "arguments"_a, "options"_a, "until"_a = "",
+          "Runs a jit function in the reference interpreter, after the CPU passes up to `until`.");
+}
+
+}  // namespace parpy
