@@ -240,13 +240,13 @@ std::optional<T> binary(Op op, T a, T b) {
         case Op::kMax:
             return b > a ? b : a;
         case Op::kMinimum:
-            return a <= b || std::isnan(a) ? a : b;
+            return a < b || std::isnan(a) ? a : b;
         case Op::kMaximum:
-            return a >= b || std::isnan(a) ? a : b;
+            return a > b || std::isnan(a) ? a : b;
         case Op::kFmin:
-            return a <= b || std::isnan(b) ? a : b;
+            return a < b || std::isnan(b) ? a : b;
         case Op::kFmax:
-            return a >= b || std::isnan(b) ? a : b;
+            return a > b || std::isnan(b) ? a : b;
         default:
             return std::nullopt;
     }
@@ -279,6 +279,10 @@ std::optional<Constant> evaluate_as(Op op, Scalar type, std::span<const double> 
         }
         if (op == Op::kComplex) {
             return Constant{std::complex<double>(operands[0], operands[1])};
+        }
+        if (type == Scalar::kF16 && op >= Op::kMinimum && op <= Op::kFmax &&
+            operands[0] == operands[1]) {
+            return Constant{operands[0]};  // of -0.0 and 0.0 NumPy takes the first in f16 alone
         }
         if (const auto value = binary(op, operand(0), operand(1))) {
             return rounded(type, static_cast<double>(*value));
