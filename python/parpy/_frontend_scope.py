@@ -244,6 +244,8 @@ class FunctionScope:
 
 def identifier(shown: str) -> str:
     """`config.N` or `d['k']` as a variable name: config_N, d_k."""
+    if shown.isidentifier():
+        return shown
     return re.sub(r"\W+", "_", shown).strip("_") or "value"
 
 

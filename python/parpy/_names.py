@@ -88,9 +88,7 @@ class Scope:
         self._cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=False))
         self._globals = function.__globals__
         builtins = self._globals.get("__builtins__", {})
-        self._builtins: dict[str, Any] = (
-            builtins.__dict__ if isinstance(builtins, ModuleType) else builtins
-        )
+        self._builtins: dict[str, Any] = builtins.__dict__ if isinstance(builtins, ModuleType) else builtins
         self.guards: dict[tuple[int, str], Guard] = {}
 
     def lookup(self, name: str) -> Binding | None:
@@ -120,7 +118,8 @@ class Scope:
         """A known name close to `name`, or ''."""
         from difflib import get_close_matches
 
-        close = get_close_matches(name, [*self.locals, *self._cells, *self._globals], n=1)
+        near = {*self.locals, *self._cells, *self._globals} - {name}
+        close = get_close_matches(name, sorted(near), n=1)
         close = close or get_close_matches(name, self._builtins, n=1, cutoff=0.8)
         return close[0] if close else ""
 
@@ -161,9 +160,7 @@ def is_scalar(value: object) -> bool:
 def is_array(value: object) -> bool:
     if isinstance(value, np.ndarray):
         return True
-    return not isinstance(value, type) and any(
-        hasattr(type(value), protocol) for protocol in _ARRAY_PROTOCOLS
-    )
+    return not isinstance(value, type) and any(hasattr(type(value), protocol) for protocol in _ARRAY_PROTOCOLS)
 
 
 def jit_source(value: object) -> FunctionSource | None:

@@ -32,13 +32,13 @@ class FunctionSource:
         self.text = text
         self.first_line = first_line
         self._tree = _parse(text)
+        if self._tree is not None and "__" in text:
+            _mangle(self._tree, function.__code__)
 
     def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
         """The syntax tree; `line_shift` plus its line numbers are those of the file."""
         node: ast.AST | None = self._tree
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or not _matches(
-            node, self.function.__code__
-        ):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or not _matches(node, self.function.__code__):
             _refuse(
                 "P004",
                 f"the text at this place is not that of the function '{self.function.__name__}'",
@@ -69,6 +69,17 @@ def _parse(text: str) -> ast.AST | None:
         return body[0] if body else None
     except SyntaxError:
         return None
+
+
+def _mangle(tree: ast.AST, code: CodeType) -> None:
+    """Private names inside of a class (`__n`) as Python itself spells them there (`_Class__n`)."""
+    names = (*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars)
+    private = {n[n.index("__", 1) :]: n for n in names if n[:1] == "_" and "__" in n[2:]}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = private.get(node.id, node.id)
+        elif isinstance(node, ast.arg):
+            node.arg = private.get(node.arg, node.arg)
 
 
 def capture(function: object) -> FunctionSource:

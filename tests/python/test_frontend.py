@@ -44,9 +44,7 @@ def text(source: str, **names: Any) -> str:
 
 def body(statements: str, params: str = "x, y, n, a, b", **names: Any) -> str:
     """The program of `statements` in the body of a function."""
-    lines = text(
-        f"def f({params}):\n" + textwrap.indent(textwrap.dedent(statements), "    "), **names
-    )
+    lines = text(f"def f({params}):\n" + textwrap.indent(textwrap.dedent(statements), "    "), **names)
     return textwrap.dedent(lines.partition("\n")[2])
 
 
@@ -333,10 +331,7 @@ def test_names_of_parameters_and_captures_do_not_clash() -> None:
 
 def test_signature() -> None:
     parsed = surface("def f(x, /, n=3, *, k, s=1.5):\n    x[0] = n + k + s")
-    found = [
-        (d.name, d.has_default, d.default, d.positional_only, d.keyword_only)
-        for d in parsed.signature
-    ]
+    found = [(d.name, d.has_default, d.default, d.positional_only, d.keyword_only) for d in parsed.signature]
     assert found == [
         ("x", False, None, True, False),
         ("n", True, 3, False, False),
@@ -445,6 +440,17 @@ def test_positions_are_those_of_the_file() -> None:
 )
 def test_source_is_found(source: str) -> None:
     assert "[0] = " in text(source)
+
+
+def test_private_names_in_a_class() -> None:
+    source = """
+        class C:
+            def f(x, __a):
+                __t = __a + __k
+                x[0] = __t
+        f = C.f
+    """
+    assert "_C__t = _C__a + _C__k" in text(source, _C__k=2)
 
 
 def test_columns_of_lines_with_other_letters() -> None:

@@ -114,6 +114,7 @@ def messages(statements: str, params: str = "x, n") -> list[str]:
         ("x[0] = x.astype(n)", ["2:12: P022: the method 'astype' cannot be compiled"]),
         ("x[0] = nothing.here", ["2:12: P101: name 'nothing' is not defined"]),
         ("x[0] = nothing.here(1)", ["2:12: P101: name 'nothing' is not defined"]),
+        ("x[0] = math.exp(1)", ["2:12: P101: name 'math' is not defined"]),
         ("nothing[0] = 1", ["2:5: P101: name 'nothing' is not defined"]),
         ("a = a + 1", ["2:9: P102: variable 'a' is used before it is assigned"]),
         ("if n:\n    a = 1\nelse:\n    x[0] = a",
