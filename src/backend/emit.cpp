@@ -16,6 +16,28 @@ using ir::Function;
 using ir::FunctionKind;
 using ir::Op;
 
+bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Calls fn(word) for each identifier of C++ `text` outside comments.
+template <class F>
+void for_each_word(std::string_view text, F&& fn) {
+    for (std::size_t i = 0; i < text.size();) {
+        if (text.substr(i, 2) == "//") {
+            i = std::min(text.find('\n', i), text.size());
+        } else if (is_word(text[i])) {
+            const std::size_t begin = i;
+            while (i < text.size() && is_word(text[i])) {
+                ++i;
+            }
+            fn(text.substr(begin, i - begin));
+        } else {
+            ++i;
+        }
+    }
+}
+
 // ---------------------------------------------------------------- facts
 
 // Array parameters that a function stores to, itself or through what it calls or launches.
@@ -127,7 +149,10 @@ void name_functions(ProgramFacts& facts) {
 }
 
 ProgramFacts facts_of(const ir::Module& module) {
-    ProgramFacts facts{module, {}, {}, {}, {}, {}, {}, {}};
+    ProgramFacts facts{module, {}, {}, {}, {}, {}, {}, {}, {}};
+    for (const Source& source : module.sources) {
+        for_each_word(source.text, [&](std::string_view word) { facts.words.emplace(word); });
+    }
     name_functions(facts);
     find_stored(facts);
     int index = 0;
@@ -147,28 +172,6 @@ ProgramFacts facts_of(const ir::Module& module) {
 }
 
 // ---------------------------------------------------------------- prelude
-
-bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-// Calls fn(word) for each identifier of C++ `text` outside comments.
-template <class F>
-void for_each_word(std::string_view text, F&& fn) {
-    for (std::size_t i = 0; i < text.size();) {
-        if (text.substr(i, 2) == "//") {
-            i = std::min(text.find('\n', i), text.size());
-        } else if (is_word(text[i])) {
-            const std::size_t begin = i;
-            while (i < text.size() && is_word(text[i])) {
-                ++i;
-            }
-            fn(text.substr(begin, i - begin));
-        } else {
-            ++i;
-        }
-    }
-}
 
 // The helpers that `text` asks for and those that they ask for, each after what it needs.
 class Prelude {
@@ -253,23 +256,34 @@ std::string with_prelude(const Dialect& dialect, const std::string& text) {
 
 // `axpy(a: f32, x: f32[4096], y: f32[4096])`: what this text was made for.
 std::string headline(const Function& entry) {
-    std::string out = "// " + entry.name + "(";
+    constexpr std::size_t kWidth = 100;
+    std::string out;
+    std::string line = "// " + entry.name + "(";
+    bool first = true;
     for (const ir::Var* param : entry.params) {
-        if (out.back() != '(') {
-            out += ", ";
+        if (param->origin.kind == ir::Origin::Kind::kExtent ||
+            param->origin.kind == ir::Origin::Kind::kStride) {
+            continue;  // shown with their array
         }
-        out += param->name + ": " + std::string(ir::name(param->type.scalar));
+        std::string item = param->name + ": " + std::string(ir::name(param->type.scalar));
         if (param->type.is_array()) {
-            out += '[';
+            item += '[';
             for (std::size_t d = 0; d < param->dims.size(); ++d) {
                 const ir::Dim& dim = param->dims[d];
-                out += (d == 0 ? "" : ", ") +
-                       (dim.extent ? std::to_string(*dim.extent) : dim.extent_var->name);
+                item += (d == 0 ? "" : ", ") +
+                        (dim.extent ? std::to_string(*dim.extent) : dim.extent_var->name);
             }
-            out += ']';
+            item += ']';
         }
+        if (!first && line.size() + item.size() + 3 > kWidth) {
+            out += line + ",\n";
+            line = "//     " + item;
+        } else {
+            line += (first ? "" : ", ") + item;
+        }
+        first = false;
     }
-    return out + ")\n";
+    return out + line + ")\n";
 }
 
 std::vector<Slot> slots_of(const ProgramFacts& facts, const Function& entry) {

@@ -15,6 +15,7 @@ struct ProgramFacts {
     const ir::Module& module;
     std::unordered_map<const ir::Function*, std::string> names;
     std::unordered_set<std::string> taken;  // the names of functions and of their frames
+    std::unordered_set<std::string> words;  // of the user's text
     std::unordered_map<const ir::Function*, int> kernel_index;
     std::unordered_map<const ir::Function*, std::int64_t> kernel_threads;  // largest block launched
     std::unordered_set<const ir::Var*> stored;  // array parameters that are written, by function
@@ -28,7 +29,7 @@ public:
         : dialect_(dialect),
           facts_(facts),
           function_(function),
-          names_(dialect, facts.taken),
+          names_(dialect, facts.taken, facts.words),
           exprs_(dialect, names_, facts.names) {}
 
     // Each prints one function, once.

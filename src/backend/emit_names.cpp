@@ -277,8 +277,9 @@ std::string c_identifier(std::string_view name) {
     return out;
 }
 
-ScopedNames::ScopedNames(const Dialect& dialect, const std::unordered_set<std::string>& taken)
-    : used_(taken) {
+ScopedNames::ScopedNames(const Dialect& dialect, const std::unordered_set<std::string>& taken,
+                         const std::unordered_set<std::string>& written)
+    : written_(written), used_(taken) {
     for (const auto prelude : {dialect.prelude, c_family_prelude()}) {
         for (const Snippet& snippet : prelude) {
             used_.emplace(snippet.name);
@@ -313,7 +314,13 @@ std::string ScopedNames::invent(std::string_view wish) {
 }
 
 const std::string& ScopedNames::declare(const ir::Var* var) {
-    std::string name = invent(var->name);
+    std::string wish = var->name;
+    const std::size_t end = wish.find_last_not_of("0123456789");
+    if (end != std::string::npos && end > 0 && end + 1 < wish.size() && wish[end] == '_' &&
+        !written_.contains(wish) && written_.contains(wish.substr(0, end))) {
+        wish.resize(end);
+    }
+    std::string name = invent(wish);
     std::string& slot = names_[var];
     scopes_.back().undo.push_back({var, slot});
     slot = std::move(name);

@@ -21,7 +21,10 @@ namespace parpy {
 class ScopedNames {
 public:
     // `taken`: functions and other names of the whole program.
-    ScopedNames(const Dialect& dialect, const std::unordered_set<std::string>& taken);
+    // `written`: the words of the user's text. A name that is not among them came about by
+    // numbering (`i_1` for the second loop over `i`) and is printed without its number where free.
+    ScopedNames(const Dialect& dialect, const std::unordered_set<std::string>& taken,
+                const std::unordered_set<std::string>& written);
 
     void push() { scopes_.emplace_back(); }
     void pop();
@@ -42,6 +45,7 @@ private:
         std::vector<std::string> names;
         std::vector<Undo> undo;
     };
+    const std::unordered_set<std::string>& written_;
     std::unordered_set<std::string> used_;
     std::unordered_map<const ir::Var*, std::string> names_;
     std::vector<Scope> scopes_;

@@ -67,12 +67,20 @@ void FunctionPrinter::line(const std::string& text) {
 // `head` items `tail`, broken where the line gets long and aligned behind the head.
 void FunctionPrinter::wrapped(const std::string& head, const std::vector<std::string>& items,
                               std::string_view tail) {
-    const std::string indent(static_cast<std::size_t>(4 * depth_) + head.size(), ' ');
-    std::string text = head;
+    constexpr std::size_t kWidth = 100;
+    constexpr std::size_t kDeep = 56;  // a head beyond this is no place to align to
+    std::size_t total = static_cast<std::size_t>(4 * depth_) + head.size() + tail.size();
+    for (const std::string& item : items) {
+        total += item.size() + 2;
+    }
+    const bool broken = total > kWidth + 2 && head.size() > kDeep;
+    const std::string indent(static_cast<std::size_t>(4 * depth_) + (broken ? 8 : head.size()),
+                             ' ');
+    std::string text = broken ? head + "\n" + indent : head;
     std::size_t width = indent.size();
     for (std::size_t i = 0; i < items.size(); ++i) {
         const std::string item = items[i] + (i + 1 < items.size() ? "," : std::string(tail));
-        if (i != 0 && width + 1 + item.size() > 100) {
+        if (i != 0 && width + 1 + item.size() > kWidth) {
             text += "\n" + indent;
             width = indent.size();
         } else if (i != 0) {
@@ -92,7 +100,8 @@ void FunctionPrinter::comment(const Span& span) {
         return;
     }
     const std::string_view text = source_line(facts_.module, span);
-    if (!text.empty()) {
+    const bool heads_loop = text.starts_with("for ") || text.starts_with("while ");
+    if (!text.empty() && !(heads_loop && depth_ == 0)) {  // a function made for a loop is not it
         line("// " + std::string(base_name(facts_.module.sources[span.source].name)) + ":" +
              std::to_string(span.line) + ": " + std::string(text));
     }
