@@ -101,6 +101,13 @@ Interval arithmetic(Op op, const Interval& a, const Interval& b, Scalar scalar) 
         case Op::kMaximum:
         case Op::kFmax:
             return {std::max(a.low, b.low), std::max(a.high, b.high)};
+        case Op::kIndex:
+            if (a.low >= 0) {
+                return a;
+            }
+            return hull(fit(Wide{a.low} + b.low, Wide{std::min<std::int64_t>(a.high, -1)} + b.high,
+                            scalar),
+                        a.high < 0 ? kEmpty : Interval{0, a.high});
         case Op::kBitAnd:
             return bit_and(a, b, scalar);
         case Op::kBitOr:

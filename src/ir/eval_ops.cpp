@@ -187,6 +187,8 @@ std::optional<T> binary(Op op, T a, T b, int width) {
             return greatest_common_divisor(a, b);
         case Op::kLcm:
             return least_common_multiple(a, b);
+        case Op::kIndex:
+            return is_negative(a) ? narrow<T>(wide(a) + wide(b)) : a;
         default:
             return std::nullopt;
     }

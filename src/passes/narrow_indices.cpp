@@ -219,6 +219,7 @@ private:
             case Op::kBitOr:
             case Op::kBitXor:
             case Op::kShr:
+            case Op::kIndex:
             case Op::kSquare:
                 return std::ranges::all_of(expr.operands,
                                            [&](const Expr* e) { return can_narrow(*e); });

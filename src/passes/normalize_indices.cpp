@@ -1,12 +1,10 @@
 // Subscripts of loads and stores, decided by their intervals (normalize_indices.h).
 #include "passes/normalize_indices.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "analysis/intervals.h"
 #include "ir/builder.h"
-#include "ir/clone.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -14,11 +12,6 @@ namespace parpy {
 using namespace ir;
 
 namespace {
-
-bool has_call(const Expr& expr) {
-    return expr.op == Op::kCall ||
-           std::ranges::any_of(expr.operands, [](const Expr* e) { return has_call(*e); });
-}
 
 class Normalizer {
 public:
@@ -72,12 +65,7 @@ private:
         if (range.high < 0) {
             return from_end(b, dim, index);
         }
-        if (has_call(*index)) {  // one evaluation: for a valid subscript the same
-            return b.binary(Op::kMod, index, extent(b, dim, index->type.scalar));
-        }
-        Expr* negative =
-            b.binary(Op::kLt, clone(context_.module, index), b.integer(0, index->type.scalar));
-        return b.select(negative, from_end(b, dim, clone(context_.module, index)), index);
+        return b.binary(Op::kIndex, index, extent(b, dim, index->type.scalar));
     }
 
     // index + extent; i - 1 of ten elements is i + 9.

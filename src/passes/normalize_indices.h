@@ -1,7 +1,7 @@
 // Makes every subscript count from the start of its dimension.
 //
 //     before  y[-1] = x[i - 1] + x[k]          x: f32[10], i in 0 … 9, k unknown
-//     after   y[9] = x[i - 1 + 10 if i - 1 < 0 else i - 1] + x[k + 10 if k < 0 else k]
+//     after   y[9] = x[index(i - 1, 10)] + x[index(k, 10)]
 //
 // A subscript whose sign the intervals prove is left alone, or gets the extent added outright. A
 // constant beyond a known extent is an error (P208).
