@@ -360,7 +360,7 @@ void FunctionPrinter::launch_grid(const ir::Launch& stmt) {
             name = names_.invent(param.name);
             line(c_type(param) + " " + name + " = " + exprs_.root(argument) + ";");
         }
-        addresses += (addresses.empty() ? "&" : ", &") + name;
+        addresses += (addresses.empty() ? "(void*)&" : ", (void*)&") + name;
     }
     std::string arguments = "nullptr";
     if (!addresses.empty()) {
