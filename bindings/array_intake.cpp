@@ -16,10 +16,16 @@ const std::array<std::uint8_t, 24> kScalarOfTypeNumber = [] {
         table[static_cast<std::size_t>(number)] = static_cast<std::uint8_t>(scalar);
     };
     const auto signed_of = [](std::size_t size) {
-        return size == 1 ? Scalar::kI8 : size == 2 ? Scalar::kI16 : size == 4 ? Scalar::kI32 : Scalar::kI64;
+        return size == 1   ? Scalar::kI8
+               : size == 2 ? Scalar::kI16
+               : size == 4 ? Scalar::kI32
+                           : Scalar::kI64;
     };
     const auto unsigned_of = [](std::size_t size) {
-        return size == 1 ? Scalar::kU8 : size == 2 ? Scalar::kU16 : size == 4 ? Scalar::kU32 : Scalar::kU64;
+        return size == 1   ? Scalar::kU8
+               : size == 2 ? Scalar::kU16
+               : size == 4 ? Scalar::kU32
+                           : Scalar::kU64;
     };
     set(NPY_BOOL, Scalar::kBool);
     set(NPY_BYTE, signed_of(1));
@@ -76,7 +82,8 @@ std::string text_of(PyObject* object) {
 }
 
 constexpr const char* kSupportedTypes =
-    "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 and complex128";
+    "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 and "
+    "complex128";
 
 bool refuse(IntakeFault& fault, Code code, std::string message, std::string help) {
     fault = {code, std::move(message), std::move(help)};
@@ -98,14 +105,24 @@ bool refuse_dtype(PyArray_Descr* descr, IntakeFault& fault) {
     const std::string name = text_of(reinterpret_cast<PyObject*>(descr));
     std::string help = std::string("element types are ") + kSupportedTypes;
     switch (descr->type_num) {
-        case NPY_OBJECT: help = "convert it with x.astype(float), say; " + help; break;
-        case NPY_VOID: help = "pass the fields one by one, as x['field']; " + help; break;
+        case NPY_OBJECT:
+            help = "convert it with x.astype(float), say; " + help;
+            break;
+        case NPY_VOID:
+            help = "pass the fields one by one, as x['field']; " + help;
+            break;
         case NPY_DATETIME:
-        case NPY_TIMEDELTA: help = "pass x.view('i8'); " + help; break;
-        case NPY_LONGDOUBLE: help = "convert it with x.astype('f8'); " + help; break;
-        default: break;
+        case NPY_TIMEDELTA:
+            help = "pass x.view('i8'); " + help;
+            break;
+        case NPY_LONGDOUBLE:
+            help = "convert it with x.astype('f8'); " + help;
+            break;
+        default:
+            break;
     }
-    return refuse(fault, Code::kP551, "has elements of type '" + name + "', which cannot be compiled for",
+    return refuse(fault, Code::kP551,
+                  "has elements of type '" + name + "', which cannot be compiled for",
                   std::move(help));
 }
 
@@ -152,7 +169,8 @@ bool is_masked(PyObject* object) {
 }  // namespace
 
 Intake::~Intake() {
-    for (PyObject* object : held_) Py_DECREF(object);
+    for (PyObject* object : held_)
+        Py_DECREF(object);
 }
 
 void Intake::hold(PyObject* object) {
@@ -160,7 +178,9 @@ void Intake::hold(PyObject* object) {
     held_.push_back(object);
 }
 
-std::int64_t* Intake::new_dims() { return dims_.emplace_back(std::make_unique<Dims>())->data(); }
+std::int64_t* Intake::new_dims() {
+    return dims_.emplace_back(std::make_unique<Dims>())->data();
+}
 
 bool Intake::take(PyObject* object, ArgumentView& view, IntakeFault& fault) {
     if (take_fast(object, view)) return true;
@@ -182,9 +202,10 @@ bool Intake::take(PyObject* object, ArgumentView& view, IntakeFault& fault) {
         view.value = static_cast<std::uint64_t>(PyLong_AsLongLongAndOverflow(object, &overflow));
         view.header = ArgumentView::scalar_header(Scalar::kI64, true);
         if (overflow == 0) return true;
-        return refuse(fault, Code::kP553, "is an int that does not fit 64 bits: " + text_of(object),
-                      "Python integers are 64-bit in compiled code; pass np.uint64(x) for values up to "
-                      "2**64 - 1, or a float");
+        return refuse(
+            fault, Code::kP553, "is an int that does not fit 64 bits: " + text_of(object),
+            "Python integers are 64-bit in compiled code; pass np.uint64(x) for values up to "
+            "2**64 - 1, or a float");
     }
     if (PyComplex_Check(object)) {
         const Py_complex number = PyComplex_AsCComplex(object);
@@ -211,11 +232,14 @@ bool Intake::take(PyObject* object, ArgumentView& view, IntakeFault& fault) {
         if (found) return take_as_array(object, std::strcmp(name, "__array__") != 0, view, fault);
         if (PyErr_Occurred() != nullptr) return false;
     }
-    std::string help = "pass a NumPy array, a number, or an object with DLPack or an array interface";
+    std::string help =
+        "pass a NumPy array, a number, or an object with DLPack or an array interface";
     if (PyList_Check(object) || PyTuple_Check(object)) {
         help = "pass an array made from it, np.array(x): compiled code works on arrays in place";
     } else if (PyDict_Check(object)) {
-        help = "a dict argument is used as d['key'] in the function, and its values are arrays and numbers";
+        help =
+            "a dict argument is used as d['key'] in the function, and its values are arrays and "
+            "numbers";
     }
     return refuse(fault, Code::kP550,
                   "is " + (object == Py_None ? "None" : "of type '" + type_name(object) + "'") +
@@ -234,7 +258,8 @@ bool Intake::take_numpy(PyArrayObject* array, ArgumentView& view, IntakeFault& f
     }
     const auto* strides = reinterpret_cast<const std::int64_t*>(PyArray_STRIDES(array));
     std::int64_t bits = 0;
-    for (int d = 0; d < rank; ++d) bits |= strides[d];
+    for (int d = 0; d < rank; ++d)
+        bits |= strides[d];
     const std::int64_t size = ir::size_in_bytes(scalar);
     PyArrayObject* source = array;
     if (!PyArray_ISALIGNED(array) || (bits & (size - 1)) != 0) {
@@ -266,14 +291,15 @@ bool Intake::take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault
     return true;
 }
 
-// What asarray sees through the buffer protocol or an array interface. Of `__array__` alone nobody knows
-// whether it shares memory, so such an argument is read-only.
+// What asarray sees through the buffer protocol or an array interface. Of `__array__` alone nobody
+// knows whether it shares memory, so such an argument is read-only.
 bool Intake::take_as_array(PyObject* object, bool shares_memory, ArgumentView& view,
                            IntakeFault& fault) {
     Owned array(PyArray_FromAny(object, nullptr, 0, 0, 0, nullptr));
     if (!array) return false;
     if (!PyArray_Check(array.get())) {
-        return refuse(fault, Code::kP550, "of type '" + type_name(object) + "' does not convert to an array",
+        return refuse(fault, Code::kP550,
+                      "of type '" + type_name(object) + "' does not convert to an array",
                       "pass a NumPy array");
     }
     auto* made = reinterpret_cast<PyArrayObject*>(array.get());
@@ -287,7 +313,8 @@ bool Intake::take_as_array(PyObject* object, bool shares_memory, ArgumentView& v
 
 namespace {
 
-// "<f4" and the like. kNoScalar if it is none of ours; `native` false if its byte order is not ours.
+// "<f4" and the like. kNoScalar if it is none of ours; `native` false if its byte order is not
+// ours.
 std::uint8_t scalar_of_typestr(std::string_view text, bool& native) {
     native = true;
     if (text.size() < 3) return kNoScalar;
@@ -298,8 +325,11 @@ std::uint8_t scalar_of_typestr(std::string_view text, bool& native) {
         size = 10 * size + (digit - '0');
         if (size > 99) return kNoScalar;
     }
-    const std::string_view prefix = text[1] == 'i' ? "i" : text[1] == 'u' ? "u" : text[1] == 'f' ? "f"
-                                  : text[1] == 'c' ? "c" : "";
+    const std::string_view prefix = text[1] == 'i'   ? "i"
+                                    : text[1] == 'u' ? "u"
+                                    : text[1] == 'f' ? "f"
+                                    : text[1] == 'c' ? "c"
+                                                     : "";
     if (text[1] == 'b' && size == 1) return static_cast<std::uint8_t>(Scalar::kBool);
     if (prefix.empty()) return kNoScalar;
     const auto scalar = ir::scalar_from_name(std::string(prefix) + std::to_string(8 * size));
@@ -336,26 +366,30 @@ bool Intake::take_cuda_interface(PyObject* interface, ArgumentView& view, Intake
     PyObject* strides = PyDict_GetItemString(interface, "strides");
     PyObject* mask = PyDict_GetItemString(interface, "mask");
     PyObject* on_stream = PyDict_GetItemString(interface, "stream");
-    if (shape == nullptr || !PyTuple_Check(shape) || typestr == nullptr || !PyUnicode_Check(typestr) ||
-        data == nullptr || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
+    if (shape == nullptr || !PyTuple_Check(shape) || typestr == nullptr ||
+        !PyUnicode_Check(typestr) || data == nullptr || !PyTuple_Check(data) ||
+        PyTuple_GET_SIZE(data) != 2) {
         return malformed();
     }
     if (mask != nullptr && mask != Py_None) {
-        return refuse(fault, Code::kP550, "is a masked device array", "pass data and mask as two arguments");
+        return refuse(fault, Code::kP550, "is a masked device array",
+                      "pass data and mask as two arguments");
     }
     bool native = true;
     const char* text = PyUnicode_AsUTF8(typestr);
     if (text == nullptr) return false;
     const std::uint8_t scalar = scalar_of_typestr(text, native);
     if (scalar == kNoScalar) {
-        return refuse(fault, Code::kP551,
-                      "has elements of type '" + std::string(text) + "', which cannot be compiled for",
-                      std::string("element types are ") + kSupportedTypes);
+        return refuse(
+            fault, Code::kP551,
+            "has elements of type '" + std::string(text) + "', which cannot be compiled for",
+            std::string("element types are ") + kSupportedTypes);
     }
     if (!native) {
         return refuse(fault, Code::kP552,
                       "has elements of type '" + std::string(text) +
-                          "', whose byte order is not this machine's", "convert it once to native order");
+                          "', whose byte order is not this machine's",
+                      "convert it once to native order");
     }
     const auto rank = static_cast<int>(PyTuple_GET_SIZE(shape));
     if (!check_rank(rank, fault)) return false;
@@ -368,8 +402,10 @@ bool Intake::take_cuda_interface(PyObject* interface, ArgumentView& view, Intake
         if (!read_integers(strides, byte_strides)) return false;
         for (int d = 0; d < rank; ++d) {
             if (byte_strides[d] % size != 0) {
-                return refuse(fault, Code::kP556, "is a device array whose strides are no multiples of its element size",
-                              "pass a contiguous copy");
+                return refuse(
+                    fault, Code::kP556,
+                    "is a device array whose strides are no multiples of its element size",
+                    "pass a contiguous copy");
             }
         }
     } else {
@@ -379,7 +415,8 @@ bool Intake::take_cuda_interface(PyObject* interface, ArgumentView& view, Intake
     if (view.data == nullptr && PyErr_Occurred() != nullptr) return false;
     const int read_only = PyObject_IsTrue(PyTuple_GET_ITEM(data, 1));
     if (read_only < 0) return false;
-    view.header = ArgumentView::array_header(static_cast<Scalar>(scalar), rank) | ArgumentView::kOnDevice;
+    view.header =
+        ArgumentView::array_header(static_cast<Scalar>(scalar), rank) | ArgumentView::kOnDevice;
     if (read_only != 0) view.header |= ArgumentView::kReadOnly;
     view.extents = extents;
     view.strides = byte_strides;
@@ -397,19 +434,32 @@ std::uint8_t scalar_of(dlpack::DataType type) {
     if (type.lanes != 1) return kNoScalar;
     const char* prefix = nullptr;
     switch (type.code) {
-        case dlpack::kInt: prefix = "i"; break;
-        case dlpack::kUInt: prefix = "u"; break;
-        case dlpack::kFloat: prefix = "f"; break;
-        case dlpack::kBFloat: prefix = "bf"; break;
-        case dlpack::kComplex: prefix = "c"; break;
-        case dlpack::kBool: return static_cast<std::uint8_t>(Scalar::kBool);
-        default: return kNoScalar;
+        case dlpack::kInt:
+            prefix = "i";
+            break;
+        case dlpack::kUInt:
+            prefix = "u";
+            break;
+        case dlpack::kFloat:
+            prefix = "f";
+            break;
+        case dlpack::kBFloat:
+            prefix = "bf";
+            break;
+        case dlpack::kComplex:
+            prefix = "c";
+            break;
+        case dlpack::kBool:
+            return static_cast<std::uint8_t>(Scalar::kBool);
+        default:
+            return kNoScalar;
     }
     const auto scalar = ir::scalar_from_name(prefix + std::to_string(type.bits));
     return scalar ? static_cast<std::uint8_t>(*scalar) : kNoScalar;
 }
 
-// object.__dlpack__(stream=-1 on a device, max_version=(1, 0)), with fewer keywords for older exporters.
+// object.__dlpack__(stream=-1 on a device, max_version=(1, 0)), with fewer keywords for older
+// exporters.
 PyObject* call_dlpack(PyObject* object, bool on_device) {
     const Owned method(PyObject_GetAttrString(object, "__dlpack__"));
     if (!method) return nullptr;
@@ -462,7 +512,8 @@ bool Intake::take_dlpack(PyObject* object, ArgumentView& view, IntakeFault& faul
                                        dlpack::ManagedTensorVersioned::kCopied)) != 0;
         tensor = &managed->tensor;
     } else {
-        auto* managed = static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.get(), "dltensor"));
+        auto* managed =
+            static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.get(), "dltensor"));
         if (managed == nullptr) return false;
         tensor = &managed->tensor;
     }
@@ -485,17 +536,19 @@ bool Intake::take_dlpack(PyObject* object, ArgumentView& view, IntakeFault& faul
     }
     std::int64_t* extents = new_dims();
     std::int64_t* strides = extents + kMaxRank;
-    for (int d = 0; d < tensor->rank; ++d) extents[d] = tensor->shape[d];
+    for (int d = 0; d < tensor->rank; ++d)
+        extents[d] = tensor->shape[d];
     if (tensor->strides != nullptr) {
-        for (int d = 0; d < tensor->rank; ++d) strides[d] = tensor->strides[d] * size;
+        for (int d = 0; d < tensor->rank; ++d)
+            strides[d] = tensor->strides[d] * size;
     } else {
         contiguous_strides(tensor->rank, size, extents, strides);
     }
     view.header = ArgumentView::array_header(element, tensor->rank);
     if (read_only) view.header |= ArgumentView::kReadOnly;
     if (on_device) {
-        view.header |= ArgumentView::kOnDevice |
-                       static_cast<std::uint64_t>(device_id & 255) << ArgumentView::kDeviceShift;
+        view.header |= ArgumentView::kOnDevice | static_cast<std::uint64_t>(device_id & 255)
+                                                     << ArgumentView::kDeviceShift;
         if (stream_owner == nullptr) stream_owner = object;
     }
     view.data = data;

@@ -1,10 +1,8 @@
-// From a Python object to an ArgumentView. take_fast() answers what almost every call consists of and is
-// inlined into the call path; take() answers everything else: NumPy scalars and odd layouts, device
-// arrays, DLPack, the buffer protocol and the array interfaces. No Python exception for what ParPy does
-// not accept: an IntakeFault, which the caller completes with the argument's name.
+// From a Python object to an ArgumentView. take_fast() answers what almost every call consists of
+// and is inlined into the call path; take() answers everything else: NumPy scalars and odd layouts,
+// device arrays, DLPack, the buffer protocol and the array interfaces. No Python exception for what
+// ParPy does not accept: an IntakeFault, which the caller completes with the argument's name.
 #pragma once
-
-#include "numpy_api.h"
 
 #include <array>
 #include <bit>
@@ -13,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "numpy_api.h"
 #include "runtime/dispatch.h"
 
 namespace parpy {
@@ -40,11 +39,13 @@ public:
     [[nodiscard]] bool take(PyObject* object, ArgumentView& view, IntakeFault& fault);
     void hold(PyObject* object);  // a new reference, dropped with the Intake
 
-    // A misaligned array was taken through an aligned copy: put the elements back where `writes` says so.
-    // False with a Python exception set.
-    template <class Writes> [[nodiscard]] bool copy_back(const Writes& writes) {
+    // A misaligned array was taken through an aligned copy: put the elements back where `writes`
+    // says so. False with a Python exception set.
+    template <class Writes>
+    [[nodiscard]] bool copy_back(const Writes& writes) {
         for (const Copy& copy : copies_) {
-            if (writes(copy.view) && PyArray_CopyInto(copy.original, copy.aligned) != 0) return false;
+            if (writes(copy.view) && PyArray_CopyInto(copy.original, copy.aligned) != 0)
+                return false;
         }
         return true;
     }
@@ -66,7 +67,8 @@ private:
     bool take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault& fault);
     bool take_cuda_interface(PyObject* interface, ArgumentView& view, IntakeFault& fault);
     bool take_dlpack(PyObject* object, ArgumentView& view, IntakeFault& fault);
-    bool take_as_array(PyObject* object, bool shares_memory, ArgumentView& view, IntakeFault& fault);
+    bool take_as_array(PyObject* object, bool shares_memory, ArgumentView& view,
+                       IntakeFault& fault);
     std::int64_t* new_dims();
 
     std::vector<PyObject*> held_;
@@ -96,7 +98,8 @@ private:
         view.extents = reinterpret_cast<const std::int64_t*>(PyArray_DIMS(array));
         view.strides = reinterpret_cast<const std::int64_t*>(PyArray_STRIDES(array));
         std::int64_t bits = 0;
-        for (int d = 0; d < rank; ++d) bits |= view.strides[d];
+        for (int d = 0; d < rank; ++d)
+            bits |= view.strides[d];
         return (bits & (PyArray_ITEMSIZE(array) - 1)) == 0;
     }
     if (PyFloat_CheckExact(object)) {

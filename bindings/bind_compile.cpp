@@ -1,4 +1,5 @@
-// What Python asks of the compiler beside calling a function: source text, cache state, the pipeline.
+// What Python asks of the compiler beside calling a function: source text, cache state, the
+// pipeline.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -70,7 +71,8 @@ std::tuple<std::size_t, std::size_t, std::vector<std::string>> cache_info(nb::ha
     std::size_t builds = 0;
     std::vector<std::string> general;
     const auto add = [&](const std::string& name) {
-        if (std::find(general.begin(), general.end(), name) == general.end()) general.push_back(name);
+        if (std::find(general.begin(), general.end(), name) == general.end())
+            general.push_back(name);
     };
     PerOptions* each = surface != nullptr ? surface->per_options.load() : nullptr;
     for (; each != nullptr; each = each->next) {
@@ -82,8 +84,10 @@ std::tuple<std::size_t, std::size_t, std::vector<std::string>> cache_info(nb::ha
             const std::string& name = surface->module->entry_function()->params[i]->name;
             if (position.value) add(name);
             for (int d = 0; d < kMaxRank; ++d) {
-                if ((position.extents >> d & 1) != 0) add(name + ".shape[" + std::to_string(d) + "]");
-                if ((position.strides >> d & 1) != 0) add(name + ".strides[" + std::to_string(d) + "]");
+                if ((position.extents >> d & 1) != 0)
+                    add(name + ".shape[" + std::to_string(d) + "]");
+                if ((position.strides >> d & 1) != 0)
+                    add(name + ".strides[" + std::to_string(d) + "]");
             }
         }
     }
@@ -103,8 +107,9 @@ void bind_compile(nb::module_& m) {
 
     m.def("source_text", source_text, "function"_a, "arguments"_a, "options"_a.none(),
           "The generated source for these arguments: device and host part.");
-    m.def("cache_info", cache_info, "function"_a,
-          "(specialisations, compilations, names of what is passed at run time) of a jit function.");
+    m.def(
+        "cache_info", cache_info, "function"_a,
+        "(specialisations, compilations, names of what is passed at run time) of a jit function.");
     m.def("clear_cache", [] {
         ++cache_generation;
         KernelCache::instance().clear();

@@ -1,4 +1,5 @@
-// What the rest of the bindings uses of JitFunction: its type, and a call taken apart without running it.
+// What the rest of the bindings uses of JitFunction: its type, and a call taken apart without
+// running it.
 #pragma once
 
 #include <vector>

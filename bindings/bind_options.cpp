@@ -1,7 +1,5 @@
 // Conversion of parpy.CompileOptions to parpy::Options. Fields were validated on assignment
 // (python/parpy/_options.py); what depends on the machine is decided here, at the first call.
-#include "options_object.h"
-
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -13,8 +11,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "options_object.h"
 #include "raise.h"
-#include "cuda_support.h"
+#include "runtime/device.h"
 
 namespace nb = nanobind;
 
@@ -22,8 +21,7 @@ namespace parpy {
 namespace {
 
 struct OptionsObject {
-    PyObject_HEAD
-    ConvertedOptions converted;
+    PyObject_HEAD ConvertedOptions converted;
 };
 
 PyTypeObject* the_options_type = nullptr;
@@ -60,7 +58,7 @@ const OptionsRecord* intern(Options options, bool automatic) {
 
 Backend automatic_backend() {
     if (const int chosen = chosen_default.load(); chosen >= 0) return static_cast<Backend>(chosen);
-    return cuda_unavailable().empty() ? Backend::kCuda : Backend::kCpu;
+    return cuda::unavailable().failed() ? Backend::kCpu : Backend::kCuda;
 }
 
 Backend backend_named(const std::string& name) {
@@ -74,7 +72,8 @@ std::optional<ir::Scalar> elem_size(nb::handle value) {
     return ir::scalar_from_name(nb::cast<std::string>(value.attr("value")));
 }
 
-// An int, or a stream object of PyTorch (cuda_stream), CuPy (ptr), Numba (handle) or __cuda_stream__.
+// An int, or a stream object of PyTorch (cuda_stream), CuPy (ptr), Numba (handle) or
+// __cuda_stream__.
 std::optional<std::uint64_t> stream_of(nb::handle value) {
     if (value.is_none()) return std::nullopt;
     nb::object number = nb::borrow(value);
@@ -112,7 +111,8 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
     options.fast_math = nb::cast<bool>(field("fast_math"));
     options.deterministic = nb::cast<bool>(field("deterministic"));
     options.use_cuda_graphs = nb::cast<bool>(field("use_cuda_graphs"));
-    options.use_cuda_thread_block_clusters = nb::cast<bool>(field("use_cuda_thread_block_clusters"));
+    options.use_cuda_thread_block_clusters =
+        nb::cast<bool>(field("use_cuda_thread_block_clusters"));
     options.max_thread_blocks_per_cluster =
         nb::cast<std::int64_t>(field("max_thread_blocks_per_cluster"));
     options.max_unroll_count = nb::cast<std::int64_t>(field("max_unroll_count"));
@@ -121,7 +121,7 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
     options.includes = nb::cast<std::vector<std::string>>(field("includes"));
     options.libs = nb::cast<std::vector<std::string>>(field("libs"));
     options.extra_flags = nb::cast<std::vector<std::string>>(field("extra_flags"));
-    if (options.backend == Backend::kCuda) options.cuda_arch = cuda_architecture();
+    if (options.backend == Backend::kCuda) options.cuda_arch = cuda::current_architecture();
 
     ConvertedOptions converted;
     converted.stream = stream_of(field("stream"));
@@ -157,9 +157,13 @@ PyType_Spec spec = {"parpy._native.OptionsBase", sizeof(OptionsObject), 0,
 
 }  // namespace
 
-PyTypeObject* options_type() { return the_options_type; }
+PyTypeObject* options_type() {
+    return the_options_type;
+}
 
-bool is_options(PyObject* object) { return PyObject_TypeCheck(object, the_options_type); }
+bool is_options(PyObject* object) {
+    return PyObject_TypeCheck(object, the_options_type);
+}
 
 const ConvertedOptions* converted_options(PyObject* options) {
     ConvertedOptions& converted = reinterpret_cast<OptionsObject*>(options)->converted;
@@ -187,7 +191,7 @@ const ConvertedOptions* default_options(bool on_device) {
         options.backend = chosen >= 0 ? static_cast<Backend>(chosen)
                           : on_device ? Backend::kCuda
                                       : Backend::kCpu;
-        if (options.backend == Backend::kCuda) options.cuda_arch = cuda_architecture();
+        if (options.backend == Backend::kCuda) options.cuda_arch = cuda::current_architecture();
         const OptionsRecord* record = intern(std::move(options), true);
         const std::lock_guard lock(mutex);
         converted.record = record;
@@ -205,8 +209,9 @@ void bind_options(nb::module_& m) {
     the_options_type = reinterpret_cast<PyTypeObject*>(type);
     m.attr("OptionsBase") = nb::handle(type);
 
-    m.def("cuda_unavailable", cuda_unavailable,
-          "Why CUDA code cannot run on this machine; '' if it can.");
+    m.def(
+        "cuda_unavailable", [] { return cuda::unavailable().message; },
+        "Why CUDA code cannot run on this machine; '' if it can.");
     m.def("set_default_backend", [](const std::string& name) {
         chosen_default = name == "auto" ? -1 : static_cast<int>(backend_named(name));
         ++current_epoch;

@@ -1,5 +1,5 @@
-// A call of a CUDA specialisation: device arrays in place on the caller's stream, host arrays copied in,
-// and back where they are written, with one synchronisation.
+// A call of a CUDA specialisation: device arrays in place on the caller's stream, host arrays
+// copied in, and back where they are written, with one synchronisation.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The C structures of DLPack (legacy and 1.x), declared by hand: a stable ABI of which we need this much.
+// The C structures of DLPack (legacy and 1.x), declared by hand: a stable ABI of which we need this
+// much.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,14 @@
 namespace parpy::dlpack {
 
 enum DeviceType : std::int32_t { kCpu = 1, kCuda = 2, kCudaHost = 3, kCudaManaged = 13 };
-enum TypeCode : std::uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBFloat = 4, kComplex = 5, kBool = 6 };
+enum TypeCode : std::uint8_t {
+    kInt = 0,
+    kUInt = 1,
+    kFloat = 2,
+    kBFloat = 4,
+    kComplex = 5,
+    kBool = 6
+};
 
 struct Device {
     std::int32_t type, id;

@@ -26,7 +26,8 @@ constexpr std::size_t kInlineArguments = 24;
 constexpr std::size_t kInlineSlots = 64;
 
 // Arrays on the stack for what nearly every call needs, on the heap beyond that.
-template <class T, std::size_t N> class Buffer {
+template <class T, std::size_t N>
+class Buffer {
 public:
     explicit Buffer(std::size_t size) : data_(size <= N ? inline_ : new T[size]) {}
     ~Buffer() {
@@ -52,12 +53,8 @@ struct CallOptions {
 // Counts the call among those in flight.
 class Active {
 public:
-    explicit Active(JitFunction::State& state) : state_(state) {
-        add(1);
-    }
-    ~Active() {
-        add(-1);
-    }
+    explicit Active(JitFunction::State& state) : state_(state) { add(1); }
+    ~Active() { add(-1); }
     Active(const Active&) = delete;
     Active& operator=(const Active&) = delete;
 
@@ -103,8 +100,9 @@ int take_keyword(PyObject* keyword, PyObject* value, CallOptions& call) {
     return 0;
 }
 
-// Everything but a plain positional call: the Python-level twin of the function binds the arguments,
-// with Python's own errors. A new reference to the tuple of values, or null with an exception.
+// Everything but a plain positional call: the Python-level twin of the function binds the
+// arguments, with Python's own errors. A new reference to the tuple of values, or null with an
+// exception.
 PyObject* bind_arguments(JitFunction* self, PyObject* const* args, Py_ssize_t count,
                          PyObject* keywords, CallOptions& call) {
     PyObject* rest = PyDict_New();
@@ -116,12 +114,15 @@ PyObject* bind_arguments(JitFunction* self, PyObject* const* args, Py_ssize_t co
         PyObject* keyword = PyTuple_GET_ITEM(keywords, i);
         PyObject* value = args[count + i];
         const int declared = PySequence_Contains(self->parameters, keyword);
-        const int taken = declared == 0 ? take_keyword(keyword, value, call) : declared < 0 ? -1 : 0;
+        const int taken = declared == 0  ? take_keyword(keyword, value, call)
+                          : declared < 0 ? -1
+                                         : 0;
         if (taken < 0 || (taken == 0 && PyDict_SetItem(rest, keyword, value) != 0)) goto done;
     }
     positional = PyTuple_New(count);
     if (positional == nullptr) goto done;
-    for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
+    for (Py_ssize_t i = 0; i < count; ++i)
+        PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
     bound = PyObject_Call(self->bind, positional, rest);
 done:
     Py_XDECREF(positional);
@@ -130,7 +131,8 @@ done:
 }
 
 // The object of one parameter of the compiled function: a borrowed reference.
-PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* args, Intake& intake) {
+PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* args,
+                     Intake& intake) {
     PyObject* value = args[leaf.parameter];
     if (leaf.key == nullptr) return value;
     PyObject* entry = PyObject_GetItem(value, leaf.key);
@@ -138,8 +140,9 @@ PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* 
         if (!PyMapping_Check(value) || PyArray_Check(value)) {
             PyErr_Clear();
             raise_fault(surface, static_cast<std::size_t>(&leaf - surface.leaves.data()),
-                        {Code::kP557, "is of type '" + std::string(Py_TYPE(value)->tp_name) +
-                                          "', but the function uses it as a dict",
+                        {Code::kP557,
+                         "is of type '" + std::string(Py_TYPE(value)->tp_name) +
+                             "', but the function uses it as a dict",
                          "pass a dict with the keys that the function reads"});
         }
         return nullptr;
@@ -209,8 +212,7 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
         if (converted == nullptr) return nullptr;
     }
     const OptionsRecord* record = converted->record;
-    if ((call.debug || converted->debug) &&
-        !print_stages(*surface, record->options, arguments)) {
+    if ((call.debug || converted->debug) && !print_stages(*surface, record->options, arguments)) {
         return nullptr;
     }
     Specializations& specializations = surface->under(record);
@@ -287,8 +289,8 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     PyObject* bind = nullptr;
     PyObject* parameters = nullptr;
     Py_ssize_t positional = -1;
-    if (PyArg_ParseTupleAndKeywords(args, keywords, "OOOO!n", const_cast<char**>(keys), &function, &parse,
-                                    &bind, &PyTuple_Type, &parameters, &positional) == 0) {
+    if (PyArg_ParseTupleAndKeywords(args, keywords, "OOOO!n", const_cast<char**>(keys), &function,
+                                    &parse, &bind, &PyTuple_Type, &parameters, &positional) == 0) {
         return nullptr;
     }
     auto* self = reinterpret_cast<JitFunction*>(type->tp_alloc(type, 0));
@@ -324,7 +326,8 @@ int clear(PyObject* object) {
     Py_CLEAR(self->bind);
     Py_CLEAR(self->parameters);
     Py_CLEAR(self->dict);
-    // Not while a call is in flight: it holds a reference to the function, so this is no garbage then.
+    // Not while a call is in flight: it holds a reference to the function, so this is no garbage
+    // then.
     self->state->surface = nullptr;
     self->state->surfaces.clear();
     return 0;
@@ -343,13 +346,26 @@ void deallocate(PyObject* object) {
 
 // As a function: a method of the instance it is looked up on.
 PyObject* get(PyObject* self, PyObject* instance, PyObject*) {
-    return instance == nullptr || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
+    return instance == nullptr || instance == Py_None ? Py_NewRef(self)
+                                                      : PyMethod_New(self, instance);
 }
 
 PyObject* represent(PyObject* object) {
     return PyUnicode_FromFormat("<parpy.jit %R>", reinterpret_cast<JitFunction*>(object)->function);
 }
 
+PyObject* cache_info(PyObject* self, PyObject*) {
+    PyObject* module = PyImport_ImportModule("parpy._jit");
+    if (module == nullptr) return nullptr;
+    PyObject* info = PyObject_CallMethod(module, "cache_info", "O", self);
+    Py_DECREF(module);
+    return info;
+}
+
+PyMethodDef methods[] = {
+    {"cache_info", cache_info, METH_NOARGS, "What was compiled of this function in this process."},
+    {nullptr, nullptr, 0, nullptr},
+};
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(JitFunction, vectorcall), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(JitFunction, dict), READONLY, nullptr},
@@ -368,6 +384,7 @@ PyType_Slot slots[] = {
     {Py_tp_clear, reinterpret_cast<void*>(clear)},
     {Py_tp_descr_get, reinterpret_cast<void*>(get)},
     {Py_tp_repr, reinterpret_cast<void*>(represent)},
+    {Py_tp_methods, methods},
     {Py_tp_members, members},
     {Py_tp_getset, attributes},
     {Py_tp_doc, const_cast<char*>("A Python function that is compiled when it is called.")},

@@ -1,8 +1,7 @@
-// _native.JitFunction, what @parpy.jit makes: a heap type with a vectorcall slot. This header has its
-// state; jit_function.cpp is the path of a warm call, jit_specialize.cpp everything a call does once.
+// _native.JitFunction, what @parpy.jit makes: a heap type with a vectorcall slot. This header has
+// its state; jit_function.cpp is the path of a warm call, jit_specialize.cpp everything a call does
+// once.
 #pragma once
-
-#include "numpy_api.h"
 
 #include <atomic>
 #include <cstdint>
@@ -13,6 +12,7 @@
 
 #include "array_intake.h"
 #include "ir/ir.h"
+#include "numpy_api.h"
 #include "options_object.h"
 #include "runtime/dispatch.h"
 
@@ -30,7 +30,8 @@ struct Guard {
     PyObject* expected = nullptr;  // owned; null: nothing may be there
 };
 
-// One parameter of the entry function: a Python parameter, an entry of one that is a dict, or a capture.
+// One parameter of the entry function: a Python parameter, an entry of one that is a dict, or a
+// capture.
 struct Leaf {
     std::size_t parameter = 0;
     PyObject* key = nullptr;  // owned; null: the parameter itself
@@ -38,7 +39,8 @@ struct Leaf {
 
 // Specialisations under one set of options; a list that only grows at its head.
 struct PerOptions {
-    PerOptions(const OptionsRecord* r, PerOptions* n) : record(r), specializations(r->options), next(n) {}
+    PerOptions(const OptionsRecord* r, PerOptions* n)
+        : record(r), specializations(r->options), next(n) {}
     const OptionsRecord* record;
     Specializations specializations;
     PerOptions* next;
@@ -47,7 +49,8 @@ struct PerOptions {
 // A function as it was parsed, with what was compiled from it. Valid while its guards hold.
 class Surface {
 public:
-    // From the frontend's Surface object and the names of the Python parameters. Throws nb::python_error.
+    // From the frontend's Surface object and the names of the Python parameters. Throws
+    // nb::python_error.
     Surface(PyObject* parsed, PyObject* parameters);
     ~Surface();
     Surface(const Surface&) = delete;
@@ -74,8 +77,7 @@ private:
 };
 
 struct JitFunction {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     PyObject* function;    // the Python function
     PyObject* parse;       // () -> Surface of the frontend
     PyObject* bind;        // same signature as the function; returns the tuple of its arguments
@@ -94,8 +96,8 @@ struct JitFunction {
     State* state;
 };
 
-// The surface for this call: parsed at the first, and again when a guard fails or after clear_cache().
-// nullptr with a Python exception set.
+// The surface for this call: parsed at the first, and again when a guard fails or after
+// clear_cache(). nullptr with a Python exception set.
 Surface* current_surface(JitFunction* self);
 // Bumped by clear_cache(): what functions compiled before is dropped at their next call.
 extern std::atomic<std::uint64_t> cache_generation;

@@ -1,12 +1,11 @@
 // What a call does once: parse the function, compile for its arguments, and every error on the way.
-#include "jit_function.h"
-
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "jit_function.h"
 #include "parpy/compile.h"
 #include "raise.h"
 
@@ -65,7 +64,8 @@ Surface::Surface(PyObject* parsed, PyObject* parameters) {
         plain = plain && leaf.key == nullptr && leaf.parameter == leaves.size();
         leaves.push_back(leaf);
     }
-    for (nb::handle capture : source.attr("captures")) captures.push_back(place_of(capture));
+    for (nb::handle capture : source.attr("captures"))
+        captures.push_back(place_of(capture));
     const nb::object missing = nb::module_::import_("parpy._names").attr("MISSING");
     for (nb::handle item : source.attr("guards")) {
         Guard guard;
@@ -82,8 +82,10 @@ Surface::~Surface() {
     for (PerOptions* each = per_options.load(); each != nullptr;) {
         delete std::exchange(each, each->next);
     }
-    for (Leaf& leaf : leaves) Py_XDECREF(leaf.key);
-    for (Place& capture : captures) release(capture);
+    for (Leaf& leaf : leaves)
+        Py_XDECREF(leaf.key);
+    for (Place& capture : captures)
+        release(capture);
     for (Guard& guard : guards) {
         release(guard.place);
         Py_XDECREF(guard.expected);
@@ -93,7 +95,8 @@ Surface::~Surface() {
 
 int Surface::traverse(visitproc visit, void* arg) const {
     Py_VISIT(parsed_);
-    for (const Place& capture : captures) Py_VISIT(capture.container);
+    for (const Place& capture : captures)
+        Py_VISIT(capture.container);
     for (const Guard& guard : guards) {
         Py_VISIT(guard.place.container);
         Py_VISIT(guard.expected);
@@ -144,7 +147,8 @@ Surface* current_surface(JitFunction* self) {
         surface->guards_hold()) {
         return surface;
     }
-    // Parsing runs Python code, so the lock is not held meanwhile; of two threads the later one wins.
+    // Parsing runs Python code, so the lock is not held meanwhile; of two threads the later one
+    // wins.
     try {
         const nb::object parsed = nb::steal(PyObject_CallNoArgs(self->parse));
         if (!parsed.is_valid()) return nullptr;
@@ -177,15 +181,16 @@ void raise_fault(const Surface& surface, std::size_t argument, const IntakeFault
         PyErr_Fetch(&type, &value, &trace);
         PyErr_NormalizeException(&type, &value, &trace);
         const std::string note = "while ParPy read " + what;
-        PyObject* noted = value != nullptr ? PyObject_CallMethod(value, "add_note", "s", note.c_str())
-                                           : nullptr;
+        PyObject* noted =
+            value != nullptr ? PyObject_CallMethod(value, "add_note", "s", note.c_str()) : nullptr;
         Py_XDECREF(noted);
         PyErr_Clear();
         PyErr_Restore(type, value, trace);
         return;
     }
     Diagnostics diagnostics;
-    diagnostics.error(*fault.code, surface.place(argument), what + " " + fault.message).help = fault.help;
+    diagnostics.error(*fault.code, surface.place(argument), what + " " + fault.message).help =
+        fault.help;
     set_python_error(diagnostics, surface.module->sources);
 }
 
@@ -195,7 +200,8 @@ bool back_end_exists(const Options& options, Specializations::Failure& failure) 
     if (options.backend == Backend::kCpu || options.backend == Backend::kCuda) return true;
     failure.diagnostics
         .error(Code::kP560, {},
-               std::string("the back end '") + (options.backend == Backend::kMetal ? "Metal" : "Sim") +
+               std::string("the back end '") +
+                   (options.backend == Backend::kMetal ? "Metal" : "Sim") +
                    "' is not part of this version of ParPy")
         .help = "use CompileBackend.Cpu or CompileBackend.Cuda";
     return false;
@@ -212,7 +218,8 @@ std::shared_ptr<Executable> build(const Surface& surface, const Options& options
         if (signature[slot.argument].read_only) {
             failure.diagnostics
                 .error(Code::kP558, surface.place(slot.argument),
-                       surface.describe(slot.argument) + " is read-only, but the function stores to it")
+                       surface.describe(slot.argument) +
+                           " is read-only, but the function stores to it")
                 .help = "pass a writable array, such as a copy of it";
         }
     }
@@ -225,10 +232,11 @@ bool check_devices(const Surface& surface, const Options& options, Arguments arg
     if (options.backend != Backend::kCpu) return true;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (!arguments[i].is_array() || !arguments[i].on_device()) continue;
-        raise_fault(surface, i,
-                    {Code::kP559, "lies on a CUDA device, but the function is compiled for the CPU",
-                     "use CompileBackend.Cuda (or Auto, where a device is present), or copy the array to "
-                     "the host"});
+        raise_fault(
+            surface, i,
+            {Code::kP559, "lies on a CUDA device, but the function is compiled for the CPU",
+             "use CompileBackend.Cuda (or Auto, where a device is present), or copy the array to "
+             "the host"});
         return false;
     }
     return true;
@@ -285,11 +293,12 @@ bool print_stages(const Surface& surface, const Options& options, Arguments argu
             if (!ir.ends_with('\n')) text += '\n';
         };
         // Errors are reported by the compilation that follows, or were by the one that went before.
-        (void)compile(*surface.module, make_signature(arguments, {}, overlapping(arguments)), traced,
-                      diagnostics, trace);
+        (void)compile(*surface.module, make_signature(arguments, {}, overlapping(arguments)),
+                      traced, diagnostics, trace);
     }
     try {
-        nb::module_::import_("builtins").attr("print")(text, nb::arg("end") = "", nb::arg("flush") = true);
+        nb::module_::import_("builtins")
+            .attr("print")(text, nb::arg("end") = "", nb::arg("flush") = true);
         return true;
     } catch (...) {
         set_python_error();

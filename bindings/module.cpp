@@ -1,8 +1,8 @@
 // The extension module parpy._native: one bind_ function per file of this folder.
 #define PARPY_IMPORTS_NUMPY
-#include "numpy_api.h"
-
 #include <nanobind/nanobind.h>
+
+#include "numpy_api.h"
 
 namespace nb = nanobind;
 

@@ -1,5 +1,5 @@
-// The NumPy C API, imported once by module.cpp, for the files that read arrays without a detour through
-// Python. Compiled against NumPy 2 headers, which also serve NumPy 1.x at run time.
+// The NumPy C API, imported once by module.cpp, for the files that read arrays without a detour
+// through Python. Compiled against NumPy 2 headers, which also serve NumPy 1.x at run time.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

@@ -1,13 +1,12 @@
-// _native.OptionsBase, the base class of parpy.CompileOptions: a place for the options as the core sees
-// them, so that a warm call with `opts=` costs one load. Converted at first use and again after an
-// assignment to a field or a change of the default back end.
+// _native.OptionsBase, the base class of parpy.CompileOptions: a place for the options as the core
+// sees them, so that a warm call with `opts=` costs one load. Converted at first use and again
+// after an assignment to a field or a change of the default back end.
 #pragma once
-
-#include "numpy_api.h"
 
 #include <cstdint>
 #include <optional>
 
+#include "numpy_api.h"
 #include "parpy/options.h"
 
 namespace parpy {
@@ -23,10 +22,10 @@ struct ConvertedOptions {
     const OptionsRecord* record = nullptr;  // null: stale
     std::uint64_t epoch = 0;
     bool debug = false;
-    std::optional<std::uint64_t> stream;    // opts.stream, a CUstream
+    std::optional<std::uint64_t> stream;  // opts.stream, a CUstream
 };
 
-PyTypeObject* options_type();      // made by bind_options
+PyTypeObject* options_type();  // made by bind_options
 bool is_options(PyObject* object);
 
 // The conversion of an OptionsBase object, kept with it. nullptr with a Python exception set.

@@ -13,8 +13,8 @@ namespace parpy {
 
 void set_python_error(const Diagnostics& diagnostics, const std::vector<Source>& sources) {
     try {
-        nb::module_::import_("parpy._errors").attr("fail")(nb::cast(&diagnostics, nb::rv_policy::reference),
-                                                          sources);
+        nb::module_::import_("parpy._errors")
+            .attr("fail")(nb::cast(&diagnostics, nb::rv_policy::reference), sources);
     } catch (nb::python_error& error) {
         error.restore();
     }

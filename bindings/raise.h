@@ -1,11 +1,10 @@
-// C++ failures as Python exceptions, with the GIL held. The exception classes and the choice among them
-// stand in python/parpy/_errors.py.
+// C++ failures as Python exceptions, with the GIL held. The exception classes and the choice among
+// them stand in python/parpy/_errors.py.
 #pragma once
-
-#include "numpy_api.h"
 
 #include <vector>
 
+#include "numpy_api.h"
 #include "runtime/executable.h"
 #include "support/diagnostic.h"
 

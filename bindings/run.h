@@ -1,16 +1,15 @@
 // Runs a specialisation with or without the GIL.
 #pragma once
 
-#include "numpy_api.h"
-
 #include <chrono>
 
+#include "numpy_api.h"
 #include "runtime/dispatch.h"
 
 namespace parpy {
 
-// Releases the GIL, unless runs of this specialisation are known to be brief: every kSampleEvery runs it
-// is measured anew. Work that depends on run-time values is never known to be brief.
+// Releases the GIL, unless runs of this specialisation are known to be brief: every kSampleEvery
+// runs it is measured anew. Work that depends on run-time values is never known to be brief.
 inline RuntimeError run_program(const Specialization& specialization, const std::uint64_t* slots,
                                 void* stream) {
     constexpr std::chrono::microseconds kBrief{3};

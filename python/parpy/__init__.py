@@ -6,7 +6,7 @@ Decorate a function with ``parpy.jit``, name its loops with ``parpy.label``, and
 
 from . import backend, builtin, math
 from ._errors import BackendError, CompileError, InternalError, ParallelError
-from ._jit import cache_info, clear_cache, jit, print_compiled
+from ._jit import clear_cache, jit, print_compiled
 from ._options import (
     CompileBackend,
     CompileOptions,
@@ -33,7 +33,6 @@ __all__ = [
     "Target",
     "backend",
     "builtin",
-    "cache_info",
     "clear_cache",
     "gpu",
     "jit",

@@ -82,7 +82,7 @@ class FunctionFrontend(Statements):
         for argument in (node.args.vararg, node.args.kwarg):
             if argument is not None:
                 self.assigned.add(argument.arg)
-        self._parameters = declared
+        self.parameters = declared
         try:
             self.module.set_body(self.function, self.body(node.body))
         except RecursionError:
@@ -96,7 +96,7 @@ class FunctionFrontend(Statements):
     def finish(self) -> list[Param]:
         """Adds the parameters, which the body decided about: dict entries, then captures."""
         params = []
-        for name, argument in self._parameters.items():
+        for name, argument in self.parameters.items():
             entries = self.dict_params.get(name)
             if entries is None:
                 self.module.add_param(self.function, self.variable(name, argument))

@@ -70,6 +70,7 @@ class FunctionScope:
         self.variables: dict[str, _native.Var] = {}
         self.captures: dict[tuple[int, str], tuple[Capture, _native.Var]] = {}
         self.dict_params: dict[str, DictParam] = {}
+        self.parameters: dict[str, ast.arg] = {}
         self.plain_uses: dict[str, ast.expr] = {}
         # Calls of helpers, for the captured values that they get as extra arguments.
         self.calls: list[tuple[_native.Expr, FunctionScope, Span]] = []
@@ -117,10 +118,12 @@ class FunctionScope:
     # ------------------------------------------------------------ variables
 
     def variable(self, name: str, node: ast.expr | ast.arg) -> _native.Var:
-        """The local variable `name`, made when it is first met at `node`."""
+        """The local variable `name`, made when it is first met at `node`; parameters stand where they
+        are declared."""
         var = self.variables.get(name)
         if var is None:
-            var = self.variables[name] = self.module.variable(name, self.span(node))
+            place = self.span(self.parameters.get(name, node))
+            var = self.variables[name] = self.module.variable(name, place)
         return var
 
     def unique_name(self, wanted: str) -> str:

@@ -34,7 +34,13 @@ def jit(function: Callable[..., Any]) -> _native.JitFunction:
         return parse(source)
 
     bind = _twin(source.function, names)
-    made = _native.JitFunction(source.function, parse_again, bind, names, -1 if code.co_kwonlyargcount else len(names))
+    made = _native.JitFunction(
+        source.function,
+        parse_again,
+        bind,
+        names,
+        -1 if code.co_kwonlyargcount else len(names),
+    )
     update_wrapper(made, source.function)
     made.__parpy_source__ = source
     return made
@@ -64,7 +70,11 @@ def _as_jit(function: Callable[..., Any]) -> _native.JitFunction:
     return function if isinstance(function, _native.JitFunction) else jit(function)
 
 
-def print_compiled(function: Callable[..., Any], args: Sequence[Any], opts: CompileOptions | None = None) -> str:
+def print_compiled(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    opts: CompileOptions | None = None,
+) -> str:
     """The source that ``function``, decorated or not, becomes for arguments like ``args``: device and host part.
 
     The hardware need not be present; the same arguments and options give the same text in any process.
@@ -101,3 +111,15 @@ def cache_info(function: Callable[..., Any]) -> CacheInfo:
     """What was compiled of a jit function in this process."""
     specializations, compilations, names = _native.cache_info(_as_jit(function))
     return CacheInfo(specializations, compilations, tuple(names))
+
+
+def interpret(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    opts: CompileOptions | None = None,
+) -> None:
+    """Runs ``function`` on ``args`` in the reference interpreter of the compiler: slow, and right by definition.
+
+    Tests compare the back ends with it. What the compiler refuses for these options is refused here too.
+    """
+    _native.interpret(_as_jit(function), tuple(args), opts)

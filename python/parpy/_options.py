@@ -55,7 +55,11 @@ class ElemSize(enum.Enum):
     def to_numpy(self) -> type[np.generic]:
         """The NumPy scalar type, such as ``numpy.int32``."""
         names = {"Bool": "bool_", "I": "int", "U": "uint", "F": "float"}
-        name = names["Bool"] if self is ElemSize.Bool else names[self.name[0]] + self.name[1:]
+        name = (
+            names["Bool"]
+            if self is ElemSize.Bool
+            else names[self.name[0]] + self.name[1:]
+        )
         scalar: type[np.generic] = getattr(np, name)
         return scalar
 
@@ -65,7 +69,9 @@ class ElemSize(enum.Enum):
             raise ValueError(f"PyTorch has no type for ElemSize.{self.name}")
         import torch
 
-        return getattr(torch, "bool" if self is ElemSize.Bool else self.to_numpy().__name__)
+        return getattr(
+            torch, "bool" if self is ElemSize.Bool else self.to_numpy().__name__
+        )
 
     def to_ctype(self) -> type[Any]:
         """The ctypes class, such as ``ctypes.c_int32``. Raises ValueError for F16, which C has no type for."""
@@ -75,7 +81,9 @@ class ElemSize(enum.Enum):
             raise ValueError("ctypes has no type for ElemSize.F16")
         names = {"Bool": "c_bool", "F32": "c_float", "F64": "c_double"}
         kind = {"I": "c_int", "U": "c_uint"}
-        found: type[Any] = getattr(ctypes, names.get(self.name) or kind[self.name[0]] + self.name[1:])
+        found: type[Any] = getattr(
+            ctypes, names.get(self.name) or kind[self.name[0]] + self.name[1:]
+        )
         return found
 
 
@@ -98,7 +106,9 @@ class LoopPar:
         return self
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError("a LoopPar is immutable; threads(), reduce() and tpb() return changed copies")
+        raise AttributeError(
+            "a LoopPar is immutable; threads(), reduce() and tpb() return changed copies"
+        )
 
     def threads(self, nthreads: int) -> LoopPar:
         """The same with this many threads requested."""
@@ -121,7 +131,11 @@ class LoopPar:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LoopPar):
             return NotImplemented
-        return (self._threads, self._reduce, self._tpb) == (other._threads, other._reduce, other._tpb)
+        return (self._threads, self._reduce, self._tpb) == (
+            other._threads,
+            other._reduce,
+            other._tpb,
+        )
 
     def __hash__(self) -> int:
         return hash((self._threads, self._reduce, self._tpb))
@@ -165,7 +179,9 @@ par_reduction = reduce
 
 def _refuse(self: object, *_: object, **__: object) -> NoReturn:
     kind = "dict" if isinstance(self, dict) else "list"
-    raise TypeError(f"options do not change behind the compiler's back: assign a new {kind} instead")
+    raise TypeError(
+        f"options do not change behind the compiler's back: assign a new {kind} instead"
+    )
 
 
 class _FrozenDict(dict[str, LoopPar]):
@@ -183,7 +199,9 @@ class _FrozenDict(dict[str, LoopPar]):
 class _FrozenList(list[str]):
     """A list field: replaced, never changed; ``opts.includes += [...]`` assigns a new one."""
 
-    __setitem__ = __delitem__ = append = clear = extend = insert = pop = remove = reverse = sort = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = append = clear = extend = insert = pop = remove = (
+        reverse
+    ) = sort = _refuse  # type: ignore[assignment]
 
     def __iadd__(self, other: Iterable[str]) -> list[str]:  # type: ignore[override,misc]
         return [*self, *other]
@@ -211,10 +229,14 @@ def _as_power_of_two(name: str, value: object) -> int:
 
 def _as_mapping(name: str, value: object) -> dict[str, LoopPar]:
     if not isinstance(value, Mapping):
-        raise TypeError(f"option '{name}' must be a dict from labels to parpy.LoopPar, not {type(value).__name__}")
+        raise TypeError(
+            f"option '{name}' must be a dict from labels to parpy.LoopPar, not {type(value).__name__}"
+        )
     for label, loop in value.items():
         if not isinstance(label, str):
-            raise TypeError(f"labels must be str, not {label!r}; parpy.label names them in the code")
+            raise TypeError(
+                f"labels must be str, not {label!r}; parpy.label names them in the code"
+            )
         if not isinstance(loop, LoopPar):
             raise TypeError(
                 f"label '{label}' is mapped to {loop!r}, which is no parpy.LoopPar; "
@@ -235,17 +257,25 @@ def _as_strings(name: str, value: object) -> list[str]:
 
 def _as_backend(name: str, value: object) -> CompileBackend:
     if not isinstance(value, CompileBackend):
-        raise TypeError(f"option '{name}' must be a parpy.CompileBackend, not {value!r}")
+        raise TypeError(
+            f"option '{name}' must be a parpy.CompileBackend, not {value!r}"
+        )
     return value
 
 
 def _as_elem_size(prefixes: str) -> Callable[[str, object], ElemSize | None]:
     def check(name: str, value: object) -> ElemSize | None:
         if value is not None and not isinstance(value, ElemSize):
-            raise TypeError(f"option '{name}' must be a parpy.ElemSize or None, not {value!r}")
-        if value is not None and (value is ElemSize.Bool or value.name[0] not in prefixes):
+            raise TypeError(
+                f"option '{name}' must be a parpy.ElemSize or None, not {value!r}"
+            )
+        if value is not None and (
+            value is ElemSize.Bool or value.name[0] not in prefixes
+        ):
             kind = "floating-point" if prefixes == "F" else "integer"
-            raise ValueError(f"option '{name}' must be one of the {kind} sizes, not ElemSize.{value.name}")
+            raise ValueError(
+                f"option '{name}' must be one of the {kind} sizes, not ElemSize.{value.name}"
+            )
         return value
 
     return check
@@ -254,23 +284,32 @@ def _as_elem_size(prefixes: str) -> Callable[[str, object], ElemSize | None]:
 def _as_legality(name: str, value: object) -> str:
     allowed = ("check", "strict", "trust")
     if value not in allowed:
-        raise ValueError(f"option '{name}' must be one of {', '.join(map(repr, allowed))}, not {value!r}")
+        raise ValueError(
+            f"option '{name}' must be one of {', '.join(map(repr, allowed))}, not {value!r}"
+        )
     return str(value)
 
 
 def _as_check(name: str, value: object) -> str | None:
     allowed = (None, "bounds", "races", "all")
     if value not in allowed:
-        raise ValueError(f"option '{name}' must be one of {', '.join(map(repr, allowed))}, not {value!r}")
+        raise ValueError(
+            f"option '{name}' must be one of {', '.join(map(repr, allowed))}, not {value!r}"
+        )
     return None if value is None else str(value)
 
 
 def _as_stream(name: str, value: object) -> Any:
     if value is None or isinstance(value, int) or hasattr(value, "__cuda_stream__"):
         return value
-    if any(isinstance(getattr(value, a, None), int) for a in ("cuda_stream", "ptr", "handle")):
+    if any(
+        isinstance(getattr(value, a, None), int)
+        for a in ("cuda_stream", "ptr", "handle")
+    ):
         return value
-    raise TypeError(f"option '{name}' must be a CUDA stream (an int handle, a torch or cupy stream) or None, not {value!r}")
+    raise TypeError(
+        f"option '{name}' must be a CUDA stream (an int handle, a torch or cupy stream) or None, not {value!r}"
+    )
 
 
 _Field = tuple[object, Callable[[str, object], Any]]
@@ -326,7 +365,11 @@ class CompileOptions(_native.OptionsBase):
     fast_math: bool
 
     def __init__(self, **fields: Any) -> None:
-        object.__setattr__(self, "_values", {name: check(name, default) for name, (default, check) in _FIELDS.items()})
+        object.__setattr__(
+            self,
+            "_values",
+            {name: check(name, default) for name, (default, check) in _FIELDS.items()},
+        )
         for name, value in fields.items():
             setattr(self, name, value)
 
@@ -348,7 +391,11 @@ class CompileOptions(_native.OptionsBase):
         return iter(_FIELDS)
 
     def __eq__(self, other: object) -> bool:
-        return self._values == other._values if isinstance(other, CompileOptions) else NotImplemented
+        return (
+            self._values == other._values
+            if isinstance(other, CompileOptions)
+            else NotImplemented
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -374,7 +421,9 @@ def _no_field(name: str) -> str:
     import difflib
 
     close = difflib.get_close_matches(name, _FIELDS, 1)
-    return f"CompileOptions has no option '{name}'" + (f"; did you mean '{close[0]}'?" if close else "")
+    return f"CompileOptions has no option '{name}'" + (
+        f"; did you mean '{close[0]}'?" if close else ""
+    )
 
 
 def par(p: Mapping[str, LoopPar]) -> CompileOptions:

@@ -1,6 +1,7 @@
-// Keys, the table and the generalisation policy. The table is open-addressed with atomic cells; it and
-// the Generality that keys are built with form one State, replaced as a whole when either changes.
-// States and entries live as long as the Specializations, because a reader may hold any of them.
+// Keys, the table and the generalisation policy. The table is open-addressed with atomic cells; it
+// and the Generality that keys are built with form one State, replaced as a whole when either
+// changes. States and entries live as long as the Specializations, because a reader may hold any of
+// them.
 #include "runtime/dispatch.h"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ constexpr std::uint64_t argument_bit(std::size_t argument) {
     return std::uint64_t{1} << std::min<std::size_t>(argument, 63);
 }
 
-// Row-major without gaps, so that strides follow from extents. Dimensions of one element do not matter.
+// Row-major without gaps, so that strides follow from extents. Dimensions of one element do not
+// matter.
 bool is_contiguous(const ArgumentView& array) {
     std::int64_t expected = ir::size_in_bytes(array.scalar());
     for (int d = array.rank() - 1; d >= 0; --d) {
@@ -128,7 +130,8 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
 
 // ---------------------------------------------------------------- one specialisation
 
-Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments arguments, bool fixed)
+Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments arguments,
+                               bool fixed)
     : executable_(std::move(executable)), written_(arguments.size(), false), fixed_(fixed) {
     for (const Slot& slot : executable_->program.slots) {
         const ArgumentView& view = arguments[slot.argument];
@@ -140,7 +143,9 @@ Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments
                 item.fill = Fill::kPointer;
                 if (slot.written) written_[slot.argument] = true;
                 break;
-            case Slot::Kind::kExtent: item.fill = Fill::kExtent; break;
+            case Slot::Kind::kExtent:
+                item.fill = Fill::kExtent;
+                break;
             case Slot::Kind::kStride:
                 item.fill = Fill::kStride;
                 item.shift = static_cast<std::uint8_t>(
@@ -154,7 +159,8 @@ Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments
     }
     for (std::uint32_t i = 0; i < arguments.size(); ++i) {
         for (std::uint32_t j = 0; j < i; ++j) {
-            if (arguments[i].is_array() && arguments[j].is_array() && (written_[i] || written_[j])) {
+            if (arguments[i].is_array() && arguments[j].is_array() &&
+                (written_[i] || written_[j])) {
                 exclusive_.emplace_back(j, i);
             }
         }
@@ -171,10 +177,12 @@ void Specialization::fill(Arguments arguments, std::uint64_t* slots, void* const
         const ArgumentView& view = arguments[item.argument];
         switch (item.fill) {
             case Fill::kPointer:
-                *slots = reinterpret_cast<std::uint64_t>(pointers ? pointers[item.argument]
-                                                                  : view.data);
+                *slots =
+                    reinterpret_cast<std::uint64_t>(pointers ? pointers[item.argument] : view.data);
                 break;
-            case Fill::kValue: *slots = view.value; break;
+            case Fill::kValue:
+                *slots = view.value;
+                break;
             case Fill::kExtent:
                 *slots = static_cast<std::uint64_t>(view.extents[item.dimension]);
                 break;
@@ -200,11 +208,11 @@ bool Specialization::overlap(Arguments arguments) const {
 
 // ---------------------------------------------------------------- keys
 
-Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliased)
-{
+Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliased) {
     words_ = inline_.data();
     std::size_t most = 0;
-    for (const ArgumentView& view : arguments) most += 2 + 2 * static_cast<std::size_t>(view.rank());
+    for (const ArgumentView& view : arguments)
+        most += 2 + 2 * static_cast<std::size_t>(view.rank());
     if (most > kInline) {
         heap_.resize(most);
         words_ = heap_.data();
@@ -215,8 +223,8 @@ Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliase
         std::uint64_t* header = word++;
         *header = view.header;
         if (!view.is_array()) {
-            const bool general = never_fixed(view.scalar()) ||
-                                 (generality.any && generality.positions[i].value);
+            const bool general =
+                never_fixed(view.scalar()) || (generality.any && generality.positions[i].value);
             if (general) *header |= ArgumentView::kGeneralValue;
             *word++ = general ? 0 : view.value;
             continue;
@@ -288,7 +296,8 @@ void Specializations::publish(Generality generality, std::size_t capacity) {
     state->generality = std::move(generality);
     state->capacity = capacity;
     state->cells = std::make_unique<std::atomic<const Entry*>[]>(capacity);
-    for (const auto& entry : entries_) state->place(entry.get());
+    for (const auto& entry : entries_)
+        state->place(entry.get());
     state_.store(state.get(), std::memory_order_release);
     states_.push_back(std::move(state));
 }
@@ -296,7 +305,8 @@ void Specializations::publish(Generality generality, std::size_t capacity) {
 const Specializations::Entry* Specializations::look_up(const State& state,
                                                        std::span<const std::uint64_t> key) const {
     const std::uint64_t hash = hash_words(key);
-    for (std::size_t cell = hash & (state.capacity - 1);; cell = (cell + 1) & (state.capacity - 1)) {
+    for (std::size_t cell = hash & (state.capacity - 1);;
+         cell = (cell + 1) & (state.capacity - 1)) {
         const Entry* entry = state.cells[cell].load(std::memory_order_acquire);
         if (entry == nullptr) return nullptr;
         if (entry->hash == hash && same_words(entry->key, key)) {
@@ -416,8 +426,9 @@ const Specialization* Specializations::find_or_build(Arguments arguments, const 
             const Signature signature = make_signature(arguments, state.generality, aliased);
             if (auto executable = build(signature, failure)) {
                 const auto& positions = state.generality.positions;
-                const bool fixed = std::none_of(positions.begin(), positions.end(),
-                                                [](const auto& position) { return position.any(); });
+                const bool fixed =
+                    std::none_of(positions.begin(), positions.end(),
+                                 [](const auto& position) { return position.any(); });
                 made = std::make_shared<Specialization>(std::move(executable), arguments, fixed);
             }
         } catch (const std::exception& fault) {

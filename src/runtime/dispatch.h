@@ -1,8 +1,9 @@
-// From the arguments of a call to compiled code: the key of a specialisation, the table that finds it,
-// the policy that generalises what keeps changing, and the filling of run-time slots. Knows nothing of
-// Python: the bindings hand in ArgumentViews and a function that compiles. One Specializations object
-// serves one function under one set of options. Readers take no lock; writers hold one mutex, and of
-// several threads that need the same key one compiles while the others wait.
+// From the arguments of a call to compiled code: the key of a specialisation, the table that finds
+// it, the policy that generalises what keeps changing, and the filling of run-time slots. Knows
+// nothing of Python: the bindings hand in ArgumentViews and a function that compiles. One
+// Specializations object serves one function under one set of options. Readers take no lock;
+// writers hold one mutex, and of several threads that need the same key one compiles while the
+// others wait.
 #pragma once
 
 #include <array>
@@ -38,8 +39,8 @@ struct ArgumentView {
     static constexpr std::uint64_t kArray = 1u << 5;
     static constexpr std::uint64_t kReadOnly = 1u << 6;
     static constexpr std::uint64_t kOnDevice = 1u << 7;
-    // In keys only: the argument overlaps another; its strides follow from its extents; its value, and
-    // the dimensions whose extents and strides, are run-time values (and 0 in the key).
+    // In keys only: the argument overlaps another; its strides follow from its extents; its value,
+    // and the dimensions whose extents and strides, are run-time values (and 0 in the key).
     static constexpr std::uint64_t kAliased = 1u << 8;
     static constexpr std::uint64_t kContiguous = 1u << 9;
     static constexpr std::uint64_t kGeneralValue = 1u << 10;
@@ -65,7 +66,8 @@ struct ArgumentView {
 };
 using Arguments = std::span<const ArgumentView>;
 
-// The bytes an array touches, relative to its data pointer: [first, last). Empty for zero-size arrays.
+// The bytes an array touches, relative to its data pointer: [first, last). Empty for zero-size
+// arrays.
 struct ByteRange {
     std::int64_t first = 0, last = 0;
 };
@@ -76,8 +78,8 @@ struct ByteRange {
 // Which parts of each argument are run-time values, per position.
 struct Generality {
     struct Position {
-        bool value = false;           // a scalar's value
-        std::uint16_t extents = 0;    // bit per dimension
+        bool value = false;         // a scalar's value
+        std::uint16_t extents = 0;  // bit per dimension
         std::uint16_t strides = 0;
         [[nodiscard]] bool any() const { return value || extents != 0 || strides != 0; }
         friend bool operator==(const Position&, const Position&) = default;
@@ -116,14 +118,14 @@ private:
     struct Item {
         Fill fill{};
         std::uint8_t dimension = 0;
-        std::uint8_t shift = 0;         // kStride: log2 of the element size
+        std::uint8_t shift = 0;  // kStride: log2 of the element size
         std::uint32_t argument = 0;
     };
     std::shared_ptr<Executable> executable_;
     std::vector<Item> recipe_;
     std::vector<bool> written_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> exclusive_;  // pairs that must not overlap
-    std::vector<ByteRange> ranges_;     // fixed shapes: of each argument; else empty
+    std::vector<ByteRange> ranges_;  // fixed shapes: of each argument; else empty
     bool fixed_ = true;
 };
 
@@ -180,7 +182,8 @@ private:
     struct State;
     struct Pending;
 
-    [[nodiscard]] const Entry* look_up(const State& state, std::span<const std::uint64_t> key) const;
+    [[nodiscard]] const Entry* look_up(const State& state,
+                                       std::span<const std::uint64_t> key) const;
     [[nodiscard]] const Specialization* find(const State& state, Arguments arguments) const;
     void insert(std::span<const std::uint64_t> key, std::shared_ptr<const Specialization> value);
     void publish(Generality generality, std::size_t capacity);
@@ -189,9 +192,10 @@ private:
     std::atomic<const State*> state_;
     mutable std::atomic<const Entry*> recent_{nullptr};
 
-    mutable std::mutex mutex_;                            // guards all below
+    mutable std::mutex mutex_;  // guards all below
     std::condition_variable built_;
-    std::vector<std::unique_ptr<const State>> states_;    // the current one last; readers may hold any
+    std::vector<std::unique_ptr<const State>>
+        states_;  // the current one last; readers may hold any
     std::vector<std::unique_ptr<const Entry>> entries_;
     std::vector<std::shared_ptr<Pending>> pending_;
     // Per position: distinct values seen of the scalar, of each extent, of each stride.
