@@ -123,7 +123,7 @@ PyObject* bind_arguments(JitFunction* self, PyObject* const* args, Py_ssize_t co
     if (positional == nullptr) goto done;
     for (Py_ssize_t i = 0; i < count; ++i)
         PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
-    bound = PyObject_Call(self->bind, positional, rest);
+    bound = PyObject_Call(call.sequential ? self->function : self->bind, positional, rest);
 done:
     Py_XDECREF(positional);
     Py_DECREF(rest);
@@ -261,20 +261,16 @@ PyObject* call_function(PyObject* object, PyObject* const* args, std::size_t fla
     if (!direct) {
         call = {};
         bound = bind_arguments(self, args, count, keywords, call);
-        if (bound == nullptr) return nullptr;
+        if (bound == nullptr || call.sequential) return bound;
         args = reinterpret_cast<PyTupleObject*>(bound)->ob_item;
+    } else if (call.sequential) {
+        return PyObject_Vectorcall(self->function, args, static_cast<std::size_t>(count), nullptr);
     }
     PyObject* result = nullptr;
-    if (call.sequential) {
-        result = bound != nullptr ? PyObject_Call(self->function, bound, nullptr)
-                                  : PyObject_Vectorcall(self->function, args,
-                                                        static_cast<std::size_t>(count), nullptr);
-    } else {
-        try {
-            result = run_compiled(self, args, call);
-        } catch (...) {
-            set_python_error();
-        }
+    try {
+        result = run_compiled(self, args, call);
+    } catch (...) {
+        set_python_error();
     }
     Py_XDECREF(bound);
     return result;

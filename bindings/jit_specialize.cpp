@@ -213,17 +213,6 @@ std::shared_ptr<Executable> build(const Surface& surface, const Options& options
     if (!back_end_exists(options, failure)) return nullptr;
     const Program program = compile(*surface.module, signature, options, failure.diagnostics);
     if (failure.diagnostics.has_errors()) return nullptr;
-    for (const Slot& slot : program.slots) {
-        if (slot.kind != Slot::Kind::kPointer || !slot.written) continue;
-        if (signature[slot.argument].read_only) {
-            failure.diagnostics
-                .error(Code::kP558, surface.place(slot.argument),
-                       surface.describe(slot.argument) +
-                           " is read-only, but the function stores to it")
-                .help = "pass a writable array, such as a copy of it";
-        }
-    }
-    if (failure.diagnostics.has_errors()) return nullptr;
     return load(program, options, failure.error);
 }
 

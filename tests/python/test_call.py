@@ -330,7 +330,7 @@ def test_a_copy_that_nobody_would_see_is_read_only():
     y = np.zeros(3)
     copied(HasArray(np.arange(3.0)), y, 3, opts=CPU)
     assert y.tolist() == [0, 1, 2]
-    with pytest.raises(ValueError, match="P558"):
+    with pytest.raises(ValueError, match="P207"):
         increment(HasArray(y), 3, opts=CPU)
 
 
@@ -424,7 +424,7 @@ def test_refused_arguments(x, code, message, help_text):
 def test_a_store_to_a_read_only_array_is_refused_before_anything_runs():
     x, y = np.arange(3.0), np.zeros(3)
     y.flags.writeable = False
-    with pytest.raises(ValueError, match=r"error\[P558\]: argument 'y' is read-only"):
+    with pytest.raises(ValueError, match="'y' is a read-only array"):
         copied(x, y, 3, opts=CPU)
     assert y.tolist() == [0, 0, 0]
     y.flags.writeable = True
