@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "jit_function.h"
+#include "nvrtc_paths.h"
 #include "parpy/compile.h"
 #include "raise.h"
 
@@ -247,6 +248,7 @@ private:
 const Specialization* specialize(const Surface& surface, Specializations& specializations,
                                  Arguments arguments) {
     if (!check_devices(surface, specializations.options, arguments)) return nullptr;
+    if (specializations.options.backend == Backend::kCuda) pass_search_paths_to_nvrtc();
     Specializations::Failure failure;
     const Specialization* made = nullptr;
     {
