@@ -6,7 +6,7 @@ Decorate a function with ``parpy.jit``, name its loops with ``parpy.label``, and
 
 from . import backend, builtin, math
 from ._errors import BackendError, CompileError, InternalError, ParallelError
-from ._jit import clear_cache, jit, print_compiled
+from ._jit import clear_cache, jit, print_compiled, sync
 from ._options import (
     CompileBackend,
     CompileOptions,
@@ -43,5 +43,6 @@ __all__ = [
     "print_compiled",
     "reduce",
     "seq",
+    "sync",
     "threads",
 ]

@@ -95,6 +95,11 @@ def clear_cache() -> None:
     _native.clear_cache()
 
 
+def sync() -> None:
+    """Waits for everything that this process enqueued on GPUs, and reports what went wrong there."""
+    _native.synchronize()
+
+
 class CacheInfo(NamedTuple):
     """What was compiled of one function.
 
