@@ -116,15 +116,3 @@ def cache_info(function: Callable[..., Any]) -> CacheInfo:
     """What was compiled of a jit function in this process."""
     specializations, compilations, names = _native.cache_info(_as_jit(function))
     return CacheInfo(specializations, compilations, tuple(names))
-
-
-def interpret(
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    opts: CompileOptions | None = None,
-) -> None:
-    """Runs ``function`` on ``args`` in the reference interpreter of the compiler: slow, and right by definition.
-
-    Tests compare the back ends with it. What the compiler refuses for these options is refused here too.
-    """
-    _native.interpret(_as_jit(function), tuple(args), opts)
