@@ -7,6 +7,7 @@ object once and again only after an assignment (``_OptionsBase._invalidate``).
 from __future__ import annotations
 
 import enum
+import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Final, NoReturn
 
@@ -55,11 +56,7 @@ class ElemSize(enum.Enum):
     def to_numpy(self) -> type[np.generic]:
         """The NumPy scalar type, such as ``numpy.int32``."""
         names = {"Bool": "bool_", "I": "int", "U": "uint", "F": "float"}
-        name = (
-            names["Bool"]
-            if self is ElemSize.Bool
-            else names[self.name[0]] + self.name[1:]
-        )
+        name = names["Bool"] if self is ElemSize.Bool else names[self.name[0]] + self.name[1:]
         scalar: type[np.generic] = getattr(np, name)
         return scalar
 
@@ -67,11 +64,8 @@ class ElemSize(enum.Enum):
         """The ``torch.dtype``. Raises ValueError for the unsigned types that PyTorch does not compute with."""
         if self in (ElemSize.U16, ElemSize.U32, ElemSize.U64):
             raise ValueError(f"PyTorch has no type for ElemSize.{self.name}")
-        import torch
-
-        return getattr(
-            torch, "bool" if self is ElemSize.Bool else self.to_numpy().__name__
-        )
+        torch = importlib.import_module("torch")  # only where the user has it and asks for it
+        return getattr(torch, "bool" if self is ElemSize.Bool else self.to_numpy().__name__)
 
     def to_ctype(self) -> type[Any]:
         """The ctypes class, such as ``ctypes.c_int32``. Raises ValueError for F16, which C has no type for."""
@@ -81,9 +75,7 @@ class ElemSize(enum.Enum):
             raise ValueError("ctypes has no type for ElemSize.F16")
         names = {"Bool": "c_bool", "F32": "c_float", "F64": "c_double"}
         kind = {"I": "c_int", "U": "c_uint"}
-        found: type[Any] = getattr(
-            ctypes, names.get(self.name) or kind[self.name[0]] + self.name[1:]
-        )
+        found: type[Any] = getattr(ctypes, names.get(self.name) or kind[self.name[0]] + self.name[1:])
         return found
 
 
@@ -106,9 +98,7 @@ class LoopPar:
         return self
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(
-            "a LoopPar is immutable; threads(), reduce() and tpb() return changed copies"
-        )
+        raise AttributeError("a LoopPar is immutable; threads(), reduce() and tpb() return changed copies")
 
     def threads(self, nthreads: int) -> LoopPar:
         """The same with this many threads requested."""
@@ -179,15 +169,13 @@ par_reduction = reduce
 
 def _refuse(self: object, *_: object, **__: object) -> NoReturn:
     kind = "dict" if isinstance(self, dict) else "list"
-    raise TypeError(
-        f"options do not change behind the compiler's back: assign a new {kind} instead"
-    )
+    raise TypeError(f"options do not change behind the compiler's back: assign a new {kind} instead")
 
 
 class _FrozenDict(dict[str, LoopPar]):
     """The parallelize field: a dict that is replaced, never changed."""
 
-    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _refuse
 
     def __ior__(self, other: Any) -> dict[str, LoopPar]:  # type: ignore[override,misc]
         return {**self, **other}
@@ -199,9 +187,7 @@ class _FrozenDict(dict[str, LoopPar]):
 class _FrozenList(list[str]):
     """A list field: replaced, never changed; ``opts.includes += [...]`` assigns a new one."""
 
-    __setitem__ = __delitem__ = append = clear = extend = insert = pop = remove = (
-        reverse
-    ) = sort = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = append = clear = extend = insert = pop = remove = reverse = sort = _refuse
 
     def __iadd__(self, other: Iterable[str]) -> list[str]:  # type: ignore[override,misc]
         return [*self, *other]
@@ -229,14 +215,10 @@ def _as_power_of_two(name: str, value: object) -> int:
 
 def _as_mapping(name: str, value: object) -> dict[str, LoopPar]:
     if not isinstance(value, Mapping):
-        raise TypeError(
-            f"option '{name}' must be a dict from labels to parpy.LoopPar, not {type(value).__name__}"
-        )
+        raise TypeError(f"option '{name}' must be a dict from labels to parpy.LoopPar, not {type(value).__name__}")
     for label, loop in value.items():
         if not isinstance(label, str):
-            raise TypeError(
-                f"labels must be str, not {label!r}; parpy.label names them in the code"
-            )
+            raise TypeError(f"labels must be str, not {label!r}; parpy.label names them in the code")
         if not isinstance(loop, LoopPar):
             raise TypeError(
                 f"label '{label}' is mapped to {loop!r}, which is no parpy.LoopPar; "
@@ -257,25 +239,17 @@ def _as_strings(name: str, value: object) -> list[str]:
 
 def _as_backend(name: str, value: object) -> CompileBackend:
     if not isinstance(value, CompileBackend):
-        raise TypeError(
-            f"option '{name}' must be a parpy.CompileBackend, not {value!r}"
-        )
+        raise TypeError(f"option '{name}' must be a parpy.CompileBackend, not {value!r}")
     return value
 
 
 def _as_elem_size(prefixes: str) -> Callable[[str, object], ElemSize | None]:
     def check(name: str, value: object) -> ElemSize | None:
         if value is not None and not isinstance(value, ElemSize):
-            raise TypeError(
-                f"option '{name}' must be a parpy.ElemSize or None, not {value!r}"
-            )
-        if value is not None and (
-            value is ElemSize.Bool or value.name[0] not in prefixes
-        ):
+            raise TypeError(f"option '{name}' must be a parpy.ElemSize or None, not {value!r}")
+        if value is not None and (value is ElemSize.Bool or value.name[0] not in prefixes):
             kind = "floating-point" if prefixes == "F" else "integer"
-            raise ValueError(
-                f"option '{name}' must be one of the {kind} sizes, not ElemSize.{value.name}"
-            )
+            raise ValueError(f"option '{name}' must be one of the {kind} sizes, not ElemSize.{value.name}")
         return value
 
     return check
@@ -284,28 +258,21 @@ def _as_elem_size(prefixes: str) -> Callable[[str, object], ElemSize | None]:
 def _as_legality(name: str, value: object) -> str:
     allowed = ("check", "strict", "trust")
     if value not in allowed:
-        raise ValueError(
-            f"option '{name}' must be one of {', '.join(map(repr, allowed))}, not {value!r}"
-        )
+        raise ValueError(f"option '{name}' must be one of {', '.join(map(repr, allowed))}, not {value!r}")
     return str(value)
 
 
 def _as_check(name: str, value: object) -> str | None:
     allowed = (None, "bounds", "races", "all")
     if value not in allowed:
-        raise ValueError(
-            f"option '{name}' must be one of {', '.join(map(repr, allowed))}, not {value!r}"
-        )
+        raise ValueError(f"option '{name}' must be one of {', '.join(map(repr, allowed))}, not {value!r}")
     return None if value is None else str(value)
 
 
 def _as_stream(name: str, value: object) -> Any:
     if value is None or isinstance(value, int) or hasattr(value, "__cuda_stream__"):
         return value
-    if any(
-        isinstance(getattr(value, a, None), int)
-        for a in ("cuda_stream", "ptr", "handle")
-    ):
+    if any(isinstance(getattr(value, a, None), int) for a in ("cuda_stream", "ptr", "handle")):
         return value
     raise TypeError(
         f"option '{name}' must be a CUDA stream (an int handle, a torch or cupy stream) or None, not {value!r}"
@@ -387,15 +354,11 @@ class CompileOptions(_native.OptionsBase):
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError("options cannot be deleted; assign the default instead")
 
-    def __dir__(self) -> Iterator[str]:  # type: ignore[override]
+    def __dir__(self) -> Iterator[str]:
         return iter(_FIELDS)
 
     def __eq__(self, other: object) -> bool:
-        return (
-            self._values == other._values
-            if isinstance(other, CompileOptions)
-            else NotImplemented
-        )
+        return self._values == other._values if isinstance(other, CompileOptions) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -421,9 +384,7 @@ def _no_field(name: str) -> str:
     import difflib
 
     close = difflib.get_close_matches(name, _FIELDS, 1)
-    return f"CompileOptions has no option '{name}'" + (
-        f"; did you mean '{close[0]}'?" if close else ""
-    )
+    return f"CompileOptions has no option '{name}'" + (f"; did you mean '{close[0]}'?" if close else "")
 
 
 def par(p: Mapping[str, LoopPar]) -> CompileOptions:

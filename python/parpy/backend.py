@@ -19,11 +19,7 @@ def is_enabled(backend: CompileBackend, verbose: bool = False) -> bool:
         raise TypeError(f"expected a parpy.CompileBackend, not {backend!r}")
     if backend in (CompileBackend.Cpu, CompileBackend.Auto):
         return True
-    reason = (
-        _native.cuda_unavailable()
-        if backend is CompileBackend.Cuda
-        else "not part of this version of ParPy"
-    )
+    reason = _native.cuda_unavailable() if backend is CompileBackend.Cuda else "not part of this version of ParPy"
     if reason and verbose:
         print(f"{backend.name} is disabled: {reason}")
     return not reason

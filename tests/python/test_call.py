@@ -201,9 +201,7 @@ def test_python_floats_are_weak_and_numpy_scalars_are_not(tmp_path):
         assert out[0] == want[0]
 
 
-@pytest.mark.parametrize(
-    "dtype", ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
-)
+@pytest.mark.parametrize("dtype", ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"])
 def test_element_types(dtype):
     x = np.array([0, 1, 0], dtype)
     y = np.zeros(3, dtype)
@@ -308,9 +306,7 @@ class HasDlpack:
         return self.inner.__dlpack__()
 
 
-@pytest.mark.parametrize(
-    "wrap", [HasInterface, lambda a: HasDlpack(a, True), lambda a: HasDlpack(a, False)]
-)
+@pytest.mark.parametrize("wrap", [HasInterface, lambda a: HasDlpack(a, True), lambda a: HasDlpack(a, False)])
 def test_array_protocols_share_memory(wrap):
     x = np.arange(4.0)
     increment(wrap(x), 4, opts=CPU)
@@ -404,19 +400,14 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("x", "code", "message", "help_text"), [r for r in REFUSED if r[1]]
-)
+@pytest.mark.parametrize(("x", "code", "message", "help_text"), [r for r in REFUSED if r[1]])
 def test_refused_arguments(x, code, message, help_text):
     with pytest.raises(parpy.CompileError) as caught:
         increment(x, 1, opts=CPU)
     text = str(caught.value)
     assert caught.value.codes == (code,)
     line = increment.__wrapped__.__code__.co_firstlineno + 1
-    assert (
-        text.startswith(f"{Path(__file__)}:{line}:15: error[{code}]: argument 'x' ")
-        or f":{line}:15: error" in text
-    )
+    assert text.startswith(f"{Path(__file__)}:{line}:15: error[{code}]: argument 'x' ") or f":{line}:15: error" in text
     assert message in text
     assert help_text in text.split("help: ")[1]
 
@@ -690,7 +681,7 @@ def test_eight_threads_compile_a_function_once(tmp_path):
             barrier.wait()
             for _ in range(50):
                 f(np.ones(100), y, 100, 1.0, opts=CPU)
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             errors.append(error)
 
     threads = [threading.Thread(target=work, args=(y,)) for y in results]
@@ -713,7 +704,7 @@ def test_eight_threads_with_different_shapes(tmp_path):
                 y = np.zeros(n + k)
                 f(np.ones(n + k), y, n + k, 3.0, opts=CPU)
                 assert (y == 3).all()
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             errors.append(error)
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
@@ -784,9 +775,7 @@ def test_debug_prints_the_stages(capsys):
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize(
-    "backend", [parpy.CompileBackend.Cpu, parpy.CompileBackend.Cuda]
-)
+@pytest.mark.parametrize("backend", [parpy.CompileBackend.Cpu, parpy.CompileBackend.Cuda])
 def test_print_compiled(backend):
     def plain(x, n):
         parpy.label("i")
@@ -794,15 +783,10 @@ def test_print_compiled(backend):
             x[i] = 1.0
 
     opts = parpy.CompileOptions(parallelize={"i": parpy.threads(64)}, backend=backend)
-    texts = [
-        parpy.print_compiled(f, [np.zeros(64), 64], opts)
-        for f in (plain, parpy.jit(plain))
-    ]
+    texts = [parpy.print_compiled(f, [np.zeros(64), 64], opts) for f in (plain, parpy.jit(plain))]
     assert texts[0] == texts[1]
     assert "// ---- host code ----" in texts[0]
-    assert ("// ---- device code ----" in texts[0]) == (
-        backend is parpy.CompileBackend.Cuda
-    )
+    assert ("// ---- device code ----" in texts[0]) == (backend is parpy.CompileBackend.Cuda)
     assert "x[i] = 1.0" in texts[0]
 
 
