@@ -20,6 +20,7 @@
 #include "passes/normalize_loops.h"
 #include "passes/outline_kernels.h"
 #include "passes/outline_workers.h"
+#include "passes/simplify_signs.h"
 #include "passes/specialize_arguments.h"
 #include "passes/split_kernels.h"
 
@@ -68,6 +69,8 @@ const std::vector<Row>& table() {
           "after the reductions, whose exchange through shared memory needs barriers too"}, On::kCuda},
         {{"legalize-cuda-loops", legalize_cuda_loops, kTarget,
           "last on the GPU: the other two read the levels that it turns into hardware indices"}, On::kCuda},
+        {{"simplify-signs", simplify_signs, kMapped,
+          "after all that compare or analyse subscripts: it makes two spellings of each"}, On::kCpu},
         {{"outline-workers", outline_workers, kKernels,
           "last of all that see a nest as one: afterwards the loops of the workers are functions"}, On::kCpu},
         {{"legalize-cpu", legalize_cpu, kTarget,
