@@ -589,7 +589,8 @@ private:
                 }
                 const bool literal = leftmost->op == Op::kConst;
                 const std::string operand = expr(*e.operands[0], kUnary);
-                return sign + (literal ? "(" + operand + ")" : operand);
+                const bool bare = literal && !operand.starts_with('(');
+                return sign + (bare ? "(" + operand + ")" : operand);
             }
             default:
                 break;
