@@ -148,10 +148,10 @@ void fuzz(Backend backend, std::uint64_t usual_count) {
 }
 
 TEST(Fuzz, CpuPipeline) {
-    fuzz(Backend::kCpu);
+    fuzz(Backend::kCpu, 25);
 }
 TEST(Fuzz, CudaPipeline) {
-    fuzz(Backend::kCuda);
+    fuzz(Backend::kCuda, 100);
 }
 
 }  // namespace
