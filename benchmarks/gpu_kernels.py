@@ -1,22 +1,23 @@
-"""GPU speed of five loop nests at NPBench's `paper` sizes, against the copy bandwidth measured in the same run.
+"""GPU speed of five loop nests at NPBench's `paper` sizes, and the copy bandwidth of the same run.
 
     python benchmarks/gpu_kernels.py [--quick] [--sweep] [--only NAME ...] [--out FILE]
 
-Needs a GPU and CuPy, which makes the data and the events. `gpu ms` is the time on the device, from events around a batch
-of queued calls; `call ms` is what NPBench times: one call and a synchronisation, seen from Python. `bandwidth` is the
-least traffic of the computation over `gpu ms`, as a share of the copy bandwidth. Results are checked against NumPy.
-`--sweep` tries several mappings and shows each. Writes benchmarks/results/gpu_kernels.json.
+Needs a GPU and CuPy, which makes the data and the events. `gpu ms` is the time on the device, from
+events around a batch of queued calls; `call ms` is what NPBench times: one call and a
+synchronisation, seen from Python. `TB/s` is the least traffic of the computation over `gpu ms`, `of
+copy` its share of the copy bandwidth; `upstream` is what ParPy 0.3.3 took for the same on an H200
+(gpu/peers_h200.json). Results are checked against NumPy. `--sweep` times several mappings of each
+kernel. Writes benchmarks/results/gpu_kernels.json.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -32,10 +33,13 @@ sys.path.insert(0, str(HERE))
 from gpu import kernels  # noqa: E402
 
 PEERS = json.loads((HERE / "gpu/peers_h200.json").read_text())
-SPIN = cp.RawKernel("""extern "C" __global__ void spin(long long cycles) {
+SPIN = cp.RawKernel(
+    """extern "C" __global__ void spin(long long cycles) {
     long long begin = clock64();
     while (clock64() - begin < cycles) { }
-}""", "spin")
+}""",
+    "spin",
+)
 
 Mapping = dict[str, parpy.LoopPar]
 
@@ -54,6 +58,12 @@ class Case:
     check: Callable[[], None]
 
 
+HEAD = (
+    f"{'kernel':<10} {'size':<28} {'gpu ms':>9} {'call ms':>9} {'TB/s':>6} {'of copy':>8} "
+    f"{'upstream':>9} {'x':>6}"
+)
+
+
 @dataclass
 class Row:
     kernel: str
@@ -66,9 +76,19 @@ class Row:
     upstream_ms: float | None
     speedup_over_upstream: float | None
 
+    def text(self) -> str:
+        def show(value: float | None, form: str) -> str:
+            return "-" if value is None else format(value, form)
+
+        return (
+            f"{self.kernel:<10} {self.size:<28} {self.gpu_ms:>9.4f} {self.call_ms:>9.4f} "
+            f"{show(self.bandwidth_tb_s, '.2f'):>6} {show(self.share_of_copy, '.0%'):>8} "
+            f"{show(self.upstream_ms, '.3f'):>9} {show(self.speedup_over_upstream, '.2f'):>6}"
+        )
+
 
 def gpu_ms(run: Callable[[], object], seconds: float) -> float:
-    """Median device time of one call. Calls are queued behind a spinning kernel, so that launches do not show."""
+    """Median device time of one call. Calls queue behind a spinning kernel: launches do not show."""
     run()
     cp.cuda.Device().synchronize()
     begin = time.perf_counter()
@@ -113,76 +133,133 @@ def close(got: Any, want: Any, tolerance: float) -> None:
     np.testing.assert_allclose(cp.asnumpy(got), want, rtol=tolerance, atol=tolerance)
 
 
-def grid(**choices: list[parpy.LoopPar]) -> list[Mapping]:
-    return [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
+Generator = Any  # cupy.random.Generator
 
 
-def cases(small: bool) -> Iterator[Case]:
-    rng = cp.random.default_rng(42)
-
+def axpy_case(rng: Generator, small: bool) -> Case:
     n = 1_000_003 if small else 100_000_000
     x, y = rng.random(n), rng.random(n)
 
-    def check_axpy() -> None:
+    def check() -> None:
         want = 1.5 * x + y
         kernels.axpy(1.5, x, y, n, opts=options({"i": threads(n)}))
         close(cp.abs(y - want).max(), 0.0, 1e-15)
 
-    yield Case("axpy", f"{n} f64", kernels.axpy, (1e-9, x, y, n), 24.0 * n, {"i": threads(n).tpb(256)},
-               [{"i": threads(n).tpb(t)} for t in (128, 256, 512, 1024)] + [{"i": threads(132 * 2048)}], check_axpy)
-    del x, y
+    variants = [{"i": threads(n).tpb(t)} for t in (128, 256, 512, 1024)]
+    return Case(
+        "axpy",
+        f"{n} f64",
+        kernels.axpy,
+        (1e-9, x, y, n),
+        24.0 * n,
+        {"i": threads(n).tpb(256)},
+        [*variants, {"i": threads(132 * 2048)}],
+        check,
+    )
 
+
+def row_sums_case(rng: Generator, small: bool) -> Case:
     rows, columns = (1000, 1003) if small else (16_384, 16_384)
     matrix, sums = rng.random((rows, columns)), cp.empty(rows)
-    yield Case("row_sums", f"{rows} x {columns} f64", kernels.row_sums, (matrix, sums, rows, columns), 8.0 * rows * columns,
-               {"i": threads(rows), "j": threads(256).reduce()},
-               [{"i": threads(rows), "j": threads(t).reduce()} for t in (32, 64, 128, 256, 512, 1024)],
-               lambda: close(sums, cp.asnumpy(matrix.sum(axis=1)), 1e-11))
-    del matrix, sums
 
+    def mapping(count: int) -> Mapping:
+        return {"i": threads(rows), "j": threads(count).reduce()}
+
+    return Case(
+        "row_sums",
+        f"{rows} x {columns} f64",
+        kernels.row_sums,
+        (matrix, sums, rows, columns),
+        8.0 * rows * columns,
+        mapping(256),
+        [mapping(t) for t in (32, 64, 128, 256, 512, 1024)],
+        lambda: close(sums, cp.asnumpy(matrix.sum(axis=1)), 1e-11),
+    )
+
+
+def softmax_case(rng: Generator, small: bool) -> Case:
     N, H, SM = (4, 3, 100) if small else (64, 16, 512)
-    scores = rng.standard_normal((N, H, SM, SM), dtype=np.float32)
-    out = cp.empty_like(scores)
+    x = rng.standard_normal((N, H, SM, SM), dtype=np.float32)
+    out = cp.empty_like(x)
 
-    def check_softmax() -> None:
-        e = cp.exp(scores[-1].astype(np.float64) - scores[-1].max(axis=-1, keepdims=True))
+    def check() -> None:
+        e = cp.exp(x[-1].astype(np.float64) - x[-1].max(axis=-1, keepdims=True))
         close(out[-1], cp.asnumpy(e / e.sum(axis=-1, keepdims=True)), 5e-6)
 
-    outer = {"n": threads(N), "h": threads(H), "i": threads(SM)}
-    yield Case("softmax", f"({N}, {H}, {SM}, {SM}) f32", kernels.softmax, (scores, out, N, H, SM), 8.0 * scores.size,
-               {**outer, "j": threads(128).reduce(), "k": threads(128)},
-               [{**outer, "j": threads(t).reduce(), "k": threads(t)} for t in (32, 64, 128, 256, 512)], check_softmax)
-    del scores, out
+    def mapping(count: int) -> Mapping:
+        outer = {"n": threads(N), "h": threads(H), "i": threads(SM)}
+        return {**outer, "j": threads(count).reduce(), "k": threads(count)}
 
+    return Case(
+        "softmax",
+        f"({N}, {H}, {SM}, {SM}) f32",
+        kernels.softmax,
+        (x, out, N, H, SM),
+        8.0 * x.size,
+        mapping(128),
+        [mapping(t) for t in (32, 64, 128, 256, 512)],
+        check,
+    )
+
+
+def jacobi_2d_case(rng: Generator, small: bool) -> Case:
     steps, side = (20, 300) if small else (1000, 2800)
     A, B = rng.random((side, side)), rng.random((side, side))
 
-    def check_jacobi() -> None:
+    def mapping(columns: int, block: int = 1024) -> Mapping:
+        return {"i": threads(side - 2), "j": threads(columns).tpb(block)}
+
+    def check() -> None:
         a, b = A.copy(), B.copy()
         host_a, host_b = cp.asnumpy(a), cp.asnumpy(b)
-        kernels.jacobi_2d(a, b, 4, side, opts=options({"i": threads(side - 2), "j": threads(256)}))
+        kernels.jacobi_2d(a, b, 4, side, opts=options(mapping(256)))
         for _ in range(3):
             for p, q in ((host_a, host_b), (host_b, host_a)):
-                q[1:-1, 1:-1] = 0.2 * (p[1:-1, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:] + p[2:, 1:-1] + p[:-2, 1:-1])
+                around = p[1:-1, :-2] + p[1:-1, 2:] + p[2:, 1:-1] + p[:-2, 1:-1]
+                q[1:-1, 1:-1] = 0.2 * (p[1:-1, 1:-1] + around)
         close(a, host_a, 1e-14)
 
-    yield Case("jacobi_2d", f"TSTEPS={steps} N={side} f64", kernels.jacobi_2d, (A, B, steps, side),
-               32.0 * side * side * (steps - 1), {"i": threads(side - 2), "j": threads(256)},
-               [{"i": threads(side - 2), "j": threads(t).tpb(b)}
-                for t, b in ((64, 1024), (128, 1024), (256, 1024), (512, 1024), (1024, 1024), (side - 2, 128), (side - 2, 256),
-                             (side - 2, 512))], check_jacobi)
-    del A, B
+    variants = [mapping(t) for t in (64, 128, 256, 512, 1024)]
+    return Case(
+        "jacobi_2d",
+        f"TSTEPS={steps} N={side} f64",
+        kernels.jacobi_2d,
+        (A, B, steps, side),
+        32.0 * side * side * (steps - 1),
+        mapping(256),
+        [*variants, *(mapping(side - 2, block) for block in (128, 256, 512))],
+        check,
+    )
 
+
+def spmv_case(_: Generator, small: bool) -> Case:
     M, nnz = (4096, 8192) if small else (131_072, 262_144)
-    host = np.random.default_rng(42)
-    places = np.sort(host.choice(M * M, nnz, replace=False)) if small else np.unique(host.integers(0, M * M, nnz))
+    rng = np.random.default_rng(42)
+    places = rng.integers(0, M * M, nnz)  # a few coincide
+    places = np.unique(places)
     row = np.searchsorted(places // M, np.arange(M + 1)).astype(np.uint32)
-    col, val, vector = (places % M).astype(np.uint32), host.random(places.size), host.random(M)
-    product = cp.full(M, np.nan)
-    want = np.bincount(places // M, val * vector[col], M)
-    yield Case("spmv", f"M=N={M} nnz={places.size} f64", kernels.spmv, (*map(cp.asarray, (row, col, val, vector)), product, M), 0.0,
-               {"i": threads(M).tpb(128)}, [{"i": threads(M).tpb(t)} for t in (32, 64, 128, 256, 1024)],
-               lambda: close(product, want, 1e-13))
+    col, val, x = (places % M).astype(np.uint32), rng.random(places.size), rng.random(M)
+    y = cp.full(M, np.nan)
+    want = np.bincount(places // M, val * x[col], M)
+    return Case(
+        "spmv",
+        f"M=N={M} nnz={places.size} f64",
+        kernels.spmv,
+        (*map(cp.asarray, (row, col, val, x)), y, M),
+        0.0,
+        {"i": threads(M).tpb(128)},
+        [{"i": threads(M).tpb(t)} for t in (32, 64, 128, 256, 1024)],
+        lambda: close(y, want, 1e-13),
+    )
+
+
+CASES = {
+    "axpy": axpy_case,
+    "row_sums": row_sums_case,
+    "softmax": softmax_case,
+    "jacobi_2d": jacobi_2d_case,
+    "spmv": spmv_case,
+}
 
 
 def options(mapping: Mapping) -> parpy.CompileOptions:
@@ -196,25 +273,35 @@ def describe(mapping: Mapping) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="less time per figure")
-    parser.add_argument("--small", action="store_true", help="small sizes: checks that everything runs")
+    parser.add_argument(
+        "--small", action="store_true", help="small sizes: checks that everything runs"
+    )
     parser.add_argument("--sweep", action="store_true", help="time several mappings of each kernel")
-    parser.add_argument("--only", nargs="*", help="names of kernels")
+    parser.add_argument("--only", nargs="*", choices=CASES, help="names of kernels")
     parser.add_argument("--out", type=Path, default=HERE / "results/gpu_kernels.json")
     arguments = parser.parse_args()
     seconds = 0.2 if arguments.quick else 1.0
 
     device = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
     copy = copy_bandwidth(seconds)
-    result: dict[str, Any] = {"device": device, "copy_bandwidth_tb_s": copy / 1e12, "rows": [], "sweep": []}
+    result: dict[str, Any] = {
+        "device": device,
+        "copy_bandwidth_tb_s": copy / 1e12,
+        "rows": [],
+        "sweep": [],
+    }
     print(f"{device}, copy {copy / 1e12:.2f} TB/s")
-    print(f"{'kernel':<10} {'size':<28} {'gpu ms':>9} {'call ms':>9} {'TB/s':>6} {'of copy':>8} {'upstream':>9} {'x':>6}", flush=True)
-    for case in cases(arguments.small):
-        if arguments.only and case.name not in arguments.only:
+    print(HEAD, flush=True)
+    for name, make in CASES.items():
+        if arguments.only and name not in arguments.only:
             continue
+        case = make(cp.random.default_rng(42), arguments.small)
         for mapping in case.variants if arguments.sweep else []:
             opts = options(mapping)
             ms = gpu_ms(lambda: case.function(*case.arguments, opts=opts), seconds / 5)  # noqa: B023
-            result["sweep"].append({"kernel": case.name, "mapping": describe(mapping), "gpu_ms": ms})
+            result["sweep"].append(
+                {"kernel": case.name, "mapping": describe(mapping), "gpu_ms": ms}
+            )
             print(f"  {case.name:<10} {describe(mapping):<70} {ms:>9.4f}", flush=True)
         opts = options(case.mapping)
 
@@ -226,15 +313,20 @@ def main() -> None:
         ms, wall = gpu_ms(run, seconds), call_ms(run)
         rate = case.bytes / (1e-3 * ms) if case.bytes else None
         upstream = None if arguments.small else PEERS.get(case.name, {}).get("upstream parpy")
-        row = Row(case.name, case.size, describe(case.mapping), ms, wall, rate and rate / 1e12, rate and rate / copy, upstream,
-                  upstream and upstream / wall)
+        row = Row(
+            case.name,
+            case.size,
+            describe(case.mapping),
+            ms,
+            wall,
+            rate and rate / 1e12,
+            rate and rate / copy,
+            upstream,
+            upstream and upstream / wall,
+        )
         result["rows"].append(asdict(row))
 
-        def show(value: float | None, form: str) -> str:
-            return "-" if value is None else format(value, form)
-
-        print(f"{case.name:<10} {case.size:<28} {ms:>9.4f} {wall:>9.4f} {show(row.bandwidth_tb_s, '.2f'):>6} "
-              f"{show(row.share_of_copy, '.0%'):>8} {show(upstream, '.3f'):>9} {show(row.speedup_over_upstream, '.2f'):>6}", flush=True)
+        print(row.text(), flush=True)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(result, indent=1) + "\n")
 

@@ -48,7 +48,7 @@ def softmax(x, out, N, H, SM):
 
 @parpy.jit
 def jacobi_2d(A, B, TSTEPS, N):
-    for t in range(1, TSTEPS):
+    for _t in range(1, TSTEPS):
         parpy.label("i")
         for i in range(1, N - 1):
             parpy.label("j")

@@ -1,4 +1,4 @@
-"""The marker `gpu`: `pytest -m gpu` (make test-gpu) runs what needs an NVIDIA GPU, and nothing else.
+"""The marker `gpu`: `pytest -m gpu` runs what needs an NVIDIA GPU, and nothing else.
 
 Tests of test_gpu.py carry it, and so does every test that was parametrized with backend="cuda".
 """

@@ -1,4 +1,4 @@
-"""CUDA text to machine code in tests: needs NVRTC (a pip wheel or a toolkit), but neither driver nor GPU."""
+"""CUDA text to machine code: needs NVRTC (a wheel or a toolkit), but neither driver nor GPU."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What only a GPU can show: device arrays used in place, streams, scarce memory, faults.
 
-Skipped, with the reason, where there is none. The tests that run on every backend (test_mapping, test_operators)
-run on the GPU as well and carry the same marker.
+Skipped, with the reason, where there is none. The tests that run on every backend (test_mapping,
+test_operators) run on the GPU as well and carry the same marker.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ pytestmark = [
 
 
 def on_gpu(**loops: int | parpy.LoopPar) -> parpy.CompileOptions:
-    mapping = {label: n if isinstance(n, parpy.LoopPar) else threads(n) for label, n in loops.items()}
+    mapping = {
+        label: n if isinstance(n, parpy.LoopPar) else threads(n) for label, n in loops.items()
+    }
     return parpy.CompileOptions(parallelize=mapping, backend=CUDA)
 
 
@@ -43,28 +45,49 @@ def torch_library() -> SimpleNamespace:
             torch.cuda._sleep(200_000_000)
 
     return SimpleNamespace(
-        name="torch", put=lambda a: torch.from_numpy(np.ascontiguousarray(a)).cuda(), get=lambda a: a.cpu().numpy(),
-        address=lambda a: a.data_ptr(), stream=torch.cuda.Stream, use=torch.cuda.stream, sleep=sleep,
-        idle=lambda s: s.query(), wait=lambda s: s.synchronize(), handle=lambda s: s.cuda_stream)
+        name="torch",
+        put=lambda a: torch.from_numpy(np.ascontiguousarray(a)).cuda(),
+        get=lambda a: a.cpu().numpy(),
+        address=lambda a: a.data_ptr(),
+        stream=torch.cuda.Stream,
+        use=torch.cuda.stream,
+        sleep=sleep,
+        idle=lambda s: s.query(),
+        wait=lambda s: s.synchronize(),
+        handle=lambda s: s.cuda_stream,
+    )
 
 
 def cupy_library() -> SimpleNamespace:
     cupy = pytest.importorskip("cupy")
-    spin = cupy.RawKernel("""extern "C" __global__ void spin(long long cycles) {
-        long long begin = clock64(); while (clock64() - begin < cycles) { } }""", "spin")
+    spin = cupy.RawKernel(
+        """extern "C" __global__ void spin(long long cycles) {
+        long long begin = clock64(); while (clock64() - begin < cycles) { } }""",
+        "spin",
+    )
 
     def sleep(stream):
         with stream:
             spin((1,), (1,), (np.int64(200_000_000),))
 
     return SimpleNamespace(
-        name="cupy", put=cupy.asarray, get=cupy.asnumpy, address=lambda a: a.data.ptr,
-        stream=lambda: cupy.cuda.Stream(non_blocking=True), use=lambda s: s, sleep=sleep,
-        idle=lambda s: s.done, wait=lambda s: s.synchronize(), handle=lambda s: s.ptr)
+        name="cupy",
+        put=cupy.asarray,
+        get=cupy.asnumpy,
+        address=lambda a: a.data.ptr,
+        stream=lambda: cupy.cuda.Stream(non_blocking=True),
+        use=lambda s: s,
+        sleep=sleep,
+        idle=lambda s: s.done,
+        wait=lambda s: s.synchronize(),
+        handle=lambda s: s.ptr,
+    )
 
 
 def numpy_library() -> SimpleNamespace:
-    return SimpleNamespace(name="numpy", put=np.array, get=lambda a: a, address=lambda a: a.ctypes.data)
+    return SimpleNamespace(
+        name="numpy", put=np.array, get=lambda a: a, address=lambda a: a.ctypes.data
+    )
 
 
 LIBRARIES = {"numpy": numpy_library, "torch": torch_library, "cupy": cupy_library}
@@ -86,6 +109,7 @@ def rng():
 
 
 # ------------------------------------------------------------------ the demo kernels
+
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 @pytest.mark.parametrize("n", [1, 31, 1000, 1_000_003])
@@ -115,7 +139,9 @@ def test_softmax(library, rng, shape):
     reduction = threads(128).reduce()
     softmax(*on_device, *shape, opts=on_gpu(N=shape[0], max=reduction, sum=reduction, scale=128))
     e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
-    np.testing.assert_allclose(library.get(on_device[1]), e / e.sum(axis=1, keepdims=True), rtol=2e-6)
+    np.testing.assert_allclose(
+        library.get(on_device[1]), e / e.sum(axis=1, keepdims=True), rtol=2e-6
+    )
 
 
 @pytest.mark.parametrize("side", [3, 34, 301])
@@ -124,8 +150,12 @@ def test_jacobi(library, rng, side):
     on_device = library.put(a), library.put(b)
     jacobi_2d(*on_device, 9, side, opts=on_gpu(rows=side - 2, columns=128))
     for _ in range(9):
-        b[1:-1, 1:-1] = 0.2 * (a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1])
-        a[1:-1, 1:-1] = 0.2 * (b[1:-1, 1:-1] + b[1:-1, :-2] + b[1:-1, 2:] + b[2:, 1:-1] + b[:-2, 1:-1])
+        b[1:-1, 1:-1] = 0.2 * (
+            a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1]
+        )
+        a[1:-1, 1:-1] = 0.2 * (
+            b[1:-1, 1:-1] + b[1:-1, :-2] + b[1:-1, 2:] + b[2:, 1:-1] + b[:-2, 1:-1]
+        )
     np.testing.assert_array_equal(library.get(on_device[0]), a)
     np.testing.assert_array_equal(library.get(on_device[1]), b)
 
@@ -143,6 +173,7 @@ def test_spmv(library, rng, rows):
 
 
 # ------------------------------------------------------------------ layouts and protocols
+
 
 @parpy.jit
 def copy_2d(x, y, n, m):
@@ -190,8 +221,11 @@ def test_written_strided_host_array_leaves_its_gaps(rng):
 
 def test_broadcast_arrays(library, rng):
     row = rng.random(50)
-    x = {"numpy": lambda a: np.broadcast_to(a, (40, 50)), "torch": lambda a: a.expand(40, 50),
-         "cupy": lambda a: a[None, :].repeat(40, 0)}[library.name](library.put(row))
+    x = {
+        "numpy": lambda a: np.broadcast_to(a, (40, 50)),
+        "torch": lambda a: a.expand(40, 50),
+        "cupy": lambda a: a[None, :].repeat(40, 0),
+    }[library.name](library.put(row))
     y = library.put(np.full((40, 50), np.nan))
     copy_2d(x, y, 40, 50, opts=on_gpu(n=40, m=64))
     np.testing.assert_array_equal(library.get(y), np.broadcast_to(row, (40, 50)))
@@ -343,6 +377,7 @@ def test_threads_call_at_once(rng):
 
 # ------------------------------------------------------------------ what goes wrong
 
+
 def test_out_of_memory_is_an_error_and_no_more(tmp_path):
     """A sparse file stands for an array that no GPU holds."""
     try:
@@ -360,9 +395,16 @@ def test_out_of_memory_is_an_error_and_no_more(tmp_path):
 def in_a_new_process(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs code that may lose its CUDA context; the functions of this file are imported into it."""
     paths = [str(Path(__file__).parent), *sys.path]
-    text = "import numpy as np, os, sys\nimport parpy\nfrom test_gpu import *\n" + textwrap.dedent(code)
-    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), **environment})
+    text = "import numpy as np, os, sys\nimport parpy\nfrom test_gpu import *\n" + textwrap.dedent(
+        code
+    )
+    return subprocess.run(
+        [sys.executable, "-c", text],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), **environment},
+    )
 
 
 @parpy.jit
@@ -438,6 +480,12 @@ def test_processes_share_the_disk_cache(tmp_path):
 
 
 def test_missing_driver():
-    run = in_a_new_process("shift(np.zeros(8), np.zeros(8), 8, opts=on_gpu(n=8))",
-                           PARPY_CUDA_DRIVER="libno_such_driver.so")
-    assert "P520" in run.stderr and "libno_such_driver.so" in run.stderr and "CompileBackend.Cpu" in run.stderr
+    run = in_a_new_process(
+        "shift(np.zeros(8), np.zeros(8), 8, opts=on_gpu(n=8))",
+        PARPY_CUDA_DRIVER="libno_such_driver.so",
+    )
+    assert (
+        "P520" in run.stderr
+        and "libno_such_driver.so" in run.stderr
+        and "CompileBackend.Cpu" in run.stderr
+    )

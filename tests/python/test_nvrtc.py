@@ -23,7 +23,9 @@ extern "C" __global__ void axpy(double a, const double* x, double* y, long n) {
 @pytest.mark.parametrize("path", EMITTED, ids=[p.parent.name for p in EMITTED])
 def test_emitted_text_compiles(path):
     text = path.read_text()
-    kernels = re.findall(r"__global__ void (?:__launch_bounds__\(\w+\) )?(\w+)\(", device_part(text))
+    kernels = re.findall(
+        r"__global__ void (?:__launch_bounds__\(\w+\) )?(\w+)\(", device_part(text)
+    )
     image = cubin(text)
     assert kernels and image.startswith(b"\x7fELF")
     assert [k for k in kernels if f".text.{k}".encode() not in image] == []
@@ -50,14 +52,20 @@ def test_errors_carry_the_log_and_the_line():
 
 def test_missing_compiler_says_how_to_get_it():
     code = "from parpy import _native; _native.compile_cuda('')"
-    environment = {**os.environ, "PARPY_NVRTC": "/no/such/libnvrtc.so.13", "PYTHONPATH": os.pathsep.join(sys.path)}
-    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    environment = {
+        **os.environ,
+        "PARPY_NVRTC": "/no/such/libnvrtc.so.13",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
     assert run.returncode == 1
     assert "P523" in run.stderr and "/no/such/libnvrtc.so.13" in run.stderr
     assert "pip install nvidia-cuda-nvrtc" in run.stderr
 
 
 def test_the_wheel_is_found_where_it_is_installed():
-    """Guards the other tests of this file: with the wheel in the environment they must not be skipped."""
+    """With the wheel in the environment, the other tests of this file must not be skipped."""
     pytest.importorskip("nvidia.cu13", reason="the nvidia-cuda-nvrtc wheel is not installed")
     assert why_missing() == ""
