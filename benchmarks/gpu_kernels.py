@@ -88,7 +88,7 @@ class Row:
 
 
 def gpu_ms(run: Callable[[], object], seconds: float) -> float:
-    """Median device time of one call. Calls queue behind a spinning kernel: launches do not show."""
+    """Median device time of one call. Calls queue behind a spinning kernel, which hides launches."""
     run()
     cp.cuda.Device().synchronize()
     begin = time.perf_counter()

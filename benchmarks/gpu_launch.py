@@ -5,8 +5,8 @@
 Needs a GPU and CuPy; PyTorch, cuda-bindings and a C compiler add rows where they are. The kernel is
 z = a * x + y on 128 doubles on the device. Enqueue: median ns of a call without synchronisation,
 all ways taken in turns in one process; the raw ways launch the machine code of ParPy's own kernel
-with prepared arguments. Cold: from the first call of a new axpy to its end, NVRTC loaded, disk cache
-off. Writes benchmarks/results/gpu_launch.json.
+with prepared arguments. Cold: from the first call of a new axpy to its end, NVRTC loaded, disk
+cache off. Writes benchmarks/results/gpu_launch.json.
 """
 
 from __future__ import annotations

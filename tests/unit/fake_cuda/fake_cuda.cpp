@@ -1,6 +1,8 @@
-// See fake_cuda.h. Two devices of architecture sm_90, one context each.
+// See fake_cuda.h. Two devices of architecture sm_90, one context each. With FAKE_CUDA_EMULATE in
+// the environment: one device, and kernels run (emulator.h).
 #include "fake_cuda.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -8,6 +10,7 @@
 #include <string>
 
 #include "backend/cuda/driver.h"
+#include "emulator.h"
 
 using namespace parpy::cuda;
 
@@ -16,10 +19,12 @@ struct parpy::cuda::ContextRecord {
 };
 struct parpy::cuda::FunctionRecord {
     std::string name;
+    void* library = nullptr;
+    void* kernel = nullptr;
 };
 struct parpy::cuda::ModuleRecord {
     std::map<std::string, FunctionRecord> functions;
-    std::string image;
+    void* library = nullptr;
 };
 
 namespace {
@@ -27,6 +32,7 @@ namespace {
 constexpr int kDevices = 2;
 
 FakeCuda state{};
+const bool emulates = std::getenv("FAKE_CUDA_EMULATE") != nullptr;
 std::mutex mutex;
 ContextRecord contexts[kDevices] = {{0}, {1}};
 thread_local Context current = nullptr;
@@ -74,7 +80,7 @@ FAKE(cuGetErrorString, Result, const char** text) {
 }
 FAKE(cuDeviceGetCount, int* count) {
     ENTER(cuDeviceGetCount)
-    *count = kDevices;
+    *count = emulates ? 1 : kDevices;
     return kSuccess;
 }
 FAKE(cuDeviceGet, DeviceHandle* device, int index) {
@@ -124,7 +130,13 @@ FAKE(cuStreamSynchronize, Stream) {
 FAKE(cuModuleLoadData, Module* module, const void* image) {
     ENTER(cuModuleLoadData)
     ++state.modules;
-    *module = new ModuleRecord{{}, static_cast<const char*>(image)};
+    const auto* bytes = static_cast<const char*>(image);
+    *module = new ModuleRecord;
+    if (!emulates) return kSuccess;
+    std::uint64_t size = 0;
+    std::memcpy(&size, bytes + 8, sizeof size);
+    (*module)->library = fake_cuda::load(std::string(bytes, 16 + size));
+    if ((*module)->library == nullptr) return 209;
     return kSuccess;
 }
 FAKE(cuModuleUnload, Module module) {
@@ -134,7 +146,12 @@ FAKE(cuModuleUnload, Module module) {
 }
 FAKE(cuModuleGetFunction, Function* function, Module module, const char* name) {
     ENTER(cuModuleGetFunction)
-    *function = &module->functions.try_emplace(name, FunctionRecord{name}).first->second;
+    FunctionRecord found{name, module->library, nullptr};
+    if (emulates) {
+        found.kernel = fake_cuda::find_kernel(module->library, name);
+        if (found.kernel == nullptr) return 500;
+    }
+    *function = &module->functions.try_emplace(name, found).first->second;
     return kSuccess;
 }
 FAKE(cuFuncGetAttribute, int* value, int, Function) {
@@ -159,7 +176,15 @@ FAKE(cuLaunchKernel, Function function, unsigned grid_x, unsigned grid_y, unsign
                          arguments,
                          current->device};
     if (state.on_launch != nullptr) state.on_launch(state.last_launch);
-    return kSuccess;
+    if (!emulates) return kSuccess;
+    if (block_x * block_y * block_z > 1024) return kInvalidValue;
+    std::string message;
+    if (fake_cuda::launch(function->library, function->kernel, state.last_launch.grid,
+                          state.last_launch.block, arguments, message)) {
+        return kSuccess;
+    }
+    std::fprintf(stderr, "%s: %s\n", function->name.c_str(), message.c_str());
+    return 719;
 }
 
 namespace {
@@ -264,7 +289,7 @@ FAKE(cuEventSynchronize, Event) {
 // ---------------------------------------------------------
 
 struct NvrtcProgramRecord {
-    std::string text;
+    std::string text, log;
 };
 
 FAKE(nvrtcVersion, int* major, int* minor) {
@@ -286,20 +311,24 @@ FAKE(nvrtcGetSupportedArchs, int* numbers) {
 }
 FAKE(nvrtcCreateProgram, NvrtcProgramRecord** program, const char* source, const char*, int,
      const char* const*, const char* const*) {
-    *program = new NvrtcProgramRecord{source};
+    *program = new NvrtcProgramRecord{source, "the log"};
     return kSuccess;
 }
 FAKE(nvrtcCompileProgram, NvrtcProgramRecord* program, int count, const char* const* options) {
+    if (emulates) {
+        program->text = fake_cuda::compile(program->text, program->log);
+        return program->text.empty() ? 6 : kSuccess;
+    }
     for (int i = 0; i < count; ++i)
         program->text += std::string("\n// ") + options[i];
     return state.nvrtc_result;
 }
-FAKE(nvrtcGetProgramLogSize, NvrtcProgramRecord*, std::size_t* size) {
-    *size = 8;
+FAKE(nvrtcGetProgramLogSize, NvrtcProgramRecord* program, std::size_t* size) {
+    *size = program->log.size() + 1;
     return kSuccess;
 }
-FAKE(nvrtcGetProgramLog, NvrtcProgramRecord*, char* log) {
-    std::memcpy(log, "the log", 8);
+FAKE(nvrtcGetProgramLog, NvrtcProgramRecord* program, char* log) {
+    std::memcpy(log, program->log.c_str(), program->log.size() + 1);
     return kSuccess;
 }
 FAKE(nvrtcGetCUBINSize, NvrtcProgramRecord* program, std::size_t* size) {

@@ -1,0 +1,22 @@
+// Runs emitted CUDA text on the CPU, for tests: the text is compiled as C++ behind a prologue that
+// gives CUDA's words a meaning, and the threads of a block are fibers that meet at barriers. Blocks
+// run one after the other. Not a product: no races are found, and grids that wait for one another
+// would not end.
+#pragma once
+
+#include <string>
+
+namespace fake_cuda {
+
+// A shared library as bytes; empty and `log` set where the text does not compile.
+std::string compile(const std::string& cuda_text, std::string& log);
+
+// nullptr if `image` is not one of ours.
+void* load(const std::string& image);
+// Null if there is no such kernel.
+void* find_kernel(void* library, const char* name);
+// False and `message` set where threads wait at barriers for ever.
+bool launch(void* library, void* kernel, const unsigned grid[3], const unsigned block[3],
+            void** arguments, std::string& message);
+
+}  // namespace fake_cuda
