@@ -8,15 +8,18 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <mutex>
+#include <numeric>
+#include <random>
 #include <vector>
 
-namespace fake_cuda {
+namespace emulator {
 
 namespace {
 
@@ -89,10 +92,11 @@ struct Scheduler {
     void (*kernel)(void**) = nullptr;
     void** arguments = nullptr;
     std::vector<Fiber> fibers;
+    std::vector<std::size_t> order;
+    std::minstd_rand random;
     std::vector<char> exchange;
     Fiber* running = nullptr;
     jmp_buf home;
-    ucontext_t home_context{};
     char* stacks = nullptr;
     std::size_t stack_count = 0;
 };
@@ -126,7 +130,7 @@ void resume(Scheduler& s, std::size_t index) {
     fiber.start.uc_stack.ss_size = kStack;
     fiber.start.uc_link = nullptr;
     makecontext(&fiber.start, fiber_main, 0);
-    swapcontext(&s.home_context, &fiber.start);
+    setcontext(&fiber.start);
 }
 
 // Whether every thread of [begin, end) that still runs waits in `state`; releases them if so.
@@ -150,8 +154,9 @@ bool run_block(Scheduler& s) {
     }
     const std::size_t count = s.fibers.size();
     for (;;) {
+        std::ranges::shuffle(s.order, s.random);
         bool done = true;
-        for (std::size_t i = 0; i < count; ++i) {
+        for (const std::size_t i : s.order) {
             if (s.fibers[i].state == State::kReady) resume(s, i);
             done = done && s.fibers[i].state == State::kDone;
         }
@@ -184,7 +189,7 @@ std::string compile(const std::string& cuda_text, std::string& log) {
     }
     const std::string command =
         "clang++-19 -std=c++17 -O1 -w -fwrapv -fno-strict-aliasing -ffp-contract=off -fPIC -shared "
-        "-nostdinc -fno-math-errno " +
+        "-fno-math-errno " +
         base + ".cpp -o " + base + ".so -lm > " + base + ".log 2>&1";
     const int status = std::system(command.c_str());
     log = read_file(base + ".log");
@@ -229,6 +234,8 @@ bool launch(void* library, void* kernel, const unsigned grid[3], const unsigned 
         s.stack_count = count;
     }
     s.fibers = std::vector<Fiber>(count);
+    s.order.resize(count);
+    std::iota(s.order.begin(), s.order.end(), std::size_t{0});
     s.exchange.assign((count + kWarp - 1) / kWarp * kWarp * 16, 0);
     for (std::size_t i = 0; i < count; ++i) {
         const auto n = static_cast<unsigned>(i);
@@ -253,4 +260,4 @@ bool launch(void* library, void* kernel, const unsigned grid[3], const unsigned 
     return true;
 }
 
-}  // namespace fake_cuda
+}  // namespace emulator

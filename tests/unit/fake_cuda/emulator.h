@@ -1,12 +1,12 @@
 // Runs emitted CUDA text on the CPU, for tests: the text is compiled as C++ behind a prologue that
-// gives CUDA's words a meaning, and the threads of a block are fibers that meet at barriers. Blocks
-// run one after the other. Not a product: no races are found, and grids that wait for one another
-// would not end.
+// gives CUDA's words a meaning, and the threads of a block are fibers that run from barrier to
+// barrier in random order, so that a missing barrier shows. Blocks run one after the other; a grid
+// whose blocks wait for one another would not end.
 #pragma once
 
 #include <string>
 
-namespace fake_cuda {
+namespace emulator {
 
 // A shared library as bytes; empty and `log` set where the text does not compile.
 std::string compile(const std::string& cuda_text, std::string& log);
@@ -19,4 +19,4 @@ void* find_kernel(void* library, const char* name);
 bool launch(void* library, void* kernel, const unsigned grid[3], const unsigned block[3],
             void** arguments, std::string& message);
 
-}  // namespace fake_cuda
+}  // namespace emulator

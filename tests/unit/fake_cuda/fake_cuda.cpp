@@ -135,7 +135,7 @@ FAKE(cuModuleLoadData, Module* module, const void* image) {
     if (!emulates) return kSuccess;
     std::uint64_t size = 0;
     std::memcpy(&size, bytes + 8, sizeof size);
-    (*module)->library = fake_cuda::load(std::string(bytes, 16 + size));
+    (*module)->library = emulator::load(std::string(bytes, 16 + size));
     if ((*module)->library == nullptr) return 209;
     return kSuccess;
 }
@@ -148,7 +148,7 @@ FAKE(cuModuleGetFunction, Function* function, Module module, const char* name) {
     ENTER(cuModuleGetFunction)
     FunctionRecord found{name, module->library, nullptr};
     if (emulates) {
-        found.kernel = fake_cuda::find_kernel(module->library, name);
+        found.kernel = emulator::find_kernel(module->library, name);
         if (found.kernel == nullptr) return 500;
     }
     *function = &module->functions.try_emplace(name, found).first->second;
@@ -179,8 +179,8 @@ FAKE(cuLaunchKernel, Function function, unsigned grid_x, unsigned grid_y, unsign
     if (!emulates) return kSuccess;
     if (block_x * block_y * block_z > 1024) return kInvalidValue;
     std::string message;
-    if (fake_cuda::launch(function->library, function->kernel, state.last_launch.grid,
-                          state.last_launch.block, arguments, message)) {
+    if (emulator::launch(function->library, function->kernel, state.last_launch.grid,
+                         state.last_launch.block, arguments, message)) {
         return kSuccess;
     }
     std::fprintf(stderr, "%s: %s\n", function->name.c_str(), message.c_str());
@@ -316,7 +316,7 @@ FAKE(nvrtcCreateProgram, NvrtcProgramRecord** program, const char* source, const
 }
 FAKE(nvrtcCompileProgram, NvrtcProgramRecord* program, int count, const char* const* options) {
     if (emulates) {
-        program->text = fake_cuda::compile(program->text, program->log);
+        program->text = emulator::compile(program->text, program->log);
         return program->text.empty() ? 6 : kSuccess;
     }
     for (int i = 0; i < count; ++i)
