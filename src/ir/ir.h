@@ -73,7 +73,8 @@ struct Var {
     Space space = Space::kGlobal;   // arrays
     bool written = false;           // arrays that are parameters: set by infer_types
     Origin origin;                  // entry parameters
-    bool aliased = false;           // may overlap another parameter: no `restrict`
+    bool aliased = false;           // no `restrict`: may overlap another parameter, or is stored to
+                                    // by other threads of the kernel
     // A constant known at specialisation: the value of a scalar parameter or of a captured global.
     std::optional<struct Constant> constant_value() const;
     std::shared_ptr<struct Constant> constant;

@@ -13,8 +13,9 @@ using namespace ir;
 
 void map_to_threads(LoopMapping& mapping, std::int64_t threads, std::int64_t tpb) {
     const std::int64_t rounded = (threads + kWarpSize - 1) / kWarpSize * kWarpSize;
+    const std::int64_t block = std::max(kWarpSize, tpb / kWarpSize * kWarpSize);
     mapping.level = Level::kThreads;
-    mapping.threads_per_block = std::min(rounded, tpb);
+    mapping.threads_per_block = std::min(rounded, block);
     mapping.blocks = (rounded + mapping.threads_per_block - 1) / mapping.threads_per_block;
     mapping.threads = mapping.blocks * mapping.threads_per_block;
 }

@@ -18,7 +18,8 @@ inline constexpr std::int64_t kMaxThreadsPerBlock = 1024;
 inline constexpr std::int64_t kMaxGridX = 2147483647;
 inline constexpr std::int64_t kMaxGridYZ = 65535;
 
-// Makes `mapping` a level of `threads` threads, rounded up to warps, in blocks of at most `tpb`.
+// Makes `mapping` a level of `threads` threads, rounded up to warps, in blocks of at most `tpb`
+// threads (of one warp at least).
 void map_to_threads(ir::LoopMapping& mapping, std::int64_t threads, std::int64_t tpb);
 
 // True if the iterations of `loop` run in more than one block.

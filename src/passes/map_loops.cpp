@@ -54,12 +54,12 @@ private:
                 "the loop sequentially";
         }
         const std::int64_t tpb = request.threads_per_block;
-        if (tpb < kWarpSize || tpb > kMaxThreadsPerBlock || tpb % kWarpSize != 0) {
+        if (tpb < 1 || tpb > kMaxThreadsPerBlock) {
             context_.diagnostics
                 .error(
                     Code::kP304, at,
                     "label '" + label + "' asks for " + std::to_string(tpb) + " threads per block")
-                .help = "threads per block are a multiple of 32 from 32 to 1024";
+                .help = "a block has from 1 to 1024 threads, in multiples of 32";
         }
     }
 
