@@ -123,14 +123,20 @@ Function* WarpReductions::function(Op op, Scalar type, Span span) {
     for (std::int64_t lanes = kWarpSize / 2; lanes > 0; lanes /= 2) {
         const auto distance = [&] { return builder.integer(lanes, Scalar::kI32); };
         Expr* received = builder.binary(Op::kShuffleXor, builder.var(value), distance());
-        if (!ordered(op, type)) {
+        const bool short_circuit = op == Op::kAnd || op == Op::kOr;
+        if (!ordered(op, type) && !short_circuit) {
             made->body.push_back(
                 builder.assign(value, builder.binary(op, builder.var(value), received)));
             continue;
         }
-        // The lower lane's value comes first, so that both lanes get the same.
         if (other == nullptr) other = builder.scalar("other", type);
         made->body.push_back(builder.assign(other, received));
+        if (short_circuit) {  // every lane must take part in the exchange, whatever its value
+            made->body.push_back(
+                builder.assign(value, builder.binary(op, builder.var(value), builder.var(other))));
+            continue;
+        }
+        // The lower lane's value comes first, so that both lanes get the same.
         Expr* upper = builder.binary(
             Op::kNe, builder.binary(Op::kBitAnd, builder.reg(Register::kLane), distance()),
             builder.integer(0, Scalar::kI32));

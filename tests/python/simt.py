@@ -14,7 +14,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ import parpy
 
 HEADER = Path(__file__).resolve().parents[1] / "simt" / "simt.h"
 COMPILER = shutil.which("clang++-19") or shutil.which("clang++") or shutil.which("g++")
+FLAGS = ["-std=c++20", "-w", "-fwrapv", "-ffp-contract=off", "-fPIC"]
 
 
 def cuda_text(function: Any, arguments: tuple[Any, ...], mapping: Mapping[str, Any]) -> str:
@@ -42,21 +43,29 @@ def kernels(device: str) -> list[str]:
 
 
 @functools.cache
+def precompiled() -> str:
+    """The header, parsed once per process."""
+    output = Path(tempfile.mkdtemp()) / "simt.pch"
+    subprocess.run([COMPILER, *FLAGS, "-x", "c++-header", str(HEADER), "-o", str(output)], check=True)
+    return str(output)
+
+
+@functools.cache
 def build(text: str) -> ctypes.CDLL:
     """The whole program as a library of this machine."""
     device, host = split(text)
     names = kernels(device)
     table = ",\n".join(f"    [](void** values) {{ simt::call(device::{name}, values); }}" for name in names)
     source = (
-        f'#include <algorithm>\n#include "{HEADER}"\nnamespace device {{\n{device}\n#undef INLINE\n}}\n'
+        f"namespace device {{\n{device}\n#undef INLINE\n}}\n"
         f"void (*const simt_kernels[])(void**) = {{\n{table}\n}};\n{host}\n"
-        'extern "C" int simt_run(const u64* slots) {\n'
-        f"    ParpyContext context;\n    simt::failed = false;\n    return {entry_name(host)}_slots(&context, slots);\n}}\n"
+        'extern "C" int simt_run(const u64* slots) {\n    ParpyContext context;\n    simt::failed = false;\n'
+        f"    return {entry_name(host)}_slots(&context, slots);\n}}\n"
     )
     folder = Path(tempfile.mkdtemp())
     (folder / "program.cpp").write_text(source)
-    command = [COMPILER, "-std=c++20", "-O1", "-w", "-fwrapv", "-ffp-contract=off", "-shared", "-fPIC",
-               str(folder / "program.cpp"), "-o", str(folder / "program.so")]
+    include = ["-include-pch", precompiled()] if "clang" in COMPILER else ["-include", str(HEADER)]
+    command = [COMPILER, *FLAGS, *include, "-shared", str(folder / "program.cpp"), "-o", str(folder / "program.so")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr + text
     return ctypes.CDLL(str(folder / "program.so"))
@@ -83,9 +92,10 @@ def slot(kind: str, value: Any) -> int:
     return int(value) & (2**64 - 1)
 
 
-def run(function: Any, arguments: tuple[Any, ...], mapping: Mapping[str, Any]) -> str:
-    """Runs the function's CUDA program on NumPy arrays, in place, and returns its text."""
-    text = cuda_text(function, arguments, mapping)
+def run(function: Any, arguments: tuple[Any, ...], mapping: Mapping[str, Any],
+        edit: Callable[[str], str] = lambda text: text) -> str:
+    """Runs the function's CUDA program, edited if wanted, on NumPy arrays, in place, and returns its text."""
+    text = edit(cuda_text(function, arguments, mapping))
     _, host = split(text)
     wrapped = function.__wrapped__
     given = dict(zip(wrapped.__code__.co_varnames, arguments, strict=False))
@@ -111,7 +121,8 @@ def run(function: Any, arguments: tuple[Any, ...], mapping: Mapping[str, Any]) -
 def nvrtc() -> ctypes.CDLL | None:
     """The pip package's or the system's NVRTC, or None."""
     found = importlib.util.find_spec("nvidia")
-    places = [p for root in (found.submodule_search_locations if found else []) for p in glob.glob(f"{root}/**/libnvrtc.so*", recursive=True)]
+    roots = found.submodule_search_locations if found else []
+    places = [path for root in roots for path in glob.glob(f"{root}/**/libnvrtc.so*", recursive=True)]
     for name in [*sorted(places), "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]:
         try:
             return ctypes.CDLL(name)

@@ -6,12 +6,14 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <random>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace simt {
@@ -177,6 +179,13 @@ T atomicAdd(T* at, T value) {
     *at = old + value;
     return old;
 }
+
+inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
+inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
+inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
+inline double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }
 
 // The launch ABI of generated host code (runtime/abi.h).
 struct ParpyContext {
