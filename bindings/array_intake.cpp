@@ -3,11 +3,12 @@
 
 #include <cstring>
 
-#include "dlpack.h"
+#include "intake_detail.h"
 
 namespace parpy {
 
 using ir::Scalar;
+using namespace intake;
 
 const std::array<std::uint8_t, 24> kScalarOfTypeNumber = [] {
     std::array<std::uint8_t, 24> table;
@@ -48,28 +49,6 @@ const std::array<std::uint8_t, 24> kScalarOfTypeNumber = [] {
 
 namespace {
 
-// A reference that is dropped at the end of the scope.
-class Owned {
-public:
-    explicit Owned(PyObject* object) : object_(object) {}
-    ~Owned() { Py_XDECREF(object_); }
-    Owned(const Owned&) = delete;
-    Owned& operator=(const Owned&) = delete;
-    [[nodiscard]] PyObject* get() const { return object_; }
-    [[nodiscard]] PyObject* release() { return std::exchange(object_, nullptr); }
-    explicit operator bool() const { return object_ != nullptr; }
-
-private:
-    PyObject* object_;
-};
-
-// The attribute, or null without an exception if there is none. Any other exception stays set.
-PyObject* optional_attribute(PyObject* object, const char* name) {
-    PyObject* found = PyObject_GetAttrString(object, name);
-    if (found == nullptr && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
-    return found;
-}
-
 std::string type_name(PyObject* object) {
     return Py_TYPE(object)->tp_name;
 }
@@ -81,16 +60,34 @@ std::string text_of(PyObject* object) {
     return utf8 != nullptr ? utf8 : "?";
 }
 
-constexpr const char* kSupportedTypes =
-    "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 and "
-    "complex128";
+bool is_masked(PyObject* object) {
+    for (PyTypeObject* type = Py_TYPE(object); type != nullptr; type = type->tp_base) {
+        if (std::string_view(type->tp_name).ends_with("MaskedArray")) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+namespace intake {
+
+PyObject* optional_attribute(PyObject* object, const char* name) {
+    PyObject* found = PyObject_GetAttrString(object, name);
+    if (found == nullptr && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+    return found;
+}
 
 bool refuse(IntakeFault& fault, Code code, std::string message, std::string help) {
     fault = {code, std::move(message), std::move(help)};
     return false;
 }
 
-// The element type of a dtype, or kNoScalar. User-defined bfloat16 (ml_dtypes) goes by its name.
+bool refuse_elements(IntakeFault& fault, const std::string& described) {
+    return refuse(fault, Code::kP551, described + " that cannot be compiled for",
+                  std::string("element types are ") + kSupportedTypes);
+}
+
+// User-defined bfloat16 (ml_dtypes) goes by its name.
 std::uint8_t scalar_of(const PyArray_Descr* descr) {
     const auto number = static_cast<unsigned>(descr->type_num);
     if (number < kScalarOfTypeNumber.size()) return kScalarOfTypeNumber[number];
@@ -100,6 +97,8 @@ std::uint8_t scalar_of(const PyArray_Descr* descr) {
     }
     return kNoScalar;
 }
+
+namespace {
 
 bool refuse_dtype(PyArray_Descr* descr, IntakeFault& fault) {
     const std::string name = text_of(reinterpret_cast<PyObject*>(descr));
@@ -126,6 +125,8 @@ bool refuse_dtype(PyArray_Descr* descr, IntakeFault& fault) {
                   std::move(help));
 }
 
+}  // namespace
+
 bool check_dtype(PyArray_Descr* descr, IntakeFault& fault) {
     if (scalar_of(descr) == kNoScalar) return refuse_dtype(descr, fault);
     if (PyArray_ISNBO(descr->byteorder)) return true;
@@ -141,7 +142,6 @@ bool check_rank(int rank, IntakeFault& fault) {
                   "arrays may have up to " + std::to_string(kMaxRank) + " dimensions");
 }
 
-// A scalar from its bytes in memory, as a slot holds it.
 void read_scalar(const void* bytes, Scalar scalar, ArgumentView& view) {
     view.header = ArgumentView::scalar_header(scalar, false);
     view.value = view.imaginary = 0;
@@ -159,14 +159,7 @@ void read_scalar(const void* bytes, Scalar scalar, ArgumentView& view) {
     }
 }
 
-bool is_masked(PyObject* object) {
-    for (PyTypeObject* type = Py_TYPE(object); type != nullptr; type = type->tp_base) {
-        if (std::string_view(type->tp_name).ends_with("MaskedArray")) return true;
-    }
-    return false;
-}
-
-}  // namespace
+}  // namespace intake
 
 Intake::~Intake() {
     for (PyObject* object : held_)
@@ -179,7 +172,8 @@ void Intake::hold(PyObject* object) {
 }
 
 std::int64_t* Intake::new_dims() {
-    return dims_.emplace_back(std::make_unique<Dims>())->data();
+    if (used_dims_ < first_dims_.size()) return first_dims_[used_dims_++].data();
+    return more_dims_.emplace_back(std::make_unique<Dims>())->data();
 }
 
 bool Intake::take(PyObject* object, ArgumentView& view, IntakeFault& fault) {
@@ -215,16 +209,7 @@ bool Intake::take(PyObject* object, ArgumentView& view, IntakeFault& fault) {
         return true;
     }
 
-    if (const Owned interface(optional_attribute(object, "__cuda_array_interface__")); interface) {
-        return take_cuda_interface(interface.get(), view, fault) &&
-               (stream_owner = stream_owner != nullptr ? stream_owner : object, true);
-    }
-    PyErr_Clear();  // PyTorch raises for tensors without this interface; DLPack may still do
-    if (const Owned dlpack(optional_attribute(object, "__dlpack_device__")); dlpack) {
-        return take_dlpack(object, view, fault);
-    } else if (PyErr_Occurred() != nullptr) {
-        return false;
-    }
+    if (bool taken = false; take_foreign(object, view, fault, taken)) return taken;
     const bool is_text = PyUnicode_Check(object) || PyBytes_Check(object);
     if (!is_text && PyObject_CheckBuffer(object)) return take_as_array(object, true, view, fault);
     for (const char* name : {"__array_interface__", "__array_struct__", "__array__"}) {
@@ -306,254 +291,6 @@ bool Intake::take_as_array(PyObject* object, bool shares_memory, ArgumentView& v
     held_.push_back(array.release());
     if (!take_numpy(made, view, fault)) return false;
     if (view.is_array() && !shares_memory) view.header |= ArgumentView::kReadOnly;
-    return true;
-}
-
-// ---------------------------------------------------------------- __cuda_array_interface__
-
-namespace {
-
-// "<f4" and the like. kNoScalar if it is none of ours; `native` false if its byte order is not
-// ours.
-std::uint8_t scalar_of_typestr(std::string_view text, bool& native) {
-    native = true;
-    if (text.size() < 3) return kNoScalar;
-    native = text[0] != '>';
-    int size = 0;
-    for (const char digit : text.substr(2)) {
-        if (digit < '0' || digit > '9') return kNoScalar;
-        size = 10 * size + (digit - '0');
-        if (size > 99) return kNoScalar;
-    }
-    const std::string_view prefix = text[1] == 'i'   ? "i"
-                                    : text[1] == 'u' ? "u"
-                                    : text[1] == 'f' ? "f"
-                                    : text[1] == 'c' ? "c"
-                                                     : "";
-    if (text[1] == 'b' && size == 1) return static_cast<std::uint8_t>(Scalar::kBool);
-    if (prefix.empty()) return kNoScalar;
-    const auto scalar = ir::scalar_from_name(std::string(prefix) + std::to_string(8 * size));
-    return scalar ? static_cast<std::uint8_t>(*scalar) : kNoScalar;
-}
-
-bool read_integers(PyObject* tuple, std::int64_t* out) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
-        out[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i));
-        if (out[i] == -1 && PyErr_Occurred() != nullptr) return false;
-    }
-    return true;
-}
-
-void contiguous_strides(int rank, std::int64_t size, const std::int64_t* extents,
-                        std::int64_t* strides) {
-    for (int d = rank - 1; d >= 0; --d) {
-        strides[d] = size;
-        size *= extents[d];
-    }
-}
-
-}  // namespace
-
-bool Intake::take_cuda_interface(PyObject* interface, ArgumentView& view, IntakeFault& fault) {
-    const auto malformed = [&] {
-        return refuse(fault, Code::kP555, "has a malformed __cuda_array_interface__",
-                      "it must be a dict with 'shape', 'typestr', 'data' and 'version'");
-    };
-    if (!PyDict_Check(interface)) return malformed();
-    PyObject* shape = PyDict_GetItemString(interface, "shape");
-    PyObject* typestr = PyDict_GetItemString(interface, "typestr");
-    PyObject* data = PyDict_GetItemString(interface, "data");
-    PyObject* strides = PyDict_GetItemString(interface, "strides");
-    PyObject* mask = PyDict_GetItemString(interface, "mask");
-    PyObject* on_stream = PyDict_GetItemString(interface, "stream");
-    if (shape == nullptr || !PyTuple_Check(shape) || typestr == nullptr ||
-        !PyUnicode_Check(typestr) || data == nullptr || !PyTuple_Check(data) ||
-        PyTuple_GET_SIZE(data) != 2) {
-        return malformed();
-    }
-    if (mask != nullptr && mask != Py_None) {
-        return refuse(fault, Code::kP550, "is a masked device array",
-                      "pass data and mask as two arguments");
-    }
-    bool native = true;
-    const char* text = PyUnicode_AsUTF8(typestr);
-    if (text == nullptr) return false;
-    const std::uint8_t scalar = scalar_of_typestr(text, native);
-    if (scalar == kNoScalar) {
-        return refuse(
-            fault, Code::kP551,
-            "has elements of type '" + std::string(text) + "', which cannot be compiled for",
-            std::string("element types are ") + kSupportedTypes);
-    }
-    if (!native) {
-        return refuse(fault, Code::kP552,
-                      "has elements of type '" + std::string(text) +
-                          "', whose byte order is not this machine's",
-                      "convert it once to native order");
-    }
-    const auto rank = static_cast<int>(PyTuple_GET_SIZE(shape));
-    if (!check_rank(rank, fault)) return false;
-    const std::int64_t size = ir::size_in_bytes(static_cast<Scalar>(scalar));
-    std::int64_t* extents = new_dims();
-    std::int64_t* byte_strides = extents + kMaxRank;
-    if (!read_integers(shape, extents)) return false;
-    if (strides != nullptr && strides != Py_None) {
-        if (!PyTuple_Check(strides) || PyTuple_GET_SIZE(strides) != rank) return malformed();
-        if (!read_integers(strides, byte_strides)) return false;
-        for (int d = 0; d < rank; ++d) {
-            if (byte_strides[d] % size != 0) {
-                return refuse(
-                    fault, Code::kP556,
-                    "is a device array whose strides are no multiples of its element size",
-                    "pass a contiguous copy");
-            }
-        }
-    } else {
-        contiguous_strides(rank, size, extents, byte_strides);
-    }
-    view.data = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
-    if (view.data == nullptr && PyErr_Occurred() != nullptr) return false;
-    const int read_only = PyObject_IsTrue(PyTuple_GET_ITEM(data, 1));
-    if (read_only < 0) return false;
-    view.header =
-        ArgumentView::array_header(static_cast<Scalar>(scalar), rank) | ArgumentView::kOnDevice;
-    if (read_only != 0) view.header |= ArgumentView::kReadOnly;
-    view.extents = extents;
-    view.strides = byte_strides;
-    if (!stream && on_stream != nullptr && PyLong_Check(on_stream)) {
-        stream = PyLong_AsUnsignedLongLongMask(on_stream);
-    }
-    return true;
-}
-
-// ---------------------------------------------------------------- DLPack
-
-namespace {
-
-std::uint8_t scalar_of(dlpack::DataType type) {
-    if (type.lanes != 1) return kNoScalar;
-    const char* prefix = nullptr;
-    switch (type.code) {
-        case dlpack::kInt:
-            prefix = "i";
-            break;
-        case dlpack::kUInt:
-            prefix = "u";
-            break;
-        case dlpack::kFloat:
-            prefix = "f";
-            break;
-        case dlpack::kBFloat:
-            prefix = "bf";
-            break;
-        case dlpack::kComplex:
-            prefix = "c";
-            break;
-        case dlpack::kBool:
-            return static_cast<std::uint8_t>(Scalar::kBool);
-        default:
-            return kNoScalar;
-    }
-    const auto scalar = ir::scalar_from_name(prefix + std::to_string(type.bits));
-    return scalar ? static_cast<std::uint8_t>(*scalar) : kNoScalar;
-}
-
-// object.__dlpack__(stream=-1 on a device, max_version=(1, 0)), with fewer keywords for older
-// exporters.
-PyObject* call_dlpack(PyObject* object, bool on_device) {
-    const Owned method(PyObject_GetAttrString(object, "__dlpack__"));
-    if (!method) return nullptr;
-    const Owned no_arguments(PyTuple_New(0));
-    for (const bool versioned : {true, false}) {
-        for (const bool with_stream : {true, false}) {
-            if (with_stream && !on_device) continue;
-            PyErr_Clear();
-            const Owned keywords(PyDict_New());
-            if (versioned) {
-                const Owned version(Py_BuildValue("(ii)", 1, 0));
-                PyDict_SetItemString(keywords.get(), "max_version", version.get());
-            }
-            if (with_stream) {
-                const Owned none(PyLong_FromLong(-1));
-                PyDict_SetItemString(keywords.get(), "stream", none.get());
-            }
-            PyObject* capsule = PyObject_Call(method.get(), no_arguments.get(), keywords.get());
-            if (capsule != nullptr) return capsule;
-            const bool older = PyErr_ExceptionMatches(PyExc_TypeError) ||
-                               (with_stream && PyErr_ExceptionMatches(PyExc_ValueError));
-            if (!older) return nullptr;
-        }
-    }
-    return nullptr;
-}
-
-}  // namespace
-
-bool Intake::take_dlpack(PyObject* object, ArgumentView& view, IntakeFault& fault) {
-    const Owned device(PyObject_CallMethod(object, "__dlpack_device__", nullptr));
-    if (!device) return false;
-    int device_type = 0;
-    int device_id = 0;
-    if (!PyArg_ParseTuple(device.get(), "ii", &device_type, &device_id)) return false;
-    const bool on_device = device_type == dlpack::kCuda;
-    if (!on_device && device_type != dlpack::kCpu && device_type != dlpack::kCudaHost &&
-        device_type != dlpack::kCudaManaged) {
-        return refuse(fault, Code::kP556, "lies on a device that ParPy does not reach",
-                      "move it to the host or to a CUDA device");
-    }
-    Owned capsule(call_dlpack(object, on_device));
-    if (!capsule) return false;
-    bool read_only = false;
-    const dlpack::Tensor* tensor = nullptr;
-    if (PyCapsule_IsValid(capsule.get(), "dltensor_versioned") != 0) {
-        auto* managed = static_cast<dlpack::ManagedTensorVersioned*>(
-            PyCapsule_GetPointer(capsule.get(), "dltensor_versioned"));
-        read_only = (managed->flags & (dlpack::ManagedTensorVersioned::kReadOnly |
-                                       dlpack::ManagedTensorVersioned::kCopied)) != 0;
-        tensor = &managed->tensor;
-    } else {
-        auto* managed =
-            static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.get(), "dltensor"));
-        if (managed == nullptr) return false;
-        tensor = &managed->tensor;
-    }
-    // The capsule stays unconsumed: dropping it after the call releases the tensor.
-    held_.push_back(capsule.release());
-    const std::uint8_t scalar = scalar_of(tensor->type);
-    if (scalar == kNoScalar) {
-        return refuse(fault, Code::kP551,
-                      "has elements (DLPack code " + std::to_string(tensor->type.code) + ", " +
-                          std::to_string(tensor->type.bits) + " bits) that cannot be compiled for",
-                      std::string("element types are ") + kSupportedTypes);
-    }
-    if (!check_rank(tensor->rank, fault)) return false;
-    const auto element = static_cast<Scalar>(scalar);
-    const std::int64_t size = ir::size_in_bytes(element);
-    void* data = static_cast<char*>(tensor->data) + tensor->byte_offset;
-    if (tensor->rank == 0 && !on_device) {
-        read_scalar(data, element, view);
-        return true;
-    }
-    std::int64_t* extents = new_dims();
-    std::int64_t* strides = extents + kMaxRank;
-    for (int d = 0; d < tensor->rank; ++d)
-        extents[d] = tensor->shape[d];
-    if (tensor->strides != nullptr) {
-        for (int d = 0; d < tensor->rank; ++d)
-            strides[d] = tensor->strides[d] * size;
-    } else {
-        contiguous_strides(tensor->rank, size, extents, strides);
-    }
-    view.header = ArgumentView::array_header(element, tensor->rank);
-    if (read_only) view.header |= ArgumentView::kReadOnly;
-    if (on_device) {
-        view.header |= ArgumentView::kOnDevice | static_cast<std::uint64_t>(device_id & 255)
-                                                     << ArgumentView::kDeviceShift;
-        if (stream_owner == nullptr) stream_owner = object;
-    }
-    view.data = data;
-    view.extents = extents;
-    view.strides = strides;
     return true;
 }
 

@@ -16,6 +16,11 @@
 
 namespace parpy {
 
+namespace dlpack {
+struct Tensor;
+struct ExchangeApi;
+}  // namespace dlpack
+
 // Element type of each NumPy type number; kNoScalar: none of ours.
 inline constexpr std::uint8_t kNoScalar = 255;
 extern const std::array<std::uint8_t, 24> kScalarOfTypeNumber;
@@ -30,7 +35,7 @@ struct IntakeFault {
 // What must stay alive, and what must be done afterwards, for the views of one call.
 class Intake {
 public:
-    Intake() = default;
+    Intake() {}  // not defaulted: value-initialisation would clear first_dims_
     ~Intake();
     Intake(const Intake&) = delete;
     Intake& operator=(const Intake&) = delete;
@@ -51,10 +56,10 @@ public:
     }
     [[nodiscard]] bool has_copies() const { return !copies_.empty(); }
 
-    // Of the first device array that names one.
+    // Of the first device array that names one: the stream its library is working on.
     std::optional<std::uint64_t> stream;
-    // Some argument is a PyTorch or CuPy array on a device: their current stream applies.
-    PyObject* stream_owner = nullptr;
+    // Some argument is a CuPy array: CuPy's current stream applies.
+    bool has_cupy_arrays = false;
 
 private:
     struct Copy {
@@ -65,16 +70,27 @@ private:
 
     bool take_numpy(PyArrayObject* array, ArgumentView& view, IntakeFault& fault);
     bool take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault& fault);
+    // False if the object has none of the protocols of other libraries; else `taken` says whether
+    // it was read.
+    bool take_foreign(PyObject* object, ArgumentView& view, IntakeFault& fault, bool& taken);
     bool take_cuda_interface(PyObject* interface, ArgumentView& view, IntakeFault& fault);
     bool take_dlpack(PyObject* object, ArgumentView& view, IntakeFault& fault);
+    bool take_exchanged(const dlpack::ExchangeApi& api, PyObject* object, ArgumentView& view,
+                        IntakeFault& fault);
+    bool take_tensor(const dlpack::Tensor& tensor, bool read_only, ArgumentView& view,
+                     IntakeFault& fault);
+    bool take_cupy(PyObject* object, ArgumentView& view, IntakeFault& fault);
     bool take_as_array(PyObject* object, bool shares_memory, ArgumentView& view,
                        IntakeFault& fault);
+    // Room for the extents of one array and, kMaxRank further on, its strides.
     std::int64_t* new_dims();
 
     std::vector<PyObject*> held_;
     std::vector<Copy> copies_;
     using Dims = std::array<std::int64_t, 2 * static_cast<std::size_t>(kMaxRank)>;
-    std::vector<std::unique_ptr<Dims>> dims_;  // extents, then strides
+    std::array<Dims, 4> first_dims_;  // uninitialised until new_dims() hands them out
+    std::size_t used_dims_ = 0;
+    std::vector<std::unique_ptr<Dims>> more_dims_;
 };
 
 // An aligned array of native elements, or a Python float, int or bool. False: ask Intake::take.

@@ -1,59 +1,33 @@
 // See call_cuda.h.
 #include "call_cuda.h"
 
+#include "owned.h"
 #include "run.h"
 #include "runtime/device_memory.h"
 
 namespace parpy {
 namespace {
 
-// sys.modules[name], borrowed, if it is loaded. Never imports anything.
-PyObject* loaded_module(const char* name) {
-    PyObject* modules = PyImport_GetModuleDict();
-    return modules != nullptr ? PyDict_GetItemString(modules, name) : nullptr;
-}
-
-// An attribute chain such as torch.cuda.current_stream().cuda_stream; nothing where it does not
-// exist.
-std::optional<std::uint64_t> integer_at(PyObject* object) {
-    if (object == nullptr || !PyLong_Check(object)) return std::nullopt;
-    return PyLong_AsUnsignedLongLongMask(object);
-}
-
-// The stream on which the library that owns `array` is working now.
-std::optional<std::uint64_t> library_stream(PyObject* array, int device) {
-    const std::string_view type = Py_TYPE(array)->tp_name;
-    PyObject* stream = nullptr;
-    const char* field = nullptr;
-    if (type == "Tensor" || type == "Parameter" || type.starts_with("torch.")) {
-        if (PyObject* torch = loaded_module("torch.cuda")) {
-            stream = PyObject_CallMethod(torch, "current_stream", "i", device);
-            field = "cuda_stream";
-        }
-    } else if (type.starts_with("cupy.")) {
-        if (PyObject* cuda = loaded_module("cupy.cuda")) {
-            stream = PyObject_CallMethod(cuda, "get_current_stream", nullptr);
-            field = "ptr";
-        }
-    }
-    std::optional<std::uint64_t> handle;
-    if (stream != nullptr) {
-        PyObject* number = PyObject_GetAttrString(stream, field);
-        handle = integer_at(number);
-        Py_XDECREF(number);
-        Py_DECREF(stream);
-    }
+// CuPy's current stream. CuPy is loaded: some argument is one of its arrays.
+std::optional<std::uint64_t> cupy_stream() {
+    static PyObject* const module_name = PyUnicode_InternFromString("cupy.cuda");
+    static PyObject* const getter = PyUnicode_InternFromString("get_current_stream");
+    static PyObject* const field = PyUnicode_InternFromString("ptr");
+    PyObject* modules = PyImport_GetModuleDict();  // borrowed
+    PyObject* module = modules != nullptr ? PyDict_GetItemWithError(modules, module_name) : nullptr;
+    const Owned stream(module != nullptr ? PyObject_CallMethodNoArgs(module, getter) : nullptr);
+    const Owned number(stream ? PyObject_GetAttr(stream.get(), field) : nullptr);
+    if (number && PyLong_Check(number.get())) return PyLong_AsUnsignedLongLongMask(number.get());
     PyErr_Clear();
-    return handle;
+    return std::nullopt;
 }
 
-// __cuda_array_interface__ writes 1 for the legacy default stream; to the driver that is 0 as well
-// as 1.
-cuda::Stream stream_of(const Intake& intake, std::optional<std::uint64_t> requested, int device) {
+// opts.stream, else the current stream of the library whose arrays these are, else the default
+// stream. Handles 1 and 2 (legacy and per-thread default stream) mean the same to the driver.
+cuda::Stream stream_of(const Intake& intake, std::optional<std::uint64_t> requested) {
     std::optional<std::uint64_t> handle = requested;
     if (!handle) handle = intake.stream;
-    if (!handle && intake.stream_owner != nullptr)
-        handle = library_stream(intake.stream_owner, device);
+    if (!handle && intake.has_cupy_arrays) handle = cupy_stream();
     return reinterpret_cast<cuda::Stream>(handle.value_or(0));
 }
 
@@ -104,7 +78,7 @@ RuntimeError run_on_cuda(const Specialization& specialization, Arguments argumen
         }
     }
     const cuda::Device& device = index >= 0 ? cuda::device(index) : cuda::current_device();
-    const cuda::Stream stream = stream_of(intake, requested, device.index);
+    const cuda::Stream stream = stream_of(intake, requested);
     RuntimeError error;
     if (!on_host) {
         const cuda::CurrentContext context(device, error);

@@ -47,4 +47,18 @@ struct ManagedTensorVersioned {
     Tensor tensor;
 };
 
+// The table behind a type's `__dlpack_c_exchange_api__`: tensors without a detour through Python
+// calls.
+struct ExchangeApi {
+    static constexpr std::uint32_t kMajor = 1;
+    std::uint32_t major, minor;
+    const ExchangeApi* previous;  // for an older major version
+    void* allocate;
+    void* own_tensor;
+    void* wrap_tensor;
+    // 0, or -1 with a Python exception. The tensor is valid while the object is.
+    int (*borrow_tensor)(void* object, Tensor* result);
+    int (*current_stream)(std::int32_t device_type, std::int32_t device, void** result);
+};
+
 }  // namespace parpy::dlpack
