@@ -50,6 +50,17 @@ struct CallOptions {
     bool debug = false;
 };
 
+// While a call with seq=True is running on this thread, Python runs the jit functions it calls too.
+class RunByPython {
+public:
+    RunByPython() { ++depth; }
+    ~RunByPython() { --depth; }
+    RunByPython(const RunByPython&) = delete;
+    RunByPython& operator=(const RunByPython&) = delete;
+    static thread_local int depth;
+};
+thread_local int RunByPython::depth = 0;
+
 // Counts the call among those in flight.
 class Active {
 public:
@@ -123,7 +134,12 @@ PyObject* bind_arguments(JitFunction* self, PyObject* const* args, Py_ssize_t co
     if (positional == nullptr) goto done;
     for (Py_ssize_t i = 0; i < count; ++i)
         PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
-    bound = PyObject_Call(call.sequential ? self->function : self->bind, positional, rest);
+    if (call.sequential) {
+        const RunByPython by_python;
+        bound = PyObject_Call(self->function, positional, rest);
+    } else {
+        bound = PyObject_Call(self->bind, positional, rest);
+    }
 done:
     Py_XDECREF(positional);
     Py_DECREF(rest);
@@ -249,6 +265,7 @@ PyObject* call_function(PyObject* object, PyObject* const* args, std::size_t fla
     auto* self = reinterpret_cast<JitFunction*>(object);
     const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
     CallOptions call;
+    call.sequential = RunByPython::depth != 0;
     PyObject* bound = nullptr;
     bool direct = count == self->positional;
     if (direct && keywords != nullptr) {
@@ -260,10 +277,12 @@ PyObject* call_function(PyObject* object, PyObject* const* args, std::size_t fla
     }
     if (!direct) {
         call = {};
+        call.sequential = RunByPython::depth != 0;
         bound = bind_arguments(self, args, count, keywords, call);
         if (bound == nullptr || call.sequential) return bound;
         args = reinterpret_cast<PyTupleObject*>(bound)->ob_item;
     } else if (call.sequential) {
+        const RunByPython by_python;
         return PyObject_Vectorcall(self->function, args, static_cast<std::size_t>(count), nullptr);
     }
     PyObject* result = nullptr;
