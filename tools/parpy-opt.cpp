@@ -1,5 +1,6 @@
 // parpy-opt: reads IR text, runs named passes or a whole pipeline, and prints, verifies, emits or
 // evaluates the result. What the golden tests run; `parpy-opt --help` lists the flags.
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <fstream>
@@ -36,7 +37,7 @@ constexpr std::string_view kHelp =
   --verify PROFILE         surface typed loops mapped kernels target
   --spans                  print `@line:column` behind each statement
   --trace                  print the program after every pass that changed it
-  --print-pipeline cpu|cuda
+  --print-pipeline         the passes, where they run, what they leave and why they stand there
   --eval                   run the result in the reference interpreter instead of printing it, on
                            arrays filled with a fixed pattern, and print what they hold afterwards
   --set NAME=VALUE         ... with this value of a scalar parameter (default 3)
@@ -54,9 +55,9 @@ struct Arguments {
     Options options;
     Signature signature;
     std::optional<ir::Profile> verify;
+    bool print_pipeline = false;
     bool spans = false, trace = false, quiet = false, help = false, eval = false;
     std::map<std::string, double> values;  // --set
-    std::optional<Backend> print_pipeline;
     std::optional<Backend> emit;
     std::string file;
     std::string error;
@@ -239,7 +240,7 @@ Arguments parse_arguments(int count, char** values) {
         } else if (flag == "--backend") {
             target = target_value();
         } else if (flag == "--print-pipeline") {
-            out.print_pipeline = target_value();
+            out.print_pipeline = true;
         } else if (flag == "--parallelize") {
             if (!parse_mapping(value(), out.options.mapping)) {
                 out.error = "malformed --parallelize";
@@ -314,15 +315,49 @@ std::vector<Pass> chosen_passes(Arguments& arguments) {
     return passes;
 }
 
-void print_pipeline(Backend target) {
-    std::size_t width = 0;
-    for (const Pass& pass : pipeline(target)) {
-        width = std::max(width, pass.name.size());
+struct PipelineRow {
+    const Pass* pass;
+    std::string_view where;
+};
+
+// The passes of both back ends in one order, which is that of each.
+std::vector<PipelineRow> merged_pipelines() {
+    const std::span<const Pass> cpu = pipeline(Backend::kCpu);
+    const std::span<const Pass> cuda = pipeline(Backend::kCuda);
+    const auto has = [](std::span<const Pass> passes, std::string_view name) {
+        return std::ranges::any_of(passes, [&](const Pass& p) { return p.name == name; });
+    };
+    std::vector<PipelineRow> rows;
+    std::size_t next = 0;  // of cpu
+    for (const Pass& pass : cuda) {
+        if (!has(cpu, pass.name)) {
+            rows.push_back({&pass, "cuda"});
+            continue;
+        }
+        for (; cpu[next].name != pass.name; ++next) {
+            rows.push_back({&cpu[next], "cpu"});
+        }
+        rows.push_back({&cpu[next++], "all"});
     }
-    for (const Pass& pass : pipeline(target)) {
-        const std::string_view profile = kProfiles[static_cast<std::size_t>(pass.after)];
-        std::cout << pass.name << std::string(width + 2 - pass.name.size(), ' ') << profile
-                  << std::string(9 - profile.size(), ' ') << pass.why_here << '\n';
+    for (; next < cpu.size(); ++next) {
+        rows.push_back({&cpu[next], "cpu"});
+    }
+    return rows;
+}
+
+void print_pipeline() {
+    const std::vector<PipelineRow> rows = merged_pipelines();
+    std::size_t width = 0;
+    for (const PipelineRow& row : rows) {
+        width = std::max(width, row.pass->name.size());
+    }
+    const auto padded = [](std::string_view text, std::size_t to) {
+        return std::string(text) + std::string(to + 2 - text.size(), ' ');
+    };
+    for (const auto& [pass, where] : rows) {
+        std::cout << padded(pass->name, width) << padded(where, 4)
+                  << padded(kProfiles[static_cast<std::size_t>(pass->after)], 7) << pass->why_here
+                  << '\n';
     }
 }
 
@@ -484,7 +519,7 @@ int main(int count, char** values) {
         return 0;
     }
     if (arguments.error.empty() && arguments.print_pipeline) {
-        parpy::print_pipeline(*arguments.print_pipeline);
+        parpy::print_pipeline();
         return 0;
     }
     return parpy::run(arguments);

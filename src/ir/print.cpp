@@ -3,12 +3,10 @@
 #include "ir/print.h"
 
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "ir/ops.h"
+#include "ir/spelling.h"
 #include "ir/visit.h"
 
 namespace parpy::ir {
@@ -56,95 +54,6 @@ Precedence precedence_of(Op op) {
             return is_comparison(op) ? kComparison : kProduct;
     }
 }
-
-std::string quoted(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            out += '\\';
-        }
-        if (c == '\n') {
-            out += "\\n";
-        } else {
-            out += c;
-        }
-    }
-    return out + '"';
-}
-
-template <class T>
-std::string shortest(T value) {
-    std::array<char, 64> buffer;
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-    std::string out(buffer.data(), end.ptr);
-    if (out.find_first_of(".en") == std::string::npos) {
-        out += ".0";
-    }
-    return out;
-}
-
-std::string float_digits(double value, Scalar scalar) {
-    const bool wide = scalar == Scalar::kF64 || scalar == Scalar::kC128;
-    return wide ? shortest(value) : shortest(static_cast<float>(value));
-}
-
-// `[10, 20]`, `[n, 20; s, 1]` with strides where they are not those of a C-contiguous array.
-template <class F>
-std::string array_type(const Var& var, F&& name_of) {
-    std::string out(name(var.type.scalar));
-    if (var.dims.empty() && var.type.rank != 0) {
-        out += "[:";
-        for (int i = 1; i < var.type.rank; ++i) {
-            out += ", :";
-        }
-        return out + "]";
-    }
-    const auto one = [&](const std::optional<std::int64_t>& constant, const Var* variable) {
-        return constant              ? std::to_string(*constant)
-               : variable != nullptr ? name_of(*variable)
-                                     : "?";
-    };
-    std::string extents, strides;
-    bool contiguous = true;
-    std::optional<std::int64_t> expected = 1;
-    for (std::size_t i = var.dims.size(); i-- > 0;) {
-        contiguous = contiguous && expected && var.dims[i].stride == expected;
-        const auto& extent = var.dims[i].extent;
-        expected = expected && extent ? std::optional(*expected * *extent) : std::nullopt;
-    }
-    for (const Dim& dim : var.dims) {
-        const std::string_view separator = extents.empty() ? "" : ", ";
-        extents += separator;
-        extents += one(dim.extent, dim.extent_var);
-        strides += separator;
-        strides += one(dim.stride, dim.stride_var);
-    }
-    return out + "[" + extents + (contiguous ? "" : "; " + strides) + "]";
-}
-
-// Which literals go without a type suffix: the default types i64, f64 and c128, or in a surface
-// program their weak counterparts, or for messages all.
-enum class Literals { kTyped, kSurface, kAll };
-
-// The names of the variables of one function.
-class Names {
-public:
-    std::string operator()(const Var& var) {
-        auto [entry, is_new] = names_.try_emplace(&var);
-        if (is_new) {
-            std::string name = var.name;
-            for (int n = 1; !used_.insert(name).second; ++n) {
-                name = var.name + "_" + std::to_string(n);
-            }
-            entry->second = name;
-        }
-        return entry->second;
-    }
-
-private:
-    std::unordered_map<const Var*, std::string> names_;
-    std::unordered_set<std::string> used_;
-};
 
 bool is_surface(const Module& module) {
     bool found = false;
@@ -309,7 +218,7 @@ private:
         out_ += param.written ? " written" : "";
         out_ += param.aliased ? " aliased" : "";
         if (param.constant) {
-            out_ += " = " + constant(param.type, *param.constant);
+            out_ += " = " + literal(param.type, *param.constant, literals_);
         }
     }
 
@@ -340,7 +249,8 @@ private:
             declared_.insert(var);
             const std::string type = var->type.is_unknown() ? "" : ": " + type_of(*var);
             if (var->constant) {
-                line("const " + names_(*var) + type + " = " + constant(var->type, *var->constant));
+                line("const " + names_(*var) + type + " = " +
+                     literal(var->type, *var->constant, literals_));
             } else {
                 line("var " + names_(*var) + type);
             }
@@ -441,7 +351,8 @@ private:
                 out += ", chunks=" + names_(*s.chunks);
             }
             if (s.cost != 0) {
-                out += ", cost=" + shortest(s.cost);
+                out +=
+                    ", cost=" + literal(Type::of(Scalar::kF64), Constant{s.cost}, Literals::kAll);
             }
             if (s.max_workers != 0) {
                 out += ", max_workers=" + std::to_string(s.max_workers);
@@ -504,32 +415,6 @@ private:
         return names_(array) + "[" + list(indices, count) + "]";
     }
 
-    std::string constant(const Type& type, const Constant& c) const {
-        if (const bool* flag = std::get_if<bool>(&c.value)) {
-            return *flag ? "True" : "False";
-        }
-        if (const auto* z = std::get_if<std::complex<double>>(&c.value)) {
-            return to_string(type) + "{" + float_digits(z->real(), type.scalar) + ", " +
-                   float_digits(z->imag(), type.scalar) + "}";
-        }
-        if (const auto* n = std::get_if<std::int64_t>(&c.value)) {
-            const std::string digits = type.scalar == Scalar::kU64
-                                           ? std::to_string(static_cast<std::uint64_t>(*n))
-                                           : std::to_string(*n);
-            return digits + suffix(type, Scalar::kI64);
-        }
-        const double value = std::get<double>(c.value);
-        if (!std::isfinite(value)) {
-            return (value < 0 ? "-" : "") + to_string(type) + (std::isnan(value) ? ".nan" : ".inf");
-        }
-        return float_digits(value, type.scalar) + suffix(type, Scalar::kF64);
-    }
-
-    std::string suffix(const Type& type, Scalar usual) const {
-        const bool implied = type.scalar == usual && type.weak == (literals_ == Literals::kSurface);
-        return implied || literals_ == Literals::kAll ? "" : to_string(type);
-    }
-
     std::string call(const std::string& name, const std::vector<Expr*>& operands) {
         return name + "(" + list(operands) + ")";
     }
@@ -538,7 +423,7 @@ private:
     std::string spell(const Expr& e, Precedence& own) {
         switch (e.op) {
             case Op::kConst: {
-                std::string text = constant(e.type, e.constant);
+                std::string text = literal(e.type, e.constant, literals_);
                 own = text.starts_with('-') ? kUnary : kPrimary;
                 return text;
             }

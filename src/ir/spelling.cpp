@@ -1,0 +1,116 @@
+// Strings, literals, array types and names of the IR's text form (spelling.h).
+#include "ir/spelling.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace parpy::ir {
+namespace {
+
+template <class T>
+std::string shortest(T value) {
+    std::array<char, 64> buffer;
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+    std::string out(buffer.data(), end.ptr);
+    if (out.find_first_of(".e") == std::string::npos) {
+        out += ".0";
+    }
+    return out;
+}
+
+// Digits, or the name of what has none in the type called `type_name`.
+std::string real_text(double value, Scalar scalar, const std::string& type_name) {
+    if (!std::isfinite(value)) {
+        return (value < 0 ? "-" : "") + type_name + (std::isnan(value) ? ".nan" : ".inf");
+    }
+    const bool wide = scalar == Scalar::kF64 || scalar == Scalar::kC128;
+    return wide ? shortest(value) : shortest(static_cast<float>(value));
+}
+
+}  // namespace
+
+std::string literal(const Type& type, const Constant& value, Literals literals) {
+    const auto suffix = [&](Scalar usual) {
+        const bool implied = type.scalar == usual && type.weak == (literals == Literals::kSurface);
+        return implied || literals == Literals::kAll ? "" : to_string(type);
+    };
+    if (const bool* flag = std::get_if<bool>(&value.value)) {
+        return *flag ? "True" : "False";
+    }
+    if (const auto* z = std::get_if<std::complex<double>>(&value.value)) {
+        return to_string(type) + "{" + real_text(z->real(), type.scalar, "f64") + ", " +
+               real_text(z->imag(), type.scalar, "f64") + "}";
+    }
+    if (const auto* n = std::get_if<std::int64_t>(&value.value)) {
+        const std::string digits = type.scalar == Scalar::kU64
+                                       ? std::to_string(static_cast<std::uint64_t>(*n))
+                                       : std::to_string(*n);
+        return digits + suffix(Scalar::kI64);
+    }
+    const double real = std::get<double>(value.value);
+    const std::string text = real_text(real, type.scalar, to_string(type));
+    return std::isfinite(real) ? text + suffix(Scalar::kF64) : text;
+}
+
+std::string quoted(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            out += '\\';
+        }
+        if (c == '\n') {
+            out += "\\n";
+        } else {
+            out += c;
+        }
+    }
+    return out + '"';
+}
+
+std::string Names::operator()(const Var& var) {
+    auto [entry, is_new] = names_.try_emplace(&var);
+    if (is_new) {
+        std::string name = var.name;
+        for (int n = 1; !used_.insert(name).second; ++n) {
+            name = var.name + "_" + std::to_string(n);
+        }
+        entry->second = name;
+    }
+    return entry->second;
+}
+
+std::string array_type(const Var& var, Names& names) {
+    std::string out(name(var.type.scalar));
+    if (var.dims.empty() && var.type.rank != 0) {
+        out += "[:";
+        for (int i = 1; i < var.type.rank; ++i) {
+            out += ", :";
+        }
+        return out + "]";
+    }
+    const auto size = [&](const std::optional<std::int64_t>& constant, const Var* variable) {
+        if (constant) {
+            return std::to_string(*constant);
+        }
+        return variable != nullptr ? names(*variable) : "?";
+    };
+    bool contiguous = true;
+    std::optional<std::int64_t> expected = 1;
+    for (std::size_t i = var.dims.size(); i-- > 0;) {
+        contiguous = contiguous && expected && var.dims[i].stride == expected;
+        const auto& extent = var.dims[i].extent;
+        expected = expected && extent ? std::optional(*expected * *extent) : std::nullopt;
+    }
+    std::string extents, strides;
+    for (const Dim& dim : var.dims) {
+        const std::string_view separator = extents.empty() ? "" : ", ";
+        extents += separator;
+        extents += size(dim.extent, dim.extent_var);
+        strides += separator;
+        strides += size(dim.stride, dim.stride_var);
+    }
+    return out + "[" + extents + (contiguous ? "" : "; " + strides) + "]";
+}
+
+}  // namespace parpy::ir

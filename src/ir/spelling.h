@@ -1,0 +1,36 @@
+// How the words of the IR's text form are spelled: strings, literals, array types, and the names
+// that tell the variables of one function apart. What print.cpp puts together.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/ir.h"
+
+namespace parpy::ir {
+
+// Which literals go without a type suffix: the default types i64, f64 and c128, or in a surface
+// program their weak counterparts, or for messages all.
+enum class Literals { kTyped, kSurface, kAll };
+
+// A constant as text that parses back to it; floats with the fewest digits that do.
+[[nodiscard]] std::string literal(const Type& type, const Constant& value, Literals literals);
+
+[[nodiscard]] std::string quoted(std::string_view text);
+
+// The names of the variables of one function: their own, with a suffix where one is taken.
+class Names {
+public:
+    std::string operator()(const Var& var);
+
+private:
+    std::unordered_map<const Var*, std::string> names_;
+    std::unordered_set<std::string> used_;
+};
+
+// `f64[10, 20]`, `f64[n, 20; s, 1]` with strides where they are not those of a C-contiguous array,
+// `f64[:, :]` where the layout is not known yet.
+[[nodiscard]] std::string array_type(const Var& var, Names& names);
+
+}  // namespace parpy::ir
