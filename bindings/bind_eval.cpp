@@ -1,5 +1,5 @@
-// _native.interpret: a call run by the reference interpreter on the caller's own arrays. The oracle of
-// the operator tests; no part of what users run.
+// _native.interpret: a call run by the reference interpreter on the caller's own arrays. The oracle
+// of the operator tests; no part of what users run.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 

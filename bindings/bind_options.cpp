@@ -61,6 +61,14 @@ Backend automatic_backend() {
     return cuda::unavailable().failed() ? Backend::kCpu : Backend::kCuda;
 }
 
+// What verbose_backend_resolution shows.
+void print_resolution() {
+    const std::string& reason = cuda::unavailable().message;
+    const std::string text = reason.empty() ? "the back end Cuda is enabled"
+                                            : "the back end Cuda is disabled: " + reason;
+    nb::module_::import_("builtins").attr("print")(text);
+}
+
 Backend backend_named(const std::string& name) {
     if (name == "cpu") return Backend::kCpu;
     if (name == "cuda") return Backend::kCuda;
@@ -126,6 +134,8 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
     ConvertedOptions converted;
     converted.stream = stream_of(field("stream"));
     converted.debug = nb::cast<bool>(field("debug_print"));
+    converted.write_output = nb::cast<bool>(field("write_output"));
+    if (automatic && nb::cast<bool>(field("verbose_backend_resolution"))) print_resolution();
     converted.record = intern(std::move(options), automatic);
     converted.epoch = epoch;
     return converted;

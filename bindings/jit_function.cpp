@@ -233,7 +233,8 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
     }
     Specializations& specializations = surface->under(record);
     const Specialization* found = specializations.find(arguments);
-    if (found == nullptr) found = specialize(*surface, specializations, arguments);
+    if (found == nullptr)
+        found = specialize(*surface, specializations, arguments, converted->write_output);
     if (found == nullptr) return nullptr;
 
     Buffer<std::uint64_t, kInlineSlots> slots(found->slot_count());

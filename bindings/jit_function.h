@@ -105,8 +105,9 @@ extern std::atomic<std::uint64_t> cache_generation;
 // One argument was refused: the exception, located at its declaration.
 void raise_fault(const Surface& surface, std::size_t argument, const IntakeFault& fault);
 // Compiles for these arguments, or waits for the thread that does. nullptr with an exception set.
+// write_output: generated text that does not compile is kept in a file, which the error names.
 const Specialization* specialize(const Surface& surface, Specializations& specializations,
-                                 Arguments arguments);
+                                 Arguments arguments, bool write_output);
 // debug=True: compiles for these arguments and prints every stage that changed the program.
 bool print_stages(const Surface& surface, const Options& options, Arguments arguments);
 

@@ -214,7 +214,9 @@ std::shared_ptr<Executable> build(const Surface& surface, const Options& options
     if (!back_end_exists(options, failure)) return nullptr;
     const Program program = compile(*surface.module, signature, options, failure.diagnostics);
     if (failure.diagnostics.has_errors()) return nullptr;
-    return load(program, options, failure.error);
+    std::shared_ptr<Executable> executable = load(program, options, failure.error);
+    if (executable == nullptr) failure.source = program.text;
+    return executable;
 }
 
 // CPU code cannot reach arrays on a device.
@@ -232,6 +234,21 @@ bool check_devices(const Surface& surface, const Options& options, Arguments arg
     return true;
 }
 
+// Puts the text into a new temporary file; its path, or why there is none.
+std::string written_to_file(const std::string& text) {
+    try {
+        const nb::object made =
+            nb::module_::import_("tempfile")
+                .attr("mkstemp")(nb::arg("suffix") = ".cpp", nb::arg("prefix") = "parpy-");
+        const nb::object file = nb::module_::import_("os").attr("fdopen")(made[0], "w");
+        file.attr("write")(text);
+        file.attr("close")();
+        return nb::cast<std::string>(made[1]);
+    } catch (nb::python_error& error) {
+        return std::string("no file: ") + error.what();
+    }
+}
+
 class GilReleased {
 public:
     GilReleased() : thread_(PyEval_SaveThread()) {}
@@ -246,7 +263,7 @@ private:
 }  // namespace
 
 const Specialization* specialize(const Surface& surface, Specializations& specializations,
-                                 Arguments arguments) {
+                                 Arguments arguments, bool write_output) {
     if (!check_devices(surface, specializations.options, arguments)) return nullptr;
     if (specializations.options.backend == Backend::kCuda) pass_search_paths_to_nvrtc();
     Specializations::Failure failure;
@@ -265,6 +282,10 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
         set_python_error(failure.diagnostics, surface.module->sources);
     } else {
         if (!failure.error.failed()) failure.error.message = "compilation failed without a message";
+        if (write_output && !failure.source.empty()) {
+            failure.error.help += failure.error.help.empty() ? "" : "; ";
+            failure.error.help += "the generated code is in " + written_to_file(failure.source);
+        }
         set_python_error(failure.error);
     }
     return nullptr;

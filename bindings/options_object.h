@@ -21,7 +21,8 @@ struct OptionsRecord {
 struct ConvertedOptions {
     const OptionsRecord* record = nullptr;  // null: stale
     std::uint64_t epoch = 0;
-    bool debug = false;
+    bool debug = false;                   // print the stages of every compilation
+    bool write_output = false;            // keep generated text that does not compile
     std::optional<std::uint64_t> stream;  // opts.stream, a CUstream
 };
 

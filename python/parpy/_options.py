@@ -255,18 +255,23 @@ def _as_elem_size(prefixes: str) -> Callable[[str, object], ElemSize | None]:
     return check
 
 
-def _as_legality(name: str, value: object) -> str:
-    allowed = ("check", "strict", "trust")
-    if value not in allowed:
-        raise ValueError(f"option '{name}' must be one of {', '.join(map(repr, allowed))}, not {value!r}")
-    return str(value)
+def _as_choice(allowed: tuple[str | None, ...], present: tuple[str | None, ...]) -> Callable[[str, object], str | None]:
+    """One of `allowed`; those that are not `present` belong to later versions."""
+
+    def check(name: str, value: object) -> str | None:
+        if value not in allowed:
+            raise ValueError(f"option '{name}' must be one of {', '.join(map(repr, allowed))}, not {value!r}")
+        if value not in present:
+            raise NotImplementedError(f"option '{name}' = {value!r} is not part of this version of ParPy")
+        return None if value is None else str(value)
+
+    return check
 
 
-def _as_check(name: str, value: object) -> str | None:
-    allowed = (None, "bounds", "races", "all")
-    if value not in allowed:
-        raise ValueError(f"option '{name}' must be one of {', '.join(map(repr, allowed))}, not {value!r}")
-    return None if value is None else str(value)
+def _as_absent(name: str, value: object) -> bool:
+    if _as_bool(name, value):
+        raise NotImplementedError(f"option '{name}' is not part of this version of ParPy")
+    return False
 
 
 def _as_stream(name: str, value: object) -> Any:
@@ -294,11 +299,11 @@ _FIELDS: Final[dict[str, _Field]] = {
     "includes": ([], _as_strings),
     "libs": ([], _as_strings),
     "extra_flags": ([], _as_strings),
-    "legality": ("check", _as_legality),
-    "check": (None, _as_check),
+    "legality": ("check", _as_choice(("check", "strict", "trust"), ("check", "trust"))),
+    "check": (None, _as_choice((None, "bounds", "races", "all"), (None,))),
     "deterministic": (False, _as_bool),
     "max_unroll_count": (1, _as_positive),
-    "implicit_shape_labels": (False, _as_bool),
+    "implicit_shape_labels": (False, _as_absent),
     "stream": (None, _as_stream),
     "fast_math": (False, _as_bool),
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 
 namespace parpy {
@@ -152,7 +153,8 @@ Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments
                     std::countr_zero(static_cast<unsigned>(ir::size_in_bytes(view.scalar()))));
                 break;
             case Slot::Kind::kScalar:
-                item.fill = Fill::kValue;
+                // Too wide for a slot, which points to the value instead.
+                item.fill = slot.scalar == ir::Scalar::kC128 ? Fill::kAddress : Fill::kValue;
                 break;
         }
         recipe_.push_back(item);
@@ -182,6 +184,11 @@ void Specialization::fill(Arguments arguments, std::uint64_t* slots, void* const
                 break;
             case Fill::kValue:
                 *slots = view.value;
+                break;
+            case Fill::kAddress:
+                static_assert(offsetof(ArgumentView, imaginary) ==
+                              offsetof(ArgumentView, value) + 8);
+                *slots = reinterpret_cast<std::uint64_t>(&view.value);
                 break;
             case Fill::kExtent:
                 *slots = static_cast<std::uint64_t>(view.extents[item.dimension]);

@@ -33,7 +33,7 @@ struct ArgumentView {
     const std::int64_t* extents;  // arrays: one per dimension
     const std::int64_t* strides;  // arrays: in bytes, multiples of the element size
     std::uint64_t value;          // scalars: as a slot holds it (abi.h)
-    std::uint64_t imaginary;      // c128 scalars: the bits of the imaginary part
+    std::uint64_t imaginary;  // c128 scalars: the bits of the imaginary part, right behind value
 
     static constexpr std::uint64_t kWeak = 1u << 4;
     static constexpr std::uint64_t kArray = 1u << 5;
@@ -114,7 +114,7 @@ public:
     mutable std::atomic<bool> brief{false};
 
 private:
-    enum class Fill : std::uint8_t { kPointer, kValue, kExtent, kStride };
+    enum class Fill : std::uint8_t { kPointer, kValue, kAddress, kExtent, kStride };
     struct Item {
         Fill fill{};
         std::uint8_t dimension = 0;
@@ -163,6 +163,7 @@ public:
     struct Failure {
         Diagnostics diagnostics;
         RuntimeError error;
+        std::string source;  // the generated text, where `error` is about it
     };
     // Makes an executable for a signature, or reports why not.
     using Build = std::function<std::shared_ptr<Executable>(const Signature&, Failure&)>;

@@ -201,6 +201,21 @@ def test_python_floats_are_weak_and_numpy_scalars_are_not(tmp_path):
         assert out[0] == want[0]
 
 
+@pytest.mark.parametrize("value", [1 + 2j, np.complex64(1 + 2j), np.complex128(3 - 1j)])
+def test_complex_scalars(tmp_path, value):
+    f = fresh(
+        """
+        @parpy.jit
+        def f(x, out, a):
+            out[0] = x[0] * a
+        """,
+        tmp_path,
+    )
+    out = np.zeros(1, complex)
+    f(np.full(1, 2 + 1j), out, value, opts=CPU)
+    assert out[0] == (2 + 1j) * value
+
+
 @pytest.mark.parametrize("dtype", ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"])
 def test_element_types(dtype):
     x = np.array([0, 1, 0], dtype)

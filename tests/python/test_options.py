@@ -102,6 +102,10 @@ def test_fields_are_keywords_and_attributes():
         ("includes", "dir", TypeError, "a list of str, not 'dir'"),
         ("libs", [1], TypeError, "1 is none"),
         ("stream", "s", TypeError, "a CUDA stream"),
+        ("legality", "lax", ValueError, "must be one of 'check', 'strict', 'trust', not 'lax'"),
+        ("legality", "strict", NotImplementedError, "option 'legality' = 'strict' is not part of this version"),
+        ("check", "all", NotImplementedError, "option 'check' = 'all' is not part of this version"),
+        ("implicit_shape_labels", True, NotImplementedError, "not part of this version"),
     ],
 )
 def test_validation(name, value, error, message):
@@ -225,3 +229,34 @@ def test_the_default_backend_can_be_chosen():
             f(np.zeros(1), opts=opts)
     finally:
         parpy.backend.set_default(CompileBackend.Auto)
+
+
+def test_write_output_keeps_what_does_not_compile(tmp_path, monkeypatch):
+    @parpy.jit
+    def f(x):
+        x[0] = 1
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    opts = CompileOptions(backend=CompileBackend.Cpu, extra_flags=["--no-such-flag"])
+    with pytest.raises(parpy.BackendError) as plain:
+        f(np.zeros(1), opts=opts)
+    assert "generated code is in" not in str(plain.value)
+    opts.write_output = True
+    with pytest.raises(parpy.BackendError, match="the generated code is in") as kept:
+        f(np.zeros(1), opts=opts)
+    path = str(kept.value).split("the generated code is in ")[1].split()[0]
+    with open(path) as file:
+        assert "// ---- host code ----" in file.read()
+
+
+def test_verbose_backend_resolution_says_why(capsys):
+    @parpy.jit
+    def f(x):
+        x[0] = 1
+
+    opts = CompileOptions(verbose_backend_resolution=True)
+    f(np.zeros(1), opts=opts)
+    assert capsys.readouterr().out.startswith("the back end Cuda is ")
+    f(np.zeros(1), opts=opts)
+    assert capsys.readouterr().out == ""
