@@ -8,16 +8,6 @@ namespace parpy {
 
 namespace {
 
-// Everything that the object depends on besides the text.
-std::string identity_of(const CppOptions& options) {
-    static const std::string compiler = cpp_compiler_identity();
-    std::string result = compiler;
-    result += options.fast_math ? "\nfast" : "\nstrict";
-    for (const std::string& flag : options.extra_flags)
-        result += "\n" + flag;
-    return result;
-}
-
 // Text that pulls in files depends on their contents, which no key knows.
 bool self_contained(const Program& program, const CppOptions& options) {
     if (program.host.find("#include") != std::string::npos) return false;
@@ -41,8 +31,9 @@ HostCode load_host_code(const Program& program, const Options& options, RuntimeE
 
     KernelCache& cache = KernelCache::instance();
     const bool cacheable = self_contained(program, cpp);
-    const std::string key =
-        cacheable ? KernelCache::key("cpu", identity_of(cpp), program.host) : std::string();
+    const std::string key = cacheable
+                                ? KernelCache::key("cpu", cpp_compiler_identity(cpp), program.host)
+                                : std::string();
     std::string object;
     if (cacheable) object = cache.get(key).value_or("");
     if (object.empty()) {

@@ -50,6 +50,11 @@ void run_in_arena(const Split& split, Body body, void* frame) {
     });
 }
 
+std::int64_t processor_count() {
+    static const std::int64_t count = std::max(tbb::info::default_concurrency(), 1);
+    return count;
+}
+
 // An arena of at most `workers` threads; each calling thread keeps the one it used last.
 tbb::task_arena& bounded_arena(std::int64_t workers) {
     static thread_local std::unique_ptr<tbb::task_arena> arena;
@@ -65,10 +70,9 @@ tbb::task_arena& bounded_arena(std::int64_t workers) {
 
 std::int64_t worker_count() {
     static const std::int64_t count = [] {
-        const std::int64_t processors = std::max(tbb::info::default_concurrency(), 1);
         const char* bound = std::getenv("PARPY_NUM_THREADS");
         const std::int64_t wanted = bound == nullptr ? 0 : std::atoll(bound);
-        return wanted > 0 ? std::min(wanted, processors) : processors;
+        return wanted > 0 ? std::min(wanted, processor_count()) : processor_count();
     }();
     return count;
 }
@@ -92,8 +96,7 @@ extern "C" std::int64_t parpy_chunks(ParpyContext*, std::int64_t iterations, dou
     if (max_workers > 0) workers = std::min(workers, max_workers);
     const double work = static_cast<double>(iterations) * cost;
     if (workers < 2 || iterations < 2 || !(work >= kSerialBelow)) return 1;
-    const std::int64_t most =
-        std::min({iterations, workers * kChunksPerWorker, kParpyMaxChunks});
+    const std::int64_t most = std::min({iterations, workers * kChunksPerWorker, kParpyMaxChunks});
     const double wanted = std::min(work / kChunkWork, static_cast<double>(most));
     std::int64_t chunks = std::max(static_cast<std::int64_t>(wanted), std::int64_t{2});
     if (chunks > workers) chunks -= chunks % workers;
@@ -118,7 +121,7 @@ extern "C" void parpy_parallel_for(ParpyContext*, std::int64_t iterations, std::
         return;
     }
     note_workers_exist();
-    if (workers == tbb::info::default_concurrency()) {
+    if (workers == processor_count()) {
         run_in_arena(split, body, frame);
     } else {
         bounded_arena(workers).execute([&] { run_in_arena(split, body, frame); });

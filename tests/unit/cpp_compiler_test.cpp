@@ -205,6 +205,15 @@ TEST(CppCompiler, ContractionIsFastMathAlone) {
     EXPECT_EQ(g(a, b, c), std::fma(a, b, c));
 }
 
+TEST(CppCompiler, HalfPrecisionResolves) {
+    const Built built(
+        "extern \"C\" { double round_trip(double x) { return (double)(_Float16)x; }"
+        "__int128 divide(__int128 a, __int128 b) { return a / b; } }");
+    auto* round_trip = built.get<double(double)>("round_trip");
+    ASSERT_TRUE(round_trip);
+    EXPECT_EQ(round_trip(1.0 + 0x1p-11 + 0x1p-30), 1.0 + 0x1p-10);  // rounded once, not twice
+}
+
 TEST(CppCompiler, MaximumPropagatesNaN) {
     const Built built(
         "float parpy_max(float, float) __asm__(\"llvm.maximum.f32\") __attribute__((const));"

@@ -356,10 +356,13 @@ bool compile(std::string_view source, std::string_view file_name, const CppOptio
 
 }  // namespace
 
-std::string cpp_compiler_identity() {
-    const Host& h = host();
-    return clang::getClangFullVersion() + "\n" + h.triple + " " + h.processor + " " + h.features +
-           "\n" + std::string(kPasses) + "\nno-lsr nsz-minmax";
+std::string cpp_compiler_identity(const CppOptions& options) {
+    static const std::string compiler =
+        clang::getClangFullVersion() + "\n" + std::string(kPasses) + "\nno-lsr nsz-minmax";
+    std::string result = compiler;
+    for (const std::string& argument : cc1_arguments(options))
+        result += "\n" + argument;
+    return result;
 }
 
 std::string compile_cpp(std::string_view source, std::string_view file_name,

@@ -1,5 +1,6 @@
 // Object file to addresses: ORC's linker, one JITDylib per program, removed with its LoadedObject.
-// Finds the parpy_* functions of runtime/abi.h by address and libm and libc by name.
+// Finds the parpy_* functions of runtime/abi.h by address, and by name those of libm, libc and libgcc
+// (half precision, 128-bit integers).
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/ExecutionEngine/Orc/ObjectFileInterface.h>
@@ -57,7 +58,7 @@ llvm::Expected<std::unique_ptr<LLJIT>> make_jit() {
     JITDylib& main = (*jit)->getMainJITDylib();
     if (llvm::Error e = main.define(llvm::orc::absoluteSymbols(abi_symbols(**jit)))) return e;
     const char prefix = (*jit)->getDataLayout().getGlobalPrefix();
-    for (const char* library : {"libm.so.6", "libc.so.6"}) {
+    for (const char* library : {"libm.so.6", "libc.so.6", "libgcc_s.so.1"}) {
         auto generator = llvm::orc::DynamicLibrarySearchGenerator::Load(library, prefix);
         if (!generator) return generator.takeError();
         main.addGenerator(std::move(*generator));
