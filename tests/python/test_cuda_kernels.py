@@ -5,8 +5,6 @@ No GPU is needed: the printed text runs on the CPU with the threads of each bloc
 
 from __future__ import annotations
 
-import builtins
-
 import numpy as np
 import pytest
 
@@ -342,7 +340,7 @@ def test_nan_among_the_elements_is_skipped(start, requested):
     (stencil, (np.ones(90), np.ones(90), 90, 6), {"N": 64}),
     (until_small, (np.ones(50), 50), {"N": 64}),
     (reductions, (np.ones(9), np.ones(9, np.int64), np.ones(9, bool), np.ones(9), 9), {"N": 96}),
-], ids=builtins.str)
+], ids=lambda value: getattr(value, "__name__", None))
 def test_nvrtc_takes_the_text(function, arguments, mapping):
     simt.compile_with_nvrtc(simt.cuda_text(function, arguments, mapping))
 
