@@ -11,6 +11,7 @@
 #include "passes/infer_types.h"
 #include "passes/legalize_cpu.h"
 #include "passes/legalize_cuda_barriers.h"
+#include "passes/legalize_cuda_calls.h"
 #include "passes/legalize_cuda_loops.h"
 #include "passes/legalize_cuda_reductions.h"
 #include "passes/map_loops.h"
@@ -63,6 +64,8 @@ const std::vector<Row>& table() {
           "before kernels are outlined: what is narrow there is narrow in their parameters too"}, On::kCuda},
         {{"outline-kernels", outline_kernels, kKernels,
           "after split-kernels: every nest is now one kernel"}, On::kCuda},
+        {{"legalize-cuda-calls", legalize_cuda_calls, kKernels,
+          "before the reductions, whose own calls every thread must make"}, On::kCuda},
         {{"legalize-cuda-reductions", legalize_cuda_reductions, kKernels,
           "while loops still have levels: they say which threads hold partial values"}, On::kCuda},
         {{"legalize-cuda-barriers", legalize_cuda_barriers, kKernels,
