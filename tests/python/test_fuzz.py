@@ -1,0 +1,17 @@
+"""A few random programs of tests/fuzz, compiled and interpreted; `python tests/fuzz/programs.py` runs more."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
+import programs
+
+
+@pytest.mark.parametrize("first", range(0, 60, 15))
+def test_random_programs_agree_with_the_interpreter(first, tmp_path):
+    for seed in range(first, first + 15):
+        assert (found := programs.difference(seed, tmp_path)) is None, found
