@@ -154,8 +154,10 @@ std::string fill(std::string_view pattern, const std::array<std::string, 2>& par
     return out;
 }
 
-bool is_list_delimiter(char c) {
-    return c == '(' || c == ')' || c == '{' || c == '}' || c == ',' || c == ' ';
+// Does an operand between these characters of a row stand alone in an argument list?
+bool stands_alone(char left, char right) {
+    return (left == '(' || left == '{' || left == ' ') &&
+           (right == ')' || right == '}' || right == ',');
 }
 
 }  // namespace
@@ -345,8 +347,9 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
     // How tightly operand `i` must bind, standing between `left` and `right`.
     const auto needed = [&](std::size_t i, char left, char right) {
         if (call) {
-            const bool in_list = is_list_delimiter(left) && is_list_delimiter(right);
-            return in_list ? Precedence::kAssignment : Precedence::kPostfix;
+            return stands_alone(left, right) ? Precedence::kAssignment
+                   : left == ')'             ? Precedence::kUnary
+                                             : Precedence::kPostfix;
         }
         if (row.precedence == Precedence::kTernary) {
             return i == 0 ? Precedence::kLogicalOr : Precedence::kTernary;
