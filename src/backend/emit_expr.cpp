@@ -393,7 +393,8 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
             const auto i = static_cast<std::size_t>(which - '0');
             const char left = p >= 2 ? row.text[p - 2] : '\0';
             const char right = p + 1 < row.text.size() ? row.text[p + 1] : '\0';
-            fetch(i, needed(i, left, right), exactly);
+            // Of a helper template the first argument names the type, and the others convert.
+            fetch(i, needed(i, left, right), exactly && (!call || i == 0));
             if (row.text.starts_with('-') && operands[i].text.starts_with('-')) {  // not --x
                 operands[i].text = "(" + operands[i].text + ")";
             }
@@ -466,6 +467,8 @@ Text ExprPrinter::print(const Expr& expr) const {
         }
         case Op::kConvert:
             return print_convert(expr);
+        case Op::kIndex:
+            return print_index(expr);
         case Op::kCall:
             return print_call(expr);
         case Op::kAtomicAdd: {
@@ -478,6 +481,23 @@ Text ExprPrinter::print(const Expr& expr) const {
         default:
             return print_row(expr, row_of(expr));
     }
+}
+
+// A subscript of unknown sign. The helper takes operands of any width, so none is widened for it.
+Text ExprPrinter::print_index(const Expr& expr) const {
+    if (ir::is_unsigned_integer(expr.type.scalar)) {
+        return print(*expr.operands[0]);
+    }
+    const Expr* index = expr.operands[0];
+    while (index->op == Op::kConvert && ir::is_signed_integer(index->operands[0]->type.scalar) &&
+           widens(index->operands[0]->type.scalar, index->type.scalar)) {
+        index = index->operands[0];
+    }
+    const bool before = std::exchange(counting_, true);
+    const Text i = operand(*index, Precedence::kAssignment);
+    const Text n = operand(*expr.operands[1], Precedence::kAssignment);
+    counting_ = before;
+    return {"index(" + i.text + ", " + n.text + ")", Precedence::kPostfix, common(i.type, n.type)};
 }
 
 Text ExprPrinter::print_call(const Expr& expr) const {

@@ -94,8 +94,6 @@ constexpr Spelling kOperators[] = {
     {kRadians, kF64s, "$0 * 0.017453292519943295", kMultiplicative},
     {kGcd, kIntegers, "gcd($0, $1)"},
     {kLcm, kIntegers, "lcm($0, $1)"},
-    {kIndex, kSigned, "index($0, $1)"},
-    {kIndex, kUnsigned, "$0"},
     {kIsnan, kFloats, "is_nan($0)"},
     {kIsinf, kFloats, "is_inf($0)"},
     {kIsfinite, kFloats, "is_finite($0)"},

@@ -1,0 +1,103 @@
+// ---- device code ----
+// halves(h: f16[100], b: bf16[100], d: f64[100])
+typedef unsigned short u16;
+#define INLINE_MEMBER __device__ __forceinline__
+// Half precision: stored in 16 bits, computed in float, rounded after every operation.
+struct f16 {
+    u16 bits;
+    f16() = default;
+    INLINE_MEMBER f16(float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
+    INLINE_MEMBER operator float() const {
+        float x;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+        return x;
+    }
+};
+#define INLINE static __device__ __forceinline__
+// Float to integer: towards zero, out of range to the nearest integer there is, NaN to 0.
+template <class I, class F> INLINE I saturate(F a) {
+    constexpr bool is_signed = (I)-1 < 0;
+    constexpr int bits = 8 * sizeof(I) - is_signed;
+    constexpr I highest = (I)(~0ull >> (64 - bits)), lowest = is_signed ? (I)(-highest - 1) : (I)0;
+    constexpr F limit = (F)(1ull << (bits - 1)) * 2;
+    const F inside = a < limit && a >= (F)lowest ? a : (F)0;
+    return a >= limit ? highest : a < (F)lowest ? lowest : (I)inside;
+}
+typedef unsigned int u32;
+INLINE float f32_from_bits(u32 bits) { return __uint_as_float(bits); }
+INLINE u32 f32_bits(float x) { return __float_as_uint(x); }
+INLINE float f32_to_odd(double x) {
+    const float near = (float)x;
+    const double back = near;
+    if (back == x || x != x) return near;
+    const bool beyond = (back < 0 ? -back : back) > (x < 0 ? -x : x);
+    return f32_from_bits((f32_bits(near) - beyond) | 1);
+}
+// Rounds once: to float by rounding to odd, so that the rounding to f16 is the right one.
+INLINE f16 f16_from_f64(double x) { return (f16)f32_to_odd(x); }
+// The upper half of a float, computed in float, rounded to nearest after every operation.
+struct bf16 {
+    u16 bits;
+    bf16() = default;
+    INLINE_MEMBER bf16(float x) {
+        const u32 wide = f32_bits(x);
+        bits = (u16)(x == x ? (wide + 0x7fff + (wide >> 16 & 1)) >> 16 : wide >> 16 | 0x40);
+    }
+    INLINE_MEMBER operator float() const { return f32_from_bits((u32)bits << 16); }
+};
+typedef long long i64;
+
+extern "C" __global__ void __launch_bounds__(128) halves_i(
+        f16* __restrict__ h, bf16* __restrict__ b, const double* __restrict__ d) {
+    // input.ir:6: for i in range(n):
+    int i = (int)threadIdx.x;
+    if (i < 100) {
+        // input.ir:7: h[i] = h[i] * h[i] + 0.1 * exp(h[i])
+        h[i] = (f16)(h[i] * h[i]) + (f16)(0.099975586f * (f16)expf(h[i]));
+        // input.ir:8: b[i] = b[i] / 3.0 if b[i] > 1.0 else -b[i]
+        b[i] = b[i] > 1.0f ? (bf16)(b[i] / 3.0f) : (bf16)-b[i];
+        // input.ir:9: h[i] = f16(d[i]) + f16(int(h[i]))
+        h[i] = f16_from_f64(d[i]) + (f16)(float)saturate<i64>((float)h[i]);
+    }
+}
+
+// ---- host code ----
+struct ParpyContext;
+typedef unsigned int u32;
+extern "C" int parpy_launch(ParpyContext*, int kernel, u32 grid_x, u32 grid_y, u32 grid_z,
+                            u32 block_x, u32 block_y, u32 block_z, u32 shared_bytes,
+                            void** arguments);
+typedef _Float16 f16;
+typedef unsigned short u16;
+#define INLINE_MEMBER inline __attribute__((always_inline))
+#define INLINE static inline __attribute__((always_inline))
+INLINE u32 f32_bits(float x) { return __builtin_bit_cast(u32, x); }
+INLINE float f32_from_bits(u32 bits) { return __builtin_bit_cast(float, bits); }
+// The upper half of a float, computed in float, rounded to nearest after every operation.
+struct bf16 {
+    u16 bits;
+    bf16() = default;
+    INLINE_MEMBER bf16(float x) {
+        const u32 wide = f32_bits(x);
+        bits = (u16)(x == x ? (wide + 0x7fff + (wide >> 16 & 1)) >> 16 : wide >> 16 | 0x40);
+    }
+    INLINE_MEMBER operator float() const { return f32_from_bits((u32)bits << 16); }
+};
+typedef unsigned long long u64;
+
+extern "C" int halves(ParpyContext* context, f16* __restrict h, bf16* __restrict b,
+                      const double* __restrict d) {
+    // input.ir:6: for i in range(n):
+    {
+        void* arguments[] = {(void*)&h, (void*)&b, (void*)&d};
+        const int error = parpy_launch(context, 0, 1, 1, 1, 128, 1, 1, 0, arguments);
+        if (error) {
+            return error;
+        }
+    }
+    return 0;
+}
+
+extern "C" int halves_slots(ParpyContext* context, const u64* slots) {
+    return halves(context, (f16*)slots[0], (bf16*)slots[1], (const double*)slots[2]);
+}

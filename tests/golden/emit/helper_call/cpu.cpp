@@ -1,0 +1,68 @@
+// ---- host code ----
+// norms(x: f32[1000, 3], y: f32[1000])
+#define INLINE static inline __attribute__((always_inline))
+struct ParpyContext;
+typedef long long i64;
+extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_workers);
+extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i64 max_workers,
+                                   void (*body)(void* frame, i64 begin, i64 end, i64 chunk),
+                                   void* frame);
+template <class T> INLINE T square(T a) { return (T)(a * a); }
+typedef unsigned long long u64;
+// A Python subscript of n elements, counted from the start.
+template <class T> INLINE T index(T i, T n) { return i < 0 ? (T)((u64)i + (u64)n) : i; }
+
+static i64 factorial(i64 n);
+
+// input.ir:9: helper length(x, i, n):
+INLINE float length(const float* x, i64 i, i64 n) {
+    // input.ir:10: s = 0.0
+    float s = 0.0f;
+    // input.ir:11: for k in range(n):
+    for (i64 k = 0; k < n; ++k) {
+        // input.ir:12: s += square(x[i, k])
+        s = s + square(x[index(i, 1000LL) * 3 + k]);
+    }
+    // input.ir:13: return sqrt(s)
+    return __builtin_sqrtf(s);
+}
+
+// input.ir:15: helper factorial(n):
+static i64 factorial(i64 n) {
+    // input.ir:16: if n < 2:
+    if (n < 2) {
+        // input.ir:17: return 1
+        return 1;
+    }
+    // input.ir:18: return n * factorial(n - 1)
+    return n * factorial(n - 1);
+}
+
+struct norms_i_frame {
+    const float* x;
+    float* y;
+};
+
+static void norms_i(void* frame, i64 begin, i64 end, i64 chunk) {
+    const norms_i_frame& f = *(const norms_i_frame*)frame;
+    const float* const __restrict x = f.x;
+    float* const __restrict y = f.y;
+    // input.ir:6: for i in range(n):
+    #pragma clang loop vectorize(assume_safety)
+    for (i64 i = begin; i < end; ++i) {
+        // input.ir:7: y[i] = length(x, i, 3) + f32(factorial(3))
+        y[i] = length(x, i, 3) + (float)factorial(3);
+    }
+}
+
+extern "C" int norms(ParpyContext* context, const float* __restrict x, float* __restrict y) {
+    // input.ir:6: for i in range(n):
+    const i64 chunks = parpy_chunks(context, 1000, 13.1, 1000);
+    norms_i_frame norms_i_args = {x, y};
+    parpy_parallel_for(context, 1000, chunks, 1000, norms_i, &norms_i_args);
+    return 0;
+}
+
+extern "C" int norms_slots(ParpyContext* context, const u64* slots) {
+    return norms(context, (const float*)slots[0], (float*)slots[1]);
+}
