@@ -3,6 +3,7 @@
 #include "passes/outline_workers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 #include "analysis/cost.h"
@@ -183,7 +184,7 @@ private:
         kernel->result = Type::none();
         Launch* launch = b.launch(kernel, {});
         launch->iterations = iterations;
-        launch->cost = cost_of_iteration(loop);
+        launch->cost = std::max(0.1, std::round(10 * cost_of_iteration(loop)) / 10);
         launch->max_workers = loop.mapping.threads;
         Substitution substitution = own_variables(loop, captured);
         for (Var* var : captured) {
