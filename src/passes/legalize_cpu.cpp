@@ -107,13 +107,6 @@ public:
                 make_plain(*stmt, out);
                 out.push_back(stmt);
             });
-            rewrite_stmts(function->body, [&](Stmt* stmt, Body& out) {
-                if (auto* loop = stmt->as<For>()) {
-                    split_by_sign(*loop, out);
-                } else {
-                    out.push_back(stmt);
-                }
-            });
         }
     }
 
@@ -297,38 +290,6 @@ private:
             store->update.reset();
             store->atomic = false;
         }
-    }
-
-    // ------------------------------------------------------------ negative subscripts
-
-    // A subscript that is the loop's own variable, of unknown sign.
-    static bool asks_sign(const Expr& e, const Var* var) {
-        const Expr* index = e.op == Op::kIndex ? e.operands[0] : nullptr;
-        return index != nullptr && index->op == Op::kVar && index->var == var;
-    }
-
-    // An innermost loop that subscripts by its variable, whose sign is not known, tests the sign in
-    // every iteration. Where it starts from zero or above, as nearly always, it need not.
-    void split_by_sign(For& loop, Body& out) {
-        bool asks = false;
-        for_each_expr(loop.body, [&](const Expr& e) { asks |= asks_sign(e, loop.var); });
-        const auto step = constant_integer(loop.step);
-        if (!asks || !step || *step <= 0 || has_loop(loop.body)) {
-            out.push_back(&loop);
-            return;
-        }
-        Builder b(module_, loop.span);
-        if (loop.begin->op != Op::kVar) {
-            Var* begin = b.scalar(loop.var->name + "_begin", loop.var->type.scalar);
-            out.push_back(b.assign(begin, loop.begin));
-            loop.begin = b.var(begin);
-        }
-        Stmt* copy = clone(module_, static_cast<const Stmt*>(&loop));
-        rewrite(copy->as<For>()->body,
-                [&](Expr* e) { return asks_sign(*e, loop.var) ? e->operands[0] : e; });
-        Expr* plain =
-            b.binary(Op::kGe, clone(module_, loop.begin), b.integer(0, loop.var->type.scalar));
-        out.push_back(b.if_(plain, {copy}, {&loop}));
     }
 
     Module& module_;

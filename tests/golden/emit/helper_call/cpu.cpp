@@ -9,8 +9,8 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
                                    void* frame);
 template <class T> INLINE T square(T a) { return (T)(a * a); }
 typedef unsigned long long u64;
-// A Python subscript of n elements, counted from the start.
-template <class T> INLINE T index(T i, T n) { return i < 0 ? (T)((u64)i + (u64)n) : i; }
+// A subscript as Python has it: negative ones count from the end.
+template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
 
 static i64 factorial(i64 n);
 
@@ -21,7 +21,7 @@ INLINE float length(const float* x, i64 i, i64 n) {
     // input.ir:11: for k in range(n):
     for (i64 k = 0; k < n; ++k) {
         // input.ir:12: s += square(x[i, k])
-        s = s + square(x[index(i, 1000LL) * 3 + k]);
+        s = s + square(x[index(i, 1000) * 3 + k]);
     }
     // input.ir:13: return sqrt(s)
     return __builtin_sqrtf(s);

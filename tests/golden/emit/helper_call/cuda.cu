@@ -4,10 +4,10 @@
 template <class T> INLINE T square(T a) { return (T)(a * a); }
 typedef long long i64;
 typedef unsigned long long u64;
-template <class T> INLINE T wrap_sub(T a, T b) { return (T)((u64)a - (u64)b); }
-template <class T> INLINE T wrap_mul(T a, T b) { return (T)((u64)a * (u64)b); }
-// A Python subscript of n elements, counted from the start.
-template <class T> INLINE T index(T i, T n) { return i < 0 ? (T)((u64)i + (u64)n) : i; }
+template <class T> INLINE T wrap_sub(T a, decltype(T()) b) { return (T)((u64)a - (u64)b); }
+template <class T> INLINE T wrap_mul(T a, decltype(T()) b) { return (T)((u64)a * (u64)b); }
+// A subscript as Python has it: negative ones count from the end.
+template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
 
 static __device__ i64 factorial(i64 n);
 
@@ -18,7 +18,7 @@ INLINE float length(const float* x, i64 i, i64 n) {
     // input.ir:11: for k in range(n):
     for (i64 k = 0; k < n; ++k) {
         // input.ir:12: s += square(x[i, k])
-        s = s + square(x[index(i, 1000LL) * 3 + k]);
+        s = s + square(x[index(i, 1000) * 3 + k]);
     }
     // input.ir:13: return sqrt(s)
     return sqrtf(s);
@@ -32,7 +32,7 @@ static __device__ i64 factorial(i64 n) {
         return 1;
     }
     // input.ir:18: return n * factorial(n - 1)
-    return wrap_mul(n, factorial(wrap_sub(n, 1LL)));
+    return wrap_mul(n, factorial(wrap_sub(n, 1)));
 }
 
 extern "C" __global__ void __launch_bounds__(1024) norms_i(

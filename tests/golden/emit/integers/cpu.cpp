@@ -7,23 +7,23 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
                                    void (*body)(void* frame, i64 begin, i64 end, i64 chunk),
                                    void* frame);
 #define INLINE static inline __attribute__((always_inline))
-template <class T> INLINE T min_py(T a, T b) { return b < a ? b : a; }
+template <class T> INLINE T min_py(T a, decltype(T()) b) { return b < a ? b : a; }
 typedef unsigned char u8;
 typedef unsigned long long u64;
-template <class T> INLINE T div_unsigned(T a, T b) { return b == 0 ? (T)0 : (T)(a / b); }
+template <class T> INLINE T div_unsigned(T a, decltype(T()) b) { return b == 0 ? (T)0 : (T)(a / b); }
 // Has the sign of the divisor; x % 0 is 0.
-template <class T> INLINE T floor_mod(T a, T b) {
+template <class T> INLINE T floor_mod(T a, decltype(T()) b) {
     if (b == 0 || b == -1) return 0;
     const T r = (T)(a % b);
     return (T)(r != 0 && (r < 0) != (b < 0) ? r + b : r);
 }
 // Rounds towards minus infinity; the divisor is positive.
-template <class T> INLINE T floor_div_pos(T a, T b) {
+template <class T> INLINE T floor_div_pos(T a, decltype(T()) b) {
     const T flip = (T)(a >> (8 * sizeof(T) - 1));
     return (T)((a ^ flip) / b ^ flip);
 }
 // Wraps; a negative exponent gives 0, unless the base is 1 or -1.
-template <class T> INLINE T int_pow(T base, T exponent) {
+template <class T> INLINE T int_pow(T base, decltype(T()) exponent) {
     if (exponent < 0) return base == 1 ? (T)1 : base == (T)-1 ? (T)(exponent & 1 ? -1 : 1) : (T)0;
     u64 result = 1, power = (u64)base;
     for (; exponent != 0; exponent = (T)(exponent >> 1)) {

@@ -1,28 +1,28 @@
 // ---- device code ----
 // integers(a: i32[100], b: u8[100], c: i64[100], flags: bool[100])
 #define INLINE static __device__ __forceinline__
-template <class T> INLINE T min_py(T a, T b) { return b < a ? b : a; }
+template <class T> INLINE T min_py(T a, decltype(T()) b) { return b < a ? b : a; }
 typedef long long i64;
 typedef unsigned char u8;
 typedef unsigned long long u64;
-template <class T> INLINE T wrap_add(T a, T b) { return (T)((u64)a + (u64)b); }
-template <class T> INLINE T wrap_sub(T a, T b) { return (T)((u64)a - (u64)b); }
-template <class T> INLINE T wrap_mul(T a, T b) { return (T)((u64)a * (u64)b); }
+template <class T> INLINE T wrap_add(T a, decltype(T()) b) { return (T)((u64)a + (u64)b); }
+template <class T> INLINE T wrap_sub(T a, decltype(T()) b) { return (T)((u64)a - (u64)b); }
+template <class T> INLINE T wrap_mul(T a, decltype(T()) b) { return (T)((u64)a * (u64)b); }
 template <class T> INLINE T wrap_neg(T a) { return (T)(0 - (u64)a); }
-template <class T> INLINE T div_unsigned(T a, T b) { return b == 0 ? (T)0 : (T)(a / b); }
+template <class T> INLINE T div_unsigned(T a, decltype(T()) b) { return b == 0 ? (T)0 : (T)(a / b); }
 // Has the sign of the divisor; x % 0 is 0.
-template <class T> INLINE T floor_mod(T a, T b) {
+template <class T> INLINE T floor_mod(T a, decltype(T()) b) {
     if (b == 0 || b == -1) return 0;
     const T r = (T)(a % b);
     return (T)(r != 0 && (r < 0) != (b < 0) ? r + b : r);
 }
 // Rounds towards minus infinity; the divisor is positive.
-template <class T> INLINE T floor_div_pos(T a, T b) {
+template <class T> INLINE T floor_div_pos(T a, decltype(T()) b) {
     const T flip = (T)(a >> (8 * sizeof(T) - 1));
     return (T)((a ^ flip) / b ^ flip);
 }
 // Wraps; a negative exponent gives 0, unless the base is 1 or -1.
-template <class T> INLINE T int_pow(T base, T exponent) {
+template <class T> INLINE T int_pow(T base, decltype(T()) exponent) {
     if (exponent < 0) return base == 1 ? (T)1 : base == (T)-1 ? (T)(exponent & 1 ? -1 : 1) : (T)0;
     u64 result = 1, power = (u64)base;
     for (; exponent != 0; exponent = (T)(exponent >> 1)) {

@@ -12,7 +12,7 @@ INLINE float warp_sum_f32(float value) {
 }
 
 extern "C" __global__ void __launch_bounds__(128) row_sums_N(
-        const float* __restrict__ x, float* __restrict__ y) {
+        const float* __restrict__ x, float* y) {
     // input.ir:8: for j in range(M):
     __shared__ float block_f32[4];
     // input.ir:6: for i in range(N):

@@ -20,7 +20,7 @@ extern "C" double maximum_f64(double, double) __asm__("llvm.maximum.f64")
 // max(a, b) of Python, where b may be any of the values: a NaN there loses.
 INLINE float max_any_order(float a, float b) { return maximum_f32(a, b == b ? b : -INFINITY); }
 INLINE double max_any_order(double a, double b) { return maximum_f64(a, b == b ? b : -INFINITY); }
-template <class T> INLINE T max_py(T a, T b) { return b > a ? b : a; }
+template <class T> INLINE T max_py(T a, decltype(T()) b) { return b > a ? b : a; }
 typedef unsigned long long u64;
 
 struct scalar_sum_i_frame {
@@ -76,7 +76,7 @@ extern "C" int scalar_sum(ParpyContext* context, const double* __restrict x,
     out[0] = s;
     // input.ir:12: for i in range(n):
     double out_parts[1024];
-    const i64 chunks_1 = parpy_chunks(context, 100000, 0.9, 1024);
+    const i64 chunks_1 = parpy_chunks(context, 100000, 1.0, 1024);
     scalar_sum_i_1_frame scalar_sum_i_1_args = {x, out_parts};
     parpy_parallel_for(context, 100000, chunks_1, 1024, scalar_sum_i_1, &scalar_sum_i_1_args);
     for (i64 chunk = 0; chunk < chunks_1; ++chunk) {

@@ -2,7 +2,7 @@
 // scalar_sum(x: f64[100000], out: f64[2])
 #define INLINE static __device__ __forceinline__
 #define INFINITY __int_as_float(0x7f800000)
-template <class T> INLINE T max_py(T a, T b) { return b > a ? b : a; }
+template <class T> INLINE T max_py(T a, decltype(T()) b) { return b > a ? b : a; }
 
 INLINE double warp_sum_f64(double value) {
     value = value + __shfl_xor_sync(0xffffffffu, value, 16);
@@ -28,7 +28,7 @@ INLINE double warp_max_f64(double value) {
 }
 
 extern "C" __global__ void __launch_bounds__(1024) scalar_sum_i(
-        const double* __restrict__ x, double* __restrict__ s_device, double s) {
+        const double* __restrict__ x, double* s_device, double s) {
     // input.ir:7: for i in range(0, n, 3):
     __shared__ double block_f64[32];
     double s_partial = 0.0;
@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(1) scalar_sum_gpu(
 }
 
 extern "C" __global__ void __launch_bounds__(1024) scalar_sum_i_2(
-        const double* __restrict__ x, double* __restrict__ out) {
+        const double* __restrict__ x, double* out) {
     // input.ir:12: for i in range(n):
     __shared__ double block_f64[32];
     double out_partial = -INFINITY;

@@ -2,7 +2,7 @@
 // softmax(x: f32[x_extent0, 1000], y: f32[y_extent0, 1000])
 #define INLINE static __device__ __forceinline__
 #define INFINITY __int_as_float(0x7f800000)
-template <class T> INLINE T max_py(T a, T b) { return b > a ? b : a; }
+template <class T> INLINE T max_py(T a, decltype(T()) b) { return b > a ? b : a; }
 typedef long long i64;
 
 INLINE float warp_max_f32(float value) {
@@ -29,7 +29,7 @@ INLINE float warp_sum_f32(float value) {
 }
 
 extern "C" __global__ void __launch_bounds__(128) softmax_rows(
-        const float* __restrict__ x, i64 x_extent0, float* __restrict__ y) {
+        const float* __restrict__ x, i64 x_extent0, float* y) {
     // input.ir:9: for j in range(x.shape[1]):
     __shared__ float block_f32[4];
     // input.ir:6: for i in range(x.shape[0]):

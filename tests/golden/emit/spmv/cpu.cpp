@@ -9,8 +9,8 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
                                    void* frame);
 typedef unsigned long long u64;
 #define INLINE static inline __attribute__((always_inline))
-// A Python subscript of n elements, counted from the start.
-template <class T> INLINE T index(T i, T n) { return i < 0 ? (T)((u64)i + (u64)n) : i; }
+// A subscript as Python has it: negative ones count from the end.
+template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
 
 struct spmv_i_frame {
     const int* start;
@@ -38,9 +38,17 @@ static void spmv_i(void* frame, i64 begin, i64 end, i64 chunk) {
         // input.ir:7: s = 0.0
         double s = 0.0;
         // input.ir:8: for k in range(start[i], start[i + 1]):
-        for (i64 k = start[i]; k < start[i + 1]; ++k) {
-            // input.ir:9: s += value[k] * x[column[k]]
-            s = s + value[index(k, value_extent0)] * x[index((i64)column[index(k, column_extent0)], x_extent0)];
+        bool k_negative = (i64)start[i] < 0;
+        i64 k_begin = start[i];
+        if (k_begin >= 0) {
+            for (i64 k = k_begin; k < start[i + 1]; ++k) {
+                // input.ir:9: s += value[k] * x[column[k]]
+                s = s + value[(k_negative ? k : k)] * x[index(column[(k_negative ? k : k)], x_extent0)];
+            }
+        } else {
+            for (i64 k = k_begin; k < start[i + 1]; ++k) {
+                s = s + value[(k_negative ? index(k, value_extent0) : k)] * x[index(column[(k_negative ? index(k, column_extent0) : k)], x_extent0)];
+            }
         }
         // input.ir:10: y[i] = s
         y[i] = s;
@@ -52,7 +60,7 @@ extern "C" int spmv(ParpyContext* context, const int* __restrict start, i64 star
                     const double* __restrict value, i64 value_extent0, const double* __restrict x,
                     i64 x_extent0, double* __restrict y, i64 y_extent0, i64 n) {
     // input.ir:6: for i in range(n):
-    const i64 chunks = parpy_chunks(context, n, 148.8, 4096);
+    const i64 chunks = parpy_chunks(context, n, 162.2, 4096);
     spmv_i_frame spmv_i_args = {start, value, x, column, y, value_extent0, column_extent0, x_extent0};
     parpy_parallel_for(context, n, chunks, 4096, spmv_i, &spmv_i_args);
     return 0;

@@ -3,9 +3,8 @@
 //     x: f64[x_extent0], y: f64[y_extent0], n: i64)
 typedef long long i64;
 #define INLINE static __device__ __forceinline__
-typedef unsigned long long u64;
-// A Python subscript of n elements, counted from the start.
-template <class T> INLINE T index(T i, T n) { return i < 0 ? (T)((u64)i + (u64)n) : i; }
+// A subscript as Python has it: negative ones count from the end.
+template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
 
 extern "C" __global__ void __launch_bounds__(1024) spmv_i(
         const int* __restrict__ start, const double* __restrict__ value, i64 value_extent0,
@@ -18,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(1024) spmv_i(
         // input.ir:8: for k in range(start[i], start[i + 1]):
         for (int k = start[i]; k < start[i + 1]; ++k) {
             // input.ir:9: s += value[k] * x[column[k]]
-            s = s + value[index((i64)k, value_extent0)] * x[index((i64)column[index((i64)k, column_extent0)], x_extent0)];
+            s = s + value[index(k, value_extent0)] * x[index(column[index(k, column_extent0)], x_extent0)];
         }
         // input.ir:10: y[i] = s
         y[i] = s;

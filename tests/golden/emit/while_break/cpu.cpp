@@ -9,12 +9,12 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
 typedef unsigned long long u64;
 #define INLINE static inline __attribute__((always_inline))
 // Rounds towards minus infinity; the divisor is positive.
-template <class T> INLINE T floor_div_pos(T a, T b) {
+template <class T> INLINE T floor_div_pos(T a, decltype(T()) b) {
     const T flip = (T)(a >> (8 * sizeof(T) - 1));
     return (T)((a ^ flip) / b ^ flip);
 }
 // In [0, b); the divisor is positive.
-template <class T> INLINE T floor_mod_pos(T a, T b) {
+template <class T> INLINE T floor_mod_pos(T a, decltype(T()) b) {
     const T r = (T)(a % b);
     return (T)(r < 0 ? r + b : r);
 }
@@ -37,9 +37,9 @@ static void collatz_i(void* frame, i64 begin, i64 end, i64 chunk) {
         // input.ir:9: while x > 1:
         while (x > 1) {
             // input.ir:10: if x % 2 == 0:
-            if (floor_mod_pos(x, 2LL) == 0) {
+            if (floor_mod_pos(x, 2) == 0) {
                 // input.ir:11: x = x // 2
-                x = floor_div_pos(x, 2LL);
+                x = floor_div_pos(x, 2);
             } else if (x > 1000000000) {
                 // input.ir:13: count = -1
                 count = -1;

@@ -3,15 +3,15 @@
 typedef long long i64;
 #define INLINE static __device__ __forceinline__
 typedef unsigned long long u64;
-template <class T> INLINE T wrap_add(T a, T b) { return (T)((u64)a + (u64)b); }
-template <class T> INLINE T wrap_mul(T a, T b) { return (T)((u64)a * (u64)b); }
+template <class T> INLINE T wrap_add(T a, decltype(T()) b) { return (T)((u64)a + (u64)b); }
+template <class T> INLINE T wrap_mul(T a, decltype(T()) b) { return (T)((u64)a * (u64)b); }
 // Rounds towards minus infinity; the divisor is positive.
-template <class T> INLINE T floor_div_pos(T a, T b) {
+template <class T> INLINE T floor_div_pos(T a, decltype(T()) b) {
     const T flip = (T)(a >> (8 * sizeof(T) - 1));
     return (T)((a ^ flip) / b ^ flip);
 }
 // In [0, b); the divisor is positive.
-template <class T> INLINE T floor_mod_pos(T a, T b) {
+template <class T> INLINE T floor_mod_pos(T a, decltype(T()) b) {
     const T r = (T)(a % b);
     return (T)(r < 0 ? r + b : r);
 }
@@ -28,9 +28,9 @@ extern "C" __global__ void __launch_bounds__(1024) collatz_i(
         // input.ir:9: while x > 1:
         while (x > 1) {
             // input.ir:10: if x % 2 == 0:
-            if (floor_mod_pos(x, 2LL) == 0) {
+            if (floor_mod_pos(x, 2) == 0) {
                 // input.ir:11: x = x // 2
-                x = floor_div_pos(x, 2LL);
+                x = floor_div_pos(x, 2);
             } else if (x > 1000000000) {
                 // input.ir:13: count = -1
                 count = -1;
@@ -38,10 +38,10 @@ extern "C" __global__ void __launch_bounds__(1024) collatz_i(
                 break;
             } else {
                 // input.ir:16: x = 3 * x + 1
-                x = wrap_add(wrap_mul(3LL, x), 1LL);
+                x = wrap_add(wrap_mul(3LL, x), 1);
             }
             // input.ir:17: count += 1
-            count = wrap_add(count, 1LL);
+            count = wrap_add(count, 1);
         }
         // input.ir:18: steps[i] = i32(count)
         steps[i] = (int)count;
