@@ -39,16 +39,9 @@ static void spmv_i(void* frame, i64 begin, i64 end, i64 chunk) {
         double s = 0.0;
         // input.ir:8: for k in range(start[i], start[i + 1]):
         bool k_negative = (i64)start[i] < 0;
-        i64 k_begin = start[i];
-        if (k_begin >= 0) {
-            for (i64 k = k_begin; k < start[i + 1]; ++k) {
-                // input.ir:9: s += value[k] * x[column[k]]
-                s = s + value[(k_negative ? k : k)] * x[index(column[(k_negative ? k : k)], x_extent0)];
-            }
-        } else {
-            for (i64 k = k_begin; k < start[i + 1]; ++k) {
-                s = s + value[(k_negative ? index(k, value_extent0) : k)] * x[index(column[(k_negative ? index(k, column_extent0) : k)], x_extent0)];
-            }
+        for (i64 k = start[i]; k < start[i + 1]; ++k) {
+            // input.ir:9: s += value[k] * x[column[k]]
+            s = s + value[(k_negative ? index(k, value_extent0) : k)] * x[index(column[(k_negative ? index(k, column_extent0) : k)], x_extent0)];
         }
         // input.ir:10: y[i] = s
         y[i] = s;
