@@ -23,13 +23,7 @@ import parpy
 sys.path.insert(0, {here!r})
 from cpu import kernels
 
-@parpy.jit
-def first(x, n):
-    parpy.label('i')
-    for i in range(n):
-        x[i] = x[i] + 1.0
-
-first(np.ones(8), 8, opts=parpy.par({{'i': parpy.threads(8)}}))
+kernels.increment(np.ones(8), 8, opts=parpy.par({{'i': parpy.threads(8)}}))
 threads = parpy.threads(64)
 rng = np.random.default_rng(0)
 cases = {{

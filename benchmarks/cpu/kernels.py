@@ -8,6 +8,13 @@ import parpy
 
 
 @parpy.jit
+def increment(x, n):
+    parpy.label("i")
+    for i in range(n):
+        x[i] = x[i] + 1.0
+
+
+@parpy.jit
 def axpy(a, x, y, n):
     parpy.label("i")
     for i in range(n):
