@@ -188,7 +188,7 @@ private:
 
     // The operator that `then if condition else otherwise` is, condition comparing just these two.
     static std::optional<Op> picks(const Expr& condition, const Expr& then, const Expr& otherwise) {
-        if (condition.operands.size() != 2 || then.type.is(Scalar::kBool)) return std::nullopt;
+        if (condition.operands.size() != 2) return std::nullopt;
         const Expr& a = *condition.operands[0];
         const Expr& b = *condition.operands[1];
         const bool straight = same(a, then) && same(b, otherwise);

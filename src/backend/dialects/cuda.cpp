@@ -101,8 +101,8 @@ constexpr Spelling kOperators[] = {
     {kShuffleXor, kHalves, "__shfl_xor_sync(0xffffffffu, (float)$0, $1)", kPostfix, kFloat},
     {kShuffleDown, kBools, "(bool)__shfl_down_sync(0xffffffffu, (int)$0, $1)", kUnary},
     {kShuffleXor, kBools, "(bool)__shfl_xor_sync(0xffffffffu, (int)$0, $1)", kUnary},
-    {kShuffleDown, kAll, "__shfl_down_sync(0xffffffffu, $0, $1)", kPostfix},
-    {kShuffleXor, kAll, "__shfl_xor_sync(0xffffffffu, $0, $1)", kPostfix},
+    {kShuffleDown, kAll, "__shfl_down_sync(0xffffffffu, $0, $1)", kPostfix, kPromoted},
+    {kShuffleXor, kAll, "__shfl_xor_sync(0xffffffffu, $0, $1)", kPostfix, kPromoted},
 };
 
 constexpr Snippet kPrelude[] = {
