@@ -4,8 +4,11 @@
 
 #include <structmember.h>
 
+#include <algorithm>
+
 #include "bind_jit.h"
 #include "call_cuda.h"
+#include "owned.h"
 #include "raise.h"
 #include "run.h"
 
@@ -53,13 +56,26 @@ struct CallOptions {
 // While a call with seq=True is running on this thread, Python runs the jit functions it calls too.
 class RunByPython {
 public:
-    RunByPython() { ++depth; }
-    ~RunByPython() { --depth; }
+    RunByPython() {
+        ++depth_;
+        ++anywhere_;
+    }
+    ~RunByPython() {
+        --depth_;
+        --anywhere_;
+    }
     RunByPython(const RunByPython&) = delete;
     RunByPython& operator=(const RunByPython&) = delete;
-    static thread_local int depth;
+    [[nodiscard]] static bool here() {
+        return anywhere_.load(std::memory_order_relaxed) != 0 && depth_ != 0;
+    }
+
+private:
+    static thread_local int depth_;
+    static std::atomic<int> anywhere_;  // spares nearly every call the look at thread-local memory
 };
-thread_local int RunByPython::depth = 0;
+thread_local int RunByPython::depth_ = 0;
+std::atomic<int> RunByPython::anywhere_{0};
 
 // Counts the call among those in flight.
 class Active {
@@ -261,39 +277,80 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
     Py_RETURN_NONE;
 }
 
+// Index of a parameter, or -1.
+Py_ssize_t parameter_index(JitFunction* self, PyObject* keyword) {
+    const Py_ssize_t count = PyTuple_GET_SIZE(self->parameters);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        if (PyTuple_GET_ITEM(self->parameters, i) == keyword) return i;
+    }
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(self->parameters, i), keyword) == 0) return i;
+    }
+    return -1;
+}
+
+// Puts arguments given by position, by keyword and by default in the order of the parameters.
+// False, perhaps with an exception: this takes bind_arguments, whose errors are Python's own.
+bool bind_simply(JitFunction* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords,
+                 PyObject** values, CallOptions& call) {
+    const Py_ssize_t size = self->positional;
+    if (count > size) return false;
+    std::copy_n(args, count, values);
+    std::fill(values + count, values + size, nullptr);
+    const Py_ssize_t keyword_count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+    for (Py_ssize_t i = 0; i < keyword_count; ++i) {
+        PyObject* keyword = PyTuple_GET_ITEM(keywords, i);
+        PyObject* value = args[count + i];
+        const Py_ssize_t index = parameter_index(self, keyword);
+        if (index < 0) {
+            if (take_keyword(keyword, value, call) <= 0) return false;
+        } else {
+            if (values[index] != nullptr) return false;
+            values[index] = value;
+        }
+    }
+    PyObject* defaults = PyFunction_GET_DEFAULTS(self->function);
+    const Py_ssize_t default_count = defaults != nullptr ? PyTuple_GET_SIZE(defaults) : 0;
+    for (Py_ssize_t i = count; i < size; ++i) {
+        if (values[i] != nullptr) continue;
+        const Py_ssize_t index = i - (size - default_count);
+        if (index < 0) return false;
+        values[i] = PyTuple_GET_ITEM(defaults, index);
+    }
+    return true;
+}
+
+PyObject* run_guarded(JitFunction* self, PyObject* const* args, const CallOptions& call) {
+    try {
+        return run_compiled(self, args, call);
+    } catch (...) {
+        set_python_error();
+        return nullptr;
+    }
+}
+
 PyObject* call_function(PyObject* object, PyObject* const* args, std::size_t flagged_count,
                         PyObject* keywords) {
     auto* self = reinterpret_cast<JitFunction*>(object);
     const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
     CallOptions call;
-    call.sequential = RunByPython::depth != 0;
-    PyObject* bound = nullptr;
-    bool direct = count == self->positional;
-    if (direct && keywords != nullptr) {
-        for (Py_ssize_t i = 0; direct && i < PyTuple_GET_SIZE(keywords); ++i) {
-            const int taken = take_keyword(PyTuple_GET_ITEM(keywords, i), args[count + i], call);
-            if (taken < 0) return nullptr;
-            direct = taken != 0;
+    if (count == self->positional && keywords == nullptr && !RunByPython::here()) {
+        return run_guarded(self, args, call);
+    }
+    if (self->positional >= 0 && !RunByPython::here()) {
+        Buffer<PyObject*, kInlineArguments> values(static_cast<std::size_t>(self->positional));
+        if (bind_simply(self, args, count, keywords, values.data(), call)) {
+            if (!call.sequential) return run_guarded(self, values.data(), call);
+        } else if (PyErr_Occurred() != nullptr) {
+            return nullptr;
         }
     }
-    if (!direct) {
-        call = {};
-        call.sequential = RunByPython::depth != 0;
-        bound = bind_arguments(self, args, count, keywords, call);
-        if (bound == nullptr || call.sequential) return bound;
-        args = reinterpret_cast<PyTupleObject*>(bound)->ob_item;
-    } else if (call.sequential) {
-        const RunByPython by_python;
-        return PyObject_Vectorcall(self->function, args, static_cast<std::size_t>(count), nullptr);
-    }
-    PyObject* result = nullptr;
-    try {
-        result = run_compiled(self, args, call);
-    } catch (...) {
-        set_python_error();
-    }
-    Py_XDECREF(bound);
-    return result;
+    call = {};
+    call.sequential = RunByPython::here();
+    const Owned bound(bind_arguments(self, args, count, keywords, call));
+    if (!bound) return nullptr;
+    if (call.sequential) return Py_NewRef(bound.get());
+    return run_guarded(self, reinterpret_cast<PyTupleObject*>(bound.get())->ob_item, call);
 }
 
 // ---------------------------------------------------------------- the type

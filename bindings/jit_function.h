@@ -11,24 +11,13 @@
 #include <vector>
 
 #include "array_intake.h"
+#include "guards.h"
 #include "ir/ir.h"
 #include "numpy_api.h"
 #include "options_object.h"
 #include "runtime/dispatch.h"
 
 namespace parpy {
-
-// A value found outside of the function: in a dict, a closure cell or another mapping.
-struct Place {
-    PyObject* container = nullptr;  // owned references
-    PyObject* key = nullptr;
-    // A new reference to what is there now; null if nothing is (or an exception is set).
-    [[nodiscard]] PyObject* read_new() const;
-};
-struct Guard {
-    Place place;
-    PyObject* expected = nullptr;  // owned; null: nothing may be there
-};
 
 // One parameter of the entry function: a Python parameter, an entry of one that is a dict, or a
 // capture.
@@ -57,7 +46,6 @@ public:
     Surface& operator=(const Surface&) = delete;
 
     int traverse(visitproc visit, void* arg) const;  // for the garbage collector
-    [[nodiscard]] bool guards_hold() const;
     [[nodiscard]] std::size_t argument_count() const { return leaves.size() + captures.size(); }
     [[nodiscard]] Specializations& under(const OptionsRecord* record);
     // "argument 'x'" or "global 'x'", and where it is declared.
@@ -68,7 +56,7 @@ public:
     std::vector<Leaf> leaves;
     bool plain = true;  // leaf i is parameter i
     std::vector<Place> captures;
-    std::vector<Guard> guards;
+    Guards guards;
     std::atomic<PerOptions*> per_options{nullptr};
 
 private:
@@ -84,7 +72,9 @@ struct JitFunction {
     PyObject* parameters;  // tuple of names
     PyObject* dict;
     PyObject* weak_references;
-    Py_ssize_t positional;  // calls with this many positional arguments need no binding; -1: never
+    // The number of parameters where all of them may be given either way; -1: some are
+    // positional-only or keyword-only, and `bind` binds every call.
+    Py_ssize_t positional;
 
     struct State {
         std::atomic<Surface*> surface{nullptr};

@@ -16,24 +16,6 @@ namespace parpy {
 
 std::atomic<std::uint64_t> cache_generation{1};
 
-// ---------------------------------------------------------------- places outside of the function
-
-PyObject* Place::read_new() const {
-    if (PyDict_CheckExact(container)) {
-        PyObject* found = PyDict_GetItemWithError(container, key);
-        Py_XINCREF(found);
-        return found;
-    }
-    if (PyCell_Check(container)) {
-        PyObject* found = PyCell_GET(container);
-        Py_XINCREF(found);
-        return found;
-    }
-    PyObject* found = PyObject_GetItem(container, key);
-    if (found == nullptr && PyErr_ExceptionMatches(PyExc_KeyError)) PyErr_Clear();
-    return found;
-}
-
 namespace {
 
 Place place_of(nb::handle record) {
@@ -42,11 +24,6 @@ Place place_of(nb::handle record) {
     place.key = nb::object(record.attr("key")).release().ptr();
     if (PyUnicode_CheckExact(place.key)) PyUnicode_InternInPlace(&place.key);
     return place;
-}
-
-void release(Place& place) {
-    Py_XDECREF(place.container);
-    Py_XDECREF(place.key);
 }
 
 }  // namespace
@@ -69,12 +46,8 @@ Surface::Surface(PyObject* parsed, PyObject* parameters) {
         captures.push_back(place_of(capture));
     const nb::object missing = nb::module_::import_("parpy._names").attr("MISSING");
     for (nb::handle item : source.attr("guards")) {
-        Guard guard;
-        guard.place = place_of(item);
-        if (nb::object value = item.attr("value"); !value.is(missing)) {
-            guard.expected = value.release().ptr();
-        }
-        guards.push_back(guard);
+        nb::object value = item.attr("value");
+        guards.add(place_of(item), value.is(missing) ? nullptr : value.release().ptr());
     }
     parsed_ = Py_NewRef(parsed);
 }
@@ -86,11 +59,7 @@ Surface::~Surface() {
     for (Leaf& leaf : leaves)
         Py_XDECREF(leaf.key);
     for (Place& capture : captures)
-        release(capture);
-    for (Guard& guard : guards) {
-        release(guard.place);
-        Py_XDECREF(guard.expected);
-    }
+        capture.release();
     Py_XDECREF(parsed_);
 }
 
@@ -98,20 +67,7 @@ int Surface::traverse(visitproc visit, void* arg) const {
     Py_VISIT(parsed_);
     for (const Place& capture : captures)
         Py_VISIT(capture.container);
-    for (const Guard& guard : guards) {
-        Py_VISIT(guard.place.container);
-        Py_VISIT(guard.expected);
-    }
-    return 0;
-}
-
-bool Surface::guards_hold() const {
-    for (const Guard& guard : guards) {
-        PyObject* found = guard.place.read_new();
-        Py_XDECREF(found);  // compared by identity only
-        if (found != guard.expected) return false;
-    }
-    return true;
+    return guards.traverse(visit, arg);
 }
 
 Specializations& Surface::under(const OptionsRecord* record) {
@@ -145,7 +101,7 @@ Surface* current_surface(JitFunction* self) {
     Surface* surface = state.surface.load(std::memory_order_acquire);
     const std::uint64_t generation = cache_generation.load(std::memory_order_relaxed);
     if (surface != nullptr && state.generation.load(std::memory_order_relaxed) == generation &&
-        surface->guards_hold()) {
+        surface->guards.hold()) {
         return surface;
     }
     // Parsing runs Python code, so the lock is not held meanwhile; of two threads the later one

@@ -39,7 +39,7 @@ def jit(function: Callable[..., Any]) -> _native.JitFunction:
         parse_again,
         bind,
         names,
-        -1 if code.co_kwonlyargcount else len(names),
+        -1 if code.co_kwonlyargcount or code.co_posonlyargcount else len(names),
     )
     update_wrapper(made, source.function)
     made.__parpy_source__ = source

@@ -33,7 +33,7 @@ def fresh(body: str, tmp_path: Path, name: str = "f", **names: object):
     file.write_text(text)
     space: dict[str, object] = {"parpy": parpy, "np": np, **names}
     exec(compile(text, str(file), "exec"), space)
-    return space[name]
+    return space if name == "__dict__" else space[name]
 
 
 ADD = """
@@ -87,6 +87,41 @@ def test_wrong_arguments_are_worded_by_python(call):
     with pytest.raises(TypeError) as pythons:
         call(defaults.__wrapped__, x)
     assert str(ours.value) == str(pythons.value)
+
+
+def test_positional_only_parameters(tmp_path):
+    f = fresh(
+        """
+        @parpy.jit
+        def f(x, /, a):
+            x[0] = a
+        """,
+        tmp_path,
+    )
+    x = np.zeros(1)
+    f(x, a=3, opts=CPU)
+    assert x[0] == 3
+    with pytest.raises(TypeError, match="positional-only arguments passed as keyword arguments: 'x'"):
+        f(x=x, a=3, opts=CPU)
+
+
+def test_jit_functions_run_by_python_call_each_other_in_python(tmp_path):
+    space = fresh(
+        """
+        @parpy.jit
+        def g(a):
+            return a, 'anything'
+
+        @parpy.jit
+        def f(x, a=1):
+            x[0] = len(g(a))
+        """,
+        tmp_path,
+        "__dict__",
+    )
+    x = np.zeros(1)
+    space["f"](x, seq=True)
+    assert x[0] == 2
 
 
 def test_a_parameter_called_opts_wins(tmp_path):
