@@ -317,17 +317,18 @@ private:
     }
 
     void check_scalars() {
+        // A value that is carried on some path need not be on those that are taken.
+        const bool trusted = context_.options.legality == Legality::kTrust;
         const VarSet exposed = exposed_reads(loop_->body);
         const VarSet& live = liveness_.after(loop_);
         for (const Var* scalar : uses_.written) {
             if (scalar == loop_->var || is_reduced(scalar)) continue;
             const bool wanted = live.contains(scalar);
-            if ((!wanted && !exposed.contains(scalar)) || !reported_.insert(scalar).second) {
-                continue;
-            }
+            const bool carried = exposed.contains(scalar) && !trusted;
+            if ((!wanted && !carried) || !reported_.insert(scalar).second) continue;
             const Span at = place_of_write(*scalar);
             const std::string loop = "the parallel loop '" + loop_->var->name + "'";
-            if (exposed.contains(scalar)) {
+            if (carried) {
                 auto& error = context_.diagnostics.error(
                     Code::kP311, at,
                     "'" + scalar->name + "' carries a value from one iteration of " + loop +

@@ -32,14 +32,18 @@ std::optional<std::int64_t> checked_product(std::int64_t a, std::int64_t b) {
     return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
 }
 
+constexpr std::int64_t kMostRows = 8;
+constexpr std::int64_t kEnoughBlocks = 1024;  // several for each multiprocessor of the largest GPUs
+
 class KernelLoops {
 public:
-    KernelLoops(Module& module, Function& kernel)
+    KernelLoops(Module& module, Launch& launch)
         : builder_(module),
           module_(module),
-          kernel_(kernel),
-          shape_(shape_of(kernel.body)),
-          code_(kernel) {}
+          kernel_(*launch.kernel),
+          launch_(launch),
+          shape_(shape_of(kernel_.body)),
+          code_(kernel_) {}
 
     void run() {
         bool exchanges = false;
@@ -51,10 +55,38 @@ public:
         for (Var* param : kernel_.params) {
             param->aliased = param->aliased || (exchanges && param->written);
         }
+        pack_warps();
         kernel_.body = block_code(kernel_.body);
     }
 
 private:
+    // ------------------------------------------------------------ several warps per block
+
+    // A multiprocessor holds too few blocks of one warp to be busy. Where nothing is shared within
+    // a block, several of them, which differ in the innermost level, become the rows of one.
+    void pack_warps() {
+        if (shape_.block != kWarpSize || shape_.levels.empty()) return;
+        const GridLevel& inner = shape_.levels.back();
+        const bool in_x = shape_.grid()[0] == inner.size && shape_.levels.size() <= 3;
+        if (!in_x || inner.loop->mapping.level != Level::kBlocks) return;
+        bool shares = false;
+        for_each_stmt(kernel_.body, [&](const Stmt& stmt) {
+            const auto* alloc = stmt.as<Alloc>();
+            shares = shares || (alloc != nullptr && alloc->array->space == Space::kShared);
+        });
+        if (shares) return;
+        const auto trips = constant_trip_count(*inner.loop);
+        const bool guarded = trips && *trips <= inner.size && !continues(inner.loop->body);
+        for (std::int64_t rows = kMostRows; rows > 1; rows /= 2) {
+            const bool fits = guarded || inner.size % rows == 0;
+            if (!fits || shape_.blocks() / rows < kEnoughBlocks) continue;
+            rows_ = rows;
+            launch_.block[1] = rows;
+            launch_.grid[0] = builder_.integer((inner.size + rows - 1) / rows);
+            return;
+        }
+    }
+
     // ------------------------------------------------------------ code outside thread loops
 
     Body block_code(const Body& body) {
@@ -99,6 +131,7 @@ private:
         const bool threads = loop.mapping.level == Level::kThreads;
         std::int64_t total = threads ? shape_.block : 1;
         if (level >= 0) total *= shape_.levels[static_cast<std::size_t>(level)].size;
+        if (is_packed(level)) total = (total + rows_ - 1) / rows_ * rows_;
         loop.mapping = LoopMapping{};
 
         const std::optional<std::int64_t> trips = constant_trip_count(loop);
@@ -109,9 +142,18 @@ private:
         }
     }
 
+    bool is_packed(int level) const {
+        return rows_ > 1 && level + 1 == static_cast<int>(shape_.levels.size());
+    }
+
+    // This thread's or block's number in the level of a loop.
     Expr* number(int level, bool threads) {
         if (level < 0) return builder_.reg(Register::kThreadX);
         Expr* block = shape_.index(builder_, static_cast<std::size_t>(level));
+        if (is_packed(level)) {
+            Expr* first = builder_.binary(Op::kMul, block, builder_.reg(Register::kBlockDimY));
+            return builder_.binary(Op::kAdd, first, builder_.reg(Register::kThreadY));
+        }
         if (!threads) return block;
         Expr* base = builder_.binary(Op::kMul, block, builder_.reg(Register::kBlockDimX));
         return builder_.binary(Op::kAdd, base, builder_.reg(Register::kThreadX));
@@ -210,16 +252,18 @@ private:
     Builder builder_;
     Module& module_;
     Function& kernel_;
+    Launch& launch_;
     const KernelShape shape_;
     const BlockCode code_;
+    std::int64_t rows_ = 1;  // warps packed into a block
 };
 
 }  // namespace
 
 void legalize_cuda_loops(PassContext& context) {
-    for (Function* function : context.module.functions) {
-        if (function->kind == FunctionKind::kKernel) KernelLoops(context.module, *function).run();
-    }
+    for_each_stmt(context.module.entry_function()->body, [&](Stmt& stmt) {
+        if (auto* launch = stmt.as<Launch>()) KernelLoops(context.module, *launch).run();
+    });
 }
 
 }  // namespace parpy

@@ -100,6 +100,13 @@ def test_sum_rows_of(dtype):
     check(sum_rows, (x, np.ones(37, dtype), 37, 70), {"N": 5, "M": threads(256).tpb(64)})
 
 
+@pytest.mark.parametrize("requested", [2048, 2500, 4096])
+def test_rows_of_one_warp_share_blocks(requested):
+    x = rng.integers(-5, 6, (2500, 3))
+    text = check(sum_rows, (x, np.ones(2500, np.int64), 2500, 3), {"N": requested, "M": 32})
+    assert "threadIdx.y" in text
+
+
 @parpy.jit
 def total(x, y, n, m):
     parpy.label("N")

@@ -39,16 +39,18 @@ inline void (*body)() = nullptr;
 inline std::mt19937 random_engine(1);
 inline bool failed = false;
 
+inline void enter(unsigned thread) {
+    current = thread;
+    thread_index = {thread % block_dim.x, thread / block_dim.x, 0};
+}
+
 inline void wait(State state) {
     const unsigned self = current;
     fibers[self].state = state;
     swapcontext(&fibers[self].context, &scheduler);
-    current = self;
-    thread_index.x = self;
 }
 
 inline void start() {
-    thread_index.x = current;
     const unsigned self = current;
     body();
     fibers[self].state = State::kFinished;
@@ -69,7 +71,7 @@ inline bool release(unsigned begin, unsigned end, State at) {
 }
 
 inline void run_block() {
-    const unsigned count = block_dim.x;
+    const unsigned count = block_dim.x * block_dim.y;
     if (fibers.size() < count) fibers = std::vector<Fiber>(count);
     for (unsigned i = 0; i < count; ++i) {
         getcontext(&fibers[i].context);
@@ -98,8 +100,7 @@ inline void run_block() {
         }
         std::shuffle(order.begin(), order.end(), random_engine);
         for (const unsigned i : order) {
-            current = i;
-            thread_index.x = i;
+            enter(i);
             swapcontext(&scheduler, &fibers[i].context);
         }
     }
@@ -134,7 +135,6 @@ inline void launch(void (*kernel)(void**), Dim grid, Dim block, void** values) {
     std::shuffle(blocks.begin(), blocks.end(), random_engine);
     for (const Dim& index : blocks) {
         block_index = index;
-        thread_index = {0, 0, 0};
         run_block();
     }
 }
