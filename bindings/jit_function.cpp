@@ -277,12 +277,14 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
     Py_RETURN_NONE;
 }
 
-// Index of a parameter, or -1.
+// Index of a parameter, or -1. Keywords in source code are interned, so nearly all are found, or
+// found to be ParPy's own, by identity.
 Py_ssize_t parameter_index(JitFunction* self, PyObject* keyword) {
     const Py_ssize_t count = PyTuple_GET_SIZE(self->parameters);
     for (Py_ssize_t i = 0; i < count; ++i) {
         if (PyTuple_GET_ITEM(self->parameters, i) == keyword) return i;
     }
+    if (PyUnicode_CHECK_INTERNED(keyword) != 0) return -1;
     for (Py_ssize_t i = 0; i < count; ++i) {
         if (PyUnicode_Compare(PyTuple_GET_ITEM(self->parameters, i), keyword) == 0) return i;
     }

@@ -3,8 +3,6 @@
 #include "backend/emit_expr.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -101,28 +99,6 @@ bool keeps_range(const Expr& expr) {
         default:
             return false;
     }
-}
-
-std::string shortest(double value, bool single) {
-    char buffer[40];
-    const auto result =
-        single ? std::to_chars(std::begin(buffer), std::end(buffer), static_cast<float>(value))
-               : std::to_chars(std::begin(buffer), std::end(buffer), value);
-    std::string text(std::begin(buffer), result.ptr);
-    if (text.find_first_of(".e") == std::string::npos) {
-        text += ".0";
-    }
-    return text;
-}
-
-bool fits_half(double value, Scalar half) {
-    const int digits = half == Scalar::kF16 ? 11 : 8;
-    int exponent = 0;
-    const double scaled = std::ldexp(std::frexp(value, &exponent), digits);
-    const int lowest = half == Scalar::kF16 ? -13 : -125;
-    const int highest = half == Scalar::kF16 ? 16 : 128;
-    return value == 0 ||
-           (scaled == std::trunc(scaled) && exponent >= lowest && exponent <= highest);
 }
 
 // Does the offset of every element fit in 32 bits?
@@ -336,6 +312,37 @@ const Spelling& ExprPrinter::row_of(const Expr& expr) const {
     return row != nullptr ? *row : kMissing;  // the verifier lets no such program come here
 }
 
+// The operand of an infix operator that C++ converts by itself because of the other one's type, so
+// that its conversion need not be written; an index beyond the operands if there is none.
+std::size_t ExprPrinter::implicit_conversion(const Expr& expr, const Spelling& row) const {
+    constexpr std::size_t kNone = 3;
+    if (row.precedence < Precedence::kEquality || row.precedence > Precedence::kMultiplicative ||
+        row.precedence == Precedence::kShift || expr.operands.size() != 2) {
+        return kNone;
+    }
+    for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
+        const Expr& e = *expr.operands[i];
+        if (e.op != Op::kConvert || ir::is_complex(e.type.scalar) || is_half(e.type.scalar)) {
+            continue;
+        }
+        const Scalar from = e.operands[0]->type.scalar;
+        const Scalar to = e.type.scalar;
+        const bool both_integers = ir::is_integer(from) && ir::is_integer(to);
+        if (is_half(from) || ir::is_complex(from) || (both_integers && !widens(from, to)) ||
+            (ir::is_float(from) && !widens(from, to))) {
+            continue;
+        }
+        const Text other = print(*expr.operands[1 - i]);
+        const bool compares = row.precedence <= Precedence::kRelational;
+        if ((other.type == to && other.in_range && common(from, to) == to) ||
+            (compares && both_integers && other.literal && other.type == Scalar::kI32 &&
+             ir::is_signed_integer(from))) {
+            return i;
+        }
+    }
+    return kNone;
+}
+
 Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
     if (row.text == "$0") {
         return print(*expr.operands[0]);
@@ -372,9 +379,12 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
     };
 
     std::vector<Text> operands(expr.operands.size());
+    const std::size_t implicit = implicit_conversion(expr, row);
     const auto fetch = [&](std::size_t i, Precedence at_least, bool exactly) {
-        operands[i] =
-            exactly ? exact(*expr.operands[i], at_least) : operand(*expr.operands[i], at_least);
+        const Expr& e = *expr.operands[i];
+        operands[i] = exactly         ? exact(e, at_least)
+                      : i == implicit ? operand(*e.operands[0], at_least)
+                                      : operand(e, at_least);
     };
     std::string out;
     const auto substitute = [&](bool exactly) {
@@ -550,72 +560,6 @@ Text ExprPrinter::print_convert(const Expr& expr) const {
         return cast(cast(operand(from, Precedence::kUnary), Scalar::kF32), target);
     }
     return cast(operand(from, Precedence::kUnary), target);
-}
-
-Text ExprPrinter::print_literal(const ir::Constant& constant, Scalar scalar) const {
-    if (ir::is_complex(scalar)) {
-        std::complex<double> z;
-        if (const auto* value = std::get_if<std::complex<double>>(&constant.value)) {
-            z = *value;
-        } else if (const auto* real = std::get_if<double>(&constant.value)) {
-            z = *real;
-        }
-        const Scalar part = scalar == Scalar::kC64 ? Scalar::kF32 : Scalar::kF64;
-        return {std::string(type(scalar)) + "{" + print_literal({z.real()}, part).text + ", " +
-                    print_literal({z.imag()}, part).text + "}",
-                Precedence::kPostfix, scalar};
-    }
-    if (ir::is_float(scalar)) {
-        double value = 0;
-        if (const auto* real = std::get_if<double>(&constant.value)) {
-            value = *real;
-        } else if (const auto* integer = std::get_if<std::int64_t>(&constant.value)) {
-            value = static_cast<double>(*integer);
-        }
-        const Scalar spelled = scalar == Scalar::kF64 ? Scalar::kF64 : Scalar::kF32;
-        const Precedence precedence =
-            std::signbit(value) && value == value ? Precedence::kUnary : Precedence::kPostfix;
-        if (std::isnan(value)) {
-            return {"NAN", Precedence::kPostfix, Scalar::kF32};
-        }
-        if (std::isinf(value)) {
-            return {value < 0 ? "-INFINITY" : "INFINITY", precedence, Scalar::kF32};
-        }
-        std::string text = shortest(value, spelled == Scalar::kF32);
-        if (spelled == Scalar::kF32) {
-            text += "f";
-        }
-        return {std::move(text), precedence, spelled, !is_half(scalar) || fits_half(value, scalar),
-                true};
-    }
-    std::int64_t value = 0;
-    if (const auto* integer = std::get_if<std::int64_t>(&constant.value)) {
-        value = *integer;
-    } else if (const auto* truth = std::get_if<bool>(&constant.value)) {
-        value = *truth ? 1 : 0;
-    }
-    if (scalar == Scalar::kBool) {
-        return {value != 0 ? "true" : "false", Precedence::kPostfix, Scalar::kBool};
-    }
-    if (ir::is_unsigned_integer(scalar)) {
-        const auto bits = static_cast<std::uint64_t>(value);
-        if (bits <= static_cast<std::uint64_t>(kI32Max)) {
-            return {std::to_string(bits), Precedence::kPostfix, Scalar::kI32, true, true};
-        }
-        return {std::to_string(bits) + (scalar == Scalar::kU64 ? "ull" : "u"), Precedence::kPostfix,
-                scalar, true};
-    }
-    const Precedence precedence = value < 0 ? Precedence::kUnary : Precedence::kPostfix;
-    if (value == std::numeric_limits<std::int64_t>::min()) {
-        return {"(-9223372036854775807LL - 1)", Precedence::kPostfix, Scalar::kI64};
-    }
-    if (value > kI32Max || value < -kI32Max - 1) {
-        return {std::to_string(value) + "LL", precedence, Scalar::kI64};
-    }
-    if (value == -kI32Max - 1) {
-        return {"(-2147483647 - 1)", Precedence::kPostfix, Scalar::kI32};
-    }
-    return {std::to_string(value), precedence, Scalar::kI32, true, true};
 }
 
 }  // namespace parpy

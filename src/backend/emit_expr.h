@@ -53,6 +53,7 @@ private:
     Text operand(const ir::Expr& expr, Precedence at_least) const;  // with the value of its type
     Text exact(const ir::Expr& expr, Precedence at_least) const;    // with exactly its C++ type
     Text cast(Text text, ir::Scalar to) const;
+    std::size_t implicit_conversion(const ir::Expr& expr, const Spelling& row) const;
     const Spelling& row_of(const ir::Expr& expr) const;
     const Spelling* find_row(std::span<const Spelling> rows, const ir::Expr& expr) const;
     bool applies(const Spelling& row, const ir::Expr& expr) const;

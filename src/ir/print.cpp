@@ -255,6 +255,12 @@ private:
                 line("var " + names_(*var) + type);
             }
         };
+        for (const Var* param : function.params) {  // sizes that nothing in the body asks for
+            for (const Dim& dim : param->dims) {
+                add(dim.extent_var);
+                add(dim.stride_var);
+            }
+        }
         for_each_stmt(function.body, [&](const Stmt& s) {
             for_each_slot(s, [&](const Expr* slot) {
                 for_each_expr(*slot, [&](const Expr& e) { add(e.var); });

@@ -108,13 +108,17 @@ Operand Typer::walk_var(Expr*& slot) {
         operand.type.weak = true;  // Python's bool and np.bool_ cannot be told apart here
     }
     operand.constant = var->constant_value();
-    if (rewriting()) {
-        slot->type = storage(var->type);
-        if (operand.constant) {
-            slot->op = Op::kConst;
-            slot->var = nullptr;
-            slot->constant = constant_as(slot->type.scalar, *operand.constant);
-        }
+    if (!rewriting()) {
+        return operand;
+    }
+    slot->type = storage(var->type);
+    if (operand.constant) {
+        slot->op = Op::kConst;
+        slot->var = nullptr;
+        slot->constant = constant_as(slot->type.scalar, *operand.constant);
+    } else if (const Type kept = kept_type(*var); kept != slot->type) {
+        slot->type = kept;
+        slot = Builder(context_.module, slot->span).convert(slot, storage(var->type).scalar);
     }
     return operand;
 }
@@ -571,6 +575,14 @@ Type Typer::storage(Type type) const {
         type.scalar = *options.force_float_size;
     } else if (type.scalar == Scalar::kC128 && options.force_float_size == Scalar::kF32) {
         type.scalar = Scalar::kC64;
+    }
+    return type;
+}
+
+Type Typer::kept_type(const Var& var) const {
+    Type type = storage(var.type);
+    if (var.type.weak && var.origin.kind == Origin::Kind::kArgument) {
+        type.scalar = var.type.scalar;
     }
     return type;
 }

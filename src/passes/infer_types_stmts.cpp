@@ -92,7 +92,7 @@ bool Typer::run() {
 
 void Typer::strip_weak_types() {
     for (Var* param : instance_.function->params) {
-        param->type = storage(param->type);
+        param->type = kept_type(*param);
     }
     for (const Webs::Split& split : instance_.webs.splits) {
         split.var->type = storage(split.var->type);

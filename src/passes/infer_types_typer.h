@@ -118,6 +118,8 @@ private:
     // The type in which a value of a Python scalar is kept; strong types are themselves.
     [[nodiscard]] ir::Type storage(ir::Type type) const;
     void strip_weak_types();
+    // The type of the variable itself: the caller passes Python scalars as i64 and f64 in any case.
+    [[nodiscard]] ir::Type kept_type(const ir::Var& var) const;
     [[nodiscard]] ir::Scalar index_scalar() const;  // of loop variables and subscripts
 
     Diagnostic* report(Code code, Span span, std::string message, std::string help = {});

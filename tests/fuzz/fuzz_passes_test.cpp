@@ -48,7 +48,7 @@ public:
     Fuzzer(std::uint64_t seed, Backend backend)
         : seed_(seed),
           original_(random_program(seed, backend == Backend::kCpu)),
-          expected_(original_.module, seed + 1) {
+          expected_(original_, seed + 1) {
         options_.backend = backend;
         options_.mapping = original_.mapping;
     }
@@ -102,7 +102,7 @@ private:
         if (!runs) {
             return {};
         }
-        const RandomData data(original_.module, seed_ + 1);
+        const RandomData data(original_, seed_ + 1);
         const std::string error = evaluate_into(module, data, pass.after);
         return error.empty() ? expected_.difference(data) : error;
     }
@@ -117,7 +117,7 @@ private:
         if (executable == nullptr) {
             return error.message + "\n" + program.text;
         }
-        const RandomData data(original_.module, seed_ + 1);
+        const RandomData data(original_, seed_ + 1);
         if (error = executable->run(data.slots().data(), nullptr); error.failed()) {
             return error.message + "\n" + program.text;
         }

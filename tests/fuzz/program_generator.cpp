@@ -3,7 +3,7 @@
 
 #include <cstring>
 #include <limits>
-#include <string>
+#include <utility>
 
 #include "ir/builder.h"
 #include "ir/eval_ops.h"
@@ -37,6 +37,9 @@ public:
         for (std::int64_t k = 0; k < arrays; ++k) {
             add_array(*entry);
         }
+        for (std::int64_t k = random_.between(0, 2); k > 0; --k) {
+            add_helper();
+        }
         Scope scope;
         scope.arrays = host_arrays_;
         for (std::int64_t k = random_.between(1, 2); k > 0; --k) {
@@ -66,7 +69,7 @@ private:
     }
 
     void add_parameter(Function& entry, Var* var) {
-        var->origin = {Origin::Kind::kArgument, entry.params.size(), 0};
+        var->origin = {Origin::Kind::kArgument, arguments_++, 0};
         entry.params.push_back(var);
     }
 
@@ -76,13 +79,74 @@ private:
             extents.push_back(random_.between(1, 6));
         }
         Var* array = builder_.local_array(fresh("x"), scalar_type(), extents, Space::kGlobal);
+        extents_[array] = extents;
         if (random_.chance(20)) {  // every second element along the last dimension
             for (Dim& dim : array->dims) {
                 *dim.stride *= 2;
             }
         }
+        const std::size_t argument = arguments_;
         add_parameter(entry, array);
         arrays_.push_back(array);
+        if (random_.chance(25)) {  // the outermost extent is known at run time only
+            Var* size = builder_.scalar(array->name + "_extent0", Scalar::kI64);
+            size->origin = {Origin::Kind::kExtent, argument, 0};
+            entry.params.push_back(size);
+            program_.sizes[size] = extents[0];
+            array->dims[0].extent.reset();
+            array->dims[0].extent_var = size;
+        }
+    }
+
+    // helper h(a, …, x): one parameter is an array laid out as the first of the entry.
+    void add_helper() {
+        Function* helper = program_.module.make_function(fresh("h"), FunctionKind::kHelper);
+        helper->result = Type::of(scalar_type());
+        Scope scope;
+        for (std::int64_t k = random_.between(1, 2); k > 0; --k) {
+            helper->params.push_back(builder_.scalar(fresh("a"), scalar_type()));
+            scope.scalars.push_back(helper->params.back());
+        }
+        const Var* outer = arrays_[0];
+        Var* array = nullptr;
+        if (outer->dims[0].extent && random_.chance(60)) {
+            array = program_.module.make_var(fresh("v"), outer->type);
+            array->dims = outer->dims;
+            extents_[array] = extents_.at(outer);
+            helper->params.push_back(array);
+        }
+        const std::vector<Var*> all = std::exchange(
+            arrays_, array != nullptr ? std::vector<Var*>{array} : std::vector<Var*>{});
+        scope.arrays = array != nullptr;
+        Body& body = helper->body;
+        if (random_.chance(60)) {
+            statements(scope, body, 1, false);
+        }
+        if (random_.chance(50)) {
+            Expr* test = condition(scope, 1);
+            body.push_back(
+                builder_.if_(test, {builder_.return_(expr(scope, helper->result.scalar, 2))}));
+        }
+        body.push_back(builder_.return_(expr(scope, helper->result.scalar, 2)));
+        arrays_ = all;
+        helpers_.push_back(helper);
+    }
+
+    // A call of a helper, or null where the array it takes may not be read.
+    Expr* call(const Scope& scope, int depth) {
+        Function* helper = random_.pick(helpers_);
+        std::vector<Expr*> arguments;
+        for (const Var* param : helper->params) {
+            if (!param->type.is_array()) {
+                arguments.push_back(expr(scope, param->type.scalar, depth));
+                continue;
+            }
+            if (!scope.arrays || arrays_[0] == scope.hidden) {
+                return nullptr;
+            }
+            arguments.push_back(builder_.array(arrays_[0]));
+        }
+        return builder_.call(helper, std::move(arguments));
     }
 
     void define_scalar(Scope& scope, Body& out) {
@@ -127,7 +191,9 @@ private:
             }
         }
         if (random_.chance(40)) {
+            ++index_depth_;
             Expr* any = expr(scope, Scalar::kI64, 1);
+            --index_depth_;
             return builder_.binary(Op::kMod, any, builder_.integer(extent));
         }
         return builder_.integer(random_.between(-extent, extent - 1));
@@ -135,14 +201,14 @@ private:
 
     Expr* element(const Scope& scope, Var* array) {
         std::vector<Expr*> indices;
-        for (const Dim& dim : array->dims) {
-            indices.push_back(index(scope, *dim.extent));
+        for (const std::int64_t extent : extents_.at(array)) {
+            indices.push_back(index(scope, extent));
         }
         return builder_.load(array, std::move(indices));
     }
 
     Expr* leaf(const Scope& scope, Scalar type) {
-        if (scope.arrays && random_.chance(45)) {
+        if (scope.arrays && !arrays_.empty() && index_depth_ < 2 && random_.chance(45)) {
             Var* array = random_.pick(arrays_);
             if (array != scope.hidden) {
                 return builder_.convert(element(scope, array), type);
@@ -181,6 +247,11 @@ private:
             return condition(scope, depth);
         }
         const auto operand = [&] { return expr(scope, type, depth - 1); };
+        if (!helpers_.empty() && random_.chance(8)) {
+            if (Expr* value = call(scope, depth - 1)) {
+                return builder_.convert(value, type);
+            }
+        }
         const int kind = static_cast<int>(random_.between(0, 9));
         if (kind == 0) {
             Expr* test = condition(scope, depth - 1);
@@ -241,8 +312,8 @@ private:
         }
         array->written = true;
         std::vector<Expr*> indices;
-        for (const Dim& dim : array->dims) {
-            indices.push_back(index(scope, *dim.extent));
+        for (const std::int64_t extent : extents_.at(array)) {
+            indices.push_back(index(scope, extent));
         }
         const Scalar type = array->type.scalar;
         Expr* value = expr(scope, type, 3);
@@ -251,15 +322,16 @@ private:
                           : builder_.store(array, std::move(indices), value));
     }
 
-    // for v in range(0 …, end, 1 …), whose values are in [0, end).
-    For* counting_loop(std::int64_t end) {
+    // for v in range(0 …, end, 1 …), whose values are in [0, end). `size`, if given, holds the end.
+    For* counting_loop(std::int64_t end, Var* size = nullptr) {
         Var* var = builder_.scalar(fresh("i"), Scalar::kI64);
         if (random_.chance(20)) {  // downwards
             return builder_.loop(var, builder_.integer(end - 1), builder_.integer(-1), {},
                                  builder_.integer(-random_.between(1, 2)));
         }
         const std::int64_t begin = random_.chance(30) ? random_.between(0, end) : 0;
-        return builder_.loop(var, builder_.integer(begin), builder_.integer(end), {},
+        Expr* bound = size != nullptr ? builder_.var(size) : builder_.integer(end);
+        return builder_.loop(var, builder_.integer(begin), bound, {},
                              builder_.integer(random_.chance(80) ? 1 : random_.between(2, 3)));
     }
 
@@ -349,8 +421,8 @@ private:
         std::vector<Expr*> own;
         std::vector<Var*> variables;
         for (std::size_t d = 0; d < parallel; ++d) {
-            const std::int64_t extent = *target->dims[d].extent;
-            For* loop = counting_loop(extent);
+            const std::int64_t extent = extents_.at(target)[d];
+            For* loop = counting_loop(extent, target->dims[d].extent_var);
             label(*loop);
             inner = inside(inner, *loop, extent);
             variables.push_back(loop->var);
@@ -370,8 +442,8 @@ private:
             statements(scalars, *body, 1, false);
         }
         for (std::size_t d = parallel; d < rank; ++d) {
-            const std::int64_t extent = *target->dims[d].extent;
-            For* loop = counting_loop(extent);
+            const std::int64_t extent = extents_.at(target)[d];
+            For* loop = counting_loop(extent, target->dims[d].extent_var);
             scalars = inside(scalars, *loop, extent);
             variables.push_back(loop->var);
             body->push_back(loop);
@@ -415,8 +487,8 @@ private:
         if (into_element) {
             target->written = true;
             std::vector<Expr*> indices;
-            for (const Dim& dim : target->dims) {
-                indices.push_back(builder_.integer(random_.between(0, *dim.extent - 1)));
+            for (const std::int64_t extent : extents_.at(target)) {
+                indices.push_back(builder_.integer(random_.between(0, extent - 1)));
             }
             body.push_back(builder_.update(target, std::move(indices), op, value));
         } else {
@@ -455,6 +527,10 @@ private:
     Builder builder_;
     const bool host_arrays_;
     int next_ = 0;
+    int index_depth_ = 0;  // of subscripts within subscripts
+    std::size_t arguments_ = 0;
+    std::map<const Var*, std::vector<std::int64_t>> extents_;  // of each array
+    std::vector<Function*> helpers_;
     std::vector<Var*> arrays_;
     std::vector<Var*> readable_;
 };
@@ -494,9 +570,13 @@ RandomProgram random_program(std::uint64_t seed, bool host_arrays) {
     return Generator(seed, host_arrays).run();
 }
 
-RandomData::RandomData(const Module& module, std::uint64_t seed) : module_(module) {
+RandomData::RandomData(const RandomProgram& program, std::uint64_t seed) : module_(program.module) {
     Random random(seed);
-    for (const Var* param : module.entry_function()->params) {
+    for (const Var* param : module_.entry_function()->params) {
+        if (const auto size = program.sizes.find(param); size != program.sizes.end()) {
+            arguments_.emplace_back(Constant{size->second});
+            continue;
+        }
         if (!param->type.is_array()) {
             arguments_.emplace_back(random_value(random, param->type.scalar));
             continue;
@@ -504,9 +584,9 @@ RandomData::RandomData(const Module& module, std::uint64_t seed) : module_(modul
         std::int64_t elements = 1;
         ArrayView view{nullptr, param->type.scalar, {}, {}};
         for (const Dim& dim : param->dims) {
-            view.extents.push_back(*dim.extent);
+            view.extents.push_back(dim.extent ? *dim.extent : program.sizes.at(dim.extent_var));
             view.strides.push_back(*dim.stride);
-            elements += (*dim.extent - 1) * *dim.stride;
+            elements += (view.extents.back() - 1) * view.strides.back();
         }
         const auto size = static_cast<std::size_t>(size_in_bytes(view.element));
         Array& array = arrays_.emplace_back(Array{param->name, view.element, {}});

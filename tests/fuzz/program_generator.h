@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "ir/eval.h"
@@ -15,6 +17,7 @@ namespace parpy::fuzz {
 struct RandomProgram {
     ir::Module module;  // profile kTyped; array parameters carry argument origins
     Mapping mapping;    // of its labelled loops
+    std::map<const ir::Var*, std::int64_t> sizes;  // values of the parameters that hold extents
 };
 
 // With `host_arrays` the code between parallel loops works on arrays too, as the CPU allows.
@@ -24,7 +27,7 @@ struct RandomProgram {
 // and values for its scalars.
 class RandomData {
 public:
-    RandomData(const ir::Module& module, std::uint64_t seed);
+    RandomData(const RandomProgram& program, std::uint64_t seed);
     RandomData(const RandomData&) = delete;
     RandomData& operator=(const RandomData&) = delete;
 
@@ -40,7 +43,7 @@ private:
         ir::Scalar element;
         std::vector<std::byte> bytes;
     };
-    const ir::Module& module_;  // whose entry the data is for; must live as long as this
+    const ir::Module& module_;  // of the program; must live as long as this
     std::vector<Array> arrays_;
     std::vector<ir::EvalArgument> arguments_;
 };

@@ -208,7 +208,7 @@ def difference(seed: int, folder: Path) -> str | None:
         if any(code in str(error) for code in ("P201", "P110", "P102", "P200")):
             return None  # static rules that the run did not meet
         return f"{text}\n{error}"
-    for name, ours, numpys in zip(ARRAYS, actual, expected):
+    for name, ours, numpys in zip(ARRAYS, actual, expected, strict=False):
         if not np.array_equal(ours, numpys, equal_nan=ours.dtype.kind == "f"):
             return f"{text}\n{name}: compiled {ours}, interpreted {numpys}"
     return None

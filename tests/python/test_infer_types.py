@@ -131,7 +131,7 @@ def inferred_types(expressions: list[str]) -> list[str | None]:
 def test_binary(pattern):
     pairs = [(a, b) for a in OPERANDS for b in OPERANDS]
     found = inferred_types([pattern.format(a, b) for a, b in pairs])
-    for (a, b), actual in zip(pairs, found):
+    for (a, b), actual in zip(pairs, found, strict=True):
         values = OPERANDS[a], OPERANDS[b]
         if pattern in NO_COMPLEX and any(np.iscomplexobj(v) for v in values):
             assert actual is None
@@ -142,7 +142,7 @@ def test_binary(pattern):
 @pytest.mark.parametrize("pattern", UNARY)
 def test_unary(pattern):
     found = inferred_types([pattern.format(a) for a in OPERANDS])
-    for a, actual in zip(OPERANDS, found):
+    for a, actual in zip(OPERANDS, found, strict=True):
         if pattern in NO_COMPLEX and np.iscomplexobj(OPERANDS[a]):
             assert actual is None
         else:

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import parpy
 import pytest
+
+import parpy
 
 DTYPES = [
     np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
@@ -37,7 +38,7 @@ def check(monkeypatch):
             for name in HELPERS:  # the interpreter is to run them too
                 patch.setitem(globals(), name, globals()[name].__wrapped__)
             function(*sequential, seq=True)
-        for ours, numpys in zip(compiled, sequential):
+        for ours, numpys in zip(compiled, sequential, strict=True):
             if isinstance(ours, np.ndarray):
                 np.testing.assert_array_equal(ours.view(np.uint8), numpys.view(np.uint8))
 
@@ -133,7 +134,7 @@ def logic(x, y, n):
     for i in range(N):
         y[i] = x[i] or n
         y[i] += x[i] and 3
-        if x[i] and not (i == 3) or n > 20:
+        if (x[i] and n != i) or n > 20:
             y[i] += 1
         y[i] = y[i] if x[i] < 4 else -1.5 * n
         y[i] += (x[i] > 2) + (n > 2)
@@ -198,9 +199,7 @@ def functions(x, y):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
-    "function", [literals, accumulators, changing_types, loop_variables, calls, functions]
-)
+@pytest.mark.parametrize("function", [literals, accumulators, changing_types, loop_variables, calls, functions])
 def test_integers_and_floats(check, function, dtype):
     # NumPy refuses to store an unsigned integer that has wrapped around in an int64.
     for result in (np.float64, np.float32, np.int64)[: 2 if dtype == np.uint64 else 3]:
@@ -232,3 +231,21 @@ def test_comparisons(check, a, b):
     right = left[[1, 1, 0, 10, 4, 3, 6, 8, 8, 10, 9, 2]]
     with np.errstate(all="ignore"):
         check(comparisons, left.astype(a), right.astype(b), np.zeros((N, 8), np.bool_))
+
+
+@parpy.jit
+def thirds(y, n, r):
+    for i in range(n):
+        y[i] = i / 3 + r
+
+
+def test_forced_sizes():
+    """Python's numbers in 32 bits; also those that are passed at run time."""
+    options = parpy.CompileOptions(
+        parallelize={}, force_int_size=parpy.ElemSize.I32, force_float_size=parpy.ElemSize.F32
+    )
+    y = np.zeros(4)
+    for r in range(12):
+        thirds(y, 4, r + 0.1, opts=options)
+        want = np.arange(4, dtype=np.float32) / np.float32(3) + np.float32(r + 0.1)
+        np.testing.assert_array_equal(y, want)

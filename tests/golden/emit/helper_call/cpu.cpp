@@ -51,7 +51,7 @@ static void norms_i(void* frame, i64 begin, i64 end, i64 chunk) {
     #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
         // input.ir:7: y[i] = length(x, i, 3) + f32(factorial(3))
-        y[i] = length(x, i, 3) + (float)factorial(3);
+        y[i] = length(x, i, 3) + factorial(3);
     }
 }
 

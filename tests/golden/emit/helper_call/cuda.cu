@@ -41,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(1024) norms_i(
     int i = (int)threadIdx.x;
     if (i < 1000) {
         // input.ir:7: y[i] = length(x, i, 3) + f32(factorial(3))
-        y[i] = length(x, i, 3) + (float)factorial(3);
+        y[i] = length(x, i, 3) + factorial(3);
     }
 }
 

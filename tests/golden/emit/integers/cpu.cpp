@@ -54,7 +54,7 @@ static void integers_i(void* frame, i64 begin, i64 end, i64 chunk) {
         // input.ir:8: a[i] = min(a[i], -a[i]) ** 3 // 7 + a[i] % a[99 - i]
         a[i] = floor_div_pos(int_pow(min_py(a[i], -a[i]), 3), 7) + floor_mod(a[i], a[99 - i]);
         // input.ir:9: a[i] += i32((b[i] + b[i]) // b[99 - i]) + i32(c[i] * -9223372036854775808)
-        a[i] = a[i] + ((int)div_unsigned((u8)(b[i] + b[i]), b[99 - i]) + (int)(c[i] * (-9223372036854775807LL - 1)));
+        a[i] = a[i] + (div_unsigned((u8)(b[i] + b[i]), b[99 - i]) + (int)(c[i] * (-9223372036854775807LL - 1)));
         // input.ir:10: flags[i] = not flags[i] and b[i] < 200 or c[i] == 5 ^ 3
         flags[i] = !flags[i] && b[i] < 200 || c[i] == 6;
     }

@@ -38,7 +38,7 @@ static void spmv_i(void* frame, i64 begin, i64 end, i64 chunk) {
         // input.ir:7: s = 0.0
         double s = 0.0;
         // input.ir:8: for k in range(start[i], start[i + 1]):
-        bool k_negative = (i64)start[i] < 0;
+        bool k_negative = start[i] < 0;
         for (i64 k = start[i]; k < start[i + 1]; ++k) {
             // input.ir:9: s += value[k] * x[column[k]]
             s = s + value[(k_negative ? index(k, value_extent0) : k)] * x[index(column[(k_negative ? index(k, column_extent0) : k)], x_extent0)];

@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(1024) collatz_i(
         // input.ir:19: for k in range(8, 0, -2):
         for (int k = 8; k > 0; k -= 2) {
             // input.ir:20: if start[i] == k:
-            if (start[i] == (i64)k) {
+            if (start[i] == k) {
                 // input.ir:21: continue
                 continue;
             }

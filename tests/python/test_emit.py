@@ -1,0 +1,169 @@
+"""Generated text: names, declarations and order are right whatever the user's program looks like."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import BACKENDS, run
+from nvrtc import cubin
+from parpy import threads
+
+
+def cuda_text(function, arguments, mapping):
+    options = parpy.par(mapping)
+    options.backend = parpy.CompileBackend.Cuda
+    return parpy.print_compiled(function, list(arguments), options)
+
+
+@parpy.jit
+def double(context, frame, slots, int64, this, n):
+    """Every name means something in C++ or in the generated text."""
+    parpy.label("n")
+    for register in range(n):
+        auto = context[register]
+        exp_f32 = frame[register] * 2.0
+        index = -1
+        begin = auto + exp_f32
+        i64 = begin + slots[index]
+        π = i64 * 2.0
+        floor_div = int64[register] // 3
+        this[register] = π + floor_div
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_names_of_the_other_language(backend):
+    n = 40
+    rng = np.random.default_rng(0)
+    context, frame, slots = rng.random(n), rng.random(n), rng.random(n)
+    int64, this = rng.integers(-50, 50, n), np.zeros(n)
+    run(backend, double, (context, frame, slots, int64, this, n), {"n": n})
+    np.testing.assert_allclose(this, (context + frame * 2.0 + slots[-1]) * 2.0 + int64 // 3, rtol=1e-15)
+
+
+def test_names_of_the_other_language_compile_for_cuda():
+    arrays = [np.zeros(40), np.zeros(40), np.zeros(40), np.zeros(40, np.int64), np.zeros(40)]
+    cubin(cuda_text(double, [*arrays, 40], {"n": threads(40)}))
+
+
+@parpy.jit
+def places(x, out, n):
+    """Locals that live across branches and iterations."""
+    parpy.label("n")
+    for i in range(n):
+        last = 0.0
+        count = 0
+        best = 0.0
+        first = 0.0
+        for j in range(4):
+            if j % 2 == 0:
+                first = x[i] + j
+            value = first * 2.0
+            if value > last:
+                best = value
+                count += 1
+            last = value
+        if count > 2:
+            sign = 1.0
+        else:
+            sign = -1.0
+        out[i] = sign * best + last + count
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_locals_keep_their_values(backend):
+    x = np.linspace(-3.0, 3.0, 50)
+    got, want = np.zeros(50), np.zeros(50)
+    run(backend, places, (x, got, 50), {"n": 50})
+    places(x, want, 50, seq=True)
+    np.testing.assert_array_equal(got, want)
+
+
+@parpy.jit
+def ranges(x, begin, end, step, n):
+    parpy.label("n")
+    for i in range(n):
+        total = 0
+        for j in range(begin[i], end[i], step[i]):
+            total += j
+            if total > 1000000:
+                break
+        x[i] = total
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_computed_steps(backend):
+    rng = np.random.default_rng(1)
+    n = 200
+    begin, end = rng.integers(-50, 50, n), rng.integers(-50, 50, n)
+    step = rng.choice([-7, -2, -1, 1, 3, 11], n)
+    x = np.zeros(n, np.int64)
+    run(backend, ranges, (x, begin, end, step, n), {"n": n})
+    assert x.tolist() == [sum(range(b, e, s)) for b, e, s in zip(begin, end, step, strict=True)]
+
+
+@parpy.jit
+def strided(x, begin, end, step):
+    parpy.label("i")
+    for i in range(begin, end, step):
+        x[i] += 1.0
+
+
+@pytest.mark.parametrize("backend", [b for b in BACKENDS if b != "eval"])
+@pytest.mark.parametrize("bounds", [(0, 100, 1), (3, 97, 5), (99, -1, -1), (98, 3, -7), (5, 5, 1), (9, 2, 3), (2, 9, -3)])
+def test_steps_of_parallel_loops(backend, bounds):
+    x, want = np.zeros(100), np.zeros(100)
+    for i in range(*bounds):
+        want[i] += 1.0
+    run(backend, strided, (x, *bounds), {"i": 16})
+    np.testing.assert_array_equal(x, want)
+
+
+@parpy.jit
+def sums(x, n):
+    s = 0.0
+    parpy.label("n")
+    for i in range(n):
+        s += x[i]
+    with parpy.gpu:
+        x[0] = s
+
+
+def test_partial_results_do_not_depend_on_timing():
+    rng = np.random.default_rng(2)
+    values = rng.uniform(-1, 1, 1_000_000) * 10.0 ** rng.uniform(-8, 8, 1_000_000)
+    results = set()
+    for _ in range(20):
+        x = values.copy()
+        run("cpu", sums, (x, len(x)), {"n": threads(64).reduce()})
+        results.add(float(x[0]))
+    assert len(results) == 1
+    assert abs(results.pop() - values.sum()) <= 1e-9 * np.abs(values).sum()
+
+
+PRINT = """
+import numpy as np, parpy, test_emit as t
+arrays = [np.zeros(40), np.zeros(40), np.zeros(40), np.zeros(40, np.int64), np.zeros(40)]
+for backend in (parpy.CompileBackend.Cpu, parpy.CompileBackend.Cuda):
+    options = parpy.par({"n": parpy.threads(40)})
+    options.backend = backend
+    print(parpy.print_compiled(t.double, [*arrays, 40], options))
+    print(parpy.print_compiled(t.places, [np.zeros(9), np.zeros(9), 9], options))
+"""
+
+
+def test_text_is_the_same_in_every_process():
+    here = Path(__file__).parent
+    texts = {
+        subprocess.run([sys.executable, "-c", PRINT], check=True, capture_output=True, text=True,
+                       env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join([str(here), *sys.path])}).stdout
+        for seed in (1, 2)
+    }
+    assert len(texts) == 1
+    assert "0x7f" not in texts.pop()
