@@ -49,8 +49,11 @@ def main() -> None:
     for name, target in TARGETS.items():
         program = PROGRAM.format(here=str(HERE), name=name)
         times = [
-            float(subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True,
-                                 env=environment).stdout)
+            float(
+                subprocess.run(
+                    [sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment
+                ).stdout
+            )
             for _ in range(11)
         ]
         results[name] = {"median_ms": statistics.median(times), "min_ms": min(times), "target_ms": target}

@@ -143,19 +143,37 @@ def main() -> None:
         if options.only and name not in options.only:
             return
         ours = getattr(kernels, name)
-        inner = {label: parpy.threads(64).reduce() if reduces else parpy.threads(64)
-                 for label, reduces in labels.items()}
+        inner = {
+            label: parpy.threads(64).reduce() if reduces else parpy.threads(64) for label, reduces in labels.items()
+        }
         one = parpy.par({"i": parpy.threads(1), **inner})
         many = parpy.par({"i": parpy.threads(cores), **inner})
         peer = globals()[f"numba_{name}"]
-        runs = [bind(getattr(fast, name), *arguments), bind(getattr(strict, name), *arguments),
-                lambda: ours(*arguments, opts=one), lambda: peer(*arguments), lambda: ours(*arguments, opts=many)]
+        runs = [
+            bind(getattr(fast, name), *arguments),
+            bind(getattr(strict, name), *arguments),
+            lambda: ours(*arguments, opts=one),
+            lambda: peer(*arguments),
+            lambda: ours(*arguments, opts=many),
+        ]
         cpp, cpp_strict, single, numba_us, parallel = measure(runs, seconds)
-        rows.append(Row(name, size, cpp, cpp_strict, single, cpp / single, cpp_strict / single,
-                        numba_us, parallel, numba_us / parallel))
+        rows.append(
+            Row(
+                name,
+                size,
+                cpp,
+                cpp_strict,
+                single,
+                cpp / single,
+                cpp_strict / single,
+                numba_us,
+                parallel,
+                numba_us / parallel,
+            )
+        )
 
     source = Path(kernels.__file__).read_text()
-    body = source[source.index("def hdiff"):].replace("range(I)", "prange(I)")
+    body = source[source.index("def hdiff") :].replace("range(I)", "prange(I)")
     body = "\n".join(line for line in body.splitlines() if "parpy.label" not in line)
     namespace: dict = {"prange": prange}
     exec(body, namespace)
@@ -163,24 +181,40 @@ def main() -> None:
 
     n = 1_000_000
     case("axpy", "1M f64", (0.25, rng.random(n), rng.random(n) * 1e-3, n), {})
-    case("softmax", "256 × 1000 f32", (rng.standard_normal((256, 1000)).astype(np.float32),
-                                       np.empty((256, 1000), np.float32), 256, 1000), {"j": True, "k": False})
+    case(
+        "softmax",
+        "256 × 1000 f32",
+        (rng.standard_normal((256, 1000)).astype(np.float32), np.empty((256, 1000), np.float32), 256, 1000),
+        {"j": True, "k": False},
+    )
     case("jacobi_2d", "2000² f64", (rng.random((2000, 2000)), rng.random((2000, 2000)), 2000), {"j": False})
     size, per_row = 20_000, 16
     start = np.arange(0, size * per_row + 1, per_row, dtype=np.int32)
     column = np.sort(rng.integers(0, size, (size, per_row), dtype=np.int32), axis=1).ravel()
-    case("spmv", "20k rows × 16", (start, column, rng.random(size * per_row), rng.random(size), np.zeros(size), size), {})
+    case(
+        "spmv", "20k rows × 16", (start, column, rng.random(size * per_row), rng.random(size), np.zeros(size), size), {}
+    )
     I, J, K = 64, 64, 60
-    case("hdiff", f"{I} × {J} × {K} f64",
-         (rng.random((I + 4, J + 4, K)), rng.random((I, J, K)), np.zeros((I, J, K)), I, J, K), {"k": False})
+    case(
+        "hdiff",
+        f"{I} × {J} × {K} f64",
+        (rng.random((I + 4, J + 4, K)), rng.random((I, J, K)), np.zeros((I, J, K)), I, J, K),
+        {"k": False},
+    )
 
-    print(f"{platform.processor() or platform.machine()}, {cores} cores, numba {numba.__version__}, "
-          f"clang++-19 -O3 -march=native; µs, medians")
-    print(f"{'kernel':<10} {'size':<16} {'C++':>9} {'no fma':>9} {'ParPy 1':>9} {'ratio':>6} {'no fma':>6} "
-          f"{'Numba':>9} {'ParPy':>9} {'ratio':>6}")
+    print(
+        f"{platform.processor() or platform.machine()}, {cores} cores, numba {numba.__version__}, "
+        f"clang++-19 -O3 -march=native; µs, medians"
+    )
+    print(
+        f"{'kernel':<10} {'size':<16} {'C++':>9} {'no fma':>9} {'ParPy 1':>9} {'ratio':>6} {'no fma':>6} "
+        f"{'Numba':>9} {'ParPy':>9} {'ratio':>6}"
+    )
     for r in rows:
-        print(f"{r.kernel:<10} {r.size:<16} {r.cpp_us:>9.1f} {r.cpp_strict_us:>9.1f} {r.one_thread_us:>9.1f} "
-              f"{r.vs_cpp:>6.2f} {r.vs_cpp_strict:>6.2f} {r.numba_us:>9.1f} {r.all_cores_us:>9.1f} {r.vs_numba:>6.2f}")
+        print(
+            f"{r.kernel:<10} {r.size:<16} {r.cpp_us:>9.1f} {r.cpp_strict_us:>9.1f} {r.one_thread_us:>9.1f} "
+            f"{r.vs_cpp:>6.2f} {r.vs_cpp_strict:>6.2f} {r.numba_us:>9.1f} {r.all_cores_us:>9.1f} {r.vs_numba:>6.2f}"
+        )
     if len(rows) > 1:
         mean = math.exp(statistics.fmean(math.log(r.vs_numba) for r in rows))
         print(f"geometric mean against Numba on {cores} cores: {mean:.2f}")

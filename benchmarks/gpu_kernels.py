@@ -58,10 +58,7 @@ class Case:
     check: Callable[[], None]
 
 
-HEAD = (
-    f"{'kernel':<10} {'size':<28} {'gpu ms':>9} {'call ms':>9} {'TB/s':>6} {'of copy':>8} "
-    f"{'upstream':>9} {'x':>6}"
-)
+HEAD = f"{'kernel':<10} {'size':<28} {'gpu ms':>9} {'call ms':>9} {'TB/s':>6} {'of copy':>8} {'upstream':>9} {'x':>6}"
 
 
 @dataclass
@@ -273,9 +270,7 @@ def describe(mapping: Mapping) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="less time per figure")
-    parser.add_argument(
-        "--small", action="store_true", help="small sizes: checks that everything runs"
-    )
+    parser.add_argument("--small", action="store_true", help="small sizes: checks that everything runs")
     parser.add_argument("--sweep", action="store_true", help="time several mappings of each kernel")
     parser.add_argument("--only", nargs="*", choices=CASES, help="names of kernels")
     parser.add_argument("--out", type=Path, default=HERE / "results/gpu_kernels.json")
@@ -299,9 +294,7 @@ def main() -> None:
         for mapping in case.variants if arguments.sweep else []:
             opts = options(mapping)
             ms = gpu_ms(lambda: case.function(*case.arguments, opts=opts), seconds / 5)  # noqa: B023
-            result["sweep"].append(
-                {"kernel": case.name, "mapping": describe(mapping), "gpu_ms": ms}
-            )
+            result["sweep"].append({"kernel": case.name, "mapping": describe(mapping), "gpu_ms": ms})
             print(f"  {case.name:<10} {describe(mapping):<70} {ms:>9.4f}", flush=True)
         opts = options(case.mapping)
 

@@ -59,18 +59,14 @@ def raw_launches(x: Any, y: Any, z: Any) -> dict[str, Callable[[], object]]:
     text = parpy.print_compiled(triad, [FACTOR, x, y, z, COUNT], OPTIONS)
     device = text.split("// ---- device code ----")[-1].split("// ---- host code ----")[0]
     image = _native.compile_cuda(device, "triad.cu", f"sm_{cp.cuda.Device().compute_capability}")
-    name, parameters = re.findall(
-        r"__global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(([^)]*)\)", device
-    )[0]
+    name, parameters = re.findall(r"__global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(([^)]*)\)", device)[0]
     values = {
         "x": ctypes.c_uint64(x.data.ptr),
         "y": ctypes.c_uint64(y.data.ptr),
         "z": ctypes.c_uint64(z.data.ptr),
         "a": ctypes.c_double(FACTOR),
     }
-    kept = [
-        values.get(re.findall(r"\w+", p)[-1], ctypes.c_int64(COUNT)) for p in parameters.split(",")
-    ]
+    kept = [values.get(re.findall(r"\w+", p)[-1], ctypes.c_int64(COUNT)) for p in parameters.split(",")]
     packed = (ctypes.c_void_p * len(kept))(*[ctypes.addressof(v) for v in kept])
     driver, module, function = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_void_p()
     if driver.cuModuleLoadData(ctypes.byref(module), image) or driver.cuModuleGetFunction(
@@ -84,9 +80,7 @@ def raw_launches(x: Any, y: Any, z: Any) -> dict[str, Callable[[], object]]:
     where, pointer = ctypes.c_void_p(handle), ctypes.cast(packed, ctypes.c_void_p)
     none = ctypes.c_void_p(None)
     ways: dict[str, Callable[[], object]] = {
-        "raw cuLaunchKernel, ctypes": lambda: launch(
-            where, 1, 1, 1, COUNT, 1, 1, 0, none, pointer, none
-        ),
+        "raw cuLaunchKernel, ctypes": lambda: launch(where, 1, 1, 1, COUNT, 1, 1, 0, none, pointer, none),
     }
     try:
         from cuda.bindings import driver as bindings
@@ -137,9 +131,7 @@ def build_c_loop(compiler: str) -> Any:
     return loop
 
 
-def enqueue_ns(
-    ways: dict[str, Callable[[], object]], rounds: int = 60, batch: int = 100
-) -> dict[str, float]:
+def enqueue_ns(ways: dict[str, Callable[[], object]], rounds: int = 60, batch: int = 100) -> dict[str, float]:
     """Median ns of a call. The GPU is idle when a batch begins and its queue never full."""
     times: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
@@ -228,9 +220,7 @@ def main() -> None:
     arguments = parser.parse_args()
     times = measure_enqueue()
     cold = measure_cold()
-    best_raw = min(
-        ns for name, ns in times.items() if name.startswith("raw") and "C loop" not in name
-    )
+    best_raw = min(ns for name, ns in times.items() if name.startswith("raw") and "C loop" not in name)
     print(f"{'one call of z = a x + y, 128 f64':<38} {'ns':>8} {'/ raw':>7}")
     for name, ns in sorted(times.items(), key=lambda item: item[1]):
         print(f"{name:<38} {ns:>8.0f} {ns / best_raw:>7.2f}")
@@ -244,9 +234,7 @@ def main() -> None:
                 "python": sys.version.split()[0],
                 "enqueue_ns": times,
                 "best_raw_ns": best_raw,
-                "ratio_to_raw": {
-                    name: ns / best_raw for name, ns in times.items() if name.startswith("parpy")
-                },
+                "ratio_to_raw": {name: ns / best_raw for name, ns in times.items() if name.startswith("parpy")},
                 "cold_compile_ms": {
                     "median": statistics.median(cold),
                     "min": min(cold),

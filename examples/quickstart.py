@@ -133,37 +133,62 @@ def main() -> None:
     N, M = 4096, 2048
     matrix, sums = rng.random((N, M)), np.zeros(N)
     opts_rows = parpy.par({"N": parpy.threads(N), "M": parpy.threads(256).reduce()})
-    compare("row sums", "4096 × 2048 f64",
-            lambda: sum_rows(matrix, sums, N, M, opts=opts_rows), lambda: matrix.sum(axis=1, out=sums), sums, sums)
+    compare(
+        "row sums",
+        "4096 × 2048 f64",
+        lambda: sum_rows(matrix, sums, N, M, opts=opts_rows),
+        lambda: matrix.sum(axis=1, out=sums),
+        sums,
+        sums,
+    )
 
     xs = rng.standard_normal((N, M)).astype(np.float32)
     out = np.empty_like(xs)
-    opts_softmax = parpy.par({
-        "N": parpy.threads(N),
-        "max": parpy.threads(256).reduce(),
-        "sum": parpy.threads(256).reduce(),
-        "scale": parpy.threads(256),
-    })
-    compare("softmax", "4096 × 2048 f32",
-            lambda: softmax(xs, out, N, M, opts=opts_softmax), lambda: numpy_softmax(xs, out), out, out)
+    opts_softmax = parpy.par(
+        {
+            "N": parpy.threads(N),
+            "max": parpy.threads(256).reduce(),
+            "sum": parpy.threads(256).reduce(),
+            "scale": parpy.threads(256),
+        }
+    )
+    compare(
+        "softmax",
+        "4096 × 2048 f32",
+        lambda: softmax(xs, out, N, M, opts=opts_softmax),
+        lambda: numpy_softmax(xs, out),
+        out,
+        out,
+    )
 
     side, steps = 1500, 10
     A = rng.random((side, side))
     B = A.copy()
     A0 = A.copy()
     opts_jacobi = parpy.par({"rows": parpy.threads(side - 2), "columns": parpy.threads(256)})
-    compare("jacobi_2d", "1500² f64, 10 steps",
-            lambda: jacobi_2d(A, B, steps, side, opts=opts_jacobi), lambda: numpy_jacobi_2d(A, B, steps),
-            A, A, [(A, A0), (B, A0)])
+    compare(
+        "jacobi_2d",
+        "1500² f64, 10 steps",
+        lambda: jacobi_2d(A, B, steps, side, opts=opts_jacobi),
+        lambda: numpy_jacobi_2d(A, B, steps),
+        A,
+        A,
+        [(A, A0), (B, A0)],
+    )
 
     size, per_row = 262_144, 16
     column = np.sort(rng.integers(0, size, (size, per_row), dtype=np.int32), axis=1).ravel()
     start = np.arange(0, size * per_row + 1, per_row, dtype=np.int32)
     value, vector, product = rng.random(size * per_row), rng.random(size), np.zeros(size)
     opts_spmv = parpy.par({"N": parpy.threads(size)})
-    compare("spmv (CSR)", "262144 rows × 16",
-            lambda: spmv(start, column, value, vector, product, size, opts=opts_spmv),
-            lambda: numpy_spmv(start, column, value, vector, product), product, product)
+    compare(
+        "spmv (CSR)",
+        "262144 rows × 16",
+        lambda: spmv(start, column, value, vector, product, size, opts=opts_spmv),
+        lambda: numpy_spmv(start, column, value, vector, product),
+        product,
+        product,
+    )
 
     print("Generated for sum_rows:\n")
     print(parpy.print_compiled(sum_rows, [matrix, sums, N, M], opts_rows))

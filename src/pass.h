@@ -20,10 +20,10 @@ struct PassContext {
 };
 
 struct Pass {
-    std::string_view name;             // as in --pass and tests/golden: "fold-constants"
+    std::string_view name;  // as in --pass and tests/golden: "fold-constants"
     void (*run)(PassContext&);
-    ir::Profile after;                 // what the verifier must accept when it has run
-    std::string_view why_here;         // the order constraint, a sentence
+    ir::Profile after;          // what the verifier must accept when it has run
+    std::string_view why_here;  // the order constraint, a sentence
 };
 
 // False if a pass reported an error (the rest did not run).

@@ -178,17 +178,41 @@ def fits() -> list[Fit]:
     for single in (True, False):
         suffix = "f32" if single else "f64"
 
-        def add(name: str, f: Real, limit: float, weight: Real, low: mp.mpf, high: mp.mpf,
-                terms: tuple[int, int], single: bool = single, suffix: str = suffix) -> None:
-            out.append(Fit(f"{name}_{suffix}", series(f, limit), weight, mp.mpf(low), mp.mpf(high),
-                           terms[0] if single else terms[1], single))
+        def add(
+            name: str,
+            f: Real,
+            limit: float,
+            weight: Real,
+            low: mp.mpf,
+            high: mp.mpf,
+            terms: tuple[int, int],
+            single: bool = single,
+            suffix: str = suffix,
+        ) -> None:
+            out.append(
+                Fit(
+                    f"{name}_{suffix}",
+                    series(f, limit),
+                    weight,
+                    mp.mpf(low),
+                    mp.mpf(high),
+                    terms[0] if single else terms[1],
+                    single,
+                )
+            )
 
         add("exp", exp_rest, 0.5, lambda r: max(r * r, flat(LN2) ** 2) / mp.exp(r), -LN2, LN2, (5, 10))
-        add("exp2", exp2_rest, float(mp.log(2) ** 2 / 2), lambda r: max(r * r, flat(0.5) ** 2),
-            mp.mpf(-0.5), mp.mpf(0.5), (5, 10))
+        add(
+            "exp2",
+            exp2_rest,
+            float(mp.log(2) ** 2 / 2),
+            lambda r: max(r * r, flat(0.5) ** 2),
+            mp.mpf(-0.5),
+            mp.mpf(0.5),
+            (5, 10),
+        )
         if single:
-            add("log", log_rest, 1 / 3, lambda f: max(f * f, flat(0.4) ** 2), 1 / SQRT2 - 1,
-                SQRT2 - 1, (10, 0))
+            add("log", log_rest, 1 / 3, lambda f: max(f * f, flat(0.4) ** 2), 1 / SQRT2 - 1, SQRT2 - 1, (10, 0))
         add("log_odd", log_odd, 1 / 3, lambda z: max(z, flat(S_MAX)), mp.mpf(0), S_MAX, (3, 7))
         add("log_odd5", log_odd5, 1 / 5, lambda z: max(z, flat(S_MAX)) ** 2, mp.mpf(0), S_MAX, (3, 8))
         add("sin", sin_rest, -1 / 6, lambda z: max(z, flat(0.6)), mp.mpf(0), PI4**2, (3, 6))

@@ -5,7 +5,8 @@
 extern "C" {
 
 void axpy(double a, const double* __restrict x, double* __restrict y, long n) {
-    for (long i = 0; i < n; ++i) y[i] = a * x[i] + y[i];
+    for (long i = 0; i < n; ++i)
+        y[i] = a * x[i] + y[i];
 }
 
 void softmax(const float* __restrict x, float* __restrict out, long n, long m) {
@@ -13,13 +14,15 @@ void softmax(const float* __restrict x, float* __restrict out, long n, long m) {
         const float* xi = x + i * m;
         float* oi = out + i * m;
         float top = xi[0];
-        for (long j = 0; j < m; ++j) top = xi[j] > top ? xi[j] : top;
+        for (long j = 0; j < m; ++j)
+            top = xi[j] > top ? xi[j] : top;
         float sum = 0.0f;
         for (long j = 0; j < m; ++j) {
             oi[j] = expf(xi[j] - top);
             sum += oi[j];
         }
-        for (long j = 0; j < m; ++j) oi[j] /= sum;
+        for (long j = 0; j < m; ++j)
+            oi[j] /= sum;
     }
 }
 
@@ -30,11 +33,12 @@ void jacobi_2d(const double* __restrict A, double* __restrict B, long n) {
                                   A[(i + 1) * n + j] + A[(i - 1) * n + j]);
 }
 
-void spmv(const int* __restrict start, const int* __restrict column,
-          const double* __restrict value, const double* __restrict x, double* __restrict y, long n) {
+void spmv(const int* __restrict start, const int* __restrict column, const double* __restrict value,
+          const double* __restrict x, double* __restrict y, long n) {
     for (long i = 0; i < n; ++i) {
         double s = 0.0;
-        for (int k = start[i]; k < start[i + 1]; ++k) s += value[k] * x[column[k]];
+        for (int k = start[i]; k < start[i + 1]; ++k)
+            s += value[k] * x[column[k]];
         y[i] = s;
     }
 }
@@ -60,8 +64,7 @@ void hdiff(const double* __restrict in, const double* __restrict coeff, double* 
                 if (fx1 * (at(i + 3, j + 2, k) - v) > 0.0) fx1 = 0.0;
                 if (fy0 * (v - at(i + 2, j + 1, k)) > 0.0) fy0 = 0.0;
                 if (fy1 * (at(i + 2, j + 3, k) - v) > 0.0) fy1 = 0.0;
-                out[(i * J + j) * K + k] =
-                    v - coeff[(i * J + j) * K + k] * (fx1 - fx0 + fy1 - fy0);
+                out[(i * J + j) * K + k] = v - coeff[(i * J + j) * K + k] * (fx1 - fx0 + fy1 - fy0);
             }
 }
 }

@@ -13,21 +13,22 @@
 
 namespace parpy {
 
-// How a run-time argument reaches the generated entry function: one 8-byte slot each, in this order.
+// How a run-time argument reaches the generated entry function: one 8-byte slot each, in this
+// order.
 struct Slot {
     enum class Kind : std::uint8_t { kPointer, kScalar, kExtent, kStride };
     Kind kind{};
-    std::size_t argument = 0;    // index in the Signature
-    int dimension = 0;           // kExtent, kStride
+    std::size_t argument = 0;              // index in the Signature
+    int dimension = 0;                     // kExtent, kStride
     ir::Scalar scalar = ir::Scalar::kI64;  // kScalar: the C type the slot holds (its low bytes)
-    bool written = false;        // kPointer: the program may store to it
+    bool written = false;                  // kPointer: the program may store to it
 };
 
 // Generated source. `host` is always C++ for the embedded Clang; `device` is CUDA C++ or Metal C++,
 // empty on the CPU. `text` is what print_compiled shows and compile_string takes back: both parts,
 // each behind its marker line (backend/emit.h).
 struct Program {
-    std::string name;                  // of the function; the host part exports `<name>` and `<name>_slots`
+    std::string name;  // of the function; the host part exports `<name>` and `<name>_slots`
     std::string device, host, text;
     std::vector<std::string> kernels;  // CUDA: in order of their launch index
     std::vector<Slot> slots;

@@ -22,7 +22,7 @@ struct Options {
     Legality legality = Legality::kCheck;
     bool fast_math = false;
     bool deterministic = false;
-    bool debug_print = false;      // not part of the key
+    bool debug_print = false;  // not part of the key
     bool use_cuda_graphs = false;
     bool use_cuda_thread_block_clusters = false;
     std::int64_t max_thread_blocks_per_cluster = 8;
@@ -41,16 +41,17 @@ struct Argument {
         std::optional<std::int64_t> stride;  // in elements; empty likewise
         friend bool operator==(const Dim&, const Dim&) = default;
     };
-    ir::Type type;                       // scalars: weak for Python int/float/complex; arrays: elem and rank
-    std::optional<std::int64_t> integer; // scalars specialised by value: bool and integers
-    std::optional<double> real;          //   floats
+    ir::Type type;  // scalars: weak for Python int/float/complex; arrays: elem and rank
+    std::optional<std::int64_t> integer;  // scalars specialised by value: bool and integers
+    std::optional<double> real;           //   floats
     std::vector<Dim> dims;
     bool read_only = false;
-    bool aliased = false;                // its memory overlaps that of another argument
+    bool aliased = false;  // its memory overlaps that of another argument
     friend bool operator==(const Argument&, const Argument&) = default;
 };
 
-// One per parameter of the entry function, captured globals (which trail the declared ones) included.
+// One per parameter of the entry function, captured globals (which trail the declared ones)
+// included.
 using Signature = std::vector<Argument>;
 
 }  // namespace parpy

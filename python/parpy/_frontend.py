@@ -75,9 +75,7 @@ class FunctionFrontend(Statements):
                     f"the parameter '{stars}{argument.arg}' cannot be compiled",
                     "name every parameter",
                 )
-        declared = {
-            a.arg: a for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-        }
+        declared = {a.arg: a for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
         self.assigned.update(declared)
         for argument in (node.args.vararg, node.args.kwarg):
             if argument is not None:

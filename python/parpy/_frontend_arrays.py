@@ -21,11 +21,7 @@ class Arrays(FunctionScope):
 
     def subscript(self, node: ast.Subscript) -> _native.Expr:
         base = node.value
-        if (
-            isinstance(base, ast.Attribute)
-            and base.attr == "shape"
-            and self.is_array_name(base.value)
-        ):
+        if isinstance(base, ast.Attribute) and base.attr == "shape" and self.is_array_name(base.value):
             return self._extent(node, base.value)
         if isinstance(base, ast.Attribute) and base.attr == "shape" and not self.resolve(base):
             self.refuse_shape(base.value)
@@ -67,9 +63,7 @@ class Arrays(FunctionScope):
 
     def _index(self, node: ast.expr) -> _native.Expr:
         if isinstance(node, ast.Slice):
-            self.error(
-                "P025", node, "a slice cannot be compiled", "write a for loop over the elements"
-            )
+            self.error("P025", node, "a slice cannot be compiled", "write a for loop over the elements")
         elif isinstance(node, ast.Constant) and node.value in (None, ...):
             self.error(
                 "P025",
@@ -176,8 +170,7 @@ class Arrays(FunctionScope):
             self.error(
                 "P104",
                 self.plain_uses[name],
-                f"'{name}' is used as a dict elsewhere, so it must be followed by a string "
-                "subscript",
+                f"'{name}' is used as a dict elsewhere, so it must be followed by a string subscript",
                 f"write {name}['key'], or pass the value as an argument of its own",
                 [(self.span(node), f"'{name}' is a dict here")],
             )
@@ -207,11 +200,7 @@ class Arrays(FunctionScope):
 
     def starts_undefined(self, node: ast.expr) -> bool:
         name = first_name(node)
-        return (
-            isinstance(name, ast.Name)
-            and name.id not in self.scope.locals
-            and self.scope.lookup(name.id) is None
-        )
+        return isinstance(name, ast.Name) and name.id not in self.scope.locals and self.scope.lookup(name.id) is None
 
     def not_a_value(self, value: object, shown: str, node: ast.expr) -> None:
         if jit_source(value) is not None:

@@ -168,9 +168,7 @@ class Calls(Expressions):
     def lower_fabs(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         """np.fabs: as abs, but integers become floats."""
         span = self.span(node)
-        return self.module.op(
-            "copysign", [self.lower(node.args[0]), self.module.constant(1.0, span)], span
-        )
+        return self.module.op("copysign", [self.lower(node.args[0]), self.module.constant(1.0, span)], span)
 
     def lower_log(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         span = self.span(node)
@@ -185,9 +183,7 @@ class Calls(Expressions):
     def lower_clip(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         value, low, high = (self.lower(argument) for argument in node.args)
         span = self.span(node)
-        return self.module.op(
-            "minimum", [self.module.op("maximum", [value, low], span), high], span
-        )
+        return self.module.op("minimum", [self.module.op("maximum", [value, low], span), high], span)
 
     def lower_convert(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         """np.float32(x) and its kin."""
@@ -221,11 +217,7 @@ class Calls(Expressions):
     def lower_len(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         argument = node.args[0]
         span = self.span(node)
-        if (
-            isinstance(argument, ast.Attribute)
-            and argument.attr == "shape"
-            and self.is_array_name(argument.value)
-        ):
+        if isinstance(argument, ast.Attribute) and argument.attr == "shape" and self.is_array_name(argument.value):
             array = self.array(argument.value)
             return self.poison(node) if array is None else self.module.rank(array, span)
         if not isinstance(argument, ast.Name) and not self.is_array_name(argument):
@@ -291,23 +283,18 @@ class Calls(Expressions):
         parameters = inspect.signature(function, follow_wrapped=False).parameters
         kinds = inspect.Parameter
         positional = [
-            p.name
-            for p in parameters.values()
-            if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
+            p.name for p in parameters.values() if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
         ]
         given: dict[str, ast.expr] = {}
         for index, argument in enumerate(node.args):
             if isinstance(argument, ast.Starred):
-                self.error(
-                    "P105", argument, "a starred argument cannot be compiled", "write it out"
-                )
+                self.error("P105", argument, "a starred argument cannot be compiled", "write it out")
                 return None
             if index >= len(positional):
                 self.error(
                     "P105",
                     node,
-                    f"'{name}' takes {_counted(len(positional), len(positional))}, "
-                    f"not {len(node.args)}",
+                    f"'{name}' takes {_counted(len(positional), len(positional))}, not {len(node.args)}",
                     f"its parameters are ({', '.join(parameters)})",
                 )
                 return None
@@ -315,9 +302,7 @@ class Calls(Expressions):
         for keyword in node.keywords:
             word = keyword.arg
             if word is None:
-                self.error(
-                    "P105", keyword, "arguments from a dict cannot be compiled", "write them out"
-                )
+                self.error("P105", keyword, "arguments from a dict cannot be compiled", "write them out")
                 return None
             if word not in parameters or parameters[word].kind is kinds.POSITIONAL_ONLY:
                 self.error(
@@ -366,8 +351,7 @@ class Calls(Expressions):
         self.error(
             "P106",
             node,
-            f"the default of parameter '{parameter.name}' of '{name}' is {describe(value)}, "
-            "not a number",
+            f"the default of parameter '{parameter.name}' of '{name}' is {describe(value)}, not a number",
             f"pass '{parameter.name}' in the call",
         )
         return self.poison(node)

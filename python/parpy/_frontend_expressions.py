@@ -106,15 +106,12 @@ class Expressions(Arrays):
                 "P019",
                 node,
                 f"the integer {value} needs more than 64 bits",
-                "integers of compiled code have 64 bits; "
-                "np.uint64(…) around the constant reaches 2**64 - 1",
+                "integers of compiled code have 64 bits; np.uint64(…) around the constant reaches 2**64 - 1",
             )
         elif value is None:
             self.error("P018", node, "None has no value in compiled code", "use a number")
         elif isinstance(value, str | bytes):
-            self.error(
-                "P018", node, "a string has no value in compiled code", "use a number instead"
-            )
+            self.error("P018", node, "a string has no value in compiled code", "use a number instead")
         else:
             self.error("P018", node, f"{value!r} has no value in compiled code", "use a number")
         return self.poison(node)
@@ -164,11 +161,7 @@ class Expressions(Arrays):
             array = self.array(node.value)
             if array is None:
                 return self.poison(node)
-            return (
-                self.module.rank(array, span)
-                if node.attr == "ndim"
-                else self.module.size(array, span)
-            )
+            return self.module.rank(array, span) if node.attr == "ndim" else self.module.size(array, span)
         if node.attr in _ARRAY_ATTRIBUTES and self.resolve(node.value) is None:
             self.refuse_shape(node.value)
             return self.poison(node)
@@ -207,9 +200,7 @@ class Expressions(Arrays):
             result = self.binary(part.op, result, self.lower(part.right), part)
         return result
 
-    def binary(
-        self, op: ast.operator, left: _native.Expr, right: _native.Expr, node: ast.expr
-    ) -> _native.Expr:
+    def binary(self, op: ast.operator, left: _native.Expr, right: _native.Expr, node: ast.expr) -> _native.Expr:
         text = self.operator_text(op, node)
         if text is None:
             return self.poison(node)
@@ -237,9 +228,7 @@ class Expressions(Arrays):
                 return self.poison(node)
         return self._comparisons(node, 0, lambda: self.lower(node.left))
 
-    def _comparisons(
-        self, node: ast.Compare, index: int, left: Callable[[], _native.Expr]
-    ) -> _native.Expr:
+    def _comparisons(self, node: ast.Compare, index: int, left: Callable[[], _native.Expr]) -> _native.Expr:
         """`a < b < c` from its operator number `index` on, as `a < b and b < c` with b evaluated
         once; `left` makes the operand in front of that operator."""
         right = node.comparators[index]
@@ -352,10 +341,7 @@ class Expressions(Arrays):
         if not chosen[1] and not other[1]:
             return self.module.op("select", [test, chosen[0], other[0]], span)
         var = self.temporary(span)
-        bodies = [
-            [*statements, self.module.assign(var, value, None, span)]
-            for value, statements in (chosen, other)
-        ]
+        bodies = [[*statements, self.module.assign(var, value, None, span)] for value, statements in (chosen, other)]
         self.out.append(self.module.if_(test, bodies[0], bodies[1], span))
         return self.module.read(var, span)
 

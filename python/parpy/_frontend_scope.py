@@ -170,9 +170,7 @@ class FunctionScope:
 
         Not where the use stands unconditionally in the loop's body: it runs before the assignment.
         """
-        return any(
-            depth < self.conditions and name in _assigned_names(loop) for loop, depth in self.loops
-        )
+        return any(depth < self.conditions and name in _assigned_names(loop) for loop, depth in self.loops)
 
     def misused_dict(self, name: str, node: ast.expr) -> None:
         self.error(
@@ -256,17 +254,11 @@ def _is_library(container: Any) -> bool:
     if not isinstance(container, dict):
         return False
     name = container.get("__name__")
-    return (
-        isinstance(name, str) and name.partition(".")[0] in _LIBRARIES and "__spec__" in container
-    )
+    return isinstance(name, str) and name.partition(".")[0] in _LIBRARIES and "__spec__" in container
 
 
 def _assigned_names(loop: ast.For | ast.While) -> set[str]:
-    return {
-        node.id
-        for node in ast.walk(loop)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    return {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def describe(value: object) -> str:

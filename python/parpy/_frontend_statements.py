@@ -267,9 +267,7 @@ class Statements(Calls):
         span = self.span(value)
         return [partial(self.module.extent, array, index, span, count) for index in range(count)]
 
-    def _unpack_divmod(
-        self, value: ast.expr, target: ast.Tuple | ast.List
-    ) -> list[Callable[[], _native.Expr]] | None:
+    def _unpack_divmod(self, value: ast.expr, target: ast.Tuple | ast.List) -> list[Callable[[], _native.Expr]] | None:
         """`q, r = divmod(a, b)`."""
         if not isinstance(value, ast.Call):
             return None
@@ -405,9 +403,7 @@ class Statements(Calls):
         body = self._inside(node, node.body)
         if before:
             # The condition needs statements: they run anew at the head of each iteration.
-            leave = self.module.if_(
-                self.module.op("not", [test], span), [self.module.break_(span)], [], span
-            )
+            leave = self.module.if_(self.module.op("not", [test], span), [self.module.break_(span)], [], span)
             test = self.module.constant(True, span)
             body = [*before, leave, *body]
         self.out.append(self.module.while_(test, body, span))

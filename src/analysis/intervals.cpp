@@ -105,9 +105,9 @@ Interval arithmetic(Op op, const Interval& a, const Interval& b, Scalar scalar) 
             if (a.low >= 0) {
                 return a;
             }
-            return hull(fit(Wide{a.low} + b.low, Wide{std::min<std::int64_t>(a.high, -1)} + b.high,
-                            scalar),
-                        a.high < 0 ? kEmpty : Interval{0, a.high});
+            return hull(
+                fit(Wide{a.low} + b.low, Wide{std::min<std::int64_t>(a.high, -1)} + b.high, scalar),
+                a.high < 0 ? kEmpty : Interval{0, a.high});
         case Op::kBitAnd:
             return bit_and(a, b, scalar);
         case Op::kBitOr:

@@ -1,5 +1,5 @@
-// The one C-family printer. A legalised module goes in, text comes out; what differs between targets
-// is a row of its dialect table (backend/dialects/), never a branch here.
+// The one C-family printer. A legalised module goes in, text comes out; what differs between
+// targets is a row of its dialect table (backend/dialects/), never a branch here.
 #pragma once
 
 #include "parpy/compile.h"
@@ -11,6 +11,7 @@ inline constexpr std::string_view kDeviceMarker = "// ---- device code ----";
 inline constexpr std::string_view kHostMarker = "// ---- host code ----";
 
 // `module` satisfies Profile::kTarget for `backend`.
-[[nodiscard]] Program emit_program(const ir::Module& module, Backend backend, const Options& options);
+[[nodiscard]] Program emit_program(const ir::Module& module, Backend backend,
+                                   const Options& options);
 
 }  // namespace parpy

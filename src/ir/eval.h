@@ -2,9 +2,9 @@
 // and is the oracle for every pass and back end. Nothing it meets is undefined: subscripts out of
 // range, reads of variables without a value, endless loops are reported with their place.
 //
-// Runs profiles kTyped … kMapped and CPU programs of kTarget; parallel loops and the chunks of a Launch
-// run one after the other. Not at kKernels, where kernels have reductions but no way to return them,
-// and no CUDA kernels.
+// Runs profiles kTyped … kMapped and CPU programs of kTarget; parallel loops and the chunks of a
+// Launch run one after the other. Not at kKernels, where kernels have reductions but no way to
+// return them, and no CUDA kernels.
 #pragma once
 
 #include <span>

@@ -1,7 +1,7 @@
-// The one intermediate representation. Stages of the pipeline differ by verifier profile (verify.h),
-// not by node types. Nodes are owned by their Module and referred to by plain pointers; the tree
-// invariant is that a node has exactly one parent (clone.h makes a copy for a second place), while
-// Var and Function are shared by all who name them.
+// The one intermediate representation. Stages of the pipeline differ by verifier profile
+// (verify.h), not by node types. Nodes are owned by their Module and referred to by plain pointers;
+// the tree invariant is that a node has exactly one parent (clone.h makes a copy for a second
+// place), while Var and Function are shared by all who name them.
 #pragma once
 
 #include <complex>
@@ -31,7 +31,15 @@ enum class Op : std::uint8_t {
 };
 
 enum class TypeRule : std::uint8_t {
-    kLeaf, kSame, kFloat, kDivide, kInteger, kCompare, kPredicate, kLogical, kSpecial,
+    kLeaf,
+    kSame,
+    kFloat,
+    kDivide,
+    kInteger,
+    kCompare,
+    kPredicate,
+    kLogical,
+    kSpecial,
 };
 [[nodiscard]] std::string_view text(Op op);
 [[nodiscard]] int arity(Op op);
@@ -40,8 +48,8 @@ enum class TypeRule : std::uint8_t {
 
 // ---------------------------------------------------------------- variables
 
-// One dimension of an array: a compile-time constant, or a scalar parameter that holds it at run time.
-// Strides count elements and may be zero or negative.
+// One dimension of an array: a compile-time constant, or a scalar parameter that holds it at run
+// time. Strides count elements and may be zero or negative.
 struct Dim {
     std::optional<std::int64_t> extent;
     std::optional<std::int64_t> stride;
@@ -50,14 +58,14 @@ struct Dim {
 };
 
 enum class Space : std::uint8_t {
-    kGlobal,  // an argument's memory
-    kLocal,   // made by Alloc, private to the thread that runs it
-    kShared,  // made by Alloc, one per thread block
-    kScratch, // made by Alloc in host code: device memory for the duration of the call
+    kGlobal,   // an argument's memory
+    kLocal,    // made by Alloc, private to the thread that runs it
+    kShared,   // made by Alloc, one per thread block
+    kScratch,  // made by Alloc in host code: device memory for the duration of the call
 };
 
-// Where the value of an entry parameter comes from (specialize_arguments): the argument's pointer or
-// scalar itself, or one of its run-time extents or strides.
+// Where the value of an entry parameter comes from (specialize_arguments): the argument's pointer
+// or scalar itself, or one of its run-time extents or strides.
 struct Origin {
     enum class Kind : std::uint8_t { kNone, kArgument, kExtent, kStride };
     Kind kind = Kind::kNone;
@@ -69,12 +77,12 @@ struct Var {
     std::string name;
     Type type;
     Span span;
-    std::vector<Dim> dims;          // arrays: one per dimension once specialised
-    Space space = Space::kGlobal;   // arrays
-    bool written = false;           // arrays that are parameters: set by infer_types
-    Origin origin;                  // entry parameters
-    bool aliased = false;           // no `restrict`: may overlap another parameter, or is stored to
-                                    // by other threads of the kernel
+    std::vector<Dim> dims;         // arrays: one per dimension once specialised
+    Space space = Space::kGlobal;  // arrays
+    bool written = false;          // arrays that are parameters: set by infer_types
+    Origin origin;                 // entry parameters
+    bool aliased = false;          // no `restrict`: may overlap another parameter, or is stored to
+                                   // by other threads of the kernel
     // A constant known at specialisation: the value of a scalar parameter or of a captured global.
     std::optional<struct Constant> constant_value() const;
     std::shared_ptr<struct Constant> constant;
@@ -93,8 +101,20 @@ inline std::optional<Constant> Var::constant_value() const {
 
 // What a kRegister reads. All are i32.
 enum class Register : std::uint8_t {
-    kThreadX, kThreadY, kThreadZ, kBlockX, kBlockY, kBlockZ,
-    kBlockDimX, kBlockDimY, kBlockDimZ, kGridDimX, kGridDimY, kGridDimZ, kLane, kWarp,
+    kThreadX,
+    kThreadY,
+    kThreadZ,
+    kBlockX,
+    kBlockY,
+    kBlockZ,
+    kBlockDimX,
+    kBlockDimY,
+    kBlockDimZ,
+    kGridDimX,
+    kGridDimY,
+    kGridDimZ,
+    kLane,
+    kWarp,
 };
 
 struct Expr {
@@ -102,18 +122,30 @@ struct Expr {
     Type type;
     Span span;
     std::vector<Expr*> operands;
-    Constant constant{};            // kConst; surface kExtent: the rank demanded, if an integer
-    Var* var = nullptr;             // kVar, kLoad, kExtent, kArray, kAtomicAdd
-    int index = 0;                  // kExtent
-    Register reg{};                 // kRegister
-    Function* callee = nullptr;     // kCall
+    Constant constant{};         // kConst; surface kExtent: the rank demanded, if an integer
+    Var* var = nullptr;          // kVar, kLoad, kExtent, kArray, kAtomicAdd
+    int index = 0;               // kExtent
+    Register reg{};              // kRegister
+    Function* callee = nullptr;  // kCall
 };
 
 // ---------------------------------------------------------------- statements
 
 enum class StmtKind : std::uint8_t {
-    kAssign, kStore, kFor, kWhile, kIf, kBreak, kContinue, kReturn, kEvaluate, kAssert, kGpu,
-    kAlloc, kBarrier, kLaunch,
+    kAssign,
+    kStore,
+    kFor,
+    kWhile,
+    kIf,
+    kBreak,
+    kContinue,
+    kReturn,
+    kEvaluate,
+    kAssert,
+    kGpu,
+    kAlloc,
+    kBarrier,
+    kLaunch,
 };
 
 struct Stmt {
@@ -126,15 +158,18 @@ struct Stmt {
     Stmt(const Stmt&) = default;
     Stmt& operator=(const Stmt&) = delete;
 
-    template <class T> [[nodiscard]] T* as() {
+    template <class T>
+    [[nodiscard]] T* as() {
         return kind == T::kKind ? static_cast<T*>(this) : nullptr;
     }
-    template <class T> [[nodiscard]] const T* as() const {
+    template <class T>
+    [[nodiscard]] const T* as() const {
         return kind == T::kKind ? static_cast<const T*>(this) : nullptr;
     }
 };
 
-template <StmtKind K> struct StmtOf : Stmt {
+template <StmtKind K>
+struct StmtOf : Stmt {
     static constexpr StmtKind kKind = K;
     StmtOf() : Stmt(K) {}
 };
@@ -159,24 +194,24 @@ struct Store : StmtOf<StmtKind::kStore> {
 // How a loop runs; all zero: sequentially, where it stands.
 enum class Level : std::uint8_t {
     kSequential,
-    kBlocks,    // CUDA: iterations are spread over thread blocks (after map_loops)
-    kThreads,   // CUDA: over the threads of a block, or of the blocks of one nest level
-    kWorkers,   // CPU: over the worker threads
-    kVector,    // CPU: over SIMD lanes
+    kBlocks,   // CUDA: iterations are spread over thread blocks (after map_loops)
+    kThreads,  // CUDA: over the threads of a block, or of the blocks of one nest level
+    kWorkers,  // CPU: over the worker threads
+    kVector,   // CPU: over SIMD lanes
 };
 
 struct Reduction {
-    Op op{};                        // kAdd kMul kMin kMax kAnd kOr kBitAnd kBitOr kBitXor, kMinimum, …
-    Var* var = nullptr;             // the scalar, or the array whose element is reduced
-    std::vector<Expr*> indices;     // arrays: the element's subscripts (own copies)
+    Op op{};                     // kAdd kMul kMin kMax kAnd kOr kBitAnd kBitOr kBitXor, kMinimum, …
+    Var* var = nullptr;          // the scalar, or the array whose element is reduced
+    std::vector<Expr*> indices;  // arrays: the element's subscripts (own copies)
 };
 
 struct LoopMapping {
-    std::int64_t threads = 0;       // requested by the user; 0: sequential
+    std::int64_t threads = 0;  // requested by the user; 0: sequential
     std::int64_t threads_per_block = 1024;
-    bool reduce = false;            // requested or inferred
+    bool reduce = false;  // requested or inferred
     Level level = Level::kSequential;
-    std::int64_t blocks = 1;        // kThreads above threads_per_block: blocks of this level
+    std::int64_t blocks = 1;            // kThreads above threads_per_block: blocks of this level
     std::vector<Reduction> reductions;  // found by infer_reductions
     [[nodiscard]] bool parallel() const { return threads > 0; }
 };
@@ -187,40 +222,60 @@ struct For : StmtOf<StmtKind::kFor> {
     Var* var = nullptr;
     Expr* begin = nullptr;
     Expr* end = nullptr;
-    Expr* step = nullptr;           // never a constant zero
+    Expr* step = nullptr;  // never a constant zero
     Body body;
     LoopMapping mapping;
 };
 
-struct While : StmtOf<StmtKind::kWhile> { Expr* condition = nullptr; Body body; };
-struct If : StmtOf<StmtKind::kIf> { Expr* condition = nullptr; Body then_body, else_body; };
+struct While : StmtOf<StmtKind::kWhile> {
+    Expr* condition = nullptr;
+    Body body;
+};
+struct If : StmtOf<StmtKind::kIf> {
+    Expr* condition = nullptr;
+    Body then_body, else_body;
+};
 struct Break : StmtOf<StmtKind::kBreak> {};
 struct Continue : StmtOf<StmtKind::kContinue> {};
-struct Return : StmtOf<StmtKind::kReturn> { Expr* value = nullptr; };     // value may be null
-struct Evaluate : StmtOf<StmtKind::kEvaluate> { Expr* value = nullptr; }; // a call for its effects
-struct Assert : StmtOf<StmtKind::kAssert> { Expr* condition = nullptr; std::string message; };
-struct Gpu : StmtOf<StmtKind::kGpu> { Body body; };                       // with parpy.gpu
+struct Return : StmtOf<StmtKind::kReturn> {
+    Expr* value = nullptr;
+};  // value may be null
+struct Evaluate : StmtOf<StmtKind::kEvaluate> {
+    Expr* value = nullptr;
+};  // a call for its effects
+struct Assert : StmtOf<StmtKind::kAssert> {
+    Expr* condition = nullptr;
+    std::string message;
+};
+struct Gpu : StmtOf<StmtKind::kGpu> {
+    Body body;
+};  // with parpy.gpu
 
 // Makes `array` (not a parameter; its dims are known) for the rest of the enclosing body.
-struct Alloc : StmtOf<StmtKind::kAlloc> { Var* array = nullptr; };
+struct Alloc : StmtOf<StmtKind::kAlloc> {
+    Var* array = nullptr;
+};
 
 // kWarp, kBlock, kGrid: all threads of the scope wait for each other and see each other's stores.
 // kDevice: no wait; what the thread did before it is seen everywhere before what it does after it.
 enum class BarrierScope : std::uint8_t { kWarp, kBlock, kGrid, kDevice };
-struct Barrier : StmtOf<StmtKind::kBarrier> { BarrierScope scope = BarrierScope::kBlock; };
+struct Barrier : StmtOf<StmtKind::kBarrier> {
+    BarrierScope scope = BarrierScope::kBlock;
+};
 
 // Runs `kernel` from host code. CUDA: grid × block threads. CPU: `iterations` of the outermost
 // parallel loop, split into chunks over the workers.
 struct Launch : StmtOf<StmtKind::kLaunch> {
     Function* kernel = nullptr;
-    std::vector<Expr*> arguments;   // one per kernel parameter; arrays as kArray
-    // CPU. The kernel's last three parameters are i64 begin, end and chunk; they have no argument here.
+    std::vector<Expr*> arguments;  // one per kernel parameter; arrays as kArray
+    // CPU. The kernel's last three parameters are i64 begin, end and chunk; they have no argument
+    // here.
     Expr* iterations = nullptr;
-    Var* chunks = nullptr;          // i64, set before the launch to parpy_chunks(iterations, cost, …)
-    double cost = 0;                // estimated nanoseconds of one iteration
-    std::int64_t max_workers = 0;   // the user's threads(n); 0: no bound
+    Var* chunks = nullptr;  // i64, set before the launch to parpy_chunks(iterations, cost, …)
+    double cost = 0;        // estimated nanoseconds of one iteration
+    std::int64_t max_workers = 0;  // the user's threads(n); 0: no bound
     // CUDA
-    Expr* grid[3] = {};             // null means 1
+    Expr* grid[3] = {};  // null means 1
     std::int64_t block[3] = {1, 1, 1};
     std::int64_t shared_bytes = 0;
 };
@@ -261,13 +316,15 @@ public:
     Var* make_var(std::string name, Type type, Span span = {});
     Function* make_function(std::string name, FunctionKind kind, Span span = {});  // and appends it
     Expr* make_expr(Op op, Type type, Span span, std::vector<Expr*> operands = {});
-    template <class T> T* make(Span span = {}) {
+    template <class T>
+    T* make(Span span = {}) {
         T* node = copy(T{});
         node->span = span;
         return node;
     }
     // A statement that names the same nodes: the caller replaces them by copies (clone.h does).
-    template <class T> T* copy(const T& from) {
+    template <class T>
+    T* copy(const T& from) {
         auto node = std::make_unique<T>(from);
         T* raw = node.get();
         stmts_.push_back(std::move(node));

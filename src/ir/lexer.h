@@ -10,7 +10,14 @@ namespace parpy::ir {
 
 struct Token {
     enum class Kind : std::uint8_t {
-        kName, kNumber, kString, kSymbol, kNewline, kIndent, kDedent, kEnd,
+        kName,
+        kNumber,
+        kString,
+        kSymbol,
+        kNewline,
+        kIndent,
+        kDedent,
+        kEnd,
     };
     Kind kind = Kind::kEnd;
     std::string_view text;  // kString: with its quotes. kNumber: with its type suffix

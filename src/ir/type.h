@@ -10,7 +10,21 @@
 namespace parpy::ir {
 
 enum class Scalar : std::uint8_t {
-    kBool, kI8, kI16, kI32, kI64, kU8, kU16, kU32, kU64, kF16, kBF16, kF32, kF64, kC64, kC128,
+    kBool,
+    kI8,
+    kI16,
+    kI32,
+    kI64,
+    kU8,
+    kU16,
+    kU32,
+    kU64,
+    kF16,
+    kBF16,
+    kF32,
+    kF64,
+    kC64,
+    kC128,
 };
 inline constexpr int kScalarCount = 15;
 
@@ -51,7 +65,8 @@ struct Type {
 // "f64", "f64[2]" (rank 2), "int" / "float" / "complex" for the weak ones, "void", "?".
 [[nodiscard]] std::string to_string(const Type& type);
 
-// What NumPy >= 2 computes for two operands, weak types included (NEP 50). A weak bool does not exist.
+// What NumPy >= 2 computes for two operands, weak types included (NEP 50). A weak bool does not
+// exist.
 [[nodiscard]] Type promote(const Type& a, const Type& b);
 
 }  // namespace parpy::ir

@@ -1,5 +1,5 @@
-// The one mapping data structure. Labels with an `opts` dict, pragmas and the automatic mode all end
-// in a Mapping; map_loops reads it and nothing else.
+// The one mapping data structure. Labels with an `opts` dict, pragmas and the automatic mode all
+// end in a Mapping; map_loops reads it and nothing else.
 #pragma once
 
 #include <cstdint>

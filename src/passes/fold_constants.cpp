@@ -243,8 +243,8 @@ private:
         return expr;
     }
 
-    // Two conversions in a row, where the first loses nothing. An integer that passes through a float
-    // saturates at the limits of the last type, where it would wrap by itself.
+    // Two conversions in a row, where the first loses nothing. An integer that passes through a
+    // float saturates at the limits of the last type, where it would wrap by itself.
     static Expr* fold_conversion(Expr* expr) {
         Expr* inner = expr->operands[0];
         if (inner->op == Op::kConvert) {

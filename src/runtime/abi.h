@@ -1,6 +1,6 @@
 // The C interface between generated host code and the runtime. Generated text declares these
-// functions itself (it has no headers), so a change here is a change of the emitter and of the cache
-// version. The embedded Clang's linker resolves them by address.
+// functions itself (it has no headers), so a change here is a change of the emitter and of the
+// cache version. The embedded Clang's linker resolves them by address.
 //
 // A generated program exports
 //     extern "C" int NAME(ParpyContext* context, T0 a0, …);            // typed, readable
@@ -33,12 +33,12 @@ void parpy_parallel_for(ParpyContext*, std::int64_t iterations, std::int64_t chu
                                      std::int64_t chunk),
                         void* frame);
 
-// CUDA. Enqueues kernel `index` of the program on the context's stream. Returns 0 or an error; after
-// an error further launches do nothing.
+// CUDA. Enqueues kernel `index` of the program on the context's stream. Returns 0 or an error;
+// after an error further launches do nothing.
 int parpy_launch(ParpyContext*, int index, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                  void** arguments);
-// Zero-filled (in stream order) scratch memory on the device, released in stream order when the call ends.
+// Zero-filled (in stream order) scratch memory on the device, released in stream order when the
+// call ends.
 void* parpy_scratch(ParpyContext*, std::int64_t bytes);
-
 }

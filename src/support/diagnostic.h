@@ -22,8 +22,8 @@ enum class Code {
 #undef DIAGNOSTIC
 };
 
-[[nodiscard]] std::string_view code_name(Code code);    // "P203"
-[[nodiscard]] std::string_view code_title(Code code);   // what the code stands for, one line
+[[nodiscard]] std::string_view code_name(Code code);   // "P203"
+[[nodiscard]] std::string_view code_title(Code code);  // what the code stands for, one line
 [[nodiscard]] Flavour code_flavour(Code code);
 
 struct Note {
@@ -37,12 +37,13 @@ struct Diagnostic {
     Span span;
     std::string message;  // lower case, one sentence, names in single quotes
     std::vector<Note> notes;
-    std::string help;     // the fix, or empty
+    std::string help;  // the fix, or empty
 };
 
 class Diagnostics {
 public:
-    // Each returns the new diagnostic so that the caller can add notes and help (until the next one).
+    // Each returns the new diagnostic so that the caller can add notes and help (until the next
+    // one).
     Diagnostic& error(Code code, Span span, std::string message);
     Diagnostic& warning(Code code, Span span, std::string message);
     Diagnostic& performance(Code code, Span span, std::string message);
@@ -60,8 +61,10 @@ private:
     std::size_t errors_ = 0;
 };
 
-// `file.py:12:9: error[P203]: …` + source line + carets + notes + help, for each diagnostic in order.
+// `file.py:12:9: error[P203]: …` + source line + carets + notes + help, for each diagnostic in
+// order.
 [[nodiscard]] std::string render(const Diagnostic& diagnostic, const std::vector<Source>& sources);
-[[nodiscard]] std::string render(const Diagnostics& diagnostics, const std::vector<Source>& sources);
+[[nodiscard]] std::string render(const Diagnostics& diagnostics,
+                                 const std::vector<Source>& sources);
 
 }  // namespace parpy

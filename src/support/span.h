@@ -15,8 +15,8 @@ struct Source {
     std::uint32_t first_line = 1;
 };
 
-// Lines are 1-based and absolute in the file; columns are 1-based and count UTF-8 bytes, as Python's
-// `ast` does (plus one); the end column is exclusive. Messages show columns in characters.
+// Lines are 1-based and absolute in the file; columns are 1-based and count UTF-8 bytes, as
+// Python's `ast` does (plus one); the end column is exclusive. Messages show columns in characters.
 // `source` indexes Module::sources. A default Span means "no place in the user's text".
 struct Span {
     std::uint32_t source = 0;

@@ -18,8 +18,9 @@ def options(backend: str, mapping: Mapping[str, int | parpy.LoopPar]) -> parpy.C
     return parpy.CompileOptions(parallelize=loops, backend=target)
 
 
-def run(backend: str, function: Callable[..., None], arguments: tuple[Any, ...],
-        mapping: Mapping[str, int | parpy.LoopPar]) -> None:
+def run(
+    backend: str, function: Callable[..., None], arguments: tuple[Any, ...], mapping: Mapping[str, int | parpy.LoopPar]
+) -> None:
     if backend == "eval":
         parpy._jit.interpret(function, arguments, options("cpu", mapping))
     else:

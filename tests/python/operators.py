@@ -1,7 +1,7 @@
 """The operator × dtype × edge-value matrix: every operator of the language against NumPy, on every backend.
 
 `cases()` yields the matrix; `test_operators.py` runs it on the interpreter, the CPU and, where there is one, the GPU.
-Exact operators must agree bit for bit (any NaN equals any NaN). Elementary functions are compared with the same function
+Exact ones must agree bit for bit (any NaN equals any NaN). Elementary functions are compared with the same function
 in the next wider type and may be off by the `ulp` that the case states.
 """
 
@@ -32,9 +32,30 @@ def edge_values(dtype: str) -> np.ndarray:
         return np.array(sorted({v for v in wanted if info.min <= v <= info.max}), dtype=kind)
     if kind.kind == "f":
         info = np.finfo(kind)
-        values = [-13, -2.5, -1, -0.5, -0.0, 0.0, 0.5, 1, 1.5, 2.5, 4, 7.25, 13, np.nan, np.inf, -np.inf,
-                  float(info.tiny), float(info.smallest_subnormal), -float(info.smallest_subnormal),
-                  float(info.max), -float(info.max), float(info.eps)]
+        values = [
+            -13,
+            -2.5,
+            -1,
+            -0.5,
+            -0.0,
+            0.0,
+            0.5,
+            1,
+            1.5,
+            2.5,
+            4,
+            7.25,
+            13,
+            np.nan,
+            np.inf,
+            -np.inf,
+            float(info.tiny),
+            float(info.smallest_subnormal),
+            -float(info.smallest_subnormal),
+            float(info.max),
+            -float(info.max),
+            float(info.eps),
+        ]
         return np.array(values, dtype=kind)
     real = [-13.0, -1.0, -0.0, 0.0, 0.5, 4.0]
     return np.array([complex(a, b) for a in real for b in real], dtype=kind)
@@ -48,10 +69,10 @@ def pairs(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @dataclass(frozen=True)
 class Case:
     name: str
-    expression: str                     # of x[i], y[i]
-    dtypes: tuple[str, ...]             # of the operands
+    expression: str  # of x[i], y[i]
+    dtypes: tuple[str, ...]  # of the operands
     reference: Callable[..., np.ndarray]  # of the operand arrays
-    ulp: float = 0.0                    # 0: bit for bit
+    ulp: float = 0.0  # 0: bit for bit
     # Elements on which the answer is defined; the rest is not compared.
     defined: Callable[..., np.ndarray] | None = None
 
@@ -92,12 +113,23 @@ def cases() -> Iterator[Case]:
     numbers = [*INTEGERS, *FLOATS]
     for dtype in numbers:
         two = (dtype, dtype)
-        for name, symbol, ufunc in [("add", "+", np.add), ("sub", "-", np.subtract), ("mul", "*", np.multiply),
-                                    ("div", "/", np.divide), ("floordiv", "//", np.floor_divide),
-                                    ("mod", "%", np.remainder)]:
+        for name, symbol, ufunc in [
+            ("add", "+", np.add),
+            ("sub", "-", np.subtract),
+            ("mul", "*", np.multiply),
+            ("div", "/", np.divide),
+            ("floordiv", "//", np.floor_divide),
+            ("mod", "%", np.remainder),
+        ]:
             yield Case(name, f"x[i] {symbol} y[i]", two, ufunc)
-        for name, symbol, ufunc in [("eq", "==", np.equal), ("ne", "!=", np.not_equal), ("lt", "<", np.less),
-                                    ("le", "<=", np.less_equal), ("gt", ">", np.greater), ("ge", ">=", np.greater_equal)]:
+        for name, symbol, ufunc in [
+            ("eq", "==", np.equal),
+            ("ne", "!=", np.not_equal),
+            ("lt", "<", np.less),
+            ("le", "<=", np.less_equal),
+            ("gt", ">", np.greater),
+            ("ge", ">=", np.greater_equal),
+        ]:
             yield Case(name, f"x[i] {symbol} y[i]", two, ufunc)
         yield Case("neg", "-x[i]", (dtype,), np.negative)
         yield Case("abs", "abs(x[i])", (dtype,), np.abs)
@@ -117,23 +149,40 @@ def cases() -> Iterator[Case]:
         yield Case("weak_div", "x[i] / 3", (dtype,), lambda a: a / 3)
         yield Case("weak_floordiv", "x[i] // 3", (dtype,), lambda a: a // 3)
         yield Case("weak_mod", "x[i] % 3", (dtype,), lambda a: a % 3)
-        yield Case("index_mix", "x[i] + i", (dtype,),
-                   lambda a: a + np.arange(a.size).astype(a.dtype if a.dtype.kind != "b" else np.int64))
+        yield Case(
+            "index_mix",
+            "x[i] + i",
+            (dtype,),
+            lambda a: a + np.arange(a.size).astype(a.dtype if a.dtype.kind != "b" else np.int64),
+        )
     for dtype in ["bool", *INTEGERS]:
         two = (dtype, dtype)
-        for name, symbol, ufunc in [("and", "&", np.bitwise_and), ("or", "|", np.bitwise_or), ("xor", "^", np.bitwise_xor)]:
+        for name, symbol, ufunc in [
+            ("and", "&", np.bitwise_and),
+            ("or", "|", np.bitwise_or),
+            ("xor", "^", np.bitwise_xor),
+        ]:
             yield Case(f"bit_{name}", f"x[i] {symbol} y[i]", two, ufunc)
         yield Case("invert", "~x[i]", (dtype,), np.invert)
         if dtype != "bool":
             yield Case("shl", "x[i] << y[i]", two, np.left_shift)
             yield Case("shr", "x[i] >> y[i]", two, np.right_shift)
-            yield Case("pow", "x[i] ** y[i]", two, lambda a, b: np.power(a, np.maximum(b, 0) if b.dtype.kind == "i" else b),
-                       defined=_nonnegative_exponent)
+            yield Case(
+                "pow",
+                "x[i] ** y[i]",
+                two,
+                lambda a, b: np.power(a, np.maximum(b, 0) if b.dtype.kind == "i" else b),
+                defined=_nonnegative_exponent,
+            )
             yield Case("gcd", "np.gcd(x[i], y[i])", two, np.gcd)
     for name, symbol in [("and", "and"), ("or", "or")]:
         combine = {"and": np.logical_and, "or": np.logical_or}[name]
-        yield Case(f"logical_{name}", f"x[i] > 1 {symbol} y[i] > 1", ("int32", "int32"),
-                   lambda a, b, combine=combine: combine(a > 1, b > 1))
+        yield Case(
+            f"logical_{name}",
+            f"x[i] > 1 {symbol} y[i] > 1",
+            ("int32", "int32"),
+            lambda a, b, combine=combine: combine(a > 1, b > 1),
+        )
     for a in ALL_REAL:
         for b in ALL_REAL:
             if a != b:
@@ -148,10 +197,30 @@ def cases() -> Iterator[Case]:
         yield Case("fmax", "np.fmax(x[i], y[i])", (dtype, dtype), np.fmax, defined=_not_both_zero)
         if dtype != "float16":
             yield Case("nextafter", "np.nextafter(x[i], y[i])", (dtype, dtype), np.nextafter)
-        for name, ulp in [("exp", 2), ("exp2", 2), ("expm1", 2), ("log", 2), ("log2", 2), ("log10", 2), ("log1p", 2),
-                          ("sin", 2), ("cos", 2), ("tan", 4), ("arcsin", 2), ("arccos", 2), ("arctan", 2), ("sinh", 3),
-                          ("cosh", 3), ("tanh", 2), ("arcsinh", 3), ("arccosh", 3), ("arctanh", 3), ("cbrt", 2),
-                          ("degrees", 2), ("radians", 2)]:
+        for name, ulp in [
+            ("exp", 2),
+            ("exp2", 2),
+            ("expm1", 2),
+            ("log", 2),
+            ("log2", 2),
+            ("log10", 2),
+            ("log1p", 2),
+            ("sin", 2),
+            ("cos", 2),
+            ("tan", 4),
+            ("arcsin", 2),
+            ("arccos", 2),
+            ("arctan", 2),
+            ("sinh", 3),
+            ("cosh", 3),
+            ("tanh", 2),
+            ("arcsinh", 3),
+            ("arccosh", 3),
+            ("arctanh", 3),
+            ("cbrt", 2),
+            ("degrees", 2),
+            ("radians", 2),
+        ]:
             yield Case(name, f"np.{name}(x[i])", (dtype,), getattr(np, name), ulp=ulp)
         for name, ulp in [("arctan2", 2), ("hypot", 2), ("power", 4)]:
             yield Case(name, f"np.{name}(x[i], y[i])", (dtype, dtype), getattr(np, name), ulp=ulp)

@@ -92,8 +92,12 @@ def slot(kind: str, value: Any) -> int:
     return int(value) & (2**64 - 1)
 
 
-def run(function: Any, arguments: tuple[Any, ...], mapping: Mapping[str, Any],
-        edit: Callable[[str], str] = lambda text: text) -> str:
+def run(
+    function: Any,
+    arguments: tuple[Any, ...],
+    mapping: Mapping[str, Any],
+    edit: Callable[[str], str] = lambda text: text,
+) -> str:
     """Runs the function's CUDA program, edited if wanted, on NumPy arrays, in place, and returns its text."""
     text = edit(cuda_text(function, arguments, mapping))
     _, host = split(text)

@@ -39,10 +39,21 @@ def axpy(a, x, y, n):
         y[i] = a * x[i] + y[i]
 
 
-@pytest.mark.parametrize(("count", "requested"), [
-    (0, 32), (1, 1), (31, 32), (33, 32), (100, 100), (256, 256), (300, 256), (300, threads(2000).tpb(64)),
-    (3000, threads(3000).tpb(1000)), (3000, threads(2000).tpb(1)),
-])
+@pytest.mark.parametrize(
+    ("count", "requested"),
+    [
+        (0, 32),
+        (1, 1),
+        (31, 32),
+        (33, 32),
+        (100, 100),
+        (256, 256),
+        (300, 256),
+        (300, threads(2000).tpb(64)),
+        (3000, threads(3000).tpb(1000)),
+        (3000, threads(2000).tpb(1)),
+    ],
+)
 def test_axpy(count, requested):
     check(axpy, (2.5, rng.random(count + 1), rng.random(count + 1), count), {"N": requested})
 
@@ -142,11 +153,18 @@ def softmax(x, y, n, m):
             y[i, j] = y[i, j] / norm
 
 
-@pytest.mark.parametrize("mapping", [
-    {"N": 10}, {"N": 10, "M": 64, "M2": 64}, {"N": 10, "M": 32, "M2": 128}, {"N": 100, "M": 32, "M2": 32},
-    {"N": 4, "M": threads(256).tpb(64), "M2": 32}, {"N": 10, "M": threads(256).tpb(64), "M2": threads(256).tpb(64)},
-    {},
-])
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        {"N": 10},
+        {"N": 10, "M": 64, "M2": 64},
+        {"N": 10, "M": 32, "M2": 128},
+        {"N": 100, "M": 32, "M2": 32},
+        {"N": 4, "M": threads(256).tpb(64), "M2": 32},
+        {"N": 10, "M": threads(256).tpb(64), "M2": threads(256).tpb(64)},
+        {},
+    ],
+)
 def test_softmax(mapping):
     check(softmax, (rng.random((21, 50)), np.zeros((21, 50)), 21, 50), mapping, 1e-13)
 
@@ -274,10 +292,18 @@ def three_levels(x, y, z, n, m, k):
                 z[i] = max(z[i], x[i, j, q])
 
 
-@pytest.mark.parametrize("mapping", [
-    {"N": 4, "M": 3, "K": 32}, {"N": 6, "M": 9, "K": threads(64).tpb(32)}, {"N": 2, "M": 1, "K": 64},
-    {"N": 1, "M": 4, "K": 64}, {"N": 64}, {"M": 3, "K": 32}, {"N": 2, "K": 32},
-])
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        {"N": 4, "M": 3, "K": 32},
+        {"N": 6, "M": 9, "K": threads(64).tpb(32)},
+        {"N": 2, "M": 1, "K": 64},
+        {"N": 1, "M": 4, "K": 64},
+        {"N": 64},
+        {"M": 3, "K": 32},
+        {"N": 2, "K": 32},
+    ],
+)
 def test_three_levels(mapping):
     check(three_levels, (rng.random((6, 7, 40)), np.zeros((6, 7)), np.zeros(6), 6, 7, 40), mapping, 1e-13)
 
@@ -334,20 +360,24 @@ def test_nan_among_the_elements_is_skipped(start, requested):
 
 
 @needs_nvrtc
-@pytest.mark.parametrize(("function", "arguments", "mapping"), [
-    (axpy, (2.5, np.ones(300), np.ones(300), 300), {"N": 256}),
-    (sum_rows, (np.ones((37, 70), np.float32), np.ones(37, np.float32), 37, 70), {"N": 5, "M": 128}),
-    (sum_rows, (np.ones((37, 70), np.float16), np.ones(37, np.float16), 37, 70), {"N": 5, "M": 2048}),
-    (sum_rows, (np.ones((37, 70), np.int64), np.ones(37, np.int64), 37, 70), {"N": 5, "M": 2048}),
-    (sum_rows, (np.ones((37, 70), np.complex128), np.ones(37, np.complex128), 37, 70), {"N": 5, "M": 2048}),
-    (total, (np.ones((37, 70)), np.ones(2), 37, 70), {"N": 37, "M": 2048}),
-    (softmax, (np.ones((21, 50)), np.ones((21, 50)), 21, 50), {"N": 10, "M": 64, "M2": 64}),
-    (normalize, (np.ones(300, np.float32), 300), {"N": 2048}),
-    (gpu_block, (np.ones(100), np.ones(3), 100), {}),
-    (stencil, (np.ones(90), np.ones(90), 90, 6), {"N": 64}),
-    (until_small, (np.ones(50), 50), {"N": 64}),
-    (reductions, (np.ones(9), np.ones(9, np.int64), np.ones(9, bool), np.ones(9), 9), {"N": 96}),
-], ids=lambda value: getattr(value, "__name__", None))
+@pytest.mark.parametrize(
+    ("function", "arguments", "mapping"),
+    [
+        (axpy, (2.5, np.ones(300), np.ones(300), 300), {"N": 256}),
+        (sum_rows, (np.ones((37, 70), np.float32), np.ones(37, np.float32), 37, 70), {"N": 5, "M": 128}),
+        (sum_rows, (np.ones((37, 70), np.float16), np.ones(37, np.float16), 37, 70), {"N": 5, "M": 2048}),
+        (sum_rows, (np.ones((37, 70), np.int64), np.ones(37, np.int64), 37, 70), {"N": 5, "M": 2048}),
+        (sum_rows, (np.ones((37, 70), np.complex128), np.ones(37, np.complex128), 37, 70), {"N": 5, "M": 2048}),
+        (total, (np.ones((37, 70)), np.ones(2), 37, 70), {"N": 37, "M": 2048}),
+        (softmax, (np.ones((21, 50)), np.ones((21, 50)), 21, 50), {"N": 10, "M": 64, "M2": 64}),
+        (normalize, (np.ones(300, np.float32), 300), {"N": 2048}),
+        (gpu_block, (np.ones(100), np.ones(3), 100), {}),
+        (stencil, (np.ones(90), np.ones(90), 90, 6), {"N": 64}),
+        (until_small, (np.ones(50), 50), {"N": 64}),
+        (reductions, (np.ones(9), np.ones(9, np.int64), np.ones(9, bool), np.ones(9), 9), {"N": 96}),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
 def test_nvrtc_takes_the_text(function, arguments, mapping):
     simt.compile_with_nvrtc(simt.cuda_text(function, arguments, mapping))
 

@@ -69,10 +69,7 @@ def places(x, out, n):
                 best = value
                 count += 1
             last = value
-        if count > 2:
-            sign = 1.0
-        else:
-            sign = -1.0
+        sign = 1.0 if count > 2 else -1.0
         out[i] = sign * best + last + count
 
 
@@ -116,7 +113,9 @@ def strided(x, begin, end, step):
 
 
 @pytest.mark.parametrize("backend", [b for b in BACKENDS if b != "eval"])
-@pytest.mark.parametrize("bounds", [(0, 100, 1), (3, 97, 5), (99, -1, -1), (98, 3, -7), (5, 5, 1), (9, 2, 3), (2, 9, -3)])
+@pytest.mark.parametrize(
+    "bounds", [(0, 100, 1), (3, 97, 5), (99, -1, -1), (98, 3, -7), (5, 5, 1), (9, 2, 3), (2, 9, -3)]
+)
 def test_steps_of_parallel_loops(backend, bounds):
     x, want = np.zeros(100), np.zeros(100)
     for i in range(*bounds):
@@ -161,8 +160,13 @@ for backend in (parpy.CompileBackend.Cpu, parpy.CompileBackend.Cuda):
 def test_text_is_the_same_in_every_process():
     here = Path(__file__).parent
     texts = {
-        subprocess.run([sys.executable, "-c", PRINT], check=True, capture_output=True, text=True,
-                       env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join([str(here), *sys.path])}).stdout
+        subprocess.run(
+            [sys.executable, "-c", PRINT],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join([str(here), *sys.path])},
+        ).stdout
         for seed in (1, 2)
     }
     assert len(texts) == 1

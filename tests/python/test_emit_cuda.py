@@ -23,8 +23,15 @@ def text_of(types: tuple[str, ...], group: list[Case]) -> str:
     names = ["x", "y", "z"][: len(types)]
     outs = [f"out{k}" for k in range(len(group))]
     lines = [f"        {out}[i] = {case.expression}" for out, case in zip(outs, group, strict=True)]
-    source = "\n".join([f"@parpy.jit\ndef kernel({', '.join([*names, *outs])}, n):", "    parpy.label('n')",
-                        "    for i in range(n):", *lines, ""])
+    source = "\n".join(
+        [
+            f"@parpy.jit\ndef kernel({', '.join([*names, *outs])}, n):",
+            "    parpy.label('n')",
+            "    for i in range(n):",
+            *lines,
+            "",
+        ]
+    )
     filename = f"<cuda {'-'.join(types)}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace: dict = {"parpy": parpy, "np": np, "math": math}

@@ -31,9 +31,7 @@ pytestmark = [
 
 
 def on_gpu(**loops: int | parpy.LoopPar) -> parpy.CompileOptions:
-    mapping = {
-        label: n if isinstance(n, parpy.LoopPar) else threads(n) for label, n in loops.items()
-    }
+    mapping = {label: n if isinstance(n, parpy.LoopPar) else threads(n) for label, n in loops.items()}
     return parpy.CompileOptions(parallelize=mapping, backend=CUDA)
 
 
@@ -85,9 +83,7 @@ def cupy_library() -> SimpleNamespace:
 
 
 def numpy_library() -> SimpleNamespace:
-    return SimpleNamespace(
-        name="numpy", put=np.array, get=lambda a: a, address=lambda a: a.ctypes.data
-    )
+    return SimpleNamespace(name="numpy", put=np.array, get=lambda a: a, address=lambda a: a.ctypes.data)
 
 
 LIBRARIES = {"numpy": numpy_library, "torch": torch_library, "cupy": cupy_library}
@@ -139,9 +135,7 @@ def test_softmax(library, rng, shape):
     reduction = threads(128).reduce()
     softmax(*on_device, *shape, opts=on_gpu(N=shape[0], max=reduction, sum=reduction, scale=128))
     e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
-    np.testing.assert_allclose(
-        library.get(on_device[1]), e / e.sum(axis=1, keepdims=True), rtol=2e-6
-    )
+    np.testing.assert_allclose(library.get(on_device[1]), e / e.sum(axis=1, keepdims=True), rtol=2e-6)
 
 
 @pytest.mark.parametrize("side", [3, 34, 301])
@@ -150,12 +144,8 @@ def test_jacobi(library, rng, side):
     on_device = library.put(a), library.put(b)
     jacobi_2d(*on_device, 9, side, opts=on_gpu(rows=side - 2, columns=128))
     for _ in range(9):
-        b[1:-1, 1:-1] = 0.2 * (
-            a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1]
-        )
-        a[1:-1, 1:-1] = 0.2 * (
-            b[1:-1, 1:-1] + b[1:-1, :-2] + b[1:-1, 2:] + b[2:, 1:-1] + b[:-2, 1:-1]
-        )
+        b[1:-1, 1:-1] = 0.2 * (a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1])
+        a[1:-1, 1:-1] = 0.2 * (b[1:-1, 1:-1] + b[1:-1, :-2] + b[1:-1, 2:] + b[2:, 1:-1] + b[:-2, 1:-1])
     np.testing.assert_array_equal(library.get(on_device[0]), a)
     np.testing.assert_array_equal(library.get(on_device[1]), b)
 
@@ -395,9 +385,7 @@ def test_out_of_memory_is_an_error_and_no_more(tmp_path):
 def in_a_new_process(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs code that may lose its CUDA context; the functions of this file are imported into it."""
     paths = [str(Path(__file__).parent), *sys.path]
-    text = "import numpy as np, os, sys\nimport parpy\nfrom test_gpu import *\n" + textwrap.dedent(
-        code
-    )
+    text = "import numpy as np, os, sys\nimport parpy\nfrom test_gpu import *\n" + textwrap.dedent(code)
     return subprocess.run(
         [sys.executable, "-c", text],
         capture_output=True,
@@ -484,8 +472,4 @@ def test_missing_driver():
         "shift(np.zeros(8), np.zeros(8), 8, opts=on_gpu(n=8))",
         PARPY_CUDA_DRIVER="libno_such_driver.so",
     )
-    assert (
-        "P520" in run.stderr
-        and "libno_such_driver.so" in run.stderr
-        and "CompileBackend.Cpu" in run.stderr
-    )
+    assert "P520" in run.stderr and "libno_such_driver.so" in run.stderr and "CompileBackend.Cpu" in run.stderr

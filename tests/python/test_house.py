@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCES = [p for folder in ("include", "src", "bindings", "python", "tools", "tests", "benchmarks", "examples")
-           for p in (ROOT / folder).rglob("*") if p.suffix in {".h", ".cpp", ".def", ".inc", ".py"} and "golden" not in p.parts]
+SOURCES = [
+    p
+    for folder in ("include", "src", "bindings", "python", "tools", "tests", "benchmarks", "examples")
+    for p in (ROOT / folder).rglob("*")
+    if p.suffix in {".h", ".cpp", ".def", ".inc", ".py"} and "golden" not in p.parts
+]
 
 
 def test_files_are_at_most_900_lines():
@@ -23,13 +27,19 @@ def test_no_file_is_called_utils():
 
 
 def test_no_todo_without_an_issue():
-    assert not [str(p) for p in SOURCES if p != Path(__file__) and re.search(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))", p.read_text())]
+    assert not [
+        str(p) for p in SOURCES if p != Path(__file__) and re.search(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))", p.read_text())
+    ]
 
 
 def test_every_diagnostic_code_has_a_golden():
     codes = re.findall(r"^DIAGNOSTIC\((P\d+)", (ROOT / "src/support/diagnostics.def").read_text(), re.M)
-    goldens = "\n".join(p.read_text(errors="replace") for folder in ("golden", "python", "unit")
-                        for p in (ROOT / "tests" / folder).rglob("*") if p.is_file())
+    goldens = "\n".join(
+        p.read_text(errors="replace")
+        for folder in ("golden", "python", "unit")
+        for p in (ROOT / "tests" / folder).rglob("*")
+        if p.is_file()
+    )
     assert [c for c in codes if c not in goldens] == []
 
 

@@ -113,9 +113,7 @@ FUNCTIONS = [swap, chained, effects_happen_once_and_in_order, truth, numbers, fl
 
 @pytest.mark.parametrize("n", [0, 1, 3, 6])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
-def test_same_as_python(
-    function: Callable[..., Any], n: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_same_as_python(function: Callable[..., Any], n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     want = np.linspace(-1, 1, 10)
     got = want.copy()
     function(want, n)

@@ -49,7 +49,9 @@ def strided(y, begin, end, step):
         y[i] += i + 1
 
 
-@pytest.mark.parametrize("bounds", [(0, 100, 3), (99, -1, -1), (98, 0, -7), (5, 5, 1), (10, 3, 2), (3, 10, -2), (0, 100, 99)])
+@pytest.mark.parametrize(
+    "bounds", [(0, 100, 3), (99, -1, -1), (98, 0, -7), (5, 5, 1), (10, 3, 2), (3, 10, -2), (0, 100, 99)]
+)
 def test_steps(backend, bounds):
     y = np.zeros(100, np.int64)
     run(backend, strided, (y, *bounds), {"i": 64})
@@ -122,6 +124,7 @@ def test_outer_extent_above_65535(backend):
 
 # ------------------------------------------------------------------ reductions
 
+
 @parpy.jit
 def reduce_add(x, y, n, m):
     parpy.label("n")
@@ -187,14 +190,20 @@ def reduce_xor(x, y, n, m):
 
 
 REDUCTIONS = {
-    "add": (reduce_add, np.add), "mul": (reduce_mul, np.multiply), "min": (reduce_min, np.minimum),
-    "max": (reduce_max, np.maximum), "and": (reduce_and, np.bitwise_and), "or": (reduce_or, np.bitwise_or),
+    "add": (reduce_add, np.add),
+    "mul": (reduce_mul, np.multiply),
+    "min": (reduce_min, np.minimum),
+    "max": (reduce_max, np.maximum),
+    "and": (reduce_and, np.bitwise_and),
+    "or": (reduce_or, np.bitwise_or),
     "xor": (reduce_xor, np.bitwise_xor),
 }
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 
 
-@pytest.mark.parametrize("level", [{"n": 3}, {"m": 32}, {"n": 3, "m": 32}, {"n": 3, "m": 256}, {"n": 3, "m": 4096}, {"m": 3000}])
+@pytest.mark.parametrize(
+    "level", [{"n": 3}, {"m": 32}, {"n": 3, "m": 32}, {"n": 3, "m": 256}, {"n": 3, "m": 4096}, {"m": 3000}]
+)
 @pytest.mark.parametrize("dtype", [*INTEGERS, "bool", "float16", "float32", "float64"])
 @pytest.mark.parametrize("op", REDUCTIONS)
 def test_reductions(backend, op, dtype, level):

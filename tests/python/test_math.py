@@ -15,21 +15,75 @@ import parpy
 
 # Largest error allowed, in units in the last place: for float32, for float64.
 BOUNDS = {
-    "exp": (1, 1), "exp2": (1, 1), "expm1": (1.3, 2), "log": (0.8, 0.8), "log2": (0.51, 0.6), "log10": (0.51, 0.6),
-    "log1p": (0.51, 0.8), "sin": (1.5, 1.5), "cos": (1.5, 1.5), "tan": (1.6, 2.6), "arcsin": (0.51, 1.8),
-    "arccos": (0.51, 1.3), "arctan": (1.6, 1.7), "sinh": (0.51, 2), "cosh": (0.51, 1.4), "tanh": (2, 2),
-    "arcsinh": (0.51, 1.5), "arccosh": (0.51, 1.8), "arctanh": (0.51, 1.8), "cbrt": (0.51, 0.51),
-    "arctan2": (0.51, 1.9), "hypot": (0.51, 0.51), "power": (0.51, 0.8),
+    "exp": (1, 1),
+    "exp2": (1, 1),
+    "expm1": (1.3, 2),
+    "log": (0.8, 0.8),
+    "log2": (0.51, 0.6),
+    "log10": (0.51, 0.6),
+    "log1p": (0.51, 0.8),
+    "sin": (1.5, 1.5),
+    "cos": (1.5, 1.5),
+    "tan": (1.6, 2.6),
+    "arcsin": (0.51, 1.8),
+    "arccos": (0.51, 1.3),
+    "arctan": (1.6, 1.7),
+    "sinh": (0.51, 2),
+    "cosh": (0.51, 1.4),
+    "tanh": (2, 2),
+    "arcsinh": (0.51, 1.5),
+    "arccosh": (0.51, 1.8),
+    "arctanh": (0.51, 1.8),
+    "cbrt": (0.51, 0.51),
+    "arctan2": (0.51, 1.9),
+    "hypot": (0.51, 0.51),
+    "power": (0.51, 0.8),
 }
 TWO = {"arctan2", "hypot", "power"}
 RANGES = {
-    "exp": ((-104, 88), (-745, 709)), "exp2": ((-150, 127), (-1075, 1023)), "expm1": ((-20, 88), (-40, 709)),
-    "arcsin": ((-1, 1),) * 2, "arccos": ((-1, 1),) * 2, "arctanh": ((-1, 1),) * 2, "tanh": ((-12, 12),) * 2,
-    "sinh": ((-89, 89), (-710, 710)), "cosh": ((-89, 89), (-710, 710)), "sin": ((-1e4, 1e4),) * 2,
-    "cos": ((-1e4, 1e4),) * 2, "tan": ((-1e4, 1e4),) * 2,
+    "exp": ((-104, 88), (-745, 709)),
+    "exp2": ((-150, 127), (-1075, 1023)),
+    "expm1": ((-20, 88), (-40, 709)),
+    "arcsin": ((-1, 1),) * 2,
+    "arccos": ((-1, 1),) * 2,
+    "arctanh": ((-1, 1),) * 2,
+    "tanh": ((-12, 12),) * 2,
+    "sinh": ((-89, 89), (-710, 710)),
+    "cosh": ((-89, 89), (-710, 710)),
+    "sin": ((-1e4, 1e4),) * 2,
+    "cos": ((-1e4, 1e4),) * 2,
+    "tan": ((-1e4, 1e4),) * 2,
 }
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 5e-324,
-           2.0**31, -(2.0**63), 1e22, 1e300, -1e308, 1e-300, 88.8, -104.5, 709.9, -746.0, 1.0 + 2**-52, 1.0 - 2**-53]
+SPECIAL = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    -0.5,
+    2.0,
+    -2.0,
+    3.0,
+    -3.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+    1e-40,
+    -1e-40,
+    5e-324,
+    2.0**31,
+    -(2.0**63),
+    1e22,
+    1e300,
+    -1e308,
+    1e-300,
+    88.8,
+    -104.5,
+    709.9,
+    -746.0,
+    1.0 + 2**-52,
+    1.0 - 2**-53,
+]
 DTYPES = [np.float32, np.float64]
 
 
@@ -63,7 +117,12 @@ def points(name: str, dtype: type, count: int = 4000) -> list[np.ndarray]:
     def one() -> np.ndarray:
         sign = rng.choice([-1, 1], count)
         near = sign * 10.0 ** rng.uniform(-12, 0.5, count)
-        parts = [rng.uniform(low, high, count), sign * 10.0 ** rng.uniform(-widest, widest, count), near, 1 + near * 1e-3]
+        parts = [
+            rng.uniform(low, high, count),
+            sign * 10.0 ** rng.uniform(-widest, widest, count),
+            near,
+            1 + near * 1e-3,
+        ]
         return np.concatenate(parts).astype(dtype)
 
     if name not in TWO:

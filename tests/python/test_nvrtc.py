@@ -23,9 +23,7 @@ extern "C" __global__ void axpy(double a, const double* x, double* y, long n) {
 @pytest.mark.parametrize("path", EMITTED, ids=[p.parent.name for p in EMITTED])
 def test_emitted_text_compiles(path):
     text = path.read_text()
-    kernels = re.findall(
-        r"__global__ void (?:__launch_bounds__\(\w+\) )?(\w+)\(", device_part(text)
-    )
+    kernels = re.findall(r"__global__ void (?:__launch_bounds__\(\w+\) )?(\w+)\(", device_part(text))
     image = cubin(text)
     assert kernels and image.startswith(b"\x7fELF")
     assert [k for k in kernels if f".text.{k}".encode() not in image] == []
@@ -57,9 +55,7 @@ def test_missing_compiler_says_how_to_get_it():
         "PARPY_NVRTC": "/no/such/libnvrtc.so.13",
         "PYTHONPATH": os.pathsep.join(sys.path),
     }
-    run = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
-    )
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert run.returncode == 1
     assert "P523" in run.stderr and "/no/such/libnvrtc.so.13" in run.stderr
     assert "pip install nvidia-cuda-nvrtc" in run.stderr

@@ -1,7 +1,8 @@
 // Runs the CUDA text that the compiler prints, on the CPU, for tests: each thread of a block is a
-// fiber that runs until the next barrier or shuffle, in a random order, so that a missing barrier shows
-// as a wrong result; blocks run one after the other in a random order. Only what generated kernels use
-// is here. simt.py puts this file in front of a program and compiles it with the C++ compiler at hand.
+// fiber that runs until the next barrier or shuffle, in a random order, so that a missing barrier
+// shows as a wrong result; blocks run one after the other in a random order. Only what generated
+// kernels use is here. simt.py puts this file in front of a program and compiles it with the C++
+// compiler at hand.
 #pragma once
 
 #include <ucontext.h>
@@ -94,7 +95,8 @@ inline void run_block() {
             }
             if (released) continue;
             for (unsigned i = 0; i < count; ++i) {
-                if (fibers[i].state != State::kFinished) failed = true;  // threads at different barriers
+                if (fibers[i].state != State::kFinished)
+                    failed = true;  // threads at different barriers
             }
             return;
         }
@@ -129,7 +131,8 @@ inline void launch(void (*kernel)(void**), Dim grid, Dim block, void** values) {
     std::vector<Dim> blocks;
     for (unsigned z = 0; z < grid.z; ++z) {
         for (unsigned y = 0; y < grid.y; ++y) {
-            for (unsigned x = 0; x < grid.x; ++x) blocks.push_back({x, y, z});
+            for (unsigned x = 0; x < grid.x; ++x)
+                blocks.push_back({x, y, z});
         }
     }
     std::shuffle(blocks.begin(), blocks.end(), random_engine);
@@ -161,8 +164,12 @@ void call(void (*kernel)(Arguments...), void** values) {
 #define blockDim simt::block_dim
 #define gridDim simt::grid_dim
 
-inline void __syncthreads() { simt::wait(simt::State::kAtBlock); }
-inline void __syncwarp() { simt::wait(simt::State::kAtWarp); }
+inline void __syncthreads() {
+    simt::wait(simt::State::kAtBlock);
+}
+inline void __syncwarp() {
+    simt::wait(simt::State::kAtWarp);
+}
 inline void __threadfence() {}
 template <class T>
 T __shfl_xor_sync(unsigned, T value, int lanes) {
@@ -180,12 +187,24 @@ T atomicAdd(T* at, T value) {
     return old;
 }
 
-inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
-inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
-inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
-inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
-inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
-inline double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }
+inline float __int_as_float(int bits) {
+    return std::bit_cast<float>(bits);
+}
+inline float __uint_as_float(unsigned bits) {
+    return std::bit_cast<float>(bits);
+}
+inline int __float_as_int(float x) {
+    return std::bit_cast<int>(x);
+}
+inline unsigned __float_as_uint(float x) {
+    return std::bit_cast<unsigned>(x);
+}
+inline long long __double_as_longlong(double x) {
+    return std::bit_cast<long long>(x);
+}
+inline double __longlong_as_double(long long bits) {
+    return std::bit_cast<double>(bits);
+}
 
 // The launch ABI of generated host code (runtime/abi.h).
 struct ParpyContext {

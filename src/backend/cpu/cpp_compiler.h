@@ -35,8 +35,8 @@ struct CppOptions {
     std::vector<std::string> extra_flags;  // in cc1's spelling: -DNAME=1, -fno-unroll-loops, …
 };
 
-// All that an object file depends on besides the text (and the files that it includes): the compiler,
-// its version, flags and pass list, and the host processor. Part of every cache key.
+// All that an object file depends on besides the text (and the files that it includes): the
+// compiler, its version, flags and pass list, and the host processor. Part of every cache key.
 [[nodiscard]] std::string cpp_compiler_identity(const CppOptions& options);
 
 // Compiles one translation unit to an object file image; empty and `error` set on failure, with

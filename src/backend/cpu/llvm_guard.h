@@ -1,6 +1,6 @@
-// Keeps LLVM from ending the process. LLVM reports what it cannot handle through a handler that must
-// not return (its default aborts); ours throws. LLVM is built without exceptions, so its frames are
-// passed without clean-up: what the failed call used must be abandoned, not destroyed.
+// Keeps LLVM from ending the process. LLVM reports what it cannot handle through a handler that
+// must not return (its default aborts); ours throws. LLVM is built without exceptions, so its
+// frames are passed without clean-up: what the failed call used must be abandoned, not destroyed.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // Object file to addresses: ORC's linker, one JITDylib per program, removed with its LoadedObject.
-// Finds the parpy_* functions of runtime/abi.h by address, and by name those of libm, libc and libgcc
-// (half precision, 128-bit integers).
+// Finds the parpy_* functions of runtime/abi.h by address, and by name those of libm, libc and
+// libgcc (half precision, 128-bit integers).
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/ExecutionEngine/Orc/ObjectFileInterface.h>
