@@ -50,7 +50,7 @@ namespace {
 // only with measurements; it is part of every cache key.
 constexpr std::string_view kPasses =
     "always-inline,"
-    "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg),"
+    "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,lower-expect),"
     "cgscc(inline),"
     "function<eager-inv>("
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"

@@ -7,10 +7,10 @@ extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_
 extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i64 max_workers,
                                    void (*body)(void* frame, i64 begin, i64 end, i64 chunk),
                                    void* frame);
+// A subscript as Python has it: negative ones, which are rare, count from the end.
+INLINE i64 index(i64 i, i64 n) { return __builtin_expect(i < 0, 0) ? i + n : i; }
 template <class T> INLINE T square(T a) { return (T)(a * a); }
 typedef unsigned long long u64;
-// A subscript as Python has it: negative ones count from the end.
-template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
 
 static i64 factorial(i64 n);
 

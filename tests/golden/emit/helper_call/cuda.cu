@@ -1,13 +1,13 @@
 // ---- device code ----
 // norms(x: f32[1000, 3], y: f32[1000])
 #define INLINE static __device__ __forceinline__
+// A subscript as Python has it: negative ones count from the end.
+template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
 template <class T> INLINE T square(T a) { return (T)(a * a); }
 typedef long long i64;
 typedef unsigned long long u64;
 template <class T> INLINE T wrap_sub(T a, decltype(T()) b) { return (T)((u64)a - (u64)b); }
 template <class T> INLINE T wrap_mul(T a, decltype(T()) b) { return (T)((u64)a * (u64)b); }
-// A subscript as Python has it: negative ones count from the end.
-template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
 
 static __device__ i64 factorial(i64 n);
 

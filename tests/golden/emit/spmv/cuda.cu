@@ -1,10 +1,10 @@
 // ---- device code ----
 // spmv(start: i32[start_extent0], column: i32[column_extent0], value: f64[value_extent0],
 //     x: f64[x_extent0], y: f64[y_extent0], n: i64)
-typedef long long i64;
 #define INLINE static __device__ __forceinline__
 // A subscript as Python has it: negative ones count from the end.
 template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
+typedef long long i64;
 
 extern "C" __global__ void __launch_bounds__(1024) spmv_i(
         const int* __restrict__ start, const double* __restrict__ value, i64 value_extent0,
