@@ -161,7 +161,7 @@ void read_scalar(const void* bytes, Scalar scalar, ArgumentView& view) {
 
 }  // namespace intake
 
-Intake::~Intake() {
+void Intake::drop_held() {
     for (PyObject* object : held_)
         Py_DECREF(object);
 }

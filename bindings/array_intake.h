@@ -36,7 +36,9 @@ struct IntakeFault {
 class Intake {
 public:
     Intake() {}  // not defaulted: value-initialisation would clear first_dims_
-    ~Intake();
+    ~Intake() {
+        if (!held_.empty()) drop_held();
+    }
     Intake(const Intake&) = delete;
     Intake& operator=(const Intake&) = delete;
 
@@ -68,6 +70,7 @@ private:
         PyArrayObject* aligned;
     };
 
+    void drop_held();
     bool take_numpy(PyArrayObject* array, ArgumentView& view, IntakeFault& fault);
     bool take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault& fault);
     // False if the object has none of the protocols of other libraries; else `taken` says whether
@@ -94,7 +97,7 @@ private:
 };
 
 // An aligned array of native elements, or a Python float, int or bool. False: ask Intake::take.
-[[nodiscard]] inline bool take_fast(PyObject* object, ArgumentView& view) {
+[[nodiscard, gnu::always_inline]] inline bool take_fast(PyObject* object, ArgumentView& view) {
     if (PyArray_CheckExact(object)) {
         auto* array = reinterpret_cast<PyArrayObject*>(object);
         const PyArray_Descr* descr = PyArray_DESCR(array);

@@ -184,9 +184,9 @@ PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* 
     return entry;
 }
 
-bool read_argument(const Surface& surface, std::size_t index, PyObject* object, ArgumentView& view,
-                   Intake& intake) {
-    if (take_fast(object, view)) return true;
+// One argument that take_fast() left.
+[[gnu::noinline]] bool read_slowly(const Surface& surface, std::size_t index, PyObject* object,
+                                   ArgumentView& view, Intake& intake) {
     IntakeFault fault;
     if (intake.take(object, view, fault)) return true;
     raise_fault(surface, index, fault);
@@ -199,7 +199,10 @@ bool read_arguments(const Surface& surface, PyObject* const* args, ArgumentView*
     for (std::size_t i = 0; i < leaves; ++i) {
         PyObject* object =
             surface.plain ? args[i] : leaf_value(surface, surface.leaves[i], args, intake);
-        if (object == nullptr || !read_argument(surface, i, object, views[i], intake)) return false;
+        if (object == nullptr) return false;
+        if (!take_fast(object, views[i]) && !read_slowly(surface, i, object, views[i], intake)) {
+            return false;
+        }
     }
     for (std::size_t i = 0; i < surface.captures.size(); ++i) {
         PyObject* object = surface.captures[i].read_new();
@@ -211,7 +214,10 @@ bool read_arguments(const Surface& surface, PyObject* const* args, ArgumentView*
         }
         intake.hold(object);
         Py_DECREF(object);
-        if (!read_argument(surface, leaves + i, object, views[leaves + i], intake)) return false;
+        ArgumentView& view = views[leaves + i];
+        if (!take_fast(object, view) && !read_slowly(surface, leaves + i, object, view, intake)) {
+            return false;
+        }
     }
     return true;
 }

@@ -263,6 +263,35 @@ Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliase
     size_ = static_cast<std::size_t>(word - words_);
 }
 
+namespace {
+
+// Whether what is compiled under `key` runs these arguments, told without building their own key.
+// Says no where extents or strides are general.
+bool answers(std::span<const std::uint64_t> key, Arguments arguments) {
+    const std::uint64_t* word = key.data();
+    for (const ArgumentView& view : arguments) {
+        const std::uint64_t header = *word++;
+        if (!view.is_array()) {
+            const bool same = view.header == header && view.value == *word;
+            if (!same && (view.header | ArgumentView::kGeneralValue) != header) return false;
+            ++word;
+            continue;
+        }
+        if (view.header != header) return false;
+        const auto rank = static_cast<std::size_t>(view.rank());
+        for (std::size_t d = 0; d < rank; ++d) {
+            if (word[d] != static_cast<std::uint64_t>(view.extents[d]) ||
+                word[rank + d] != static_cast<std::uint64_t>(view.strides[d])) {
+                return false;
+            }
+        }
+        word += 2 * rank;
+    }
+    return true;
+}
+
+}  // namespace
+
 // ---------------------------------------------------------------- the table
 
 struct Specializations::Entry {
@@ -324,10 +353,12 @@ const Specializations::Entry* Specializations::look_up(const State& state,
 }
 
 const Specialization* Specializations::find(const State& state, Arguments arguments) const {
-    const Key key(arguments, state.generality, 0);
     const Entry* entry = recent_.load(std::memory_order_acquire);
-    if (entry == nullptr || !same_words(entry->key, key.words())) {
-        entry = look_up(state, key.words());
+    if (entry == nullptr || !answers(entry->key, arguments)) {
+        const Key key(arguments, state.generality, 0);
+        if (entry == nullptr || !same_words(entry->key, key.words())) {
+            entry = look_up(state, key.words());
+        }
     }
     if (entry != nullptr && !entry->value->overlap(arguments)) return entry->value.get();
     const std::uint64_t aliased = overlapping(arguments);
