@@ -11,6 +11,7 @@
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/CompilerInvocation.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
@@ -57,7 +58,8 @@ constexpr std::string_view kPasses =
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<allowspeculation>,"
     "loop-rotate<header-duplication>,licm<allowspeculation>,simple-loop-unswitch<nontrivial>),"
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion),gvn,"
-    "loop-mssa(licm<allowspeculation>),loop-simplify,lcssa,loop-rotate,loop-vectorize,"
+    "loop-mssa(licm<allowspeculation>),loop-simplify,lcssa,loop-rotate,loop-vectorize,keep-vector-"
+    "loops,"
     "instcombine<no-verify-fixpoint>,early-cse,"
     "simplifycfg<forward-switch-cond;sink-common-insts>,loop-unroll<O3>,sroa<modify-cfg>,"
     "instcombine<no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),simplifycfg,dce)";
@@ -301,6 +303,21 @@ void relax_zero_signs(llvm::Module& module) {
     }
 }
 
+// "keep-vector-loops": what has been vectorised is interleaved already and is not unrolled on top
+// of that. Unrolling a short row, or the rest of one, makes up to twice the code and hardly gains.
+struct KeepVectorLoops : llvm::PassInfoMixin<KeepVectorLoops> {
+    static llvm::PreservedAnalyses run(llvm::Function& function,
+                                       llvm::FunctionAnalysisManager& analyses) {
+        for (llvm::Loop* loop :
+             analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
+            if (llvm::getBooleanLoopAttribute(loop, "llvm.loop.isvectorized")) {
+                loop->setLoopAlreadyUnrolled();
+            }
+        }
+        return llvm::PreservedAnalyses::all();
+    }
+};
+
 bool optimise(llvm::Module& module, llvm::TargetMachine& machine, std::string& reason) {
     relax_zero_signs(module);
     llvm::PipelineTuningOptions tuning;
@@ -315,6 +332,13 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, std::string& r
     builder.registerCGSCCAnalyses(components);
     builder.registerFunctionAnalyses(functions);
     builder.registerLoopAnalyses(loops);
+    builder.registerPipelineParsingCallback([](llvm::StringRef name,
+                                               llvm::FunctionPassManager& passes,
+                                               llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
+        if (name != "keep-vector-loops") return false;
+        passes.addPass(KeepVectorLoops());
+        return true;
+    });
     builder.crossRegisterProxies(loops, functions, components, modules);
     llvm::ModulePassManager passes;
     if (llvm::Error e = builder.parsePassPipeline(passes, kPasses)) {
