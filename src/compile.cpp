@@ -21,6 +21,7 @@
 #include "passes/normalize_loops.h"
 #include "passes/outline_kernels.h"
 #include "passes/outline_workers.h"
+#include "passes/promote_elements.h"
 #include "passes/simplify_signs.h"
 #include "passes/specialize_arguments.h"
 #include "passes/split_kernels.h"
@@ -71,7 +72,9 @@ const std::vector<Row>& table() {
         {{"legalize-cuda-barriers", legalize_cuda_barriers, kKernels,
           "after the reductions, whose exchange through shared memory needs barriers too"}, On::kCuda},
         {{"legalize-cuda-loops", legalize_cuda_loops, kTarget,
-          "last on the GPU: the other two read the levels that it turns into hardware indices"}, On::kCuda},
+          "after the other two, which read the levels that it turns into hardware indices"}, On::kCuda},
+        {{"promote-elements", promote_elements, kTarget,
+          "after the loops of threads have their final form: it keeps what one thread touches in several of them"}, On::kCuda},
         {{"simplify-signs", simplify_signs, kMapped,
           "after all that compare or analyse subscripts: it makes two spellings of each"}, On::kCpu},
         {{"outline-workers", outline_workers, kKernels,

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/builder.h"
+
 namespace parpy {
 
 using namespace ir;
@@ -202,6 +204,28 @@ bool same(const Expr& a, const Expr& b) {
 bool same(const std::vector<Expr*>& a, const std::vector<Expr*>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](const Expr* x, const Expr* y) { return same(*x, *y); });
+}
+
+std::optional<std::int64_t> constant_offset(const Expr& index, const Var& variable) {
+    if (index.op == Op::kVar && index.var == &variable) return 0;
+    if (index.op == Op::kConvert && index.type.is_scalar() && is_integer(index.type.scalar)) {
+        return constant_offset(*index.operands[0], variable);
+    }
+    if (index.op != Op::kAdd && index.op != Op::kSub) return std::nullopt;
+    const Expr& a = *index.operands[0];
+    const Expr& b = *index.operands[1];
+    const auto left = constant_integer(&a);
+    const auto right = constant_integer(&b);
+    if (right) {
+        const auto offset = constant_offset(a, variable);
+        if (!offset) return std::nullopt;
+        return index.op == Op::kAdd ? *offset + *right : *offset - *right;
+    }
+    if (left && index.op == Op::kAdd) {
+        const auto offset = constant_offset(b, variable);
+        return offset ? std::optional(*offset + *left) : std::nullopt;
+    }
+    return std::nullopt;
 }
 
 // Each function takes the scalars live after its piece and returns those live before it. Loops run

@@ -4,6 +4,8 @@
 // appearance, so that what is built from it (parameter lists, say) is the same on every run.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -66,6 +68,10 @@ struct Uses {
 // the same value: that also needs the variables unchanged from the one place to the other.
 [[nodiscard]] bool same(const ir::Expr& a, const ir::Expr& b);
 [[nodiscard]] bool same(const std::vector<ir::Expr*>& a, const std::vector<ir::Expr*>& b);
+
+// The c of an index `variable + c`; nothing if it has another form.
+[[nodiscard]] std::optional<std::int64_t> constant_offset(const ir::Expr& index,
+                                                          const ir::Var& variable);
 
 // Which scalars are read later. Describes the function as it was when the object was made.
 class Liveness {

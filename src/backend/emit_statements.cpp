@@ -255,7 +255,8 @@ std::string FunctionPrinter::bound(const ir::For& loop, const Expr& expr, const 
         const bool loads = e.op == Op::kLoad && (e.var->aliased || facts_.stored.contains(e.var) ||
                                                  e.var->space != ir::Space::kGlobal);
         plain &= !loads && e.op != Op::kCall && e.op != Op::kFloorDiv && e.op != Op::kMod &&
-                 e.op != Op::kPow && !(e.op == Op::kVar && e.var == loop.var);
+                 e.op != Op::kPow && e.op != Op::kMin && e.op != Op::kMax &&
+                 !(e.op == Op::kVar && e.var == loop.var);
     });
     if (plain && invariant(expr, uses_of(loop.body))) {
         return exprs_.count(expr, Precedence::kAdditive);
@@ -275,6 +276,9 @@ void FunctionPrinter::loop(const ir::For& stmt) {
     const bool vector = stmt.mapping.level == ir::Level::kVector && !has_loop(stmt.body);
     if (vector && stmt.mapping.reductions.empty() && !dialect_.independent_loop.empty()) {
         line(std::string(dialect_.independent_loop));
+    }
+    if (stmt.mapping.unroll) {
+        line(std::string(dialect_.unrolled_loop));
     }
     const std::string type = c_type(*stmt.var);
     const std::string name = names_.declare(stmt.var);

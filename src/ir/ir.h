@@ -212,6 +212,7 @@ struct LoopMapping {
     bool reduce = false;  // requested or inferred
     Level level = Level::kSequential;
     std::int64_t blocks = 1;            // kThreads above threads_per_block: blocks of this level
+    bool unroll = false;                // written out: a sequential loop of few, constant trips
     std::vector<Reduction> reductions;  // found by infer_reductions
     [[nodiscard]] bool parallel() const { return threads > 0; }
 };

@@ -433,6 +433,8 @@ private:
             const Token item = expect(Kind::kName, "a property of the loop");
             if (item.text == "reduce") {
                 m.reduce = true;
+            } else if (item.text == "unroll") {
+                m.unroll = true;
             } else {
                 expect("=");
                 if (item.text == "threads") {

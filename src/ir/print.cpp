@@ -324,6 +324,9 @@ private:
         if (m.blocks != 1) {
             item("blocks=" + std::to_string(m.blocks));
         }
+        if (m.unroll) {
+            item("unroll");
+        }
         std::string out = items.empty() ? "" : " par(" + items + ")";
         std::string reductions;
         for (const Reduction& r : m.reductions) {

@@ -115,15 +115,21 @@ std::optional<std::int64_t> constant_trip_count(const For& loop) {
     const auto begin = constant_integer(loop.begin);
     const auto end = constant_integer(loop.end);
     const auto step = constant_integer(loop.step);
-    if (!begin || !end || !step || *step == 0) return std::nullopt;
+    if (!begin || !end || !step) return std::nullopt;
+    return constant_trip_count(*begin, *end, *step);
+}
+
+std::optional<std::int64_t> constant_trip_count(std::int64_t begin, std::int64_t end,
+                                                std::int64_t step) {
+    if (step == 0) return std::nullopt;
     // Of unsigned differences, so that no bounds overflow.
-    const bool up = *step > 0;
-    if (up ? *begin >= *end : *begin <= *end) return 0;
+    const bool up = step > 0;
+    if (up ? begin >= end : begin <= end) return 0;
     const std::uint64_t distance =
-        up ? static_cast<std::uint64_t>(*end) - static_cast<std::uint64_t>(*begin)
-           : static_cast<std::uint64_t>(*begin) - static_cast<std::uint64_t>(*end);
-    const std::uint64_t stride = up ? static_cast<std::uint64_t>(*step)
-                                    : std::uint64_t{0} - static_cast<std::uint64_t>(*step);
+        up ? static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin)
+           : static_cast<std::uint64_t>(begin) - static_cast<std::uint64_t>(end);
+    const std::uint64_t stride =
+        up ? static_cast<std::uint64_t>(step) : std::uint64_t{0} - static_cast<std::uint64_t>(step);
     const std::uint64_t trips = (distance - 1) / stride + 1;
     constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     return trips > kMost ? std::nullopt : std::optional(static_cast<std::int64_t>(trips));

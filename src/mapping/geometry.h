@@ -56,6 +56,8 @@ private:
 // Iterations of a range loop: as a number if its bounds are constants, and as a new expression of
 // the loop's own type.
 [[nodiscard]] std::optional<std::int64_t> constant_trip_count(const ir::For& loop);
+[[nodiscard]] std::optional<std::int64_t> constant_trip_count(std::int64_t begin, std::int64_t end,
+                                                              std::int64_t step);
 [[nodiscard]] ir::Expr* trip_count(ir::Builder& builder, const ir::For& loop);
 // Which iteration the loop's variable stands for, from 0: an expression for use inside the loop.
 [[nodiscard]] ir::Expr* iteration_number(ir::Builder& builder, const ir::For& loop);

@@ -93,29 +93,6 @@ private:
     const For* loop_;
 };
 
-// `index` as loop variable plus constant.
-std::optional<std::int64_t> offset_from(const Expr& index, const Var& variable) {
-    if (index.op == Op::kVar && index.var == &variable) return 0;
-    if (index.op == Op::kConvert && index.type.is_scalar() && is_integer(index.type.scalar)) {
-        return offset_from(*index.operands[0], variable);
-    }
-    if (index.op != Op::kAdd && index.op != Op::kSub) return std::nullopt;
-    const Expr& a = *index.operands[0];
-    const Expr& b = *index.operands[1];
-    const auto left = constant_integer(&a);
-    const auto right = constant_integer(&b);
-    if (right) {
-        const auto offset = offset_from(a, variable);
-        if (!offset) return std::nullopt;
-        return index.op == Op::kAdd ? *offset + *right : *offset - *right;
-    }
-    if (left && index.op == Op::kAdd) {
-        const auto offset = offset_from(b, variable);
-        return offset ? std::optional(*offset + *left) : std::nullopt;
-    }
-    return std::nullopt;
-}
-
 class KernelBarriers {
 public:
     KernelBarriers(Module& module, Function& kernel)
@@ -188,8 +165,8 @@ private:
             return false;
         }
         for (std::size_t i = 0; i < std::min(a.rank, b.rank); ++i) {
-            const auto x = offset_from(*(*a.indices)[i], *a.loop->var);
-            const auto y = offset_from(*(*b.indices)[i], *b.loop->var);
+            const auto x = constant_offset(*(*a.indices)[i], *a.loop->var);
+            const auto y = constant_offset(*(*b.indices)[i], *b.loop->var);
             if (x && y && *x == *y) return true;
         }
         return false;

@@ -130,6 +130,7 @@ constexpr Dialect kDialect{
     .shared_qualifier = "",
     .restrict_qualifier = "__restrict",
     .independent_loop = "#pragma clang loop vectorize(assume_safety)",
+    .unrolled_loop = "#pragma clang loop unroll(full)",
     .float_to_integer = "($t)$0",
     .atomic_add = "atomic_add($0, $1)",
 };

@@ -128,6 +128,7 @@ constexpr Dialect kDialect{
     .shared_qualifier = "__shared__",
     .restrict_qualifier = "__restrict__",
     .independent_loop = "",
+    .unrolled_loop = "#pragma unroll",
     .float_to_integer = "saturate<$t>($0)",
     .atomic_add = "atomic_add($0, $1)",
 };

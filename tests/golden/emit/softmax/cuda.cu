@@ -37,9 +37,15 @@ extern "C" __global__ void __launch_bounds__(128) softmax_rows(
         // input.ir:7: big = -float.inf
         float big = -INFINITY;
         float big_partial = -INFINITY;
-        for (int j = (int)threadIdx.x; j < 1000; j += 128) {
-            // input.ir:10: big = max(big, x[i, j])
-            big_partial = max_py(big_partial, x[i * 1000 + j]);
+        float x_kept[8];
+        #pragma unroll
+        for (int q = 0; q < 8; ++q) {
+            int j = (int)threadIdx.x + q * 128;
+            if (j < 1000) {
+                // input.ir:10: big = max(big, x[i, j])
+                x_kept[q] = x[i * 1000 + j];
+                big_partial = max_py(big_partial, x_kept[q]);
+            }
         }
         big_partial = warp_max_f32(big_partial);
         __syncthreads();
@@ -54,11 +60,16 @@ extern "C" __global__ void __launch_bounds__(128) softmax_rows(
         float s = 0.0f;
         // input.ir:13: for j in range(x.shape[1]):
         float s_partial = 0.0f;
-        for (int j = (int)threadIdx.x; j < 1000; j += 128) {
-            // input.ir:14: y[i, j] = exp(x[i, j] - big)
-            y[i * 1000 + j] = expf(x[i * 1000 + j] - big);
-            // input.ir:15: s += y[i, j]
-            s_partial = s_partial + y[i * 1000 + j];
+        float y_kept[8];
+        #pragma unroll
+        for (int q = 0; q < 8; ++q) {
+            int j = (int)threadIdx.x + q * 128;
+            if (j < 1000) {
+                // input.ir:14: y[i, j] = exp(x[i, j] - big)
+                y_kept[q] = expf(x_kept[q] - big);
+                // input.ir:15: s += y[i, j]
+                s_partial = s_partial + y_kept[q];
+            }
         }
         s_partial = warp_sum_f32(s_partial);
         __syncthreads();
@@ -70,9 +81,13 @@ extern "C" __global__ void __launch_bounds__(128) softmax_rows(
         s_partial = warp_sum_f32(s_partial);
         s = s + s_partial;
         // input.ir:17: for j in range(x.shape[1]):
-        for (int j = (int)threadIdx.x; j < 1000; j += 128) {
-            // input.ir:18: y[i, j] /= s
-            y[i * 1000 + j] = y[i * 1000 + j] / s;
+        #pragma unroll
+        for (int q = 0; q < 8; ++q) {
+            int j = (int)threadIdx.x + q * 128;
+            if (j < 1000) {
+                // input.ir:18: y[i, j] /= s
+                y[i * 1000 + j] = y_kept[q] / s;
+            }
         }
     }
 }
