@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
+#include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
@@ -124,7 +126,8 @@ private:
 
     // ------------------------------------------------------------ parallel loops
 
-    // The loop's share for this thread or block: iterations number(), number() + total, …
+    // The loop's share for this thread or block: iterations number(), number() + total, …; or of a
+    // block, where neighbouring iterations load the same elements, as many that follow each other.
     void distribute(For& loop, Body& out) {
         builder_.span = loop.span;
         const int level = shape_.level_of(&loop);
@@ -137,6 +140,8 @@ private:
         const std::optional<std::int64_t> trips = constant_trip_count(loop);
         if (trips && *trips <= total && !continues(loop.body)) {
             guarded(loop, number(level, threads), *trips, total, out);
+        } else if (!threads && total > 1 && constant_integer(loop.step) && shares_loads(loop)) {
+            chunked(loop, number(level, threads), total, out);
         } else {
             strided(loop, number(level, threads), total, out);
         }
@@ -200,6 +205,57 @@ private:
         out.push_back(&loop);
     }
 
+    // for var in range(first, min(first + length * step, end), step): length iterations, where
+    // first = begin + number * length * step
+    void chunked(For& loop, Expr* number, std::int64_t total, Body& out) {
+        const auto trips = constant_trip_count(loop);
+        const std::int64_t length = trips ? (*trips - 1) / total + 1 : 0;
+        const std::int64_t step = *constant_integer(loop.step);
+        if (!trips || !chunks_fit(loop, length, total)) widen(loop);
+        const Scalar type = loop.var->type.scalar;
+        Expr* size = nullptr;
+        if (trips) {
+            size = builder_.integer(length * step, type);
+        } else {
+            Expr* rounded = builder_.binary(Op::kAdd, trip_count(builder_, loop),
+                                            builder_.integer(total - 1, type));
+            Var* chunk = builder_.scalar(loop.var->name + "_chunk", type);
+            Expr* each = builder_.binary(Op::kFloorDiv, rounded, builder_.integer(total, type));
+            out.push_back(builder_.assign(
+                chunk, step == 1 ? each : builder_.binary(Op::kMul, each, loop.step)));
+            size = builder_.var(chunk);
+        }
+        Expr* first = builder_.binary(Op::kMul, builder_.convert(number, type), size);
+        if (constant_integer(loop.begin) != 0) {
+            first = builder_.binary(Op::kAdd, loop.begin, first);
+        }
+        Expr* last = builder_.binary(Op::kAdd, clone(module_, first), clone(module_, size));
+        loop.begin = first;
+        if (!trips || *trips != length * total) {
+            last = builder_.binary(step > 0 ? Op::kMin : Op::kMax, last, loop.end);
+        }
+        loop.end = last;
+        loop.step = builder_.integer(step, type);
+        out.push_back(&loop);
+    }
+
+    // Whether iterations that follow each other load an element both: some array is read at
+    // variable + c and variable + d in one dimension.
+    static bool shares_loads(const For& loop) {
+        std::map<std::pair<const Var*, std::size_t>, std::int64_t> offsets;
+        bool found = false;
+        for_each_expr(loop.body, [&](const Expr& e) {
+            if (e.op != Op::kLoad) return;
+            for (std::size_t i = 0; i < e.operands.size(); ++i) {
+                const auto offset = constant_offset(*e.operands[i], *loop.var);
+                if (!offset) continue;
+                const auto known = offsets.try_emplace({e.var, i}, *offset).first;
+                found = found || known->second != *offset;
+            }
+        });
+        return found;
+    }
+
     // begin + number * step
     Expr* first_of(const For& loop, Expr* number) {
         const Scalar type = loop.var->type.scalar;
@@ -233,6 +289,14 @@ private:
         const auto stride = checked_product(*step, total);
         const Scalar type = loop.var->type.scalar;
         return stride && representable(*end, *stride, type) && representable(*begin, *stride, type);
+    }
+
+    // Whether begin + total * length * step, where the last chunk could end, is of the loop's type.
+    static bool chunks_fit(const For& loop, std::int64_t length, std::int64_t total) {
+        const auto chunk = checked_product(length, *constant_integer(loop.step));
+        const auto distance = chunk ? checked_product(*chunk, total) : std::nullopt;
+        return distance &&
+               representable(*constant_integer(loop.begin), *distance, loop.var->type.scalar);
     }
 
     // Counts in 64 bits, and narrows the value in the body.
