@@ -7,6 +7,7 @@
 
 #include "dlpack.h"
 #include "intake_detail.h"
+#include "runtime/device.h"
 
 namespace parpy {
 
@@ -329,8 +330,7 @@ bool Intake::take_cupy(PyObject* object, ArgumentView& view, IntakeFault& fault)
     const CupyNames& names = cupy_names();
     const Owned memory(PyObject_GetAttr(object, names.data));
     const Owned pointer(memory ? PyObject_GetAttr(memory.get(), names.ptr) : nullptr);
-    const Owned device(pointer ? PyObject_GetAttr(memory.get(), names.device_id) : nullptr);
-    const Owned dtype(device ? PyObject_GetAttr(object, names.dtype) : nullptr);
+    const Owned dtype(pointer ? PyObject_GetAttr(object, names.dtype) : nullptr);
     const Owned shape(dtype ? PyObject_GetAttr(object, names.shape) : nullptr);
     const Owned contiguous(shape ? PyObject_GetAttr(object, names.contiguous) : nullptr);
     if (!contiguous) return false;
@@ -355,7 +355,11 @@ bool Intake::take_cupy(PyObject* object, ArgumentView& view, IntakeFault& fault)
         if (!has_whole_strides(rank, size, strides)) return refuse_strides(fault);
     }
     view.data = PyLong_AsVoidPtr(pointer.get());
-    const long device_id = PyLong_AsLong(device.get());
+    long device_id = 0;
+    if (cuda::device_count() != 1) {
+        const Owned device(PyObject_GetAttr(memory.get(), names.device_id));
+        device_id = device ? PyLong_AsLong(device.get()) : -1;
+    }
     if (PyErr_Occurred() != nullptr) return false;
     view.header = ArgumentView::array_header(element, rank) | ArgumentView::kOnDevice |
                   static_cast<std::uint64_t>(device_id & 255) << ArgumentView::kDeviceShift;

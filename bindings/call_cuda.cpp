@@ -8,8 +8,31 @@
 namespace parpy {
 namespace {
 
+// What CuPy offers to other extension modules, under its C signature; null if it is not there.
+using StreamGetter = std::intptr_t (*)();
+StreamGetter cupy_stream_getter() {
+    PyObject* modules = PyImport_GetModuleDict();  // borrowed
+    PyObject* module =
+        modules != nullptr ? PyDict_GetItemString(modules, "cupy.cuda.stream") : nullptr;
+    const Owned exports(module != nullptr ? PyObject_GetAttrString(module, "__pyx_capi__")
+                                          : nullptr);
+    PyObject* capsule = exports && PyDict_Check(exports.get())
+                            ? PyDict_GetItemString(exports.get(), "get_current_stream_ptr")
+                            : nullptr;
+    PyErr_Clear();
+    constexpr const char* kSignature = "intptr_t (void)";
+    if (capsule == nullptr || PyCapsule_IsValid(capsule, kSignature) == 0) return nullptr;
+    return reinterpret_cast<StreamGetter>(PyCapsule_GetPointer(capsule, kSignature));
+}
+
 // CuPy's current stream. CuPy is loaded: some argument is one of its arrays.
 std::optional<std::uint64_t> cupy_stream() {
+    static const StreamGetter fast = cupy_stream_getter();
+    if (fast != nullptr) {
+        const auto handle = static_cast<std::uint64_t>(fast());
+        if (PyErr_Occurred() == nullptr) return handle;
+        PyErr_Clear();
+    }
     static PyObject* const module_name = PyUnicode_InternFromString("cupy.cuda");
     static PyObject* const getter = PyUnicode_InternFromString("get_current_stream");
     static PyObject* const field = PyUnicode_InternFromString("ptr");
