@@ -193,7 +193,7 @@ def softmax_case(rng: Generator, small: bool) -> Case:
         kernels.softmax,
         (x, out, N, H, SM),
         8.0 * x.size,
-        mapping(128),
+        mapping(32),
         [mapping(t) for t in (32, 64, 128, 256, 512)],
         check,
     )
@@ -203,28 +203,29 @@ def jacobi_2d_case(rng: Generator, small: bool) -> Case:
     steps, side = (20, 300) if small else (1000, 2800)
     A, B = rng.random((side, side)), rng.random((side, side))
 
-    def mapping(columns: int, block: int = 1024) -> Mapping:
-        return {"i": threads(side - 2), "j": threads(columns).tpb(block)}
+    def mapping(rows: int, columns: int = side - 2, block: int = 256) -> Mapping:
+        """`rows`: of a block, which loads what they share once."""
+        return {"i": threads(-(-(side - 2) // rows)), "j": threads(columns).tpb(block)}
 
     def check() -> None:
         a, b = A.copy(), B.copy()
         host_a, host_b = cp.asnumpy(a), cp.asnumpy(b)
-        kernels.jacobi_2d(a, b, 4, side, opts=options(mapping(256)))
+        kernels.jacobi_2d(a, b, 4, side, opts=options(mapping(4)))
         for _ in range(3):
             for p, q in ((host_a, host_b), (host_b, host_a)):
                 around = p[1:-1, :-2] + p[1:-1, 2:] + p[2:, 1:-1] + p[:-2, 1:-1]
                 q[1:-1, 1:-1] = 0.2 * (p[1:-1, 1:-1] + around)
         close(a, host_a, 1e-14)
 
-    variants = [mapping(t) for t in (64, 128, 256, 512, 1024)]
+    variants = [mapping(1, t, 1024) for t in (64, 128, 256, 512, 1024)]
     return Case(
         "jacobi_2d",
         f"TSTEPS={steps} N={side} f64",
         kernels.jacobi_2d,
         (A, B, steps, side),
         32.0 * side * side * (steps - 1),
-        mapping(256),
-        [*variants, *(mapping(side - 2, block) for block in (128, 256, 512))],
+        mapping(4),
+        [*variants, *(mapping(rows, block=block) for rows in (1, 2, 4, 8) for block in (128, 256, 512))],
         check,
     )
 
