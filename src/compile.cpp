@@ -21,6 +21,7 @@
 #include "passes/normalize_loops.h"
 #include "passes/outline_kernels.h"
 #include "passes/outline_workers.h"
+#include "passes/overlap_launches.h"
 #include "passes/promote_elements.h"
 #include "passes/simplify_signs.h"
 #include "passes/specialize_arguments.h"
@@ -75,6 +76,8 @@ const std::vector<Row>& table() {
           "after the other two, which read the levels that it turns into hardware indices"}, On::kCuda},
         {{"promote-elements", promote_elements, kTarget,
           "after the loops of threads have their final form: it keeps what one thread touches in several of them"}, On::kCuda},
+        {{"overlap-launches", overlap_launches, kTarget,
+          "last on the GPU: all launches are there, and nothing may come in front of the wait it puts first"}, On::kCuda},
         {{"simplify-signs", simplify_signs, kMapped,
           "after all that compare or analyse subscripts: it makes two spellings of each"}, On::kCpu},
         {{"outline-workers", outline_workers, kKernels,

@@ -371,8 +371,8 @@ void FunctionPrinter::launch_grid(const ir::Launch& stmt) {
         arguments = names_.invent("arguments");
         line("void* " + arguments + "[] = {" + addresses + "};");
     }
-    std::string call =
-        "parpy_launch(context, " + std::to_string(facts_.kernel_index.at(stmt.kernel));
+    std::string call = stmt.overlapped ? "parpy_launch_overlapped" : "parpy_launch";
+    call += "(context, " + std::to_string(facts_.kernel_index.at(stmt.kernel));
     for (const Expr* extent : stmt.grid) {
         call += ", " + (extent == nullptr ? "1" : exprs_.count(*extent, Precedence::kAssignment));
     }

@@ -259,7 +259,8 @@ struct Alloc : StmtOf<StmtKind::kAlloc> {
 
 // kWarp, kBlock, kGrid: all threads of the scope wait for each other and see each other's stores.
 // kDevice: no wait; what the thread did before it is seen everywhere before what it does after it.
-enum class BarrierScope : std::uint8_t { kWarp, kBlock, kGrid, kDevice };
+// kStream: the kernels launched before this one have ended (Launch::overlapped).
+enum class BarrierScope : std::uint8_t { kWarp, kBlock, kGrid, kDevice, kStream };
 struct Barrier : StmtOf<StmtKind::kBarrier> {
     BarrierScope scope = BarrierScope::kBlock;
 };
@@ -279,6 +280,8 @@ struct Launch : StmtOf<StmtKind::kLaunch> {
     Expr* grid[3] = {};  // null means 1
     std::int64_t block[3] = {1, 1, 1};
     std::int64_t shared_bytes = 0;
+    bool overlapped = false;  // may start while the work in front of it ends: the kernel waits for
+                              // that itself
 };
 
 // ---------------------------------------------------------------- functions and modules

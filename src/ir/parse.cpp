@@ -303,8 +303,9 @@ private:
         }
         if (word_follows && accept("barrier")) {
             auto* s = module_.make<Barrier>();
-            constexpr std::array<std::string_view, 4> kScopes = {"warp", "block", "grid", "device"};
-            s->scope = word<BarrierScope>(kScopes, "'warp', 'block', 'grid' or 'device'");
+            constexpr std::array<std::string_view, 5> kScopes = {"warp", "block", "grid", "device",
+                                                                 "stream"};
+            s->scope = word<BarrierScope>(kScopes, "'warp', 'block', 'grid', 'device' or 'stream'");
             return s;
         }
         if (word_follows && accept("launch")) {
@@ -526,6 +527,7 @@ private:
             s->shared_bytes = integer();
             expect(")");
         }
+        s->overlapped = accept("overlapped");
         return s;
     }
 

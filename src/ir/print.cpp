@@ -167,8 +167,8 @@ public:
                 break;
             }
             case StmtKind::kBarrier: {
-                constexpr std::array<std::string_view, 4> kScopes = {"warp", "block", "grid",
-                                                                     "device"};
+                constexpr std::array<std::string_view, 5> kScopes = {"warp", "block", "grid",
+                                                                     "device", "stream"};
                 line("barrier " +
                          std::string(kScopes[static_cast<std::size_t>(s.as<Barrier>()->scope)]),
                      s.span);
@@ -382,7 +382,7 @@ private:
         if (s.shared_bytes != 0) {
             out += " shared(" + std::to_string(s.shared_bytes) + ")";
         }
-        line(out, s.span);
+        line(out + (s.overlapped ? " overlapped" : ""), s.span);
     }
 
     void body(const Body& statements) {

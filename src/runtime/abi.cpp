@@ -4,18 +4,41 @@
 
 #include "runtime/context.h"
 
-extern "C" int parpy_launch(ParpyContext* context, int index, unsigned grid_x, unsigned grid_y,
-                            unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-                            unsigned shared_bytes, void** arguments) {
+namespace {
+
+int launch(ParpyContext* context, const parpy::KernelLaunch& what) {
     if (context->error) return 1;
     if (context->session == nullptr) {
         return context->fail({parpy::Code::kP900, "a launch outside of a device program", {}});
     }
-    const unsigned grid[3] = {grid_x, grid_y, grid_z};
-    const unsigned block[3] = {block_x, block_y, block_z};
     parpy::RuntimeError error;
-    if (context->session->launch(index, grid, block, shared_bytes, arguments, error) == 0) return 0;
+    if (context->session->launch(what, error) == 0) return 0;
     return context->fail(std::move(error));
+}
+
+}  // namespace
+
+extern "C" int parpy_launch(ParpyContext* context, int index, unsigned grid_x, unsigned grid_y,
+                            unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                            unsigned shared_bytes, void** arguments) {
+    return launch(context, {index,
+                            {grid_x, grid_y, grid_z},
+                            {block_x, block_y, block_z},
+                            shared_bytes,
+                            arguments,
+                            false});
+}
+
+extern "C" int parpy_launch_overlapped(ParpyContext* context, int index, unsigned grid_x,
+                                       unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                       unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                       void** arguments) {
+    return launch(context, {index,
+                            {grid_x, grid_y, grid_z},
+                            {block_x, block_y, block_z},
+                            shared_bytes,
+                            arguments,
+                            true});
 }
 
 extern "C" void* parpy_scratch(ParpyContext* context, std::int64_t bytes) {

@@ -38,6 +38,11 @@ void parpy_parallel_for(ParpyContext*, std::int64_t iterations, std::int64_t chu
 int parpy_launch(ParpyContext*, int index, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                  void** arguments);
+// The same for a kernel that first waits for the work in front of it on the stream: it may be
+// started before that has ended.
+int parpy_launch_overlapped(ParpyContext*, int index, unsigned grid_x, unsigned grid_y,
+                            unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                            unsigned shared_bytes, void** arguments);
 // Zero-filled (in stream order) scratch memory on the device, released in stream order when the
 // call ends.
 void* parpy_scratch(ParpyContext*, std::int64_t bytes);

@@ -11,13 +11,20 @@
 
 namespace parpy {
 
+struct KernelLaunch {
+    int index;  // of the program's kernels
+    unsigned grid[3], block[3];
+    unsigned shared_bytes;
+    void** arguments;
+    bool overlapped;  // the kernel waits for the work in front of it by itself
+};
+
 // What parpy_launch and parpy_scratch do on a device, during one call.
 class DeviceSession {
 public:
     virtual ~DeviceSession() = default;
-    // Enqueues kernel `index`; 0, or nonzero with `error` set.
-    virtual int launch(int index, const unsigned grid[3], const unsigned block[3],
-                       unsigned shared_bytes, void** arguments, RuntimeError& error) = 0;
+    // Enqueues a kernel; 0, or nonzero with `error` set.
+    virtual int launch(const KernelLaunch& launch, RuntimeError& error) = 0;
     // Zero-filled device memory that lives until the call's work has run; nullptr with `error` set.
     virtual void* scratch(std::int64_t bytes, RuntimeError& error) = 0;
 };

@@ -149,30 +149,24 @@ public:
     CudaSession(const CudaSession&) = delete;
     CudaSession& operator=(const CudaSession&) = delete;
 
-    int launch(int index, const unsigned grid[3], const unsigned block[3], unsigned shared_bytes,
-               void** arguments, RuntimeError& error) override {
-        if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return 0;
-        if (index < 0 || static_cast<std::size_t>(index) >= kernels_.size()) {
+    int launch(const KernelLaunch& launch, RuntimeError& error) override {
+        if (launch.grid[0] == 0 || launch.grid[1] == 0 || launch.grid[2] == 0) return 0;
+        if (launch.index < 0 || static_cast<std::size_t>(launch.index) >= kernels_.size()) {
             error = {Code::kP527,
-                     "the host code launches kernel " + std::to_string(index) + " of " +
+                     "the host code launches kernel " + std::to_string(launch.index) + " of " +
                          std::to_string(kernels_.size()),
                      {}};
             return 1;
         }
-        const Kernel& kernel = kernels_[static_cast<std::size_t>(index)];
-        const Driver& driver = Driver::instance();
+        const Kernel& kernel = kernels_[static_cast<std::size_t>(launch.index)];
         cuda::note_launch(kernel.name);
         Result result = kSuccess;
-        if (shared_bytes + kernel.static_shared > kPlainShared) {
-            result = allow_shared(kernel, shared_bytes);
+        if (launch.shared_bytes + kernel.static_shared > kPlainShared) {
+            result = allow_shared(kernel, launch.shared_bytes);
         }
-        if (result == kSuccess) {
-            result = driver.cuLaunchKernel(kernel.function, grid[0], grid[1], grid[2], block[0],
-                                           block[1], block[2], shared_bytes, stream_, arguments,
-                                           nullptr);
-        }
+        if (result == kSuccess) result = enqueue(kernel, launch);
         if (result == kSuccess) return 0;
-        error = launch_failure(kernel, result, grid, block, shared_bytes);
+        error = launch_failure(kernel, result, launch);
         return 1;
     }
 
@@ -196,6 +190,24 @@ public:
     }
 
 private:
+    [[nodiscard]] Result enqueue(const Kernel& kernel, const KernelLaunch& launch) const {
+        const Driver& driver = Driver::instance();
+        const auto& [index, grid, block, shared_bytes, arguments, overlapped] = launch;
+        if (!overlapped || !device_.overlaps_launches) {
+            return driver.cuLaunchKernel(kernel.function, grid[0], grid[1], grid[2], block[0],
+                                         block[1], block[2], shared_bytes, stream_, arguments,
+                                         nullptr);
+        }
+        cuda::LaunchAttribute overlap;
+        const cuda::LaunchConfig config{{grid[0], grid[1], grid[2]},
+                                        {block[0], block[1], block[2]},
+                                        shared_bytes,
+                                        stream_,
+                                        &overlap,
+                                        1};
+        return driver.cuLaunchKernelEx(&config, kernel.function, arguments, nullptr);
+    }
+
     static Result allow_shared(const Kernel& kernel, unsigned bytes) {
         if (bytes <= kernel.dynamic_shared.load(std::memory_order_relaxed)) return kSuccess;
         const Result result = Driver::instance().cuFuncSetAttribute(
@@ -204,13 +216,13 @@ private:
         return result;
     }
 
-    static RuntimeError launch_failure(const Kernel& kernel, Result result, const unsigned grid[3],
-                                       const unsigned block[3], unsigned shared_bytes) {
+    static RuntimeError launch_failure(const Kernel& kernel, Result result,
+                                       const KernelLaunch& launch) {
         RuntimeError error = Driver::instance().failure(
             result,
-            "launching kernel '" + std::string(kernel.name) + "' on " + shape_text(grid) +
-                " blocks of " + shape_text(block) + " threads with " +
-                std::to_string(shared_bytes) + " bytes of shared memory",
+            "launching kernel '" + std::string(kernel.name) + "' on " + shape_text(launch.grid) +
+                " blocks of " + shape_text(launch.block) + " threads with " +
+                std::to_string(launch.shared_bytes) + " bytes of shared memory",
             Code::kP531);
         if (result == cuda::kLaunchOutOfResources) {
             error.help =

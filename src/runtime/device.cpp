@@ -75,6 +75,10 @@ Device::Device(int i, DeviceHandle h) : index(i), handle(h) {
     multiprocessors = attribute(kMultiprocessorCount);
     driver.cuDeviceTotalMem(&memory, handle);
     has_pools = attribute(kMemoryPoolsSupported) != 0;
+    // Older drivers refuse it while a stream is captured.
+    constexpr int kCapturesOverlap = 12030;
+    overlaps_launches = attribute(kCapabilityMajor) >= 9 && driver.version >= kCapturesOverlap &&
+                        driver.cuLaunchKernelEx != nullptr;
 }
 
 Context Device::retain(RuntimeError& error) const {

@@ -27,6 +27,8 @@ public:
     int multiprocessors = 0;
     std::size_t memory = 0;  // bytes
     bool has_pools = false;  // stream-ordered allocation
+    bool overlaps_launches =
+        false;  // starts a kernel while the one in front of it ends, if told to
 
     // Null and `error` set where the context cannot be made.
     [[nodiscard]] Context context(RuntimeError& error) const {

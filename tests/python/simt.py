@@ -135,8 +135,8 @@ def nvrtc() -> ctypes.CDLL | None:
     return None
 
 
-def compile_with_nvrtc(text: str) -> None:
-    """Compiles the device part for sm_90; fails with the compiler's log."""
+def compile_with_nvrtc(text: str) -> str:
+    """Compiles the device part for sm_90 and returns the PTX; fails with the compiler's log."""
     library = nvrtc()
     program = ctypes.c_void_p()
     device, _ = split(text)
@@ -147,8 +147,12 @@ def compile_with_nvrtc(text: str) -> None:
     library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
     library.nvrtcGetProgramLog(program, log)
-    library.nvrtcDestroyProgram(ctypes.byref(program))
     assert status == 0, log.value.decode() + device
+    library.nvrtcGetPTXSize(program, ctypes.byref(size))
+    ptx = ctypes.create_string_buffer(size.value)
+    library.nvrtcGetPTX(program, ptx)
+    library.nvrtcDestroyProgram(ctypes.byref(program))
+    return ptx.value.decode()
 
 
 def copies(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

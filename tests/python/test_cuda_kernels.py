@@ -170,6 +170,66 @@ def test_softmax(mapping):
 
 
 @parpy.jit
+def centered(x, y, n, m):
+    parpy.label("N")
+    for i in range(n):
+        s = x[i, 0] - x[i, 0]
+        parpy.label("M")
+        for j in range(1, m):
+            y[i, j] = x[i, j] + x[i, j - 1]
+            s += y[i, j]
+        parpy.label("M")
+        for j in range(1, m):
+            if y[i, j] > x[i, j]:
+                y[i, j] -= s
+        parpy.label("M")
+        for j in range(1, m):
+            y[i, j] = y[i, j] + x[i, j]
+        parpy.label("M")
+        for j in range(1, m):
+            if j > 40:
+                y[i, j] = x[i, j]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.uint64])
+@pytest.mark.parametrize(
+    ("rows", "columns", "mapping"),
+    [
+        (3, 129, {"N": 3, "M": 32}),
+        (3, 130, {"N": 3, "M": 32}),
+        (3, 400, {"N": 2, "M": 128}),
+        (2049, 66, {"N": 2049, "M": 32}),
+    ],
+)
+def test_elements_that_a_thread_keeps(dtype, rows, columns, mapping):
+    x = rng.integers(-5, 6, (rows, columns)).astype(dtype)
+    text = check(centered, (x, np.zeros_like(x), rows, columns), mapping)
+    assert "x_kept[q] = x[" in text and "y_kept[q] = " in text
+
+
+@parpy.jit
+def neighbours(x, y, n, m):
+    parpy.label("N")
+    for i in range(n):
+        parpy.label("M")
+        for j in range(m):
+            x[i, j] = x[i, j] + 1
+        parpy.label("M")
+        for j in range(m):
+            y[i, j] = x[i, m - 1 - j]
+        parpy.label("M")
+        for j in range(m):
+            x[i, j] = x[i, j] * y[i, j]
+
+
+@pytest.mark.parametrize("block", [32, 64])
+def test_elements_that_other_threads_read_stay_in_memory(block):
+    x = rng.integers(-5, 6, (3, 150))
+    text = check(neighbours, (x, np.zeros_like(x), 3, 150), {"N": 3, "M": block})
+    assert "x_kept" not in text
+
+
+@parpy.jit
 def normalize(x, n):
     for _ in range(2):
         s = 0.0
@@ -240,6 +300,62 @@ def stencil(a, b, n, steps):
 @pytest.mark.parametrize("requested", [32, 64, 128, threads(128).tpb(32)])
 def test_stencil_in_one_block(requested):
     check(stencil, (rng.random(90), np.zeros(90), 90, 6), {"N": requested}, 1e-13)
+
+
+@parpy.jit
+def differences(x, y, begin, end, step, m):
+    parpy.label("N")
+    for i in range(begin, end, step):
+        parpy.label("M")
+        for j in range(m):
+            y[i, j] += x[i + 1, j] - x[i - 1, j]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "requested"),
+    [
+        ((1, 99, 1), 7),  # of 98 iterations: 14 for each block
+        ((1, 99, 1), 14),
+        ((1, 98, 1), 16),  # 97: 7 each, the last two blocks have 6 and none
+        ((1, 99, 1), 97),
+        ((98, 0, -1), 10),
+        ((97, 2, -3), 5),
+        ((2, 97, 4), 23),
+        ((1, 2, 1), 1),
+    ],
+)
+def test_blocks_of_a_stencil_take_neighbouring_rows(bounds, requested):
+    x = rng.integers(-5, 6, (100, 40)).astype(np.float64)
+    text = check(differences, (x, np.zeros_like(x), *bounds, 40), {"N": requested, "M": 32})
+    assert f"= {abs(requested * bounds[2])})" not in text  # the stride
+    up = (x, np.zeros_like(x), np.array([99, 17, 3, 1, 99]), 40)
+    check(differences_up_to, up, {"B": 5, "N": requested, "M": 32})
+    down = (x, np.zeros_like(x), np.array([0, 17, 97, 98, 99]), 40)
+    check(differences_down_to, down, {"B": 2, "N": requested, "M": 32})
+
+
+@parpy.jit
+def differences_up_to(x, y, ends, m):
+    parpy.label("B")
+    for b in range(5):
+        parpy.label("N")
+        for i in range(1, ends[b], 2):
+            parpy.label("M")
+            for j in range(m):
+                if j % 5 == b:
+                    y[i, j] += x[i + 1, j] - x[i - 1, j]
+
+
+@parpy.jit
+def differences_down_to(x, y, ends, m):
+    parpy.label("B")
+    for b in range(5):
+        parpy.label("N")
+        for i in range(98, ends[b], -1):
+            parpy.label("M")
+            for j in range(m):
+                if j % 5 == b:
+                    y[i, j] += x[i + 1, j] - x[i - 1, j]
 
 
 @parpy.jit
@@ -359,10 +475,26 @@ def test_nan_among_the_elements_is_skipped(start, requested):
     check(minima, (np.full(100, np.nan), np.full(2, start), 100), {"N": requested})
 
 
+@parpy.jit
+def lengths(x, y, z, n):
+    parpy.label("N")
+    for i in range(n):
+        z[i] = np.hypot(x[i], y[i])
+
+
+def test_hypot_neither_overflows_nor_vanishes():
+    x = np.concatenate([rng.random(200) * 2.0 ** rng.integers(-1074, 1023, 200), [1.2e308, 5e-324, np.inf, np.nan, 0]])
+    y = np.concatenate([x[:200] * 2.0 ** rng.integers(-30, 30, 200), [1.2e308, 5e-324, np.nan, 1.0, 0]])
+    y = np.where(y > 1e308, 1e308, y)
+    check(lengths, (x, y, np.zeros(205), 205), {"N": 32}, 2.3e-16)
+
+
 @needs_nvrtc
 @pytest.mark.parametrize(
     ("function", "arguments", "mapping"),
     [
+        (lengths, (np.ones(9), np.ones(9), np.ones(9), 9), {"N": 32}),
+        (differences, (np.ones((100, 40)), np.ones((100, 40)), 1, 99, 1, 40), {"N": 7, "M": 32}),
         (axpy, (2.5, np.ones(300), np.ones(300), 300), {"N": 256}),
         (sum_rows, (np.ones((37, 70), np.float32), np.ones(37, np.float32), 37, 70), {"N": 5, "M": 128}),
         (sum_rows, (np.ones((37, 70), np.float16), np.ones(37, np.float16), 37, 70), {"N": 5, "M": 2048}),
@@ -370,6 +502,7 @@ def test_nan_among_the_elements_is_skipped(start, requested):
         (sum_rows, (np.ones((37, 70), np.complex128), np.ones(37, np.complex128), 37, 70), {"N": 5, "M": 2048}),
         (total, (np.ones((37, 70)), np.ones(2), 37, 70), {"N": 37, "M": 2048}),
         (softmax, (np.ones((21, 50)), np.ones((21, 50)), 21, 50), {"N": 10, "M": 64, "M2": 64}),
+        (centered, (np.ones((3, 200), np.float16), np.ones((3, 200), np.float16), 3, 200), {"N": 3, "M": 64}),
         (normalize, (np.ones(300, np.float32), 300), {"N": 2048}),
         (gpu_block, (np.ones(100), np.ones(3), 100), {}),
         (stencil, (np.ones(90), np.ones(90), 90, 6), {"N": 64}),
@@ -380,6 +513,41 @@ def test_nan_among_the_elements_is_skipped(start, requested):
 )
 def test_nvrtc_takes_the_text(function, arguments, mapping):
     simt.compile_with_nvrtc(simt.cuda_text(function, arguments, mapping))
+
+
+@parpy.jit
+def jacobi(a, b, n, steps):
+    for _ in range(steps):
+        parpy.label("N")
+        for i in range(1, n - 1):
+            parpy.label("M")
+            for j in range(1, n - 1):
+                b[i, j] = a[i, j - 1] + a[i, j + 1] + a[i - 1, j] + a[i + 1, j]
+        parpy.label("N")
+        for i in range(1, n - 1):
+            parpy.label("M")
+            for j in range(1, n - 1):
+                a[i, j] = b[i, j - 1] + b[i, j + 1] + b[i - 1, j] + b[i + 1, j]
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("function", "arguments", "mapping"),
+    [
+        (jacobi, (np.ones((90, 90)), np.ones((90, 90)), 90, 6), {"N": 22, "M": threads(96).tpb(32)}),
+        (normalize, (np.ones(300), 300), {"N": 32}),
+        (normalize, (np.ones(300), 300), {"N": 2048}),
+        (host_and_device, (np.ones(100), np.ones(100), 100), {"N": 64}),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_kernels_that_start_early_touch_no_memory_before_they_wait(function, arguments, mapping):
+    ptx = simt.compile_with_nvrtc(check(function, arguments, mapping, 1e-13))
+    bodies = ptx.split(".entry ")[1:]
+    assert len(bodies) > 1
+    for body in bodies:
+        before, _ = body.split("griddepcontrol.wait;")
+        assert not [op for op in ("ld.global", "st.global", "atom", "red.", "bra") if op in before]
 
 
 def test_a_missing_barrier_shows():

@@ -218,6 +218,13 @@ extern "C" int parpy_launch(ParpyContext*, int kernel, unsigned grid_x, unsigned
                  arguments);
     return simt::failed ? 1 : 0;
 }
+extern "C" int parpy_launch_overlapped(ParpyContext* context, int kernel, unsigned grid_x,
+                                       unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                       unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                       void** arguments) {
+    return parpy_launch(context, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                        shared_bytes, arguments);
+}
 extern "C" void* parpy_scratch(ParpyContext* context, long long bytes) {
     context->scratch.emplace_back(static_cast<std::size_t>(bytes) + 16);
     return context->scratch.back().data();

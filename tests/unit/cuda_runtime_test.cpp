@@ -389,6 +389,20 @@ TEST_F(CudaProgram, LargeSharedMemoryIsAllowedOnce) {
     EXPECT_EQ(fake().dynamic_shared, 100'000);
 }
 
+TEST_F(CudaProgram, KernelsThatWaitMayStartEarly) {
+    fake().on_launch = nullptr;
+    EXPECT_FALSE(run(0, 100).failed());
+    EXPECT_EQ(fake().overlapped_launches, 0);
+    for (std::size_t at = 0; (at = program_.host.find("parpy_launch(", at)) != std::string::npos;)
+        program_.host.replace(at, 13, "parpy_launch_overlapped(");
+    EXPECT_FALSE(run(0, 100).failed());
+    EXPECT_EQ(fake().overlapped_launches, 1);
+    EXPECT_EQ(fake().last_launch.grid[0], 4U);
+    EXPECT_EQ(fake().last_launch.block[0], 32U);
+    fail("cuLaunchKernelEx", kInvalidValue);
+    EXPECT_EQ(run(0, 100).code, Code::kP531);
+}
+
 TEST_F(CudaProgram, LaunchErrorsNameKernelAndGeometry) {
     fail("cuLaunchKernel", kInvalidValue);
     RuntimeError error = run(0, 100);

@@ -62,7 +62,10 @@ Driver Driver::load(const std::string& file) {
 #define DRIVER(name, symbol, parameters)                                            \
     driver.name = reinterpret_cast<Result(*) parameters>(::dlsym(library, symbol)); \
     if (driver.name == nullptr && absent == nullptr) absent = symbol;
+#define DRIVER_OPTIONAL(name, symbol, parameters) \
+    driver.name = reinterpret_cast<Result(*) parameters>(::dlsym(library, symbol));
 #include "backend/cuda/driver_functions.def"
+#undef DRIVER_OPTIONAL
 #undef DRIVER
     if (absent != nullptr) {
         driver.unavailable = {

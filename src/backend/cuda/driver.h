@@ -34,6 +34,22 @@ struct PoolProperties {
 };
 static_assert(sizeof(PoolProperties) == 88);
 
+struct LaunchAttribute {
+    int id = 6;  // programmatic stream serialization
+    int unused = 0;
+    int allowed = 1;
+    unsigned char reserved[60] = {};
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+
+struct LaunchConfig {
+    unsigned grid[3], block[3], shared_bytes;
+    Stream stream;
+    LaunchAttribute* attributes;
+    unsigned attribute_count;
+};
+static_assert(sizeof(LaunchConfig) == 56);
+
 inline constexpr Result kSuccess = 0;
 inline constexpr Result kInvalidValue = 1;
 inline constexpr Result kOutOfMemory = 2;
@@ -42,7 +58,9 @@ inline constexpr Result kLaunchOutOfResources = 701;
 // The driver of this machine. Immutable once loaded; safe from any thread.
 struct Driver {
 #define DRIVER(name, symbol, parameters) Result(*name) parameters = nullptr;
+#define DRIVER_OPTIONAL DRIVER
 #include "backend/cuda/driver_functions.def"
+#undef DRIVER_OPTIONAL
 #undef DRIVER
 
     int version = 0;           // 13000: the newest CUDA version that it runs

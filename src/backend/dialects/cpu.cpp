@@ -121,7 +121,7 @@ constexpr Dialect kDialect{
     .types = {"bool", "i8", "i16", "int", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "float",
               "double", "c64", "c128"},
     .registers = {"0", "0", "0", "0", "0", "0", "1", "1", "1", "1", "1", "1", "0", "0"},
-    .barriers = {"", "", "", ""},
+    .barriers = {"", "", "", "", ""},
     .operators = kOperators,
     .any_order = kAnyOrder,
     .prelude = kPrelude,

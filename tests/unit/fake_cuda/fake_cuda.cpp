@@ -163,28 +163,45 @@ FAKE(cuFuncSetAttribute, Function, int, int value) {
     state.dynamic_shared = value;
     return kSuccess;
 }
-FAKE(cuLaunchKernel, Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream,
-     void** arguments, void**) {
-    ENTER(cuLaunchKernel)
+namespace {
+
+Result launch(Function function, const unsigned grid[3], const unsigned block[3],
+              unsigned shared_bytes, Stream stream, void** arguments) {
     ++state.launches;
     state.last_launch = {function->name.c_str(),
-                         {grid_x, grid_y, grid_z},
-                         {block_x, block_y, block_z},
+                         {grid[0], grid[1], grid[2]},
+                         {block[0], block[1], block[2]},
                          shared_bytes,
                          stream,
                          arguments,
                          current->device};
     if (state.on_launch != nullptr) state.on_launch(state.last_launch);
     if (!emulates) return kSuccess;
-    if (block_x * block_y * block_z > 1024) return kInvalidValue;
+    if (block[0] * block[1] * block[2] > 1024) return kInvalidValue;
     std::string message;
-    if (emulator::launch(function->library, function->kernel, state.last_launch.grid,
-                         state.last_launch.block, arguments, message)) {
+    if (emulator::launch(function->library, function->kernel, grid, block, arguments, message)) {
         return kSuccess;
     }
     std::fprintf(stderr, "%s: %s\n", function->name.c_str(), message.c_str());
     return 719;
+}
+
+}  // namespace
+
+FAKE(cuLaunchKernel, Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream,
+     void** arguments, void**) {
+    ENTER(cuLaunchKernel)
+    const unsigned grid[3] = {grid_x, grid_y, grid_z};
+    const unsigned block[3] = {block_x, block_y, block_z};
+    return launch(function, grid, block, shared_bytes, stream, arguments);
+}
+FAKE(cuLaunchKernelEx, const LaunchConfig* config, Function function, void** arguments, void**) {
+    ENTER(cuLaunchKernelEx)
+    if (config->attribute_count != 1 || config->attributes->id != 6) return kInvalidValue;
+    state.overlapped_launches += config->attributes->allowed;
+    return launch(function, config->grid, config->block, config->shared_bytes, config->stream,
+                  arguments);
 }
 
 namespace {
