@@ -15,7 +15,8 @@ struct FakeLaunch {
 
 struct FakeCuda {
     // Counts.
-    int launches, overlapped_launches, allocations, releases, synchronizations, context_changes, trims, modules;
+    int launches, overlapped_launches, allocations, releases, synchronizations, context_changes,
+        trims, modules;
     std::size_t bytes_to_device, bytes_to_host;
     int dynamic_shared;      // last set with cuFuncSetAttribute
     FakeLaunch last_launch;  // `arguments` is dead
