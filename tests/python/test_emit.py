@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -50,6 +51,41 @@ def test_names_of_the_other_language(backend):
 def test_names_of_the_other_language_compile_for_cuda():
     arrays = [np.zeros(40), np.zeros(40), np.zeros(40), np.zeros(40, np.int64), np.zeros(40)]
     cubin(cuda_text(double, [*arrays, 40], {"n": threads(40)}))
+
+
+@parpy.jit
+def NULL(__device__):
+    return __device__ + 1.0
+
+
+@parpy.jit
+def __func__(_Float16, __bf16, n):
+    """Names that compilers keep for themselves."""
+    parpy.label("n")
+    for __LINE__ in range(n):
+        __restrict__ = NULL(_Float16[__LINE__])
+        __bf16[__LINE__] = __restrict__
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_names_of_the_compiler(backend):
+    x, y = np.arange(40.0), np.zeros(40)
+    run(backend, __func__, (x, y, 40), {"n": 40})
+    np.testing.assert_array_equal(y, x + 1)
+
+
+def test_names_of_the_compiler_compile_for_cuda():
+    cubin(cuda_text(__func__, [np.zeros(40), np.zeros(40), 40], {"n": threads(40)}))
+
+
+def test_deep_nesting_of_parentheses(tmp_path, monkeypatch):
+    elements = ", ".join(f"x[{k}]" for k in range(250))
+    file = tmp_path / "deeply_nested.py"
+    file.write_text(f"import parpy\n\n@parpy.jit\ndef f(x):\n    x[0] = max(max({elements}), max({elements}))\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    x = np.arange(255.0)
+    importlib.import_module("deeply_nested").f(x, opts=parpy.CompileOptions(backend=parpy.CompileBackend.Cpu))
+    assert x[0] == 249
 
 
 @parpy.jit

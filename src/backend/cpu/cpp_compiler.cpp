@@ -157,6 +157,8 @@ std::vector<std::string> cc1_arguments(const CppOptions& options) {
                                   "-relaxed-aliasing",
                                   "-fno-finite-loops",
                                   "-fdeprecated-macro",
+                                  "-fbracket-depth",
+                                  "4096",  // long chains of min(a, b, ...) nest
                                   "-ferror-limit",
                                   "8"};
     for (const std::string& feature : h.feature_list) {
