@@ -410,7 +410,8 @@ private:
     void element(const Var* array, const std::vector<Expr*>& indices, std::size_t count,
                  Span span) {
         if (!array->type.is_array()) {
-            if (from(Profile::kTyped) || array->type.is_scalar()) {
+            // Before, a number that is subscripted is the user's error, which infer_types reports.
+            if (from(Profile::kTyped)) {
                 fail(span, "'" + array->name + "' is subscripted but is no array");
             }
             return;
