@@ -248,14 +248,11 @@ bool Intake::take_numpy(PyArrayObject* array, ArgumentView& view, IntakeFault& f
     const std::int64_t size = ir::size_in_bytes(scalar);
     PyArrayObject* source = array;
     if (!PyArray_ISALIGNED(array) || (bits & (size - 1)) != 0) {
-        auto* aligned = reinterpret_cast<PyArrayObject*>(PyArray_NewCopy(array, NPY_CORDER));
-        if (aligned == nullptr) {
+        source = aligned_copy(array, view);
+        if (source == nullptr) {
             fault.code.reset();
             return false;
         }
-        held_.push_back(reinterpret_cast<PyObject*>(aligned));
-        copies_.push_back({&view, array, aligned});
-        source = aligned;
     }
     view.header = ArgumentView::array_header(scalar, rank);
     if (!PyArray_ISWRITEABLE(array)) view.header |= ArgumentView::kReadOnly;
@@ -263,6 +260,21 @@ bool Intake::take_numpy(PyArrayObject* array, ArgumentView& view, IntakeFault& f
     view.extents = reinterpret_cast<const std::int64_t*>(PyArray_DIMS(source));
     view.strides = reinterpret_cast<const std::int64_t*>(PyArray_STRIDES(source));
     return true;
+}
+
+PyArrayObject* Intake::aligned_copy(PyArrayObject* array, const ArgumentView& view) {
+    for (const Copy& copy : copies_) {
+        if (copy.original == array) {
+            PyArrayObject* shared = copy.aligned;
+            copies_.push_back({&view, array, shared});
+            return shared;
+        }
+    }
+    auto* aligned = reinterpret_cast<PyArrayObject*>(PyArray_NewCopy(array, NPY_CORDER));
+    if (aligned == nullptr) return nullptr;
+    held_.push_back(reinterpret_cast<PyObject*>(aligned));
+    copies_.push_back({&view, array, aligned});
+    return aligned;
 }
 
 bool Intake::take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault& fault) {

@@ -71,6 +71,9 @@ private:
     };
 
     void drop_held();
+    // The copy that stands for `array` in this call; one that is passed twice has one copy. nullptr
+    // with a Python exception set.
+    PyArrayObject* aligned_copy(PyArrayObject* array, const ArgumentView& view);
     bool take_numpy(PyArrayObject* array, ArgumentView& view, IntakeFault& fault);
     bool take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault& fault);
     // False if the object has none of the protocols of other libraries; else `taken` says whether

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "dlpack.h"
 #include "intake_detail.h"
@@ -375,7 +376,9 @@ namespace {
 
 struct Reader {
     enum class Kind : std::uint8_t { kNone, kExchange, kCupy, kCudaInterface, kDlpack };
-    PyTypeObject* type = nullptr;  // owned: a type that is gone must not be mistaken for a new one
+    PyTypeObject* type = nullptr;  // borrowed
+    // To the type: one that is gone must not be mistaken for a new one at its place.
+    PyObject* weak = nullptr;
     Kind kind = Kind::kNone;
     const dlpack::ExchangeApi* api = nullptr;
 };
@@ -411,7 +414,7 @@ bool is_cupy_array(PyTypeObject* type) {
 
 Reader make_reader(PyTypeObject* type) {
     Reader reader;
-    reader.type = reinterpret_cast<PyTypeObject*>(Py_NewRef(reinterpret_cast<PyObject*>(type)));
+    reader.type = type;
     auto* object = reinterpret_cast<PyObject*>(type);
     if ((reader.api = exchange_api(object)) != nullptr) {
         reader.kind = Reader::Kind::kExchange;
@@ -434,15 +437,17 @@ Reader reader_of(PyTypeObject* type) {
     const std::lock_guard lock(mutex);
 #endif
     for (const Reader& reader : known) {
-        if (reader.type == type) return reader;
+        if (reader.type == type && PyWeakref_GetObject(reader.weak) != Py_None) return reader;
     }
-    const Reader made = make_reader(type);
-    if (made.kind == Reader::Kind::kNone) {
-        Py_DECREF(reinterpret_cast<PyObject*>(made.type));
+    Reader made = make_reader(type);
+    if (made.kind == Reader::Kind::kNone) return made;
+    made.weak = PyWeakref_NewRef(reinterpret_cast<PyObject*>(type), nullptr);
+    if (made.weak == nullptr) {
+        PyErr_Clear();
         return made;
     }
     Reader& place = known[next++ % known.size()];
-    Py_XDECREF(reinterpret_cast<PyObject*>(place.type));
+    Py_XDECREF(std::exchange(place.weak, made.weak));
     place = made;
     return made;
 }
@@ -465,6 +470,10 @@ bool Intake::take_foreign(PyObject* object, ArgumentView& view, IntakeFault& fau
             const Owned interface(optional_attribute(object, "__cuda_array_interface__"));
             if (interface) {
                 taken = take_cuda_interface(interface.get(), view, fault);
+                return true;
+            }
+            if (PyErr_Occurred() != nullptr && !PyErr_ExceptionMatches(PyExc_Exception)) {
+                taken = false;
                 return true;
             }
             PyErr_Clear();

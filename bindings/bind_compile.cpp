@@ -46,15 +46,16 @@ const ConvertedOptions& options_of(nb::handle options, const Call& call) {
 
 // The text of the program for exactly these arguments: nothing generalised, nothing cached.
 std::string source_text(nb::handle function, nb::tuple arguments, nb::handle options) {
-    Call call;
-    if (!read_call(jit_function(function), arguments.ptr(), call)) nb::raise_python_error();
-    const ConvertedOptions& converted = options_of(options, call);
+    JitFunction* self = jit_function(function);
+    Call call(self);
+    if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
+    const Options& chosen = options_of(options, call).record->options;
     Diagnostics diagnostics;
     Program program;
     {
         const nb::gil_scoped_release released;
         const Signature signature = make_signature(call.views, {}, overlapping(call.views));
-        program = compile(*call.surface->module, signature, converted.record->options, diagnostics);
+        program = compile(*call.surface->module, signature, chosen, diagnostics);
     }
     if (diagnostics.has_errors()) {
         set_python_error(diagnostics, call.surface->module->sources);

@@ -63,8 +63,8 @@ void interpret(nb::handle function, nb::tuple arguments, nb::handle options,
     if (!is_options(options.ptr())) throw nb::type_error("options must be a parpy.CompileOptions");
     const ConvertedOptions* converted = converted_options(options.ptr());
     if (converted == nullptr) nb::raise_python_error();
-    Call call;
     auto* self = reinterpret_cast<JitFunction*>(function.ptr());
+    Call call(self);
     if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
 
     const std::vector<Pass> passes = passes_until(until);

@@ -12,11 +12,12 @@ namespace parpy {
 
 // The arguments of one call, read but not run: for print_compiled, the interpreter and explain.
 struct Call {
-    Call() = default;
+    explicit Call(JitFunction* self) : active(self) {}
     ~Call() { Py_XDECREF(bound); }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
+    Active active;
     Surface* surface = nullptr;
     PyObject* bound = nullptr;  // owned
     Intake intake;

@@ -77,26 +77,6 @@ private:
 thread_local int RunByPython::depth_ = 0;
 std::atomic<int> RunByPython::anywhere_{0};
 
-// Counts the call among those in flight.
-class Active {
-public:
-    explicit Active(JitFunction::State& state) : state_(state) { add(1); }
-    ~Active() { add(-1); }
-    Active(const Active&) = delete;
-    Active& operator=(const Active&) = delete;
-
-private:
-    void add(std::int64_t change) {
-#ifdef Py_GIL_DISABLED
-        state_.active.fetch_add(change, std::memory_order_acq_rel);
-#else
-        state_.active.store(state_.active.load(std::memory_order_relaxed) + change,
-                            std::memory_order_relaxed);
-#endif
-    }
-    JitFunction::State& state_;
-};
-
 bool is_true(PyObject* value, bool& result) {
     if (value == Py_True || value == Py_False) {
         result = value == Py_True;
@@ -169,14 +149,15 @@ PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* 
     if (leaf.key == nullptr) return value;
     PyObject* entry = PyObject_GetItem(value, leaf.key);
     if (entry == nullptr) {
-        if (!PyMapping_Check(value) || PyArray_Check(value)) {
+        IntakeFault fault;  // without a code: the exception is the mapping's own
+        if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_IndexError)) {
             PyErr_Clear();
-            raise_fault(surface, static_cast<std::size_t>(&leaf - surface.leaves.data()),
-                        {Code::kP557,
-                         "is of type '" + std::string(Py_TYPE(value)->tp_name) +
-                             "', but the function uses it as a dict",
-                         "pass a dict with the keys that the function reads"});
+            fault = {Code::kP557,
+                     "is read from an object of type '" + std::string(Py_TYPE(value)->tp_name) +
+                         "', which is no dict",
+                     "pass a dict with the keys that the function reads"};
         }
+        raise_fault(surface, static_cast<std::size_t>(&leaf - surface.leaves.data()), fault);
         return nullptr;
     }
     intake.hold(entry);
@@ -230,12 +211,7 @@ bool any_on_device(Arguments arguments) {
 }
 
 PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptions& call) {
-    const ConvertedOptions* converted = nullptr;
-    if (call.options != nullptr) {
-        converted = converted_options(call.options);
-        if (converted == nullptr) return nullptr;
-    }
-    const Active active(*self->state);
+    const Active active(self);
     Surface* surface = current_surface(self);
     if (surface == nullptr) return nullptr;
 
@@ -245,10 +221,11 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
     if (!read_arguments(*surface, args, views.data(), intake)) return nullptr;
     const Arguments arguments(views.data(), count);
 
-    if (converted == nullptr) {
-        converted = default_options(any_on_device(arguments));
-        if (converted == nullptr) return nullptr;
-    }
+    // After the arguments were read, which may run Python code that assigns to the options.
+    const ConvertedOptions* converted = call.options != nullptr
+                                            ? converted_options(call.options)
+                                            : default_options(any_on_device(arguments));
+    if (converted == nullptr) return nullptr;
     const OptionsRecord* record = converted->record;
     if ((call.debug || converted->debug) && !print_stages(*surface, record->options, arguments)) {
         return nullptr;

@@ -48,7 +48,7 @@ public:
     int traverse(visitproc visit, void* arg) const;  // for the garbage collector
     [[nodiscard]] std::size_t argument_count() const { return leaves.size() + captures.size(); }
     [[nodiscard]] Specializations& under(const OptionsRecord* record);
-    // "argument 'x'" or "global 'x'", and where it is declared.
+    // "argument 'x'", "argument d['k']" or "global 'x'", and where it is declared.
     [[nodiscard]] std::string describe(std::size_t argument) const;
     [[nodiscard]] Span place(std::size_t argument) const;
 
@@ -84,6 +84,26 @@ struct JitFunction {
         std::vector<std::unique_ptr<Surface>> surfaces;  // the current one and those still in use
     };
     State* state;
+};
+
+// Counts a call among those in flight: as long as it lives, no surface of the function is freed.
+class Active {
+public:
+    explicit Active(JitFunction* self) : state_(*self->state) { add(1); }
+    ~Active() { add(-1); }
+    Active(const Active&) = delete;
+    Active& operator=(const Active&) = delete;
+
+private:
+    void add(std::int64_t change) {
+#ifdef Py_GIL_DISABLED
+        state_.active.fetch_add(change, std::memory_order_acq_rel);
+#else
+        state_.active.store(state_.active.load(std::memory_order_relaxed) + change,
+                            std::memory_order_relaxed);
+#endif
+    }
+    JitFunction::State& state_;
 };
 
 // The surface for this call: parsed at the first, and again when a guard fails or after

@@ -93,6 +93,11 @@ Span Surface::place(std::size_t argument) const {
 std::string Surface::describe(std::size_t argument) const {
     const auto& params = module->entry_function()->params;
     const std::string name = argument < params.size() ? params[argument]->name : "?";
+    if (argument < leaves.size() && leaves[argument].key != nullptr) {
+        const nb::object param = nb::handle(parsed_).attr("params")[argument];
+        return "argument " + nb::cast<std::string>(param.attr("name")) + "['" +
+               nb::cast<std::string>(nb::handle(leaves[argument].key)) + "']";
+    }
     return (argument < leaves.size() ? "argument '" : "global '") + name + "'";
 }
 

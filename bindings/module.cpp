@@ -17,6 +17,10 @@ void bind_eval(nb::module_& m);
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiler core of ParPy. Private: everything public is in the package parpy.";
+#ifdef NDEBUG
+    // A daemon thread that runs while the interpreter ends keeps everything it uses.
+    nb::set_leak_warnings(false);
+#endif
     if (PyArray_ImportNumPyAPI() < 0) nb::raise_python_error();
     parpy::bind_diagnostics(m);
     parpy::bind_ir(m);
