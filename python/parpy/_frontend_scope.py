@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from . import _native
-from ._names import Binding, Capture, Guard, Scope, attribute, is_array, is_scalar
+from ._names import MISSING, Binding, Capture, Guard, Scope, attribute, is_array, is_scalar
 from ._source import FunctionSource
 
 Span = tuple[int, int, int, int, int]
@@ -37,6 +38,7 @@ class Program:
         self.module = _native.Module()
         self.diagnostics = _native.Diagnostics()
         self.guards: dict[tuple[int, str], Guard] = {}
+        self.class_spaces: dict[type, Mapping[str, Any]] = {}
         self.helpers: dict[FunctionType, FunctionScope] = {}
         self.pending: list[FunctionScope] = []
         self._function_names: set[str] = set()
@@ -211,9 +213,11 @@ class FunctionScope:
             owner = self.resolve(node.value)
             if owner is None or is_scalar(owner.value) or is_array(owner.value):
                 return None
-            found = attribute(owner.value, node.attr)
+            found = attribute(owner.value, node.attr, self.program.class_spaces)
             if found is not None:
                 self.rely_on(owner)
+                for space in found.nearer:
+                    self.scope.rely_on(Binding(MISSING, space, found.key))
             return found
         return None
 

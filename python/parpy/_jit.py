@@ -6,6 +6,8 @@ the source, and when a function is parsed.
 
 from __future__ import annotations
 
+import copyreg
+import inspect
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from types import FunctionType
@@ -15,6 +17,11 @@ from . import _native
 from ._frontend import Surface, parse
 from ._names import source_of
 from ._options import CompileOptions
+
+_STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+
+# Pickled by name and copied as themselves, as functions are.
+copyreg.pickle(_native.JitFunction, lambda function: function.__qualname__)
 
 
 def jit(function: Callable[..., Any]) -> _native.JitFunction:
@@ -39,7 +46,7 @@ def jit(function: Callable[..., Any]) -> _native.JitFunction:
         parse_again,
         bind,
         names,
-        -1 if code.co_kwonlyargcount or code.co_posonlyargcount else len(names),
+        -1 if code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _STARS else len(names),
     )
     update_wrapper(made, source.function)
     made.__parpy_source__ = source
@@ -55,7 +62,15 @@ def _twin(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
     positional = list(names[: code.co_argcount])
     if code.co_posonlyargcount:
         positional.insert(code.co_posonlyargcount, "/")
-    keyword_only = ["*", *names[code.co_argcount :]] if code.co_kwonlyargcount else []
+    keyword_only = list(names[code.co_argcount :])
+    # Parameters with stars cannot be compiled, which the parser says better than a failure to bind.
+    starred = iter(code.co_varnames[len(names) :])
+    if code.co_flags & inspect.CO_VARARGS:
+        keyword_only.insert(0, f"*{next(starred)}")
+    elif keyword_only:
+        keyword_only.insert(0, "*")
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        keyword_only.append(f"**{next(starred)}")
     parameters = ", ".join(positional + keyword_only)
     space: dict[str, Any] = {}
     exec(f"def twin({parameters}): return ({', '.join(names)}{',' if names else ''})", space)

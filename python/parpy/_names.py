@@ -35,11 +35,13 @@ NO_PLACE: Final[dict[str, Any]] = {}
 
 
 class Binding(NamedTuple):
-    """An object found under a name, and its place: a mapping and a key, or a closure cell."""
+    """An object found under a name, and its place: a mapping and a key, or a closure cell. The same
+    key in one of the `nearer` places would hide it."""
 
     value: Any
     container: Container
     key: str
+    nearer: tuple[Container, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +126,25 @@ class Scope:
         return close[0] if close else ""
 
 
-def attribute(owner: Any, name: str) -> Binding | None:
-    """`owner.name` where owner is a module, class or plain object; None if there is none."""
+def attribute(owner: Any, name: str, spaces: dict[type, Mapping[str, Any]]) -> Binding | None:
+    """`owner.name` where owner is a module, class or plain object; None if there is none.
+
+    `spaces` keeps the one view of each class that stands for it: `__dict__` makes a new one each time.
+    """
     try:
         value = getattr(owner, name)
     except Exception:
         return None
+    nearer: list[Container] = []
     for place in owner.__mro__ if isinstance(owner, type) else (owner,):
         space = getattr(place, "__dict__", None)
-        if isinstance(space, Mapping) and space.get(name, MISSING) is value:
-            return Binding(value, space, name)
+        if isinstance(place, type):
+            space = spaces.setdefault(place, place.__dict__)
+        if not isinstance(space, Mapping):
+            continue
+        if space.get(name, MISSING) is value:
+            return Binding(value, space, name, tuple(nearer))
+        nearer.append(space)
     return Binding(value, NO_PLACE, name)
 
 

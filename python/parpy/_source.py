@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MethodType
 from typing import NoReturn
 
 from . import _native
@@ -140,6 +140,12 @@ def _matches(node: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) -> bo
 def _refuse_object(found: object) -> NoReturn:
     if isinstance(found, type):
         what, fix = f"the class '{found.__name__}'", "decorate its methods or a function instead"
+    elif isinstance(found, staticmethod | classmethod):
+        what = f"a {type(found).__name__}"
+        fix = f"write @{type(found).__name__} above @parpy.jit"
+    elif isinstance(found, MethodType):
+        what = f"the bound method '{found.__name__}'"
+        fix = "decorate the function where the class defines it"
     elif callable(found) and hasattr(found, "__name__"):
         what = f"'{found.__name__}', a {type(found).__name__}"
         fix = "write a Python function that does the same"

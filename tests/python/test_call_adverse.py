@@ -1,0 +1,258 @@
+"""Calls under adverse conditions: arguments and globals that run Python code or change meanwhile, mistakes of the
+caller, and what is left behind afterwards."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import gc
+import pickle
+import subprocess
+import sys
+import textwrap
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import parpy
+
+CPU = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu)
+factor = 1.0
+
+
+@parpy.jit
+def scaled(x, y):
+    parpy.label("i")
+    for i in range(len(y)):
+        y[i] = x[i] * factor
+
+
+class Runs:
+    """An array that runs a function when it is read."""
+
+    def __init__(self, action):
+        self.action = action
+
+    def __array__(self, dtype=None, copy=None):
+        self.action()
+        return np.ones(3)
+
+
+# ---------------------------------------------------------------- Python code that runs inside a call
+
+
+def test_options_change_while_the_arguments_are_read():
+    options = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu)
+    y = np.zeros(3)
+    scaled(Runs(lambda: setattr(options, "fast_math", True)), y, opts=options)
+    assert y.tolist() == [1, 1, 1]
+
+
+def forget(monkeypatch):
+    """What was compiled of `scaled` is dropped, by a call within the call."""
+    parpy.clear_cache()
+    monkeypatch.setitem(globals(), "factor", lambda: 1)
+    with pytest.raises(parpy.CompileError):
+        scaled(np.ones(3), np.zeros(3), opts=CPU)
+    monkeypatch.setitem(globals(), "factor", 1.0)
+    scaled(np.ones(3), np.zeros(3), opts=CPU)
+    gc.collect()
+
+
+def test_code_is_dropped_while_the_arguments_are_read(monkeypatch):
+    y = np.zeros(3)
+    text = parpy.print_compiled(scaled, (np.ones(3), y), CPU)
+    assert parpy.print_compiled(scaled, (Runs(lambda: forget(monkeypatch)), y), CPU) == text
+    scaled(Runs(lambda: forget(monkeypatch)), y, opts=CPU)
+    assert y.tolist() == [1, 1, 1]
+
+
+def test_code_is_dropped_while_other_threads_print_it():
+    failures = []
+
+    def work():
+        y = np.zeros(3)
+        try:
+            for _ in range(40):
+                assert "scaled" in parpy.print_compiled(scaled, (np.ones(3), y), CPU)
+                parpy.clear_cache()
+                scaled(np.ones(3), y, opts=CPU)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_interrupts_are_no_missing_protocol():
+    class Interrupted:
+        @property
+        def __cuda_array_interface__(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        scaled(Interrupted(), np.zeros(3), opts=CPU)
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def test_an_unaligned_array_passed_twice_is_one_array():
+    @parpy.jit
+    def fill(a, b):
+        for i in range(len(a)):
+            a[i] = 5.0
+        for i in range(2):
+            b[i] = -1.0
+
+    x = np.zeros(33, np.uint8)[1:].view(np.float64)
+    assert not x.flags.aligned
+    fill(x, x, opts=CPU)
+    assert x.tolist() == [-1, -1, 5, 5]
+
+
+@pytest.mark.parametrize("number", [3, 2.5, np.float32(1), np.array(1.0)])
+def test_a_number_where_an_array_is_expected(number):
+    with pytest.raises(TypeError, match=r"'x' is an? .* and takes no subscripts"):
+        scaled(number, np.zeros(3), opts=CPU)
+
+
+@pytest.mark.parametrize("found", [[1], "text", None, np.zeros(3), 3])
+def test_something_else_where_a_dict_is_expected(found):
+    @parpy.jit
+    def f(d, y):
+        y[0] = d["k"]
+
+    with pytest.raises(parpy.CompileError, match=r"P557\]: argument d\['k'\] is read from an object of type"):
+        f(found, np.zeros(1), opts=CPU)
+    with pytest.raises(TypeError, match=r"argument d\['k'\] is None"):
+        f({"k": None}, np.zeros(1), opts=CPU)
+    with pytest.raises(KeyError) as caught:
+        f({}, np.zeros(1), opts=CPU)
+    assert caught.value.__notes__ == ["while ParPy read argument d['k']"]
+
+
+# ---------------------------------------------------------------- decorators
+
+
+def through(function):
+    @functools.wraps(function)
+    def wrapper(*arguments, **options):
+        return function(*arguments, **options)
+
+    return wrapper
+
+
+def test_a_wrapper_is_refused_for_its_parameters():
+    wrapped = parpy.jit(through(lambda x: None))
+    for call in (lambda: wrapped(np.zeros(1)), lambda: wrapped(x=1, y=2)):
+        with pytest.raises(parpy.CompileError, match=r"P006\]: the parameter '\*arguments'"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("found", "fix"),
+    [
+        (staticmethod(print), "write @staticmethod above @parpy.jit"),
+        (classmethod(print), "write @classmethod above @parpy.jit"),
+        (Runs(print).__array__, "decorate the function where the class defines it"),
+    ],
+)
+def test_methods_are_decorated_in_the_right_order(found, fix):
+    with pytest.raises(parpy.CompileError, match=fix):
+        parpy.jit(found)
+
+
+def test_functions_are_pickled_by_name():
+    assert pickle.loads(pickle.dumps(scaled)) is scaled
+    assert copy.copy(scaled) is scaled
+    assert copy.deepcopy([scaled]) == [scaled]
+
+
+# ---------------------------------------------------------------- attributes of classes
+
+
+class Settings:
+    scale = 1.0
+    total = np.zeros(1)
+
+
+class Special(Settings):
+    pass
+
+
+def test_an_attribute_hides_that_of_the_base_class():
+    @parpy.jit
+    def f(y):
+        y[0] = Special.scale
+
+    y = np.zeros(1)
+    f(y, opts=CPU)
+    assert y[0] == 1
+    Special.scale = 7.0
+    f(y, opts=CPU)
+    assert y[0] == 7
+
+
+def test_an_attribute_named_twice_is_one_array():
+    @parpy.jit
+    def f(x):
+        parpy.label("i")
+        for i in range(len(x)):
+            Settings.total[0] = Settings.total[0] + x[i]
+
+    many = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu, parallelize={"i": parpy.threads(8)})
+    f(np.ones(1_000_000), opts=many)
+    assert Settings.total[0] == 1_000_000
+
+
+# ---------------------------------------------------------------- what is left behind
+
+
+def test_types_of_arguments_are_collected():
+    class Exported:
+        def __dlpack_device__(self):
+            return (1, 0)
+
+        def __dlpack__(self, **options):
+            return np.ones(3).__dlpack__()
+
+    y = np.zeros(3)
+    scaled(Exported(), y, opts=CPU)
+    scaled(Exported(), y, opts=CPU)
+    gone = weakref.ref(Exported)
+    del Exported
+    gc.collect()
+    assert gone() is None
+
+
+def test_nothing_is_said_at_exit(tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text(
+        textwrap.dedent(
+            """
+            import numpy as np, parpy
+
+            class Exported:
+                def __dlpack_device__(self):
+                    return (1, 0)
+                def __dlpack__(self, **options):
+                    return np.ones(3).__dlpack__()
+
+            @parpy.jit
+            def f(x, y):
+                for i in range(len(y)):
+                    y[i] = x[i]
+
+            f(Exported(), np.zeros(3))
+            """
+        )
+    )
+    ran = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=True)
+    assert ran.stdout + ran.stderr == ""
