@@ -236,7 +236,36 @@ private:
         }
         loop.end = last;
         loop.step = builder_.integer(step, type);
-        out.push_back(&loop);
+        place(loop, out);
+    }
+
+    // What the iterations of a block's loop ask of the thread alone, its index and whether it takes
+    // part, is asked once in front of them.
+    void place(For& loop, Body& out) {
+        const auto settled = [&](const Expr& e) {
+            const Uses uses = uses_of(e);
+            return uses.loaded.empty() && !uses.calls && !uses.read.contains(loop.var) &&
+                   invariant(e, uses_of(loop.body));
+        };
+        while (!loop.body.empty()) {
+            auto* assign = loop.body.front()->as<Assign>();
+            if (assign == nullptr || assign->update || !settled(*assign->value)) break;
+            const Body rest(loop.body.begin() + 1, loop.body.end());
+            const Uses others = uses_of(rest);
+            const bool bounds = uses_of(*loop.begin).read.contains(assign->var) ||
+                                uses_of(*loop.end).read.contains(assign->var);
+            if (bounds || others.written.contains(assign->var)) break;
+            out.push_back(assign);
+            loop.body = rest;
+        }
+        auto* guard = loop.body.size() == 1 ? loop.body.front()->as<If>() : nullptr;
+        if (guard != nullptr && guard->else_body.empty() && settled(*guard->condition)) {
+            loop.body = std::move(guard->then_body);
+            guard->then_body = {&loop};
+            out.push_back(guard);
+        } else {
+            out.push_back(&loop);
+        }
     }
 
     // Whether iterations that follow each other load an element both: some array is read at
