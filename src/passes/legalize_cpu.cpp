@@ -2,13 +2,13 @@
 #include "passes/legalize_cpu.h"
 
 #include <algorithm>
-#include <limits>
 #include <unordered_map>
 
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
+#include "passes/partial_values.h"
 #include "runtime/abi.h"
 
 namespace parpy {
@@ -23,38 +23,6 @@ bool has_loop(const Body& body) {
         found |= s.kind == StmtKind::kFor || s.kind == StmtKind::kWhile;
     });
     return found;
-}
-
-// The value that a reduction starts from without changing its result.
-Expr* identity(Builder& b, Op op, Scalar scalar) {
-    const Type type = Type::of(scalar);
-    const bool is_min = op == Op::kMin || op == Op::kMinimum || op == Op::kFmin;
-    const bool is_max = op == Op::kMax || op == Op::kMaximum || op == Op::kFmax;
-    if (is_min || is_max) {
-        if (is_float(scalar)) {
-            const double infinity = std::numeric_limits<double>::infinity();
-            return b.constant(type, {is_min ? infinity : -infinity});
-        }
-        if (scalar == Scalar::kBool) {
-            return b.boolean(is_min);
-        }
-        const int bits = 8 * size_in_bytes(scalar);
-        if (is_unsigned_integer(scalar)) {
-            return b.constant(type, {is_min ? std::int64_t{-1} : std::int64_t{0}});
-        }
-        const std::int64_t highest = std::numeric_limits<std::int64_t>::max() >> (64 - bits);
-        return b.constant(type, {is_min ? highest : -highest - 1});
-    }
-    switch (op) {
-        case Op::kMul:
-            return b.constant(type, {std::int64_t{1}});
-        case Op::kBitAnd:
-            return b.constant(type, {std::int64_t{-1}});
-        case Op::kAnd:
-            return b.boolean(true);
-        default:
-            return b.constant(type, {std::int64_t{0}});
-    }
 }
 
 // Updates of array[indices] below `body` become updates of the scalar `held`.
