@@ -330,7 +330,7 @@ std::complex<T> power(std::complex<T> a, std::complex<T> b) {
     }
     if (a == std::complex<T>()) {
         constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
-        return b.real() > 0 && b.imag() == 0 ? std::complex<T>() : std::complex<T>(kNan, kNan);
+        return b.real() > 0 ? std::complex<T>() : std::complex<T>(kNan, kNan);
     }
     return std::pow(a, b);
 }
