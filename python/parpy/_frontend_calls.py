@@ -166,9 +166,9 @@ class Calls(Expressions):
         return result
 
     def lower_fabs(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
-        """np.fabs: as abs, but integers become floats."""
+        """np.fabs: as abs, but integers become floats. `True` as the sign leaves the type to the number."""
         span = self.span(node)
-        return self.module.op("copysign", [self.lower(node.args[0]), self.module.constant(1.0, span)], span)
+        return self.module.op("copysign", [self.lower(node.args[0]), self.module.constant(True, span)], span)
 
     def lower_log(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         span = self.span(node)

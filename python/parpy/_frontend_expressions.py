@@ -237,6 +237,8 @@ class Expressions(Arrays):
         before = left()
         if index == len(node.ops) - 1:
             return self.module.op(text, [before, self.lower(right)], span)
+        if self.has_effects(right):  # which come in front of this statement: after `before` has its value
+            before = self.module.read(self.hold(before, node), span)
         value, again = self.lower_twice(right)
         first = self.module.op(text, [before, value], span)
         rest = self.branch(lambda: self._comparisons(node, index + 1, again))

@@ -23,7 +23,7 @@ FLOATS = [np.float32, np.float64]
 N = 12
 
 
-HELPERS = ["scale", "clamp", "fibonacci", "increment"]
+HELPERS = ["scale", "clamp", "fibonacci", "increment", "count"]
 
 
 @pytest.fixture
@@ -178,6 +178,28 @@ def calls(x, y):
 
 
 @parpy.jit
+def count(c, k):
+    c[0] = c[0] * 3 + k
+    return c[0]
+
+
+@parpy.jit
+def chained_effects(c, y):
+    y[0] = count(c, 1) < count(c, 2) < count(c, 3)
+    y[1] = count(c, 5) > count(c, 4) < count(c, 100)
+    y[2] = c[0] < count(c, 1) < c[0] + 1
+    y[3] = 0 < count(c, 1) < 5
+    if c[0] < count(c, 2) <= c[0] != count(c, 1) < 10**6:
+        y[4] = c[0]
+
+
+@parpy.jit
+def absolutes(x, y):
+    for i in range(N):
+        y[i] = np.fabs(x[i]) / 3 + np.fabs(-2) + np.fabs(True)
+
+
+@parpy.jit
 def comparisons(a, b, y):
     for i in range(N):
         y[i, 0] = a[i] < b[i]
@@ -210,6 +232,16 @@ def test_integers_and_floats(check, function, dtype):
 def test_float_literals(check, dtype):
     check(float_literals, data(dtype), data(np.float64))
     check(float_literals, data(dtype), data(np.float32))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_fabs_has_numpys_type(check, dtype):
+    values = data(dtype)
+    check(absolutes, values if values.dtype.kind == "u" else -values, data(np.float64))
+
+
+def test_chained_comparisons_evaluate_from_the_left(check):
+    check(chained_effects, np.zeros(1, np.int64), np.zeros(5, np.int64))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
