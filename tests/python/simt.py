@@ -1,6 +1,6 @@
 """Runs the CUDA program of a jit function on the CPU (tests/simt/simt.h), and compiles it with NVRTC.
 
-What is run is the text that ``parpy.print_compiled`` shows, device and host part, unchanged.
+What is run is the text that ``parpy.print_compiled`` shows, device and host part; of its PTX, what C++ says instead.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ import parpy
 HEADER = Path(__file__).resolve().parents[1] / "simt" / "simt.h"
 COMPILER = shutil.which("clang++-19") or shutil.which("clang++") or shutil.which("g++")
 FLAGS = ["-std=c++20", "-w", "-fwrapv", "-ffp-contract=off", "-fPIC"]
+
+
+PTX = {
+    'asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));': "bits = simt::to_half(x);",
+    'asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));': "x = simt::from_half(bits);",
+}
 
 
 def cuda_text(function: Any, arguments: tuple[Any, ...], mapping: Mapping[str, Any]) -> str:
@@ -54,6 +60,8 @@ def precompiled() -> str:
 def build(text: str) -> ctypes.CDLL:
     """The whole program as a library of this machine."""
     device, host = split(text)
+    for instruction, meaning in PTX.items():
+        device = device.replace(instruction, meaning)
     names = kernels(device)
     table = ",\n".join(f"    [](void** values) {{ simt::call(device::{name}, values); }}" for name in names)
     source = (

@@ -105,7 +105,7 @@ def test_sum_rows(mapping):
     check(sum_rows, (x, np.ones(37), 37, 70), mapping)
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.int8, np.uint64, np.complex64])
+@pytest.mark.parametrize("dtype", [np.int32, np.float16, np.float32, np.int8, np.uint64, np.complex64])
 def test_sum_rows_of(dtype):
     x = rng.integers(-5, 6, (37, 70)).astype(dtype)
     check(sum_rows, (x, np.ones(37, dtype), 37, 70), {"N": 5, "M": threads(256).tpb(64)})

@@ -23,6 +23,14 @@ struct Dim {
     unsigned x = 1, y = 1, z = 1;
 };
 
+// What the conversions of half precision do, which generated code writes in PTX (see simt.py).
+inline std::uint16_t to_half(float x) {
+    return std::bit_cast<std::uint16_t>(static_cast<_Float16>(x));
+}
+inline float from_half(std::uint16_t bits) {
+    return static_cast<float>(std::bit_cast<_Float16>(bits));
+}
+
 enum class State { kReady, kAtBlock, kAtWarp, kFinished };
 
 struct Fiber {
