@@ -19,6 +19,7 @@
 #include "passes/narrow_math.h"
 #include "passes/normalize_indices.h"
 #include "passes/normalize_loops.h"
+#include "passes/normalize_reductions.h"
 #include "passes/outline_kernels.h"
 #include "passes/outline_workers.h"
 #include "passes/overlap_launches.h"
@@ -60,6 +61,8 @@ const std::vector<Row>& table() {
           "after the loops have their final form: levels are given by how parallel loops nest"}, On::kAll},
         {{"infer-reductions", infer_reductions, kMapped,
           "after map-loops: only parallel loops are asked, and each is told what it reduces"}, On::kAll},
+        {{"normalize-reductions", normalize_reductions, kMapped,
+          "before code is laid out around the loops: an element that no iteration touches is left alone"}, On::kAll},
         {{"split-kernels", split_kernels, kMapped,
           "after infer-reductions: a reduced scalar may be updated in several kernels, others tie them together"}, On::kCuda},
         {{"narrow-indices", narrow_indices, kMapped,

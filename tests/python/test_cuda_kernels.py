@@ -119,6 +119,29 @@ def test_rows_of_one_warp_share_blocks(requested):
 
 
 @parpy.jit
+def sum_some_rows(x, row, y, n, m):
+    parpy.label("N")
+    for i in range(n):
+        parpy.label("M")
+        for j in range(m):
+            if row[i] >= 0 and x[i, j] > 0:
+                y[row[i]] += x[i, j]
+
+
+@pytest.mark.parametrize("mapping", [{"N": 4}, {"N": 4, "M": 32}, {"N": 2, "M": threads(128).tpb(64)}])
+def test_an_element_that_no_iteration_touches_need_not_exist(mapping):
+    x = rng.integers(-5, 6, (4, 70)).astype(np.float64)
+    arguments = (x, np.array([0, -(10**12), 3, 10**12]), np.ones(5), 3, 70)
+    check(sum_some_rows, arguments, mapping)
+    want, got = simt.copies(arguments), simt.copies(arguments)
+    sum_some_rows(*want, seq=True)
+    sum_some_rows(
+        *got, opts=parpy.par({k: v if isinstance(v, parpy.LoopPar) else threads(v) for k, v in mapping.items()})
+    )
+    np.testing.assert_allclose(got[2], want[2])
+
+
+@parpy.jit
 def total(x, y, n, m):
     parpy.label("N")
     for i in range(n):
