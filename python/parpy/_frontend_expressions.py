@@ -231,18 +231,19 @@ class Expressions(Arrays):
     def _comparisons(self, node: ast.Compare, index: int, left: Callable[[], _native.Expr]) -> _native.Expr:
         """`a < b < c` from its operator number `index` on, as `a < b and b < c` with b evaluated
         once; `left` makes the operand in front of that operator."""
-        right = node.comparators[index]
-        span = self.span(node.left if index == 0 else node.comparators[index - 1], right)
+        first, right = ([node.left, *node.comparators])[index : index + 2]
+        span = self.span(first, right)
         text = _COMPARE[type(node.ops[index])]
         before = left()
         if index == len(node.ops) - 1:
             return self.module.op(text, [before, self.lower(right)], span)
-        if self.has_effects(right):  # which come in front of this statement: after `before` has its value
-            before = self.module.read(self.hold(before, node), span)
+        held = isinstance(first, ast.Constant) or (index > 0 and self.has_effects(first))
+        if self.has_effects(right) and not held:  # its effects come in front of the statement
+            before = self.module.read(self.hold(before, first), span)
         value, again = self.lower_twice(right)
-        first = self.module.op(text, [before, value], span)
+        compared = self.module.op(text, [before, value], span)
         rest = self.branch(lambda: self._comparisons(node, index + 1, again))
-        return self.short_circuit("and", first, rest, node)
+        return self.short_circuit("and", compared, rest, node)
 
     def lower_twice(self, node: ast.expr) -> tuple[_native.Expr, Callable[[], _native.Expr]]:
         """`node`, and a function that makes the same value once more without its effects."""

@@ -126,7 +126,7 @@ def test_expression(python: str, expected: str) -> None:
         ("np.clip(a, 0, 1)", "minimum(maximum(a, 0), 1)"),
         ("np.logical_xor(a, b)", "truth(a) != truth(b)"),
         ("np.floor_divide(a, b)", "a // b"),
-        ("np.fabs(a)", "copysign(a, 1.0)"),
+        ("np.fabs(a)", "copysign(a, True)"),
         ("np.float32(a)", "f32(a)"),
         ("np.uint64(18446744073709551615)", "18446744073709551615u64"),
         ("np.int8(a) + np.bool_(b)", "i8(a) + bool(b)"),

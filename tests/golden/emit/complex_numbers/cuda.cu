@@ -12,7 +12,7 @@ template <class T> struct complex {
     INLINE_MEMBER complex operator/(complex b) const {
         const T re_size = b.re < 0 ? -b.re : b.re, im_size = b.im < 0 ? -b.im : b.im;
         if (re_size >= im_size) {
-            if (re_size == 0) return {re / re_size, im / re_size};
+            if (re_size == 0) return {re / (T)0, im / (T)0};
             const T ratio = b.im / b.re, scale = 1 / (b.re + b.im * ratio);
             return {(re + im * ratio) * scale, (im - re * ratio) * scale};
         }
@@ -69,7 +69,7 @@ template <class T> struct complex {
     INLINE_MEMBER complex operator/(complex b) const {
         const T re_size = b.re < 0 ? -b.re : b.re, im_size = b.im < 0 ? -b.im : b.im;
         if (re_size >= im_size) {
-            if (re_size == 0) return {re / re_size, im / re_size};
+            if (re_size == 0) return {re / (T)0, im / (T)0};
             const T ratio = b.im / b.re, scale = 1 / (b.re + b.im * ratio);
             return {(re + im * ratio) * scale, (im - re * ratio) * scale};
         }
