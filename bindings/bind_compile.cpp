@@ -54,7 +54,8 @@ std::string source_text(nb::handle function, nb::tuple arguments, nb::handle opt
     Program program;
     {
         const nb::gil_scoped_release released;
-        const Signature signature = make_signature(call.views, {}, overlapping(call.views));
+        const Signature signature =
+            make_signature(call.views, {}, overlapping(call.views, call.surface->written));
         program = compile(*call.surface->module, signature, chosen, diagnostics);
     }
     if (diagnostics.has_errors()) {

@@ -68,7 +68,8 @@ void interpret(nb::handle function, nb::tuple arguments, nb::handle options,
     if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
 
     const std::vector<Pass> passes = passes_until(until);
-    const Signature signature = make_signature(call.views, {}, overlapping(call.views));
+    const Signature signature =
+        make_signature(call.views, {}, overlapping(call.views, call.surface->written));
     ir::Module module = ir::clone(*call.surface->module);
     Diagnostics diagnostics;
     PassContext context{module, converted->record->options, signature, diagnostics};

@@ -28,8 +28,8 @@ struct Leaf {
 
 // Specialisations under one set of options; a list that only grows at its head.
 struct PerOptions {
-    PerOptions(const OptionsRecord* r, PerOptions* n)
-        : record(r), specializations(r->options), next(n) {}
+    PerOptions(const OptionsRecord* r, std::uint64_t written, PerOptions* n)
+        : record(r), specializations(r->options, written), next(n) {}
     const OptionsRecord* record;
     Specializations specializations;
     PerOptions* next;
@@ -54,7 +54,8 @@ public:
 
     const ir::Module* module = nullptr;
     std::vector<Leaf> leaves;
-    bool plain = true;  // leaf i is parameter i
+    bool plain = true;          // leaf i is parameter i
+    std::uint64_t written = 0;  // a bit per argument that the function may store to
     std::vector<Place> captures;
     Guards guards;
     std::atomic<PerOptions*> per_options{nullptr};

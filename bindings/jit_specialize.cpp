@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/uses.h"
+#include "ir/visit.h"
 #include "jit_function.h"
 #include "nvrtc_paths.h"
 #include "parpy/compile.h"
@@ -26,6 +28,23 @@ Place place_of(nb::handle record) {
     return place;
 }
 
+// A bit per parameter that `entry` may store to. Before types are inferred an argument of a call
+// may be an array, and is taken for a stored one.
+std::uint64_t stored_parameters(const ir::Function& entry) {
+    VarSet stored = uses_of(entry.body).stored;
+    ir::for_each_expr(entry.body, [&](const ir::Expr& e) {
+        if (e.op != ir::Op::kCall) return;
+        for (const ir::Expr* operand : e.operands) {
+            if (operand->var != nullptr) stored.insert(operand->var);
+        }
+    });
+    std::uint64_t result = 0;
+    for (std::size_t i = 0; i < entry.params.size(); ++i) {
+        if (stored.contains(entry.params[i])) result |= argument_bit(i);
+    }
+    return result;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- the parsed function
@@ -33,6 +52,7 @@ Place place_of(nb::handle record) {
 Surface::Surface(PyObject* parsed, PyObject* parameters) {
     const nb::handle source(parsed);
     module = nb::cast<const ir::Module*>(source.attr("module"));
+    written = stored_parameters(*module->entry_function());
     for (nb::handle param : source.attr("params")) {
         Leaf leaf;
         const Py_ssize_t index = PySequence_Index(parameters, nb::object(param.attr("name")).ptr());
@@ -80,7 +100,7 @@ Specializations& Surface::under(const OptionsRecord* record) {
     for (PerOptions* each = head; each != nullptr; each = each->next) {
         if (each->record == record) return each->specializations;
     }
-    auto* made = new PerOptions(record, head);
+    auto* made = new PerOptions(record, written, head);
     per_options.store(made, std::memory_order_release);
     return made->specializations;
 }
@@ -266,7 +286,8 @@ bool print_stages(const Surface& surface, const Options& options, Arguments argu
             if (!ir.ends_with('\n')) text += '\n';
         };
         // Errors are reported by the compilation that follows, or were by the one that went before.
-        (void)compile(*surface.module, make_signature(arguments, {}, overlapping(arguments)),
+        (void)compile(*surface.module,
+                      make_signature(arguments, {}, overlapping(arguments, surface.written)),
                       traced, diagnostics, trace);
     }
     try {

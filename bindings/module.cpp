@@ -13,6 +13,7 @@ void bind_options(nb::module_& m);
 void bind_compile(nb::module_& m);
 void bind_cuda(nb::module_& m);
 void bind_eval(nb::module_& m);
+void bind_analysis(nb::module_& m);
 }  // namespace parpy
 
 NB_MODULE(_native, m) {
@@ -28,4 +29,5 @@ NB_MODULE(_native, m) {
     parpy::bind_compile(m);
     parpy::bind_cuda(m);
     parpy::bind_eval(m);
+    parpy::bind_analysis(m);
 }

@@ -44,3 +44,9 @@ find_package(Threads REQUIRED)
 target_link_libraries(embedded_clang INTERFACE
     -Wl,--start-group ${clang_libs} -Wl,--end-group ${llvm_libs}
     ${PARPY_ZLIB} ${PARPY_ZSTD} Threads::Threads ${CMAKE_DL_LIBS} m)
+
+# Target isl: the copy of the integer set library that comes with LLVM (libpolly-19-dev).
+add_library(isl INTERFACE)
+find_path(PARPY_ISL_INCLUDE isl/ctx.h PATHS "${llvm_include}/polly" REQUIRED NO_DEFAULT_PATH)
+target_include_directories(isl SYSTEM INTERFACE "${PARPY_ISL_INCLUDE}")
+target_link_libraries(isl INTERFACE "${llvm_libdir}/libPollyISL.a")

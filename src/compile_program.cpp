@@ -7,6 +7,26 @@
 #include "pass.h"
 
 namespace parpy {
+namespace {
+
+std::vector<std::vector<ArgumentBound>> requirements_of(const ir::Module& module) {
+    std::vector<std::vector<ArgumentBound>> result;
+    for (const ir::Requirement& requirement : module.requirements) {
+        auto& alternatives = result.emplace_back();
+        for (const ir::ParameterBound& from : requirement) {
+            ArgumentBound& bound = alternatives.emplace_back();
+            bound.constant = from.constant;
+            for (const auto& [var, coefficient] : from.terms) {
+                const bool extent = var->origin.kind == ir::Origin::Kind::kExtent;
+                bound.terms.push_back({extent ? Slot::Kind::kExtent : Slot::Kind::kScalar,
+                                       var->origin.argument, var->origin.dimension, coefficient});
+            }
+        }
+    }
+    return result;
+}
+
+}  // namespace
 
 Program compile(const ir::Module& surface, const Signature& signature, const Options& options,
                 Diagnostics& diagnostics, const Trace& trace) {
@@ -16,7 +36,9 @@ Program compile(const ir::Module& surface, const Signature& signature, const Opt
         if (!run_passes(context, pipeline(options.backend), trace)) {
             return {};
         }
-        return emit_program(module, options.backend, options);
+        Program program = emit_program(module, options.backend, options);
+        program.requirements = requirements_of(module);
+        return program;
     } catch (const std::exception& e) {
         diagnostics.internal({}, std::string("the compiler failed: ") + e.what());
         return {};

@@ -30,10 +30,10 @@ constexpr std::string_view kHelp =
                            says what to run
   --backend cpu|cuda       the target of passes that ask for it (default: that of --pipeline, or cpu)
   --parallelize 'N=threads(64),M=threads(128).reduce().tpb(256)'
-  --signature 'f64[10, 20], f32[?; 1] ro, int=5, float, i32'
+  --signature 'f64[10, 20], f32[?; 1] ro, f32[9] aliased=1+4, int=5, float, i32'
                            the arguments of the entry: arrays by extents [; strides], `?` where they
                            are known at run time only; scalars with or without their value
-  --fast-math --deterministic
+  --fast-math --deterministic --legality check|strict|trust
   --verify PROFILE         surface typed loops mapped kernels target
   --spans                  print `@line:column` behind each statement
   --trace                  print the program after every pass that changed it
@@ -138,7 +138,7 @@ bool parse_size(const std::string& text, std::optional<std::int64_t>& size) {
     return number(text, *size);
 }
 
-// f64[10, ?; ?, 1] ro aliased
+// f64[10, ?; ?, 1] ro aliased; with aliased=0+8: eight bytes behind the start of argument 0
 bool parse_array(std::string_view text, Argument& argument) {
     const std::size_t close = text.find(']');
     if (close == std::string_view::npos) {
@@ -146,7 +146,17 @@ bool parse_array(std::string_view text, Argument& argument) {
     }
     for (const std::string& word : split(text.substr(close + 1), ' ')) {
         argument.read_only = argument.read_only || word == "ro";
-        argument.aliased = argument.aliased || word == "aliased";
+        argument.aliased = argument.aliased || word.starts_with("aliased");
+        if (word.starts_with("aliased=")) {
+            const std::vector<std::string> place = split(word.substr(8), '+');
+            ir::Placement& placement = argument.placement.emplace();
+            std::int64_t group = 0;
+            if (place.size() != 2 || !number(place[0], group) ||
+                !number(place[1], placement.offset)) {
+                return false;
+            }
+            placement.group = static_cast<std::size_t>(group);
+        }
     }
     const std::vector<std::string> halves = split(text.substr(0, close), ';');
     const std::vector<std::string> extents = halves.empty() ? halves : split(halves[0], ',');
@@ -260,6 +270,11 @@ Arguments parse_arguments(int count, char** values) {
             out.options.fast_math = true;
         } else if (flag == "--deterministic") {
             out.options.deterministic = true;
+        } else if (flag == "--legality") {
+            const std::string name = value();
+            out.options.legality = name == "strict"  ? Legality::kStrict
+                                   : name == "trust" ? Legality::kTrust
+                                                     : Legality::kCheck;
         } else if (flag == "--spans") {
             out.spans = true;
         } else if (flag == "--trace") {

@@ -24,6 +24,18 @@ struct Slot {
     bool written = false;                  // kPointer: the program may store to it
 };
 
+// sum coefficient * (an integer argument, or an extent of an array) + constant >= 0.
+struct ArgumentBound {
+    struct Term {
+        Slot::Kind kind{};  // kScalar or kExtent
+        std::size_t argument = 0;
+        int dimension = 0;
+        std::int64_t coefficient = 0;
+    };
+    std::vector<Term> terms;
+    std::int64_t constant = 0;
+};
+
 // Generated source. `host` is always C++ for the embedded Clang; `device` is CUDA C++ or Metal C++,
 // empty on the CPU. `text` is what print_compiled shows and compile_string takes back: both parts,
 // each behind its marker line (backend/emit.h).
@@ -32,6 +44,8 @@ struct Program {
     std::string device, host, text;
     std::vector<std::string> kernels;  // CUDA: in order of their launch index
     std::vector<Slot> slots;
+    // For which calls the program is legal: of each item one bound must hold.
+    std::vector<std::vector<ArgumentBound>> requirements;
 };
 
 // Called after every pass that changed the program, with its IR text and the seconds it took.

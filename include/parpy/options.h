@@ -46,7 +46,8 @@ struct Argument {
     std::optional<double> real;           //   floats
     std::vector<Dim> dims;
     bool read_only = false;
-    bool aliased = false;  // its memory overlaps that of another argument
+    bool aliased = false;                    // its memory overlaps that of another argument
+    std::optional<ir::Placement> placement;  // aliased: how, where it is known
     friend bool operator==(const Argument&, const Argument&) = default;
 };
 

@@ -299,7 +299,7 @@ _FIELDS: Final[dict[str, _Field]] = {
     "includes": ([], _as_strings),
     "libs": ([], _as_strings),
     "extra_flags": ([], _as_strings),
-    "legality": ("check", _as_choice(("check", "strict", "trust"), ("check", "trust"))),
+    "legality": ("check", _as_choice(("check", "strict", "trust"), ("check", "strict", "trust"))),
     "check": (None, _as_choice((None, "bounds", "races", "all"), (None,))),
     "deterministic": (False, _as_bool),
     "max_unroll_count": (1, _as_positive),

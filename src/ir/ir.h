@@ -83,6 +83,7 @@ struct Var {
     Origin origin;                 // entry parameters
     bool aliased = false;          // no `restrict`: may overlap another parameter, or is stored to
                                    // by other threads of the kernel
+    std::optional<Placement> placement;  // entry parameters that are aliased, where known
     // A constant known at specialisation: the value of a scalar parameter or of a captured global.
     std::optional<struct Constant> constant_value() const;
     std::shared_ptr<struct Constant> constant;
@@ -301,6 +302,15 @@ struct Function {
     Body body;
 };
 
+// sum coefficient * parameter + constant >= 0, on integer parameters of the entry.
+struct ParameterBound {
+    std::vector<std::pair<const Var*, std::int64_t>> terms;
+    std::int64_t constant = 0;
+    friend bool operator==(const ParameterBound&, const ParameterBound&) = default;
+};
+// One of them holds.
+using Requirement = std::vector<ParameterBound>;
+
 // Owns every node of one program. A surface module is made once per decorated function and never
 // changed afterwards; each specialisation works on a clone.
 class Module {
@@ -314,6 +324,9 @@ public:
     std::vector<Source> sources;
     std::vector<Function*> functions;  // in order of definition; the entry is functions[entry]
     std::size_t entry = 0;
+    // What calls must satisfy, found for run-time arguments by the passes that check: a call that
+    // does not is compiled for its own values. One without alternatives is never satisfied.
+    std::vector<Requirement> requirements;
 
     [[nodiscard]] Function* entry_function() const { return functions.at(entry); }
 

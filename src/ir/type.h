@@ -62,6 +62,14 @@ struct Type {
     friend bool operator==(const Type&, const Type&) = default;
 };
 
+// Of an array that overlaps others: which of them share memory, and where element [0, …] lies in
+// it.
+struct Placement {
+    std::size_t group = 0;    // the first argument of those that overlap each other
+    std::int64_t offset = 0;  // bytes from that argument's element [0, …]
+    friend bool operator==(const Placement&, const Placement&) = default;
+};
+
 // "f64", "f64[2]" (rank 2), "int" / "float" / "complex" for the weak ones, "void", "?".
 [[nodiscard]] std::string to_string(const Type& type);
 

@@ -15,6 +15,7 @@ public:
         param->type = argument.type;
         param->origin = {Origin::Kind::kArgument, index, 0};
         param->aliased = argument.aliased;
+        param->placement = argument.placement;
         if (argument.type.is_array()) {
             params_.push_back(param);
             bind_layout(param, argument, index);

@@ -12,11 +12,6 @@
 namespace parpy {
 namespace {
 
-// A bit per argument; past 63 arguments they share the last bit, which errs on the safe side.
-constexpr std::uint64_t argument_bit(std::size_t argument) {
-    return std::uint64_t{1} << std::min<std::size_t>(argument, 63);
-}
-
 // Row-major without gaps, so that strides follow from extents. Dimensions of one element do not
 // matter.
 bool is_contiguous(const ArgumentView& array) {
@@ -31,6 +26,33 @@ bool is_contiguous(const ArgumentView& array) {
 // Scalars whose value is no part of a Signature: always run-time values.
 bool never_fixed(ir::Scalar scalar) {
     return ir::is_complex(scalar) || scalar == ir::Scalar::kF16 || scalar == ir::Scalar::kBF16;
+}
+
+// An integer scalar that stays a constant of the program however often it changes.
+bool too_large(const ArgumentView& view) {
+    constexpr std::int64_t kLargest = Specializations::kLargestGeneral;
+    const auto value = static_cast<std::int64_t>(view.value);
+    return ir::is_integer(view.scalar()) && (value > kLargest || value < -kLargest);
+}
+
+// Some element may lie on another: a stride is within the reach of the smaller ones.
+bool overlaps_itself(const ArgumentView& array) {
+    if (is_contiguous(array)) return false;
+    std::array<std::pair<std::int64_t, std::int64_t>, kMaxRank> dims;  // stride, reach
+    std::size_t count = 0;
+    for (int d = 0; d < array.rank(); ++d) {
+        if (array.extents[d] == 0) return false;
+        if (array.extents[d] == 1) continue;
+        const std::int64_t stride = std::abs(array.strides[d]);
+        dims[count++] = {stride, stride * (array.extents[d] - 1)};
+    }
+    std::sort(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(count));
+    std::int64_t end = ir::size_in_bytes(array.scalar());
+    for (std::size_t i = 0; i < count; ++i) {
+        if (dims[i].first < end) return true;
+        end += dims[i].second;
+    }
+    return false;
 }
 
 std::uint64_t hash_words(std::span<const std::uint64_t> words) {
@@ -68,14 +90,16 @@ bool intersect(const ArgumentView& a, ByteRange ra, const ArgumentView& b, ByteR
 
 }  // namespace
 
-std::uint64_t overlapping(Arguments arguments) {
+std::uint64_t overlapping(Arguments arguments, std::uint64_t written) {
     std::uint64_t result = 0;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (!arguments[i].is_array()) continue;
         const ByteRange range = byte_range(arguments[i]);
+        const bool stored = (written & argument_bit(i)) != 0;
+        if (stored && overlaps_itself(arguments[i])) result |= argument_bit(i);
         for (std::size_t j = 0; j < i; ++j) {
             if (!arguments[j].is_array()) continue;
-            if (arguments[i].read_only() && arguments[j].read_only()) continue;
+            if (!stored && (written & argument_bit(j)) == 0) continue;
             if (intersect(arguments[i], range, arguments[j], byte_range(arguments[j]))) {
                 result |= argument_bit(i) | argument_bit(j);
             }
@@ -84,18 +108,55 @@ std::uint64_t overlapping(Arguments arguments) {
     return result;
 }
 
+namespace {
+
+// Per argument, with its bit in `aliased` set: the first of those that it overlaps, directly or
+// through others, and how many bytes behind that one it lies.
+std::vector<ir::Placement> placements(Arguments arguments, std::uint64_t aliased) {
+    std::vector<ir::Placement> result(arguments.size());
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+        result[i].group = i;
+    const auto member = [&](std::size_t i) {
+        return (aliased & argument_bit(i)) != 0 && arguments[i].is_array();
+    };
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            const std::size_t from = result[i].group, to = result[j].group;
+            if (!member(i) || !member(j) || from == to) continue;
+            if (!intersect(arguments[i], byte_range(arguments[i]), arguments[j],
+                           byte_range(arguments[j]))) {
+                continue;
+            }
+            for (ir::Placement& each : result) {
+                if (each.group == from || each.group == to) each.group = std::min(from, to);
+            }
+        }
+    }
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (!member(i)) continue;
+        result[i].offset = reinterpret_cast<std::int64_t>(arguments[i].data) -
+                           reinterpret_cast<std::int64_t>(arguments[result[i].group].data);
+    }
+    return result;
+}
+
+}  // namespace
+
 Signature make_signature(Arguments arguments, const Generality& generality, std::uint64_t aliased) {
     Signature signature;
     signature.reserve(arguments.size());
+    std::vector<ir::Placement> placed;
+    if (aliased != 0) placed = placements(arguments, aliased);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const ArgumentView& view = arguments[i];
+        const bool fixed = (aliased & argument_bit(i)) != 0;
         const Generality::Position general =
-            generality.any ? generality.positions[i] : Generality::Position{};
+            generality.any && !fixed ? generality.positions[i] : Generality::Position{};
         Argument& argument = signature.emplace_back();
         const ir::Scalar scalar = view.scalar();
         if (!view.is_array()) {
             argument.type = view.is_weak() ? ir::Type::weak_of(scalar) : ir::Type::of(scalar);
-            if (general.value || never_fixed(scalar)) continue;
+            if ((general.value && !too_large(view)) || never_fixed(scalar)) continue;
             if (scalar == ir::Scalar::kF64) {
                 argument.real = std::bit_cast<double>(view.value);
             } else if (scalar == ir::Scalar::kF32) {
@@ -107,7 +168,8 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
         }
         argument.type = ir::Type::array(scalar, view.rank());
         argument.read_only = view.read_only();
-        argument.aliased = (aliased & argument_bit(i)) != 0;
+        argument.aliased = fixed;
+        if (fixed) argument.placement = placed[i];
         argument.dims.resize(static_cast<std::size_t>(view.rank()));
         const std::int64_t size = ir::size_in_bytes(scalar);
         const bool contiguous = general.extents != 0 && is_contiguous(view);
@@ -167,6 +229,11 @@ Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments
             }
         }
     }
+    if (!fixed_) {
+        for (std::uint32_t i = 0; i < arguments.size(); ++i) {
+            if (arguments[i].is_array() && written_[i]) spread_.push_back(i);
+        }
+    }
     if (fixed_) {
         for (const ArgumentView& view : arguments) {
             ranges_.push_back(view.is_array() ? byte_range(view) : ByteRange{});
@@ -210,14 +277,35 @@ bool Specialization::overlap(Arguments arguments) const {
             return true;
         }
     }
-    return false;
+    return std::any_of(spread_.begin(), spread_.end(),
+                       [&](std::uint32_t i) { return overlaps_itself(arguments[i]); });
+}
+
+bool Specialization::accepts(Arguments arguments) const {
+    const auto holds = [&](const ArgumentBound& bound) {
+        __extension__ __int128 sum = bound.constant;
+        for (const ArgumentBound::Term& term : bound.terms) {
+            const ArgumentView& view = arguments[term.argument];
+            const std::int64_t value = term.kind == Slot::Kind::kExtent
+                                           ? view.extents[term.dimension]
+                                           : static_cast<std::int64_t>(view.value);
+            sum += static_cast<decltype(sum)>(term.coefficient) * value;
+        }
+        return sum >= 0;
+    };
+    const auto& requirements = executable_->program.requirements;
+    return std::all_of(requirements.begin(), requirements.end(), [&](const auto& alternatives) {
+        return std::any_of(alternatives.begin(), alternatives.end(), holds);
+    });
 }
 
 // ---------------------------------------------------------------- keys
 
 Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliased) {
     words_ = inline_.data();
-    std::size_t most = 0;
+    std::vector<ir::Placement> placed;
+    if (aliased != 0) placed = placements(arguments, aliased);
+    std::size_t most = 2 * placed.size();
     for (const ArgumentView& view : arguments)
         most += 2 + 2 * static_cast<std::size_t>(view.rank());
     if (most > kInline) {
@@ -231,18 +319,24 @@ Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliase
         *header = view.header;
         if (!view.is_array()) {
             const bool general =
-                never_fixed(view.scalar()) || (generality.any && generality.positions[i].value);
+                never_fixed(view.scalar()) ||
+                (generality.any && generality.positions[i].value && !too_large(view));
             if (general) *header |= ArgumentView::kGeneralValue;
             *word++ = general ? 0 : view.value;
             continue;
         }
-        if ((aliased & argument_bit(i)) != 0) *header |= ArgumentView::kAliased;
+        const bool fixed = (aliased & argument_bit(i)) != 0;
+        if (fixed) {
+            *header |= ArgumentView::kAliased;
+            *word++ = placed[i].group;
+            *word++ = static_cast<std::uint64_t>(placed[i].offset);
+        }
         const auto rank = static_cast<std::size_t>(view.rank());
         for (std::size_t d = 0; d < rank; ++d) {
             word[d] = static_cast<std::uint64_t>(view.extents[d]);
             word[rank + d] = static_cast<std::uint64_t>(view.strides[d]);
         }
-        if (generality.any && generality.positions[i].any()) {
+        if (generality.any && !fixed && generality.positions[i].any()) {
             const Generality::Position& general = generality.positions[i];
             const unsigned dims = (1u << rank) - 1;
             const unsigned extents = general.extents & dims;
@@ -321,7 +415,8 @@ struct Specializations::Pending {
     bool failed = false;
 };
 
-Specializations::Specializations(Options o) : options(std::move(o)), state_(nullptr) {
+Specializations::Specializations(Options o, std::uint64_t written)
+    : options(std::move(o)), written_(written), state_(nullptr) {
     publish({}, 16);
 }
 
@@ -360,11 +455,22 @@ const Specialization* Specializations::find(const State& state, Arguments argume
             entry = look_up(state, key.words());
         }
     }
-    if (entry != nullptr && !entry->value->overlap(arguments)) return entry->value.get();
-    const std::uint64_t aliased = overlapping(arguments);
+    if (entry != nullptr && !entry->value->overlap(arguments)) {
+        return entry->value->accepts(arguments) ? entry->value.get() : find_fixed(state, arguments);
+    }
+    const std::uint64_t aliased = overlapping(arguments, written_);
     if (aliased == 0) return nullptr;
     const Key aliased_key(arguments, state.generality, aliased);
     entry = look_up(state, aliased_key.words());
+    if (entry == nullptr || entry->value->accepts(arguments)) {
+        return entry != nullptr ? entry->value.get() : nullptr;
+    }
+    return find_fixed(state, arguments);
+}
+
+const Specialization* Specializations::find_fixed(const State& state, Arguments arguments) const {
+    const Entry* entry =
+        look_up(state, Key(arguments, {}, overlapping(arguments, written_)).words());
     return entry != nullptr ? entry->value.get() : nullptr;
 }
 
@@ -440,8 +546,12 @@ const Specialization* Specializations::find_or_build(Arguments arguments, const 
         if (const Specialization* found = find(state, arguments)) return found;
         if (generalize(arguments)) continue;
 
-        const std::uint64_t aliased = overlapping(arguments);
-        const Key key(arguments, state.generality, aliased);
+        const std::uint64_t aliased = overlapping(arguments, written_);
+        // What the general program does not accept is compiled for its own values.
+        const Generality none;
+        const Entry* general = look_up(state, Key(arguments, state.generality, aliased).words());
+        const Generality& generality = general != nullptr ? none : state.generality;
+        const Key key(arguments, generality, aliased);
         const auto same = [&](const auto& other) { return same_words(other->key, key.words()); };
         if (auto other = std::find_if(pending_.begin(), pending_.end(), same);
             other != pending_.end()) {
@@ -461,9 +571,9 @@ const Specialization* Specializations::find_or_build(Arguments arguments, const 
         lock.unlock();
         std::shared_ptr<const Specialization> made;
         try {
-            const Signature signature = make_signature(arguments, state.generality, aliased);
+            const Signature signature = make_signature(arguments, generality, aliased);
             if (auto executable = build(signature, failure)) {
-                const auto& positions = state.generality.positions;
+                const auto& positions = generality.positions;
                 const bool fixed =
                     std::none_of(positions.begin(), positions.end(),
                                  [](const auto& position) { return position.any(); });
@@ -479,13 +589,14 @@ const Specialization* Specializations::find_or_build(Arguments arguments, const 
         if (made == nullptr) {
             pending->failure = failure;
         } else {
-            if (aliased != 0 && !made->overlap(arguments)) {
+            if (aliased != 0 && !generality.any && !made->overlap(arguments)) {
                 // Only arrays that are not written overlap: the plain key is answered by it too.
-                insert(Key(arguments, state.generality, 0).words(), made);
+                insert(Key(arguments, generality, 0).words(), made);
             }
             insert(key.words(), made);
         }
         built_.notify_all();
+        if (made != nullptr && generality.any && !made->accepts(arguments)) continue;
         return made.get();
     }
 }

@@ -72,8 +72,13 @@ struct ByteRange {
     std::int64_t first = 0, last = 0;
 };
 [[nodiscard]] ByteRange byte_range(const ArgumentView& array);
-// Bit i set: array i shares bytes with another array, at least one of the two being writable.
-[[nodiscard]] std::uint64_t overlapping(Arguments arguments);
+// A bit per argument; past 63 arguments they share the last bit, which errs on the safe side.
+constexpr std::uint64_t argument_bit(std::size_t argument) {
+    return std::uint64_t{1} << (argument < 63 ? argument : 63);
+}
+// Bit i set: array i shares bytes with another array and one of the two is in `written`; or it is
+// in `written` and some of its own elements may lie on each other.
+[[nodiscard]] std::uint64_t overlapping(Arguments arguments, std::uint64_t written);
 
 // Which parts of each argument are run-time values, per position.
 struct Generality {
@@ -89,7 +94,7 @@ struct Generality {
 };
 
 // What is compiled for the arguments: values where they are fixed, nothing where they are general.
-// `aliased` has a bit per argument.
+// `aliased` has a bit per argument; of those everything is fixed, down to where they lie.
 [[nodiscard]] Signature make_signature(Arguments arguments, const Generality& generality,
                                        std::uint64_t aliased);
 
@@ -102,6 +107,8 @@ public:
     void fill(Arguments arguments, std::uint64_t* slots, void* const* pointers = nullptr) const;
     // A pair of arrays of which one is written overlaps in this call, though compiled as if not.
     [[nodiscard]] bool overlap(Arguments arguments) const;
+    // The call satisfies what the program was found legal under (Program::requirements).
+    [[nodiscard]] bool accepts(Arguments arguments) const;
 
     [[nodiscard]] const Executable& executable() const { return *executable_; }
     [[nodiscard]] std::size_t slot_count() const { return recipe_.size(); }
@@ -125,7 +132,8 @@ private:
     std::vector<Item> recipe_;
     std::vector<bool> written_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> exclusive_;  // pairs that must not overlap
-    std::vector<ByteRange> ranges_;  // fixed shapes: of each argument; else empty
+    std::vector<std::uint32_t> spread_;  // written arrays with run-time strides
+    std::vector<ByteRange> ranges_;      // fixed shapes: of each argument; else empty
     bool fixed_ = true;
 };
 
@@ -149,8 +157,11 @@ class Specializations {
 public:
     // Distinct values a scalar, extent or stride may take before it becomes a run-time argument.
     static constexpr std::size_t kDistinctValues = 3;
+    // Integers beyond this are never run-time arguments: that is what legality is proved for.
+    static constexpr std::int64_t kLargestGeneral = std::int64_t{1} << 47;
 
-    explicit Specializations(Options options);
+    // `written`: the arguments that the function may store to.
+    Specializations(Options options, std::uint64_t written);
     ~Specializations();
     Specializations(const Specializations&) = delete;
     Specializations& operator=(const Specializations&) = delete;
@@ -179,6 +190,7 @@ public:
     [[nodiscard]] Info info() const;
 
 private:
+    const std::uint64_t written_;
     struct Entry;
     struct State;
     struct Pending;
@@ -186,6 +198,8 @@ private:
     [[nodiscard]] const Entry* look_up(const State& state,
                                        std::span<const std::uint64_t> key) const;
     [[nodiscard]] const Specialization* find(const State& state, Arguments arguments) const;
+    // Of a call that the specialisation `general` does not accept.
+    [[nodiscard]] const Specialization* find_fixed(const State& state, Arguments arguments) const;
     void insert(std::span<const std::uint64_t> key, std::shared_ptr<const Specialization> value);
     void publish(Generality generality, std::size_t capacity);
     [[nodiscard]] bool generalize(Arguments arguments);

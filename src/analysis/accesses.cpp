@@ -1,0 +1,384 @@
+// See accesses.h. One walk in the order of execution keeps what each integer scalar holds as a
+// linear expression (linear_values.h) and the conditions around the current place.
+#include "analysis/accesses.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "analysis/linear_values.h"
+#include "analysis/updates.h"
+#include "analysis/uses.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+bool always_jumps(const Body& body) {
+    if (body.empty()) return false;
+    const StmtKind kind = body.back()->kind;
+    return kind == StmtKind::kBreak || kind == StmtKind::kContinue || kind == StmtKind::kReturn;
+}
+
+// Has a statement that ends the current iteration of the loop around `stmt`, or more.
+bool may_jump(const Stmt& stmt, bool own_loop = true) {
+    if (stmt.kind == StmtKind::kReturn) return true;
+    if (stmt.kind == StmtKind::kBreak || stmt.kind == StmtKind::kContinue) return own_loop;
+    const bool loop = stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile;
+    bool found = false;
+    for_each_body(stmt, [&](const Body& body) {
+        for (const Stmt* inner : body)
+            found = found || may_jump(*inner, own_loop && !loop);
+    });
+    return found;
+}
+
+// Has a statement that ends the loop whose body this is.
+bool may_leave(const Body& body, bool own_loop = true) {
+    return std::ranges::any_of(body, [&](const Stmt* stmt) {
+        if (stmt->kind == StmtKind::kReturn) return true;
+        if (stmt->kind == StmtKind::kBreak) return own_loop;
+        const bool loop = stmt->kind == StmtKind::kFor || stmt->kind == StmtKind::kWhile;
+        bool found = false;
+        for_each_body(*stmt,
+                      [&](const Body& inner) { found |= may_leave(inner, own_loop && !loop); });
+        return found;
+    });
+}
+
+}  // namespace
+
+class AccessWalk final : private LinearValues::Listener {
+public:
+    AccessWalk(Accesses& result, const Function& entry)
+        : out_(result), values_(result.symbols_, result.parameters_, entry, *this) {}
+
+    void run(const Function& entry) { body(entry.body); }
+
+private:
+    struct State {
+        bool certain = true;
+        bool general = false;
+        int while_depth = -1;
+        std::size_t guards = 0;
+    };
+
+    // ------------------------------------------------------------ what the values report
+
+    void read(const Var* array, const std::vector<Affine>& indices, Span span) override {
+        Access access;
+        access.kind = Access::Kind::kRead;
+        access.array = array;
+        access.indices = indices;
+        access.span = span;
+        add(std::move(access));
+    }
+
+    Affine call(const Expr& e) override {
+        const Function& callee = *e.callee;
+        std::vector<std::optional<Affine>> scalars;
+        for (const Expr* operand : e.operands)
+            scalars.push_back(operand->op == Op::kArray ? std::nullopt : values_.eval(*operand));
+        const bool recursive = std::ranges::find(calling_, &callee) != calling_.end();
+        if (recursive || calling_.size() >= kMostCalls) {
+            for (const Expr* operand : e.operands) {
+                if (operand->op == Op::kArray) anywhere(operand->var, e.span);
+            }
+            return values_.unknown(e, false);
+        }
+        LinearValues::Frame caller = values_.enter(callee, e.operands, scalars);
+        calling_.push_back(&callee);
+        std::optional<Affine> result;
+        if (const auto* only = callee.body.size() == 1 ? callee.body[0]->as<Return>() : nullptr;
+            only != nullptr && only->value != nullptr) {
+            result = values_.eval(*only->value);
+        } else {
+            const State before = state_;
+            body(callee.body);
+            state_ = before;
+            guards_.resize(before.guards);
+        }
+        calling_.pop_back();
+        values_.leave(std::move(caller));
+        return result ? *result : values_.unknown(e, false);
+    }
+
+    void enter_guard(const Guard& guard) override { saved_.push_back(push(guard)); }
+    void leave_guard() override {
+        pop(saved_.back());
+        saved_.pop_back();
+    }
+
+    // ------------------------------------------------------------ recording
+
+    void add(Access access) {
+        access.array = values_.actual(access.array);
+        if (access.array == nullptr) return;  // lives as long as the call that made it
+        if (access.stmt == nullptr) access.stmt = at_;
+        access.loop = values_.loop();
+        access.guards.assign(guards_.begin(), guards_.end());
+        access.certain = state_.certain;
+        access.general = state_.general;
+        access.while_depth = state_.while_depth;
+        auto key = std::tuple(access.array, access.kind, access.update, access.loop, access.certain,
+                              access.while_depth, access.anywhere, access.indices, access.guards);
+        if (seen_.insert(std::move(key)).second) out_.all_.push_back(std::move(access));
+    }
+
+    void anywhere(const Var* array, Span span) {
+        for (const Access::Kind kind : {Access::Kind::kRead, Access::Kind::kWrite}) {
+            Access access;
+            access.kind = kind;
+            access.array = array;
+            access.anywhere = true;
+            access.span = span;
+            const State before = state_;
+            state_.certain = false;
+            add(std::move(access));
+            state_ = before;
+        }
+    }
+
+    State push(const Guard& guard) {
+        State before = state_;
+        before.guards = guards_.size();
+        guards_.insert(guards_.end(), guard.all.begin(), guard.all.end());
+        if (!guard.exact) {
+            state_.certain = false;
+            state_.general = state_.general || guard.general;
+        }
+        return before;
+    }
+    void pop(const State& before) {
+        state_ = before;
+        guards_.resize(before.guards);
+    }
+
+    // ------------------------------------------------------------ statements
+
+    void body(const Body& stmts) {
+        State before = state_;
+        before.guards = guards_.size();
+        for (const Stmt* s : stmts) {
+            stmt(*s);
+            if (s->kind == StmtKind::kFor || s->kind == StmtKind::kWhile || !may_jump(*s)) {
+                // A loop that a return leaves made itself uncertain; so is what follows.
+                if (may_jump(*s)) state_.certain = false;
+                continue;
+            }
+            const auto* branch = s->as<If>();
+            if (branch == nullptr) break;  // nothing comes after a jump
+            const auto jumps = [](const Body& b) {
+                return std::ranges::any_of(b, [](const Stmt* x) { return may_jump(*x); });
+            };
+            const bool then = always_jumps(branch->then_body) && !jumps(branch->else_body);
+            const bool otherwise = always_jumps(branch->else_body) && !jumps(branch->then_body);
+            if (then || otherwise) {
+                (void)push(remaining_);
+            } else {
+                state_.certain = false;
+            }
+        }
+        pop(before);
+    }
+
+    void stmt(const Stmt& s) {
+        at_ = &s;
+        // match_update gives places to rewrite; none is touched here.
+        const auto update = match_update(const_cast<Stmt&>(s));
+        if (update && update->indices != nullptr) {
+            // `if e > a[i]: a[i] = e` need not store.
+            const bool certain = state_.certain;
+            state_.certain = certain && s.kind != StmtKind::kIf;
+            store(s, *update->var, *update->indices, update->update, *update->value);
+            state_.certain = certain;
+            return;
+        }
+        switch (s.kind) {
+            case StmtKind::kAssign:
+                values_.assign(static_cast<const Assign&>(s));
+                break;
+            case StmtKind::kStore: {
+                const auto& it = static_cast<const Store&>(s);
+                store(s, *it.array, it.indices, it.update, *it.value);
+                break;
+            }
+            case StmtKind::kFor:
+                loop(static_cast<const For&>(s));
+                break;
+            case StmtKind::kWhile:
+                while_loop(static_cast<const While&>(s));
+                break;
+            case StmtKind::kIf:
+                branch(static_cast<const If&>(s));
+                break;
+            case StmtKind::kGpu:
+                body(static_cast<const Gpu&>(s).body);
+                break;
+            case StmtKind::kAlloc:
+                made(static_cast<const Alloc&>(s));
+                break;
+            default:
+                for_each_slot(s, [&](const Expr* e) { (void)values_.eval(*e); });
+        }
+    }
+
+    void made(const Alloc& alloc) {
+        if (calling_.empty()) {
+            out_.made_in_[alloc.array] = values_.loop();
+        } else {
+            values_.made_in_call(alloc.array);
+        }
+    }
+
+    void store(const Stmt& stmt, const Var& array, const std::vector<Expr*>& indices,
+               std::optional<Op> update, const Expr& value) {
+        const auto op = update ? reduction_of(*update, value.type) : std::nullopt;
+        Access access;
+        access.kind = op ? Access::Kind::kUpdate : Access::Kind::kWrite;
+        access.update = op.value_or(Op::kConst);
+        access.array = &array;
+        access.stmt = &stmt;
+        access.span = stmt.span;
+        for (const Expr* index : indices)
+            access.indices.push_back(values_.number(*index));
+        (void)values_.eval(value);
+        if (update && !op) {
+            Access old = access;
+            old.kind = Access::Kind::kRead;
+            add(std::move(old));
+        }
+        add(std::move(access));
+    }
+
+    void loop(const For& stmt) {
+        const Affine begin = values_.number(*stmt.begin);
+        const Affine end = values_.number(*stmt.end);
+        const Affine step = values_.number(*stmt.step);
+        const int number = static_cast<int>(out_.loops_.size());
+        LoopInstance instance;
+        instance.stmt = &stmt;
+        instance.parent = values_.loop();
+        instance.depth = instance.parent < 0 ? 0 : out_.loops_[index(instance.parent)].depth + 1;
+        if (calling_.empty()) out_.loop_of_.emplace(&stmt, number);
+        const bool exact = values_.count(instance, number, begin, end, step);
+        out_.loops_.push_back(instance);
+
+        const int outer = values_.loop();
+        const State before = state_;
+        const VarSet written = uses_of(stmt.body).written;
+        values_.enter_loop(number, stmt.var, instance.value, written);
+        if (!exact) {
+            state_.certain = false;
+            state_.general = state_.general || !step.is_constant();
+        }
+        if (may_leave(stmt.body)) state_.certain = false;
+        body(stmt.body);
+        state_ = before;
+        values_.leave_loop(outer, stmt.var, written);
+    }
+
+    void while_loop(const While& stmt) {
+        const State before = state_;
+        const int around = values_.loop();
+        state_.while_depth = around < 0 ? 0 : out_.loops_[index(around)].depth + 1;
+        const VarSet written = uses_of(stmt.body).written;
+        values_.scramble(written);
+        (void)values_.eval(*stmt.condition);
+        body(stmt.body);
+        state_ = before;
+        values_.scramble(written);
+    }
+
+    void branch(const If& stmt) {
+        (void)values_.eval(*stmt.condition);
+        const Guard yes = values_.guard(*stmt.condition, true);
+        const Guard no = values_.guard(*stmt.condition, false);
+        const LinearValues::Environment start = values_.environment();
+        State before = push(yes);
+        body(stmt.then_body);
+        pop(before);
+        const LinearValues::Environment after_then = values_.environment();
+        values_.restore(start);
+        before = push(no);
+        body(stmt.else_body);
+        pop(before);
+        if (always_jumps(stmt.then_body)) {
+            remaining_ = no;
+        } else if (always_jumps(stmt.else_body)) {
+            remaining_ = yes;
+            values_.restore(after_then);
+        } else {
+            values_.merge(after_then, yes, no);
+        }
+    }
+
+    static std::size_t index(int number) { return static_cast<std::size_t>(number); }
+
+    static constexpr std::size_t kMostCalls = 8;
+
+    using SeenKey = std::tuple<const Var*, Access::Kind, Op, int, bool, int, bool,
+                               std::vector<Affine>, std::vector<Alternatives>>;
+
+    Accesses& out_;
+    LinearValues values_;
+    State state_;
+    const Stmt* at_ = nullptr;
+    std::vector<Alternatives> guards_;
+    std::vector<State> saved_;
+    Guard remaining_;  // what holds after the last branch of which one side jumped
+    std::vector<const Function*> calling_;
+    std::set<SeenKey> seen_;
+};
+
+Accesses::Accesses(const Function& entry) {
+    AccessWalk(*this, entry).run(entry);
+}
+
+int Accesses::loop_of(const For* loop) const {
+    const auto found = loop_of_.find(loop);
+    return found == loop_of_.end() ? -1 : found->second;
+}
+
+bool Accesses::inside(int loop, int outer) const {
+    while (loop > outer)  // parents have smaller numbers
+        loop = loops_[static_cast<std::size_t>(loop)].parent;
+    return loop == outer;
+}
+
+Interval Accesses::range(const Affine& a) const {
+    __extension__ using Wide = __int128;
+    const Interval all = Interval::all();
+    Wide low = a.constant, high = a.constant;
+    for (const auto& [number, coefficient] : a.terms) {
+        const Symbol& symbol = symbols_[static_cast<std::size_t>(number)];
+        const Wide x = Wide{coefficient} * symbol.low, y = Wide{coefficient} * symbol.high;
+        low = std::max<Wide>(low + std::min(x, y), Wide{all.low} * all.high);
+        high = std::min<Wide>(high + std::max(x, y), Wide{all.high} * all.high);
+    }
+    return {static_cast<std::int64_t>(std::clamp<Wide>(low, all.low, all.high)),
+            static_cast<std::int64_t>(std::clamp<Wide>(high, all.low, all.high))};
+}
+
+std::optional<Affine> Accesses::parameter(const Var* var) const {
+    const auto found = parameters_.find(var);
+    return found == parameters_.end() ? std::nullopt : std::optional(Affine::symbol(found->second));
+}
+
+std::vector<int> Accesses::chain(int loop) const {
+    std::vector<int> result;
+    for (; loop >= 0; loop = loops_[static_cast<std::size_t>(loop)].parent)
+        result.push_back(loop);
+    std::ranges::reverse(result);
+    return result;
+}
+
+bool Accesses::local_to(const Var* array, int loop) const {
+    const auto found = made_in_.find(array);
+    return found != made_in_.end() && found->second >= 0 && inside(found->second, loop);
+}
+
+}  // namespace parpy

@@ -1,0 +1,39 @@
+// Linear expressions and conditions on numbered symbols, with checked arithmetic: what accesses.h
+// describes subscripts and iteration domains with.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace parpy {
+
+// sum coefficient * symbol + constant. Terms are sorted by symbol; no coefficient is zero.
+struct Affine {
+    std::vector<std::pair<int, std::int64_t>> terms;
+    std::int64_t constant = 0;
+
+    [[nodiscard]] static Affine of(std::int64_t value) { return {{}, value}; }
+    [[nodiscard]] static Affine symbol(int number) { return {{{number, 1}}, 0}; }
+    [[nodiscard]] bool is_constant() const { return terms.empty(); }
+    [[nodiscard]] std::int64_t coefficient(int symbol) const;
+    friend auto operator<=>(const Affine&, const Affine&) = default;
+};
+
+// Nothing if a number does not fit 64 bits.
+[[nodiscard]] std::optional<Affine> scaled(const Affine& a, std::int64_t factor);
+// a + factor * b
+[[nodiscard]] std::optional<Affine> sum(const Affine& a, const Affine& b, std::int64_t factor = 1);
+
+// value >= 0, or value == 0.
+struct Condition {
+    Affine value;
+    bool equality = false;
+    friend auto operator<=>(const Condition&, const Condition&) = default;
+};
+// One of several conjunctions holds.
+using Alternatives = std::vector<std::vector<Condition>>;
+
+}  // namespace parpy

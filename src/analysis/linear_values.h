@@ -1,0 +1,124 @@
+// What integer scalars and expressions hold at the current place of a walk, as linear expressions
+// on symbols (accesses.h). The walk tells of assignments, branches and loops; evaluating an
+// expression tells the walk of the loads and calls in it. Exact for + - and multiplication by
+// constants, // and % by constants, shifts, min, max, abs and conditional expressions; anything
+// else, and whatever may wrap around, is an opaque symbol.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analysis/accesses.h"
+#include "analysis/uses.h"
+
+namespace parpy {
+
+// What a condition says if it holds (or fails): all of `all`; and nothing more, if exact.
+struct Guard {
+    std::vector<Alternatives> all;
+    bool exact = true;
+    bool general = false;  // would be exact if the arguments of the call were known
+};
+
+class LinearValues {
+public:
+    using Environment = std::unordered_map<const ir::Var*, Affine>;
+
+    class Listener {
+    public:
+        virtual void read(const ir::Var* array, const std::vector<Affine>& indices, Span span) = 0;
+        virtual Affine call(const ir::Expr& call) = 0;  // its value; any if it has none
+        virtual void enter_guard(const Guard& guard) = 0;
+        virtual void leave_guard() = 0;
+
+    protected:
+        ~Listener() = default;
+    };
+
+    // `parameters` receives the symbol of each integer parameter of the entry.
+    LinearValues(std::vector<Symbol>& symbols, std::unordered_map<const ir::Var*, int>& parameters,
+                 const ir::Function& entry, Listener& listener);
+
+    // Nothing for what is no integer.
+    [[nodiscard]] std::optional<Affine> eval(const ir::Expr& e);
+    [[nodiscard]] Affine number(const ir::Expr& e);
+    // Tells the listener nothing: evaluate the condition itself first.
+    [[nodiscard]] Guard guard(const ir::Expr& condition, bool truth);
+    // A new opaque symbol of the expression's type.
+    [[nodiscard]] Affine unknown(const ir::Expr& e, bool general);
+
+    void assign(const ir::Assign& stmt);
+    void scramble(const VarSet& written);  // any values from now on
+    [[nodiscard]] const Environment& environment() const { return environment_; }
+    void restore(Environment environment) { environment_ = std::move(environment); }
+    // After a branch: the values are `then`'s where `yes` holds, those of now where `no` does.
+    void merge(const Environment& then, const Guard& yes, const Guard& no);
+
+    [[nodiscard]] int loop() const { return loop_; }
+    // Makes the counter of loop `number`, fills in its value and bounds; false if they allow more
+    // than the loop's iterations.
+    bool count(LoopInstance& loop, int number, const Affine& begin, const Affine& end,
+               const Affine& step);
+    void enter_loop(int number, const ir::Var* var, const Affine& value, const VarSet& written);
+    void leave_loop(int outer, const ir::Var* var, const VarSet& written);
+
+    // In a called function: arguments in place of its parameters.
+    struct Frame {
+        Environment environment;
+        std::unordered_map<const ir::Var*, const ir::Var*> actual;
+    };
+    [[nodiscard]] Frame enter(const ir::Function& callee, const std::vector<ir::Expr*>& operands,
+                              const std::vector<std::optional<Affine>>& scalars);
+    void leave(Frame frame);
+    // The caller's array behind a parameter; null for an array that the called function made.
+    [[nodiscard]] const ir::Var* actual(const ir::Var* array) const;
+    void made_in_call(const ir::Var* array) { actual_[array] = nullptr; }
+
+private:
+    __extension__ using Wide = __int128;
+    struct Range {
+        Wide low, high;
+    };
+    using Key = std::tuple<int, const void*, std::vector<Affine>>;
+
+    int make(Symbol symbol);
+    Affine fresh(ir::Scalar type, bool general);
+    // The symbol of this key, made by `fill` at first.
+    template <class Fill>
+    Affine shared(Key key, Fill&& fill);
+    int scope_of(const Affine& a) const;
+    Range range(const Affine& a) const;
+    bool fits(const Affine& a, ir::Scalar type) const;
+    bool mentions_general(const Affine& a) const;
+    bool follows_from_arguments(const ir::Expr& e) const;
+
+    Affine variable(const ir::Var* var);
+    void make_parameter(const ir::Var* var);
+    Affine extent(const ir::Expr& e);
+    Affine load(const ir::Expr& e, std::vector<Affine> indices);
+    Affine operation(const ir::Expr& e, const std::vector<Affine>& operands);
+    std::optional<Affine> linear(const ir::Expr& e, const std::vector<Affine>& operands);
+    std::optional<Affine> quotient(const Affine& a, std::int64_t divisor);
+    std::optional<Affine> remainder(const Affine& a, std::int64_t divisor);
+    std::optional<Affine> chosen(ir::Op op, const Affine& a, const Affine& b);
+    std::optional<Affine> either(const Guard& yes, const Affine& a, const Guard& no,
+                                 const Affine& b);
+
+    std::vector<Symbol>& symbols_;
+    Listener& listener_;
+    std::unordered_set<const ir::Var*> stored_;  // arrays
+    bool aliases_stored_ = false;                // among them one that overlaps others
+    std::unordered_map<const ir::Var*, int>& parameters_;
+    bool has_parameters_ = false;
+    Environment environment_;
+    std::unordered_map<const ir::Var*, const ir::Var*> actual_;
+    std::map<Key, int> shared_;
+    int loop_ = -1;
+    bool quiet_ = false;
+};
+
+}  // namespace parpy

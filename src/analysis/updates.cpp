@@ -1,0 +1,299 @@
+// See updates.h.
+//
+// A reduction may reorder and regroup the operands. For min and max with NaN that means: a NaN
+// among the elements is skipped, as `m = min(m, e)` and `if e < m: m = e` skip it in sequence; of
+// `m = min(e, m)`, whose value after a NaN depends on the order, that same reading is taken.
+#include "analysis/updates.h"
+
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+std::optional<Op> reduction_of(Op update, const Type& type) {
+    switch (update) {
+        case Op::kAdd:
+        case Op::kSub:
+            return type.is(Scalar::kBool) ? std::nullopt : std::optional(Op::kAdd);
+        case Op::kMul:
+            return type.is(Scalar::kBool) ? std::nullopt : std::optional(Op::kMul);
+        case Op::kMin:
+        case Op::kMax:
+        case Op::kMinimum:
+        case Op::kMaximum:
+        case Op::kFmin:
+        case Op::kFmax:
+        case Op::kBitAnd:
+        case Op::kBitOr:
+        case Op::kBitXor:
+            return update;
+        case Op::kAnd:
+        case Op::kOr:
+            return type.is(Scalar::kBool) ? std::optional(update) : std::nullopt;
+        default:
+            return std::nullopt;
+    }
+}
+
+namespace {
+
+class Matcher {
+public:
+    static std::optional<Update> match(Stmt& stmt) {
+        if (auto* branch = stmt.as<If>()) return match_if(*branch);
+        Update c;
+        Expr* value = nullptr;
+        std::optional<Op> update;
+        if (!target(stmt, c, value, update)) return std::nullopt;
+        if (update) {
+            c.update = *update;
+            c.value = value;
+        } else if (!(value->op == Op::kConvert ? match_converted(*value, c)
+                                               : match_value(*value, c))) {
+            return std::nullopt;
+        }
+        return reduction_of(c.update, value->type) ? std::optional(c) : std::nullopt;
+    }
+
+private:
+    // target = T(W(target) op e), computed in a wider type W of the same kind. Sums, products and
+    // bit operations of integers wrap, so T may be used throughout; floats are rounded in any order
+    // anyway.
+    static bool match_converted(Expr& value, Update& c) {
+        Expr& wide = *value.operands[0];
+        const auto both = [&](auto&& kind) {
+            return kind(value.type.scalar) && kind(wide.type.scalar);
+        };
+        if (wide.operands.size() != 2 || wide.op == Op::kSelect) return false;
+        if (!both(is_float) && !both(is_complex) && !both(is_integer)) return false;
+        Expr*& first = wide.operands[0];
+        Expr*& second = wide.operands[1];
+        const auto widened_target = [&](const Expr* e) {
+            return e->op == Op::kConvert && is_target(*e->operands[0], c);
+        };
+        if (!widened_target(first) && (wide.op == Op::kSub || !widened_target(second)))
+            return false;
+        if (is_integer(wide.type.scalar) && wide.op != Op::kAdd && wide.op != Op::kSub &&
+            wide.op != Op::kMul && wide.op != Op::kBitAnd && wide.op != Op::kBitOr &&
+            wide.op != Op::kBitXor) {
+            return false;
+        }
+        c.update = wide.op;
+        c.value = widened_target(first) ? second : first;
+        c.reads = 1;
+        return true;
+    }
+
+    static bool target(Stmt& stmt, Update& c, Expr*& value, std::optional<Op>& update) {
+        if (auto* assign = stmt.as<Assign>()) {
+            c.var = assign->var;
+            value = assign->value;
+            update = assign->update;
+            return !c.var->type.is_array();
+        }
+        if (auto* store = stmt.as<Store>()) {
+            c.var = store->array;
+            c.indices = &store->indices;
+            value = store->value;
+            update = store->update;
+            return !store->atomic;
+        }
+        return false;
+    }
+
+    static bool is_target(const Expr& e, const Update& c) {
+        if (c.indices == nullptr) return e.op == Op::kVar && e.var == c.var;
+        return e.op == Op::kLoad && e.var == c.var && same(e.operands, *c.indices);
+    }
+
+    // target = target op e, e op target, or a comparison that picks one of the two.
+    static bool match_value(Expr& value, Update& c) {
+        c.reads = 1;
+        if (value.op == Op::kSelect) {
+            const std::optional<Op> op =
+                picks(*value.operands[0], *value.operands[1], *value.operands[2]);
+            if (!op) return false;
+            c.update = *op;
+            c.reads = 2;
+            if (is_target(*value.operands[2], c)) {
+                c.value = value.operands[1];
+                return true;
+            }
+            c.value = value.operands[2];
+            return is_target(*value.operands[1], c);
+        }
+        if (value.operands.size() != 2 || !reduction_of(value.op, value.type)) return false;
+        c.update = value.op;
+        if (is_target(*value.operands[0], c)) {
+            c.value = value.operands[1];
+            return true;
+        }
+        c.value = value.operands[0];
+        return value.op != Op::kSub && is_target(*value.operands[1], c);
+    }
+
+    // if e > target: target = e
+    static std::optional<Update> match_if(If& branch) {
+        if (branch.then_body.size() != 1 || !branch.else_body.empty()) return std::nullopt;
+        Update c;
+        Expr* value = nullptr;
+        std::optional<Op> update;
+        if (!target(*branch.then_body[0], c, value, update) || update) return std::nullopt;
+        if (branch.condition->operands.size() != 2) return std::nullopt;
+        for (const Expr* side : branch.condition->operands) {
+            if (!is_target(*side, c)) continue;
+            const std::optional<Op> op = picks(*branch.condition, *value, *side);
+            if (!op) return std::nullopt;
+            c.update = *op;
+            c.value = value;
+            c.reads = 1;
+            return c;
+        }
+        return std::nullopt;
+    }
+
+    // The operator that `then if condition else otherwise` is, condition comparing just these two.
+    static std::optional<Op> picks(const Expr& condition, const Expr& then, const Expr& otherwise) {
+        if (condition.operands.size() != 2) return std::nullopt;
+        const Expr& a = *condition.operands[0];
+        const Expr& b = *condition.operands[1];
+        const bool straight = same(a, then) && same(b, otherwise);
+        const bool crossed = same(a, otherwise) && same(b, then);
+        if (straight == crossed) return std::nullopt;
+        switch (condition.op) {
+            case Op::kGt:
+            case Op::kGe:
+                return straight ? Op::kMax : Op::kMin;
+            case Op::kLt:
+            case Op::kLe:
+                return straight ? Op::kMin : Op::kMax;
+            default:
+                return std::nullopt;
+        }
+    }
+};
+
+// Two elements of one array that no values of the variables make the same.
+bool distinct(const std::vector<Expr*>& a, const std::vector<Expr*>& b) {
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+        const auto x = constant_integer(a[i]);
+        const auto y = constant_integer(b[i]);
+        if (x && y && *x != *y) return true;
+    }
+    return false;
+}
+
+class GroupFinder {
+public:
+    explicit GroupFinder(For& loop) : loop_(loop), uses_(uses_of(loop.body)) {
+        uses_.written.insert(loop.var);
+    }
+
+    std::vector<UpdateGroup> run() {
+        const std::vector<Update> updates = find_updates(loop_.body);
+        std::vector<bool> taken(updates.size());
+        std::vector<UpdateGroup> groups;
+        for (std::size_t i = 0; i < updates.size(); ++i) {
+            if (taken[i] || !may_accumulate(updates[i])) continue;
+            UpdateGroup group{*operation(updates[i]), {}};
+            std::vector<std::size_t> members;
+            int reads = 0;
+            for (std::size_t j = 0; j < updates.size(); ++j) {
+                const Update& other = updates[j];
+                if (!same_target(updates[i], other) || operation(other) != group.op) continue;
+                group.updates.push_back(other);
+                members.push_back(j);
+                reads += other.reads;
+            }
+            if (!only_uses(updates[i], reads, static_cast<int>(members.size()))) continue;
+            for (const std::size_t member : members)
+                taken[member] = true;
+            groups.push_back(std::move(group));
+        }
+        return groups;
+    }
+
+private:
+    static std::optional<Op> operation(const Update& u) {
+        return reduction_of(u.update, u.value->type);
+    }
+
+    static bool same_target(const Update& a, const Update& b) {
+        return a.var == b.var &&
+               (a.indices == nullptr || b.indices == nullptr || same(*a.indices, *b.indices));
+    }
+
+    bool may_accumulate(const Update& u) const {
+        // A scalar that each iteration starts anew, and nobody wants later, is private to it.
+        if (u.indices == nullptr) return exposed_reads(loop_.body).contains(u.var);
+        return std::ranges::all_of(*u.indices, [&](const Expr* e) { return invariant(*e, uses_); });
+    }
+
+    bool only_uses(const Update& u, int reads, int writes) const {
+        return u.indices == nullptr ? only_uses(*u.var, reads, writes)
+                                    : only_uses(*u.var, *u.indices, reads, writes);
+    }
+
+    bool only_uses(const Var& scalar, int reads, int writes) const {
+        for_each_expr(loop_.body, [&](const Expr& e) {
+            if (e.op == Op::kVar && e.var == &scalar) --reads;
+        });
+        for_each_stmt(loop_.body, [&](Stmt& stmt) {
+            if (const auto* assign = stmt.as<Assign>()) writes -= assign->var == &scalar;
+            if (const auto* loop = stmt.as<For>()) writes -= 2 * (loop->var == &scalar);
+        });
+        return reads == 0 && writes == 0;
+    }
+
+    bool only_uses(const Var& array, const std::vector<Expr*>& indices, int reads,
+                   int writes) const {
+        for_each_expr(loop_.body, [&](const Expr& e) {
+            if (e.var != &array || e.op == Op::kExtent) return;
+            if (e.op == Op::kLoad && distinct(e.operands, indices)) return;
+            reads -= e.op == Op::kLoad && same(e.operands, indices) ? 1 : 1 << 20;
+        });
+        for_each_stmt(loop_.body, [&](Stmt& stmt) {
+            const auto* store = stmt.as<Store>();
+            if (store == nullptr || store->array != &array) return;
+            if (distinct(store->indices, indices)) return;
+            writes -= same(store->indices, indices) ? 1 : 1 << 20;
+        });
+        return reads == 0 && writes == 0;
+    }
+
+    For& loop_;
+    Uses uses_;
+};
+
+void find_updates(Body& body, std::vector<Update>& found) {
+    for (Stmt*& slot : body) {
+        if (std::optional<Update> update = match_update(*slot)) {
+            update->slot = &slot;
+            found.push_back(*update);
+        } else {
+            for_each_body(*slot, [&](Body& inner) { find_updates(inner, found); });
+        }
+    }
+}
+
+}  // namespace
+
+std::optional<Update> match_update(Stmt& stmt) {
+    return Matcher::match(stmt);
+}
+
+std::vector<Update> find_updates(Body& body) {
+    std::vector<Update> found;
+    find_updates(body, found);
+    return found;
+}
+
+std::vector<UpdateGroup> reductions_of(For& loop) {
+    return GroupFinder(loop).run();
+}
+
+}  // namespace parpy

@@ -1,0 +1,38 @@
+// Statements that update a scalar or an element by an associative operator, however they are
+// spelled: s += e, s = e + s, s = max(s, e), if e > s: s = e. What reductions are made of.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "analysis/uses.h"
+#include "ir/ir.h"
+
+namespace parpy {
+
+// The reduction that repeated `target <op>= value` is.
+[[nodiscard]] std::optional<ir::Op> reduction_of(ir::Op update, const ir::Type& type);
+
+// A statement that updates `var` (an element of it if it is an array).
+struct Update {
+    ir::Stmt** slot = nullptr;  // where it stands (find_updates)
+    ir::Var* var = nullptr;
+    const std::vector<ir::Expr*>* indices = nullptr;  // of the element; null: a scalar
+    ir::Op update{};
+    ir::Expr* value = nullptr;
+    int reads = 0;  // of the target, by the statement's own spelling
+};
+
+[[nodiscard]] std::optional<Update> match_update(ir::Stmt& stmt);
+// All of them in `body` and the statements nested in it.
+[[nodiscard]] std::vector<Update> find_updates(ir::Body& body);
+
+// What the iterations of `loop` reduce together: each group updates one target, by one operator,
+// that nothing else in the loop touches and whose subscripts the loop leaves alone.
+struct UpdateGroup {
+    ir::Op op{};
+    std::vector<Update> updates;
+};
+[[nodiscard]] std::vector<UpdateGroup> reductions_of(ir::For& loop);
+
+}  // namespace parpy
