@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <chrono>
 #include <string>
 
 #include "analysis/dependences.h"
@@ -21,7 +22,7 @@ constexpr const char* kVerdicts[] = {"proved", "reduction", "refuted", "unknown"
 constexpr const char* kAccesses[] = {"read", "write", "update"};
 constexpr const char* kDependences[] = {"flow", "anti", "output"};
 
-nb::dict described(const Instance& instance) {
+nb::dict described(const Occurrence& instance) {
     nb::list iteration;
     for (const auto& [loop, value] : instance.iteration)
         iteration.append(nb::make_tuple(loop->var->name, value));
@@ -49,7 +50,7 @@ nb::dict described(const Dependence& dependence) {
     result["distance"] =
         nb::make_tuple(number(dependence.least_distance), number(dependence.greatest_distance));
     nb::list witness;
-    for (const Instance& instance : dependence.witness)
+    for (const Occurrence& instance : dependence.witness)
         witness.append(described(instance));
     result["witness"] = nb::tuple(witness);
     return result;
@@ -115,12 +116,41 @@ nb::list loop_facts(nb::handle function, nb::tuple arguments) {
     return result;
 }
 
+// Seconds that each pass of the pipeline takes for these arguments.
+nb::dict pass_seconds(nb::handle function, nb::tuple arguments, nb::handle options) {
+    if (!PyObject_TypeCheck(function.ptr(), jit_function_type())) {
+        throw nb::type_error("expected a function decorated with parpy.jit");
+    }
+    if (!is_options(options.ptr())) throw nb::type_error("options must be a parpy.CompileOptions");
+    const ConvertedOptions* converted = converted_options(options.ptr());
+    if (converted == nullptr) nb::raise_python_error();
+    Call call;
+    auto* self = reinterpret_cast<JitFunction*>(function.ptr());
+    if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
+    const Options& record = converted->record->options;
+    const Signature signature =
+        make_signature(call.views, {}, overlapping(call.views, call.surface->written));
+    ir::Module module = ir::clone(*call.surface->module);
+    Diagnostics diagnostics;
+    PassContext context{module, record, signature, diagnostics};
+    nb::dict result;
+    for (const Pass& pass : pipeline(record.backend)) {
+        const auto start = std::chrono::steady_clock::now();
+        pass.run(context);
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+        result[nb::str(pass.name.data(), pass.name.size())] = elapsed.count();
+        if (diagnostics.has_errors()) break;
+    }
+    return result;
+}
+
 }  // namespace
 
 void bind_analysis(nb::module_& m) {
-    m.def(
-        "loop_facts", loop_facts, "function"_a, "arguments"_a,
-        "What the dependence analysis finds of each loop of a jit function, for these arguments.");
+    m.def("loop_facts", loop_facts, "function"_a, "arguments"_a,
+          "What the dependence analysis finds of each loop of a jit function, for these arguments.");
+    m.def("pass_seconds", pass_seconds, "function"_a, "arguments"_a, "options"_a,
+          "How long each pass of the compiler takes, for these arguments.");
 }
 
 }  // namespace parpy

@@ -255,16 +255,15 @@ private:
     }
 
     void loop(const For& stmt) {
-        const Affine begin = values_.number(*stmt.begin);
-        const Affine end = values_.number(*stmt.end);
-        const Affine step = values_.number(*stmt.step);
+        // Loops of functions called there come first.
+        const LinearValues::Bounds bounds = values_.bounds(stmt);
         const int number = static_cast<int>(out_.loops_.size());
         LoopInstance instance;
         instance.stmt = &stmt;
         instance.parent = values_.loop();
         instance.depth = instance.parent < 0 ? 0 : out_.loops_[index(instance.parent)].depth + 1;
         if (calling_.empty()) out_.loop_of_.emplace(&stmt, number);
-        const bool exact = values_.count(instance, number, begin, end, step);
+        const bool exact = values_.count(instance, number, bounds);
         out_.loops_.push_back(instance);
 
         const int outer = values_.loop();
@@ -273,7 +272,7 @@ private:
         values_.enter_loop(number, stmt.var, instance.value, written);
         if (!exact) {
             state_.certain = false;
-            state_.general = state_.general || !step.is_constant();
+            state_.general = state_.general || stmt.step->op != Op::kConst;
         }
         if (may_leave(stmt.body)) state_.certain = false;
         body(stmt.body);

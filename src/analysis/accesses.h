@@ -21,7 +21,7 @@ namespace parpy {
 
 struct Symbol {
     enum class Kind : std::uint8_t {
-        kCounter,    // of a loop: 0, 1, … in the order of its iterations
+        kCounter,    // of a loop: grows from iteration to iteration, by one
         kParameter,  // a number that the call passes at run time
         kDefined,    // fixed by `definition` from other symbols: a quotient, a minimum, …
         kOpaque,     // anything within low … high
@@ -41,7 +41,7 @@ struct LoopInstance {
     int depth = 0;
     int counter = -1;
     Affine value;                   // of its variable
-    std::vector<Condition> bounds;  // of its counter, beside counter >= 0
+    std::vector<Condition> bounds;  // of its counter
 };
 
 struct Access {

@@ -94,8 +94,8 @@ struct Dependences::State {
                        false);
     }
 
-    Instance instance(const ConstraintSystem& system, const Access& access, int copy) const {
-        Instance result;
+    Occurrence instance(const ConstraintSystem& system, const Access& access, int copy) const {
+        Occurrence result;
         result.access = &access;
         for (const int number : accesses.chain(access.loop)) {
             const LoopInstance& loop = accesses.loops()[index(number)];
@@ -247,9 +247,15 @@ struct Dependences::State {
         } else if (best_rank == 1 || best_rank == 3) {
             facts.verdict = Verdict::kUnknown;
             facts.reason = doubt(*best);
-        } else if (best_rank == 2 || !facts.reductions.empty()) {
+        } else if (best_rank == 2 || best_rank == 4 || reduces_scalar(facts)) {
             facts.verdict = Verdict::kReduction;
         }
+    }
+
+    static bool reduces_scalar(const LoopFacts& facts) {
+        return std::ranges::any_of(facts.reductions, [](const UpdateGroup& group) {
+            return group.updates.front().indices == nullptr;
+        });
     }
 
     static bool left_early(const For& loop) {

@@ -29,7 +29,7 @@ enum class Verdict : std::uint8_t {
 
 // One of the two iterations of a witness: the loops around the access, outermost first, with the
 // values of their variables, and the element.
-struct Instance {
+struct Occurrence {
     const Access* access = nullptr;
     std::vector<std::pair<const ir::For*, std::int64_t>> iteration;
     std::vector<std::int64_t> element;
@@ -41,9 +41,9 @@ struct Dependence {
     Kind kind{};
     const Access* source = nullptr;
     const Access* sink = nullptr;
-    bool exact = false;             // there are such iterations, not: there may be
-    bool commutes = false;          // both update by one associative operator
-    std::vector<Instance> witness;  // exact: the two, the first such pair in time
+    bool exact = false;               // there are such iterations, not: there may be
+    bool commutes = false;            // both update by one associative operator
+    std::vector<Occurrence> witness;  // exact: the two, the first such pair in time
     // Iterations between them: the least and the greatest number, where bounded. Only on request.
     std::optional<std::int64_t> least_distance, greatest_distance;
 };
@@ -83,7 +83,7 @@ public:
     // A subscript that surely leaves its array: the iteration and the elements' subscripts, as
     // counted from the start. `conditions`, if given, receives what general calls must satisfy.
     struct Violation {
-        Instance at;
+        Occurrence at;
         std::size_t axis = 0;
     };
     [[nodiscard]] std::vector<Violation> out_of_bounds(std::vector<Alternatives>& conditions);

@@ -17,33 +17,8 @@ using namespace ir;
 
 namespace {
 
-constexpr std::size_t kMostAlternatives = 8;
-
 bool is_number(const Type& type) {
     return type.is_scalar() && is_integer(type.scalar);
-}
-
-// All of `guards` as one disjunction; nothing if that is long.
-std::optional<Alternatives> disjunction(const std::vector<Alternatives>& guards) {
-    Alternatives result = {{}};
-    for (const Alternatives& guard : guards) {
-        if (result.size() * guard.size() > kMostAlternatives) return std::nullopt;
-        Alternatives product;
-        for (const auto& left : result) {
-            for (const auto& right : guard) {
-                auto& both = product.emplace_back(left);
-                both.insert(both.end(), right.begin(), right.end());
-            }
-        }
-        result = std::move(product);
-    }
-    return result;
-}
-
-Guard that(Condition condition) {
-    Guard guard;
-    guard.all.push_back({{std::move(condition)}});
-    return guard;
 }
 
 Op negated(Op op) {
@@ -102,19 +77,6 @@ Affine LinearValues::fresh(Scalar type, bool general) {
 
 Affine LinearValues::unknown(const Expr& e, bool general) {
     return fresh(is_number(e.type) ? e.type.scalar : Scalar::kI64, general);
-}
-
-template <class Fill>
-Affine LinearValues::shared(Key key, Fill&& fill) {
-    const auto found = shared_.find(key);
-    if (found != shared_.end()) return Affine::symbol(found->second);
-    Symbol symbol;
-    for (const Affine& operand : std::get<2>(key))
-        symbol.scope = std::max(symbol.scope, scope_of(operand));
-    fill(symbol, static_cast<int>(symbols_.size()));
-    const int number = make(std::move(symbol));
-    shared_.emplace(std::move(key), number);
-    return Affine::symbol(number);
 }
 
 int LinearValues::scope_of(const Affine& a) const {
@@ -301,155 +263,6 @@ Affine LinearValues::operation(const Expr& e, const std::vector<Affine>& operand
     });
 }
 
-std::optional<Affine> LinearValues::linear(const Expr& e, const std::vector<Affine>& operands) {
-    const Affine& a = operands[0];
-    const Affine& b = operands.back();
-    const auto constant = [](const Affine& x) {
-        return x.is_constant() ? std::optional(x.constant) : std::nullopt;
-    };
-    const auto shift = [&]() -> std::optional<std::int64_t> {
-        const bool small = b.is_constant() && b.constant >= 0 && b.constant < 62 &&
-                           b.constant < 8 * size_in_bytes(e.type.scalar);
-        return small ? std::optional(std::int64_t{1} << b.constant) : std::nullopt;
-    };
-    switch (e.op) {
-        case Op::kPos:
-        case Op::kConvert:
-            return a;
-        case Op::kNeg:
-            return scaled(a, -1);
-        case Op::kAdd:
-            return sum(a, b);
-        case Op::kSub:
-            return sum(a, b, -1);
-        case Op::kMul:
-            if (const auto factor = constant(b)) return scaled(a, *factor);
-            if (const auto factor = constant(a)) return scaled(b, *factor);
-            return std::nullopt;
-        case Op::kFloorDiv:
-            return constant(b) ? quotient(a, *constant(b)) : std::nullopt;
-        case Op::kMod:
-            return constant(b) ? remainder(a, *constant(b)) : std::nullopt;
-        case Op::kShl:
-            return shift() ? scaled(a, *shift()) : std::nullopt;
-        case Op::kShr:
-            return shift() ? quotient(a, *shift()) : std::nullopt;
-        case Op::kBitAnd: {
-            const bool mask = b.is_constant() && b.constant >= 0 &&
-                              b.constant < std::int64_t{1} << 61 &&
-                              std::has_single_bit(static_cast<std::uint64_t>(b.constant) + 1);
-            return mask ? remainder(a, b.constant + 1) : std::nullopt;
-        }
-        case Op::kAbs: {
-            const auto negative = scaled(a, -1);
-            return negative ? chosen(Op::kMax, a, *negative) : std::nullopt;
-        }
-        case Op::kMin:
-        case Op::kMinimum:
-        case Op::kFmin:
-            return chosen(Op::kMin, a, b);
-        case Op::kMax:
-        case Op::kMaximum:
-        case Op::kFmax:
-            return chosen(Op::kMax, a, b);
-        case Op::kIndex: {
-            const auto from_end = sum(a, b);
-            if (range(a).low >= 0) return a;
-            if (!from_end) return std::nullopt;
-            if (range(a).high < 0) return from_end;
-            const auto negative = sum(Affine::of(-1), a, -1);
-            if (!negative) return std::nullopt;
-            return either(that({a}), a, that({*negative}), *from_end);
-        }
-        default:
-            return std::nullopt;
-    }
-}
-
-std::optional<Affine> LinearValues::quotient(const Affine& a, std::int64_t divisor) {
-    constexpr std::int64_t kLargest = std::int64_t{1} << 61;
-    if (divisor == 1) return a;
-    if (divisor == 0 || divisor > kLargest || divisor < -kLargest) return std::nullopt;
-    if (divisor < 0) {
-        const auto negative = scaled(a, -1);
-        return negative ? quotient(*negative, -divisor) : std::nullopt;
-    }
-    const Range values = range(a);
-    if (values.low >= 0 && values.high < divisor) return Affine::of(0);
-    const auto floor = [&](Wide x) {
-        const Wide q = x / divisor - (x % divisor < 0 ? 1 : 0);
-        return static_cast<std::int64_t>(
-            std::clamp<Wide>(q, Interval::all().low, Interval::all().high));
-    };
-    const int number = static_cast<int>(symbols_.size());
-    // divisor * q <= a <= divisor * q + divisor - 1
-    const auto rest = sum(a, Affine::symbol(number), -divisor);
-    const auto left = rest ? sum(Affine::of(divisor - 1), *rest, -1) : std::nullopt;
-    if (!left) return std::nullopt;
-    return shared({static_cast<int>(Op::kFloorDiv), nullptr, {a, Affine::of(divisor)}},
-                  [&](Symbol& symbol, int) {
-                      symbol.kind = Symbol::Kind::kDefined;
-                      symbol.low = floor(values.low);
-                      symbol.high = floor(values.high);
-                      symbol.definition.push_back({{{*rest}, {*left}}});
-                  });
-}
-
-std::optional<Affine> LinearValues::remainder(const Affine& a, std::int64_t divisor) {
-    const Range values = range(a);
-    if (divisor > 0 && values.low >= 0 && values.high < divisor) return a;
-    const auto whole = quotient(a, divisor);
-    return whole ? sum(a, *whole, -divisor) : std::nullopt;
-}
-
-std::optional<Affine> LinearValues::chosen(Op op, const Affine& a, const Affine& b) {
-    const auto less = sum(b, a, -1);  // b - a
-    if (!less) return std::nullopt;
-    const Range difference = range(*less);
-    if (difference.low >= 0) return op == Op::kMin ? a : b;
-    if (difference.high <= 0) return op == Op::kMin ? b : a;
-    const auto more = sum(Affine::of(-1), *less, -1);  // a - b - 1
-    if (!more) return std::nullopt;
-    const Guard first = that({*less}), second = that({*more});
-    return op == Op::kMin ? either(first, a, second, b) : either(first, b, second, a);
-}
-
-std::optional<Affine> LinearValues::either(const Guard& yes, const Affine& a, const Guard& no,
-                                           const Affine& b) {
-    if (a == b) return a;
-    if (!yes.exact || !no.exact) return std::nullopt;
-    const auto when = disjunction(yes.all), otherwise = disjunction(no.all);
-    if (!when || !otherwise || when->size() + otherwise->size() > kMostAlternatives) {
-        return std::nullopt;
-    }
-    const Range x = range(a), y = range(b);
-    const Wide low = std::min(x.low, y.low), high = std::max(x.high, y.high);
-    if (low < Interval::all().low || high > Interval::all().high) return std::nullopt;
-    const int number = static_cast<int>(symbols_.size());
-    Symbol symbol;
-    symbol.kind = Symbol::Kind::kDefined;
-    symbol.low = static_cast<std::int64_t>(low);
-    symbol.high = static_cast<std::int64_t>(high);
-    Alternatives& alternatives = symbol.definition.emplace_back();
-    const auto add = [&](const Alternatives& conditions, const Affine& value) {
-        const auto equal = sum(value, Affine::symbol(number), -1);
-        for (const auto& each : conditions) {
-            auto& both = alternatives.emplace_back(each);
-            both.push_back({*equal, true});
-            for (const Condition& c : both) {
-                for (const auto& [other, coefficient] : c.value.terms) {
-                    if (other == number) continue;
-                    const int scope = symbols_[static_cast<std::size_t>(other)].scope;
-                    symbol.scope = std::max(symbol.scope, scope);
-                }
-            }
-        }
-    };
-    add(*when, a);
-    add(*otherwise, b);
-    return Affine::symbol(make(std::move(symbol)));
-}
-
 // ---------------------------------------------------------------- conditions
 
 Guard LinearValues::guard(const Expr& e, bool truth) {
@@ -470,9 +283,9 @@ Guard LinearValues::guard(const Expr& e, bool truth) {
             a.all.insert(a.all.end(), b.all.begin(), b.all.end());
             return {std::move(a.all), a.exact && b.exact, a.general || b.general};
         }
-        auto first = disjunction(a.all), second = disjunction(b.all);
+        auto first = a.disjunction(), second = b.disjunction();
         if (!a.exact || !b.exact || !first || !second ||
-            first->size() + second->size() > kMostAlternatives) {
+            first->size() + second->size() > Guard::kMostAlternatives) {
             return inexact();
         }
         first->insert(first->end(), second->begin(), second->end());
@@ -489,20 +302,20 @@ Guard LinearValues::guard(const Expr& e, bool truth) {
     if (!below || !above) return inexact();
     switch (truth ? e.op : negated(e.op)) {
         case Op::kEq:
-            return that({*difference, true});
+            return Guard::of({*difference, true});
         case Op::kNe: {
             Guard guard;
             guard.all.push_back({{{*below}}, {{*above}}});
             return guard;
         }
         case Op::kLt:
-            return that({*below});
+            return Guard::of({*below});
         case Op::kLe:
-            return that({*negative});
+            return Guard::of({*negative});
         case Op::kGt:
-            return that({*above});
+            return Guard::of({*above});
         default:
-            return that({*difference});
+            return Guard::of({*difference});
     }
 }
 
@@ -554,33 +367,78 @@ void LinearValues::merge(const Environment& then, const Guard& yes, const Guard&
         join(var);
 }
 
-bool LinearValues::count(LoopInstance& loop, int number, const Affine& begin, const Affine& end,
-                         const Affine& step) {
+std::vector<Affine> LinearValues::parts(const Expr& e, Op op) {
+    if (e.op != op || !is_number(e.type)) return {number(e)};
+    std::vector<Affine> result = parts(*e.operands[0], op);
+    for (Affine& other : parts(*e.operands[1], op))
+        result.push_back(std::move(other));
+    return result;
+}
+
+LinearValues::Bounds LinearValues::bounds(const For& stmt) {
+    Bounds result;
+    result.step = number(*stmt.step);
+    // i >= max(a, b) is i >= a and i >= b; i < min(a, b) likewise.
+    if (result.by() == 1) {
+        result.begins = parts(*stmt.begin, Op::kMax);
+    } else {
+        result.begins = {number(*stmt.begin)};
+    }
+    if (result.by() != 0) {
+        result.ends = parts(*stmt.end, result.by() > 0 ? Op::kMin : Op::kMax);
+    } else {
+        result.ends = {number(*stmt.end)};
+    }
+    return result;
+}
+
+bool LinearValues::count(LoopInstance& loop, int number, const Bounds& bounds) {
+    const auto& [begins, ends, step] = bounds;
+    const std::int64_t by = bounds.by();
+    Range values{Interval::all().low, Interval::all().high};
+    for (const Affine& begin : begins) {
+        if (by >= 0) values.low = std::max(values.low, range(begin).low);
+        if (by < 0) values.high = std::min(values.high, range(begin).high);
+    }
+    for (const Affine& end : ends) {
+        if (by > 0) values.high = std::min(values.high, range(end).high - 1);
+        if (by < 0) values.low = std::max(values.low, range(end).low + 1);
+    }
     Symbol counter;
     counter.kind = Symbol::Kind::kCounter;
     counter.scope = number;
-    counter.high = Interval::all().high;
-    const std::int64_t by = step.is_constant() ? step.constant : 0;
-    const Range from = range(begin), to = range(end);
-    if (by != 0) {
-        const Wide length = by > 0 ? to.high - from.low - 1 : from.high - to.low - 1;
-        const Wide last = length < 0 ? 0 : length / (by > 0 ? Wide{by} : -Wide{by});
-        counter.high = static_cast<std::int64_t>(std::min<Wide>(last, counter.high));
-    }
+    // With a step of one the variable itself counts.
+    const Wide length = values.high > values.low ? values.high - values.low : 0;
+    counter.low = by == 1 ? static_cast<std::int64_t>(values.low) : 0;
+    counter.high = by == 1   ? static_cast<std::int64_t>(std::max(values.low, values.high))
+                   : by == 0 ? Interval::all().high
+                             : static_cast<std::int64_t>(std::min<Wide>(
+                                   length / (by > 0 ? Wide{by} : -Wide{by}), Interval::all().high));
     loop.counter = make(std::move(counter));
-    const auto value =
-        by != 0 ? sum(begin, Affine::symbol(loop.counter), by) : std::optional<Affine>();
-    const auto left = !value ? std::nullopt : by > 0 ? sum(end, *value, -1) : sum(*value, end, -1);
-    const auto bound = left ? sum(*left, Affine::of(-1)) : std::nullopt;
-    if (!bound) {
+    std::optional<Affine> value;
+    if (by == 1) value = Affine::symbol(loop.counter);
+    if (by != 0 && by != 1) value = sum(begins[0], Affine::symbol(loop.counter), by);
+    // What is not below a bound is at least as large as it: difference - slack >= 0.
+    const auto bound = [&](const std::optional<Affine>& difference, std::int64_t slack) {
+        const auto left = difference ? sum(*difference, Affine::of(-slack)) : std::nullopt;
+        if (!left) return false;
+        loop.bounds.push_back({*left});
+        return true;
+    };
+    bool exact = value.has_value();
+    for (const Affine& begin : begins) {
+        if (by == 1) exact = bound(sum(*value, begin, -1), 0) && exact;
+    }
+    for (const Affine& end : ends) {
+        if (value) exact = bound(by > 0 ? sum(end, *value, -1) : sum(*value, end, -1), 1) && exact;
+    }
+    if (!value) {
         const int outer = std::exchange(loop_, number);
-        loop.value = fresh(loop.stmt->var->type.scalar, mentions_general(step));
+        value = fresh(loop.stmt->var->type.scalar, mentions_general(step));
         loop_ = outer;
-        return false;
     }
     loop.value = *value;
-    loop.bounds = {{*bound}};
-    return true;
+    return exact;
 }
 
 void LinearValues::enter_loop(int number, const Var* var, const Affine& value,

@@ -5,6 +5,7 @@
 // else, and whatever may wrap around, is an opaque symbol.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -22,6 +23,11 @@ struct Guard {
     std::vector<Alternatives> all;
     bool exact = true;
     bool general = false;  // would be exact if the arguments of the call were known
+
+    static constexpr std::size_t kMostAlternatives = 8;
+    [[nodiscard]] static Guard of(Condition condition);
+    // `all` as one disjunction; nothing if that is long.
+    [[nodiscard]] std::optional<Alternatives> disjunction() const;
 };
 
 class LinearValues {
@@ -59,10 +65,17 @@ public:
     void merge(const Environment& then, const Guard& yes, const Guard& no);
 
     [[nodiscard]] int loop() const { return loop_; }
-    // Makes the counter of loop `number`, fills in its value and bounds; false if they allow more
-    // than the loop's iterations.
-    bool count(LoopInstance& loop, int number, const Affine& begin, const Affine& end,
-               const Affine& step);
+    // A loop begins at the greatest of `begins` and ends before the least of `ends`; with a
+    // negative step the other way round.
+    struct Bounds {
+        std::vector<Affine> begins, ends;
+        Affine step;
+        [[nodiscard]] std::int64_t by() const { return step.is_constant() ? step.constant : 0; }
+    };
+    [[nodiscard]] Bounds bounds(const ir::For& stmt);
+    // Makes the counter of loop `number` whose statement is given, fills in its value and bounds;
+    // false if they allow more than the loop's iterations.
+    bool count(LoopInstance& loop, int number, const Bounds& bounds);
     void enter_loop(int number, const ir::Var* var, const Affine& value, const VarSet& written);
     void leave_loop(int outer, const ir::Var* var, const VarSet& written);
 
@@ -89,7 +102,17 @@ private:
     Affine fresh(ir::Scalar type, bool general);
     // The symbol of this key, made by `fill` at first.
     template <class Fill>
-    Affine shared(Key key, Fill&& fill);
+    Affine shared(Key key, Fill&& fill) {
+        const auto found = shared_.find(key);
+        if (found != shared_.end()) return Affine::symbol(found->second);
+        Symbol symbol;
+        for (const Affine& operand : std::get<2>(key))
+            symbol.scope = std::max(symbol.scope, scope_of(operand));
+        fill(symbol, static_cast<int>(symbols_.size()));
+        const int number = make(std::move(symbol));
+        shared_.emplace(std::move(key), number);
+        return Affine::symbol(number);
+    }
     int scope_of(const Affine& a) const;
     Range range(const Affine& a) const;
     bool fits(const Affine& a, ir::Scalar type) const;
@@ -97,6 +120,8 @@ private:
     bool follows_from_arguments(const ir::Expr& e) const;
 
     Affine variable(const ir::Var* var);
+    // The operands of nested `op`, or the expression itself.
+    std::vector<Affine> parts(const ir::Expr& e, ir::Op op);
     void make_parameter(const ir::Var* var);
     Affine extent(const ir::Expr& e);
     Affine load(const ir::Expr& e, std::vector<Affine> indices);

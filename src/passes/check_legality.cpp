@@ -25,7 +25,7 @@ std::string participle(const Access& access, bool commutes) {
     return commutes ? "updated" : "written";
 }
 
-std::string event(const Instance& instance, bool commutes) {
+std::string event(const Occurrence& instance, bool commutes) {
     return iteration_text(instance) + " " + verb(*instance.access, commutes) + " " +
            element_text(instance);
 }
@@ -60,15 +60,15 @@ private:
     }
 
     void refuse(For& loop, const Dependence& conflict) {
-        const Instance& first = conflict.witness[0];
-        const Instance& second = conflict.witness[1];
+        const Occurrence& first = conflict.witness[0];
+        const Occurrence& second = conflict.witness[1];
         const bool other_name = conflict.source->array != conflict.sink->array;
         auto& error = context_.diagnostics.error(
             Code::kP401, loop.span,
             "loop '" + loop.var->name + "' cannot run in parallel: " +
                 event(first, conflict.commutes) + ", " + event(second, conflict.commutes) +
                 (other_name ? ", which is the same memory" : ""));
-        for (const Instance* instance : {&first, &second}) {
+        for (const Occurrence* instance : {&first, &second}) {
             if (instance == &second && second.access->span == first.access->span) break;
             error.notes.push_back({instance->access->span,
                                    "'" + instance->access->array->name + "' is " +

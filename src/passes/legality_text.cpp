@@ -7,7 +7,7 @@ namespace parpy {
 
 using namespace ir;
 
-std::string iteration_text(const Instance& instance) {
+std::string iteration_text(const Occurrence& instance) {
     std::string text = "iteration ";
     bool first = true;
     for (const auto& [loop, value] : instance.iteration) {
@@ -17,7 +17,7 @@ std::string iteration_text(const Instance& instance) {
     return text;
 }
 
-std::string element_text(const Instance& instance) {
+std::string element_text(const Occurrence& instance) {
     std::string text = instance.access->array->name + "[";
     for (std::size_t i = 0; i < instance.element.size(); ++i)
         text += (i == 0 ? "" : ", ") + std::to_string(instance.element[i]);

@@ -10,9 +10,9 @@
 namespace parpy {
 
 // "iteration t=0, i=1"
-[[nodiscard]] std::string iteration_text(const Instance& instance);
+[[nodiscard]] std::string iteration_text(const Occurrence& instance);
 // "a[1, 2]"
-[[nodiscard]] std::string element_text(const Instance& instance);
+[[nodiscard]] std::string element_text(const Occurrence& instance);
 
 // Makes the conditions, on parameter symbols, requirements of the module.
 void add_requirements(ir::Module& module, const Accesses& accesses,

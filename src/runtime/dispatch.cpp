@@ -12,17 +12,6 @@
 namespace parpy {
 namespace {
 
-// Row-major without gaps, so that strides follow from extents. Dimensions of one element do not
-// matter.
-bool is_contiguous(const ArgumentView& array) {
-    std::int64_t expected = ir::size_in_bytes(array.scalar());
-    for (int d = array.rank() - 1; d >= 0; --d) {
-        if (array.extents[d] != 1 && array.strides[d] != expected) return false;
-        expected *= array.extents[d];
-    }
-    return true;
-}
-
 // Scalars whose value is no part of a Signature: always run-time values.
 bool never_fixed(ir::Scalar scalar) {
     return ir::is_complex(scalar) || scalar == ir::Scalar::kF16 || scalar == ir::Scalar::kBF16;
@@ -33,26 +22,6 @@ bool too_large(const ArgumentView& view) {
     constexpr std::int64_t kLargest = Specializations::kLargestGeneral;
     const auto value = static_cast<std::int64_t>(view.value);
     return ir::is_integer(view.scalar()) && (value > kLargest || value < -kLargest);
-}
-
-// Some element may lie on another: a stride is within the reach of the smaller ones.
-bool overlaps_itself(const ArgumentView& array) {
-    if (is_contiguous(array)) return false;
-    std::array<std::pair<std::int64_t, std::int64_t>, kMaxRank> dims;  // stride, reach
-    std::size_t count = 0;
-    for (int d = 0; d < array.rank(); ++d) {
-        if (array.extents[d] == 0) return false;
-        if (array.extents[d] == 1) continue;
-        const std::int64_t stride = std::abs(array.strides[d]);
-        dims[count++] = {stride, stride * (array.extents[d] - 1)};
-    }
-    std::sort(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(count));
-    std::int64_t end = ir::size_in_bytes(array.scalar());
-    for (std::size_t i = 0; i < count; ++i) {
-        if (dims[i].first < end) return true;
-        end += dims[i].second;
-    }
-    return false;
 }
 
 std::uint64_t hash_words(std::span<const std::uint64_t> words) {
@@ -70,78 +39,6 @@ bool same_words(std::span<const std::uint64_t> a, std::span<const std::uint64_t>
 
 }  // namespace
 
-ByteRange byte_range(const ArgumentView& array) {
-    ByteRange range{0, ir::size_in_bytes(array.scalar())};
-    for (int d = 0; d < array.rank(); ++d) {
-        if (array.extents[d] == 0) return {0, 0};
-        const std::int64_t reach = (array.extents[d] - 1) * array.strides[d];
-        (reach < 0 ? range.first : range.last) += reach;
-    }
-    return range;
-}
-
-namespace {
-
-bool intersect(const ArgumentView& a, ByteRange ra, const ArgumentView& b, ByteRange rb) {
-    const auto pa = reinterpret_cast<std::int64_t>(a.data);
-    const auto pb = reinterpret_cast<std::int64_t>(b.data);
-    return pa + ra.first < pb + rb.last && pb + rb.first < pa + ra.last;
-}
-
-}  // namespace
-
-std::uint64_t overlapping(Arguments arguments, std::uint64_t written) {
-    std::uint64_t result = 0;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        if (!arguments[i].is_array()) continue;
-        const ByteRange range = byte_range(arguments[i]);
-        const bool stored = (written & argument_bit(i)) != 0;
-        if (stored && overlaps_itself(arguments[i])) result |= argument_bit(i);
-        for (std::size_t j = 0; j < i; ++j) {
-            if (!arguments[j].is_array()) continue;
-            if (!stored && (written & argument_bit(j)) == 0) continue;
-            if (intersect(arguments[i], range, arguments[j], byte_range(arguments[j]))) {
-                result |= argument_bit(i) | argument_bit(j);
-            }
-        }
-    }
-    return result;
-}
-
-namespace {
-
-// Per argument, with its bit in `aliased` set: the first of those that it overlaps, directly or
-// through others, and how many bytes behind that one it lies.
-std::vector<ir::Placement> placements(Arguments arguments, std::uint64_t aliased) {
-    std::vector<ir::Placement> result(arguments.size());
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-        result[i].group = i;
-    const auto member = [&](std::size_t i) {
-        return (aliased & argument_bit(i)) != 0 && arguments[i].is_array();
-    };
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        for (std::size_t j = 0; j < i; ++j) {
-            const std::size_t from = result[i].group, to = result[j].group;
-            if (!member(i) || !member(j) || from == to) continue;
-            if (!intersect(arguments[i], byte_range(arguments[i]), arguments[j],
-                           byte_range(arguments[j]))) {
-                continue;
-            }
-            for (ir::Placement& each : result) {
-                if (each.group == from || each.group == to) each.group = std::min(from, to);
-            }
-        }
-    }
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        if (!member(i)) continue;
-        result[i].offset = reinterpret_cast<std::int64_t>(arguments[i].data) -
-                           reinterpret_cast<std::int64_t>(arguments[result[i].group].data);
-    }
-    return result;
-}
-
-}  // namespace
-
 Signature make_signature(Arguments arguments, const Generality& generality, std::uint64_t aliased) {
     Signature signature;
     signature.reserve(arguments.size());
@@ -149,7 +46,7 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
     if (aliased != 0) placed = placements(arguments, aliased);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const ArgumentView& view = arguments[i];
-        const bool fixed = (aliased & argument_bit(i)) != 0;
+        const bool fixed = view.is_array() && (aliased & argument_bit(i)) != 0;
         const Generality::Position general =
             generality.any && !fixed ? generality.positions[i] : Generality::Position{};
         Argument& argument = signature.emplace_back();
@@ -367,7 +264,8 @@ bool answers(std::span<const std::uint64_t> key, Arguments arguments) {
         const std::uint64_t header = *word++;
         if (!view.is_array()) {
             const bool same = view.header == header && view.value == *word;
-            if (!same && (view.header | ArgumentView::kGeneralValue) != header) return false;
+            const bool general = (view.header | ArgumentView::kGeneralValue) == header;
+            if (!same && (!general || too_large(view))) return false;
             ++word;
             continue;
         }

@@ -1,7 +1,7 @@
-"""The truth about small loop nests, by running them: which iterations of which loop touch one byte, one of them writing.
+"""The truth about small loop nests, by running them: which iterations of a loop touch one byte, one of them writing.
 
-`Nest` makes a function of a few lines of text: every loop gets a label (L0, L1, … in the order of the text). `trace` runs
-it as plain Python on arrays that record each access with the loop iterations around it.
+`Nest` makes a function of a few lines of text: every loop gets a label (L0, L1, … in the order of the text). `trace`
+runs it as plain Python on arrays that record each access with the loop iterations around it.
 """
 
 from __future__ import annotations
@@ -160,8 +160,7 @@ class Traced:
 def trace(nest: Nest) -> Trace:
     result = Trace()
     arguments = [
-        Traced(value, name, result) if isinstance(value, np.ndarray) else value
-        for name, value in nest.copies().items()
+        Traced(value, name, result) if isinstance(value, np.ndarray) else value for name, value in nest.copies().items()
     ]
     nest.traced(result)(*arguments)
     return result

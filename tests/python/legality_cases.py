@@ -4,6 +4,7 @@ P proved, R a reduction (updates of one scalar or element), S a reduction whose 
 updates), X refuted, U unknown.
 """
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 from typing import Any
@@ -39,7 +40,6 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "strided": ("P", {"a": (16,)}, "for i in range(0, 16, 2):\n    a[i] = a[i + 1]"),
     "stride by factor": ("P", {"a": (16,)}, "for i in range(8):\n    a[2 * i] = a[2 * i + 1]"),
     "one iteration": ("P", {"a": (8,)}, "for i in range(3, 4):\n    a[0] = a[i]"),
-    "no iteration": ("P", {"a": (8,)}, "for i in range(3, 3):\n    a[0] = a[i]"),
     "halves": ("P", {"a": (16,)}, "for i in range(8):\n    a[i + 8] = a[i]"),
     "distance beyond the trip count": ("P", {"a": (16,)}, "for i in range(5):\n    a[i + 5] = a[i]"),
     "empty by condition": ("P", {"a": (8,)}, "for i in range(1, 8):\n    if i < 1:\n        a[i] = a[i - 1]"),
@@ -63,7 +63,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     # ------------------------------------------------------------ recurrences
     **{
-        f"recurrence of distance {d}": ("X", {"a": (16,)}, f"for i in range({d}, 16):\n    a[i] = a[i - {d}] + 1")
+        f"recurrence of distance {d}": ("X", {"a": (31,)}, f"for i in range({d}, 31):\n    a[i] = a[i - {d}] + 1")
         for d in (1, 2, 3, 7, 15)
     },
     "recurrence of distance 16": ("P", {"a": (32,)}, "for i in range(16, 32):\n    a[i] = a[i - 16] + 1"),
@@ -102,7 +102,11 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         {"a": (8,), "s": (1,)},
         "m = a[0]\nfor i in range(8):\n    t = a[i] * a[i]\n    if t > m:\n        m = t\ns[0] = m",
     ),
-    "sum under a condition": ("R", {"a": (8,), "s": (1,)}, "for i in range(8):\n    if a[i] > 0:\n        s[0] += a[i]"),
+    "sum under a condition": (
+        "R",
+        {"a": (8,), "s": (1,)},
+        "for i in range(8):\n    if a[i] > 0:\n        s[0] += a[i]",
+    ),
     "bits": (
         "R",
         {"a": np.arange(8), "s": np.zeros(1, np.int64)},
@@ -149,12 +153,17 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     "one element, by data": ("U", {"a": (8,), "p": PERMUTATION}, "k = p[0]\nfor i in range(8):\n    a[k] = i"),
     "sum at a place by data": ("R", {"a": (8,), "p": PERMUTATION}, "k = p[0]\nfor i in range(8):\n    a[k] += i"),
-    "offset by data": ("P", {"a": (20,), "p": PERMUTATION}, "k = p[0]\nfor i in range(8):\n    a[k + i] = i"),
+    "offset by data": ("U", {"a": (20,), "p": PERMUTATION}, "k = p[0]\nfor i in range(8):\n    a[k + i] = i"),
+    "offset by small data": ("P", {"a": (20,), "p": PERMUTATION.astype(np.int32)}, "k = p[0]\nfor i in range(8):\n    a[k + i] = i"),
     "distance by data": ("U", {"a": (20,), "p": PERMUTATION}, "k = p[0]\nfor i in range(8):\n    a[i] = a[i + k]"),
     "trip count by data": ("P", {"a": (8,), "p": PERMUTATION}, "for i in range(p[0]):\n    a[i] = i"),
     "trip count by data, one element": ("U", {"a": (8,), "p": PERMUTATION}, "for i in range(p[0]):\n    a[0] = i"),
     "conditional write": ("P", {"a": (8,), "b": (8,)}, "for i in range(8):\n    if a[i] > 0:\n        b[i] = a[i]"),
-    "conditional conflict": ("U", {"a": (8,), "b": (9,)}, "for i in range(8):\n    if a[i] > 0:\n        b[i] = b[i + 1]"),
+    "conditional conflict": (
+        "U",
+        {"a": (8,), "b": (9,)},
+        "for i in range(8):\n    if a[i] > 0:\n        b[i] = b[i + 1]",
+    ),
     "conflict unless skipped": (
         "U",
         {"a": (8,), "b": (9,)},
@@ -176,8 +185,13 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         "for i in range(5):\n    for k in range(r[i], r[i + 1]):\n        y[c[k]] += v[k] * x[i]",
     ),
     "segments": (
-        "UP",
+        "UU",
         {"r": ROWS, "v": (8,)},
+        "for i in range(5):\n    for k in range(r[i], r[i + 1]):\n        v[k] = i",
+    ),
+    "segments, unsigned": (
+        "UP",
+        {"r": ROWS.astype(np.uint32), "v": (8,)},
         "for i in range(5):\n    for k in range(r[i], r[i + 1]):\n        v[k] = i",
     ),
     "while inside": (
@@ -225,7 +239,11 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "first half only": ("P", {"a": (16,)}, "for i in range(15):\n    if i < 8:\n        a[i] = a[i + 8]"),
     "all but one": ("X", {"a": (16,)}, "for i in range(15):\n    if i != 7:\n        a[i] = a[i + 1]"),
     "one iteration by condition": ("P", {"a": (16,)}, "for i in range(15):\n    if i == 7:\n        a[0] = i"),
-    "two iterations by condition": ("X", {"a": (16,)}, "for i in range(15):\n    if i == 7 or i == 9:\n        a[0] = i"),
+    "two iterations by condition": (
+        "X",
+        {"a": (16,)},
+        "for i in range(15):\n    if i == 7 or i == 9:\n        a[0] = i",
+    ),
     "band": ("X", {"a": (16,)}, "for i in range(15):\n    if 3 < i < 6:\n        a[i] = a[i + 1]"),
     "band of one": ("P", {"a": (16,)}, "for i in range(15):\n    if 3 < i < 5:\n        a[i] = a[i + 1]"),
     "read under a condition": (
@@ -235,9 +253,13 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     # ------------------------------------------------------------ two loops
     "rows": ("PP", {"a": (4, 5)}, "for i in range(4):\n    for j in range(5):\n        a[i, j] = i + j"),
-    "transposed": ("PP", {"a": (4, 5), "b": (5, 4)}, "for i in range(4):\n    for j in range(5):\n        b[j, i] = a[i, j]"),
+    "transposed": (
+        "PP",
+        {"a": (4, 5), "b": (5, 4)},
+        "for i in range(4):\n    for j in range(5):\n        b[j, i] = a[i, j]",
+    ),
     "transposed in place": (
-        "XX",
+        "XP",
         {"a": (5, 5)},
         "for i in range(5):\n    for j in range(5):\n        a[i, j] = a[j, i]",
     ),
@@ -247,7 +269,11 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         "for i in range(5):\n    for j in range(i):\n        t = a[i, j]\n        a[i, j] = a[j, i]\n        a[j, i] = t",
     ),
     "row sums": ("PR", {"a": (4, 5), "y": (4,)}, "for i in range(4):\n    for j in range(5):\n        y[i] += a[i, j]"),
-    "column sums": ("SP", {"a": (4, 5), "y": (5,)}, "for i in range(4):\n    for j in range(5):\n        y[j] += a[i, j]"),
+    "column sums": (
+        "SP",
+        {"a": (4, 5), "y": (5,)},
+        "for i in range(4):\n    for j in range(5):\n        y[j] += a[i, j]",
+    ),
     "total": ("RR", {"a": (4, 5), "s": (1,)}, "for i in range(4):\n    for j in range(5):\n        s[0] += a[i, j]"),
     "row sums by a scalar": (
         "PR",
@@ -262,7 +288,11 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         "for i in range(8):\n    for j in range(3):\n        y[i] += a[i + j] * w[j]",
     ),
     "linearised": ("PP", {"y": (20,)}, "for i in range(4):\n    for j in range(5):\n        y[i * 5 + j] = i"),
-    "linearised, too narrow": ("XP", {"y": (20,)}, "for i in range(4):\n    for j in range(5):\n        y[i * 4 + j] = i"),
+    "linearised, too narrow": (
+        "XP",
+        {"y": (20,)},
+        "for i in range(4):\n    for j in range(5):\n        y[i * 4 + j] = i",
+    ),
     "linearised by an argument": (
         "PP",
         {"y": (20,), "m": 5},
@@ -336,7 +366,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         "for i in range(6):\n    for j in range(i + 1):\n        a[i, j] = i * j\n        a[j, i] = i * j",
     ),
     "symmetric update, whole square": (
-        "XX",
+        "XP",
         {"a": (6, 6)},
         "for i in range(6):\n    for j in range(6):\n        a[i, j] = i\n        a[j, i] = i",
     ),
@@ -345,7 +375,11 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         {"a": (6, 6)},
         "for i in range(6):\n    for j in range(i):\n        a[j, i] = a[i, j]",
     ),
-    "row of the diagonal": ("PP", {"a": (6, 6)}, "for i in range(6):\n    for j in range(6):\n        a[i, j] = a[i, j] + 1"),
+    "row of the diagonal": (
+        "PP",
+        {"a": (6, 6)},
+        "for i in range(6):\n    for j in range(6):\n        a[i, j] = a[i, j] + 1",
+    ),
     "divided by the diagonal": (
         "PX",
         {"a": (6, 6)},
@@ -363,7 +397,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     "product of counters": ("UU", {"a": (30,)}, "for i in range(5):\n    for j in range(6):\n        a[i * j] = i"),
     "bubble": (
-        "XX",
+        "UU",
         {"a": (8,)},
         "for i in range(7):\n    for j in range(7 - i):\n        if a[j] > a[j + 1]:\n"
         "            a[j], a[j + 1] = a[j + 1], a[j]",
@@ -386,7 +420,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         "for k in range(5):\n    for i in range(4):\n        for j in range(6):\n            c[i, j] += a[i, k] * b[k, j]",
     ),
     "triangular solve": (
-        "XX",
+        "XS",
         {"l": (5, 5), "x": (5,), "b": (5,)},
         "for i in range(5):\n    x[i] = b[i]\n    for j in range(i):\n        x[i] = x[i] - l[i, j] * x[j]\n    x[i] = x[i] / l[i, i]",
     ),
@@ -402,7 +436,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         "    for m in range(k + 1, 5):\n        for j in range(k + 1, m + 1):\n            a[m, j] -= a[m, k] * a[j, k]",
     ),
     "cholesky by rows": (
-        "XXR",
+        "XXS",
         {"a": (5, 5)},
         "for i in range(5):\n    for j in range(i):\n        for k in range(j):\n            a[i, j] -= a[i, k] * a[j, k]\n"
         "        a[i, j] /= a[j, j]",
@@ -454,7 +488,11 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     # ------------------------------------------------------------ aliasing: arguments that share memory
     "same array twice": ("X", _overlapping(slice(0, 8), slice(0, 8)), "for i in range(7):\n    a[i] = b[i + 1]"),
-    "same array twice, same element": ("P", _overlapping(slice(0, 8), slice(0, 8)), "for i in range(8):\n    a[i] = b[i]"),
+    "same array twice, same element": (
+        "P",
+        _overlapping(slice(0, 8), slice(0, 8)),
+        "for i in range(8):\n    a[i] = b[i]",
+    ),
     "slices one apart": ("X", _overlapping(slice(1, 9), slice(0, 8)), "for i in range(8):\n    a[i] = b[i]"),
     "slices eight apart": ("P", _overlapping(slice(8, 20), slice(0, 12)), "for i in range(8):\n    a[i] = b[i]"),
     "slices four apart": ("X", _overlapping(slice(4, 16), slice(0, 12)), "for i in range(8):\n    a[i] = b[i]"),
@@ -463,7 +501,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "reversed view": ("X", _overlapping(slice(0, 8), slice(7, None, -1)), "for i in range(8):\n    a[i] = b[i]"),
     "reversed view, half": ("P", _overlapping(slice(0, 8), slice(7, None, -1)), "for i in range(4):\n    a[i] = b[i]"),
     "transposed view": (
-        "XX",
+        "XP",
         {"a": _base[:5, :5], "b": _base[:5, :5].T},
         "for i in range(5):\n    for j in range(5):\n        a[i, j] = b[i, j]",
     ),

@@ -1,9 +1,8 @@
-"""Legality: verdicts on small loop nests, compared with what running them shows; and what a mapping may do with them."""
+"""Legality: verdicts on small loop nests, compared with what running them shows; and what mappings do with them."""
 
 from __future__ import annotations
 
 import random
-import re
 import sys
 from typing import Any
 
@@ -79,6 +78,138 @@ def test_the_suite_is_large():
     assert len(CASES) + len(HELPERS) >= 120
 
 
+# ---------------------------------------------------------------- values that keep changing
+
+
+@parpy.jit
+def shifted(a, d, n):
+    parpy.label("L0")
+    for i in range(n):
+        a[i] = a[i + d] + 1
+
+
+def shift_by(d: int, n: int, size: int = 64) -> None:
+    got, want = np.arange(float(size)), np.arange(float(size))
+    shifted(got, d, n, opts=opts(0))
+    shifted(want, d, n, seq=True)
+    np.testing.assert_array_equal(got, want)
+
+
+def test_a_verdict_does_not_depend_on_earlier_calls():
+    for round_ in range(2):
+        for d in range(10, 18):
+            shift_by(d, 10)
+        with pytest.raises(parpy.ParallelError, match=r"iteration i=0 reads a\[9\], iteration i=9 writes a\[9\]"):
+            shift_by(9, 10)
+        shift_by(9, 9)
+        shift_by(0, 20)
+        with pytest.raises(IndexError, match=r"subscript 64 is out of bounds for axis 0 of 'a', whose size is 64"):
+            shift_by(60, 10)
+        with pytest.raises(parpy.ParallelError, match=r"iteration i=0 writes a\[0\], iteration i=1 reads a\[0\]"):
+            shift_by(-1, 10)
+        assert "d" in parpy._jit.cache_info(shifted).run_time, round_
+    compilations = parpy._jit.cache_info(shifted).compilations
+    for d in range(20, 40):
+        shift_by(d, 10 + d % 3)
+    assert parpy._jit.cache_info(shifted).compilations <= compilations + 4
+
+
+@parpy.jit
+def filled(a, n):
+    for i in range(n):
+        a[i] = n
+
+
+def test_trip_counts_at_run_time_stay_within_the_array():
+    cpu = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu)
+    for n in range(12):
+        filled(np.zeros(n + 1), n, opts=cpu)
+    a = np.zeros(10)
+    with pytest.raises(IndexError, match="in iteration i=10"):
+        filled(a, 11, opts=cpu)
+    assert not a.any()
+    filled(a, 10, opts=cpu)
+    assert (a == 10).all()
+
+
+@parpy.jit
+def picked(a, k):
+    parpy.label("L0")
+    for i in range(4):
+        a[i] = a[i] + k
+
+
+def test_huge_scalars_are_not_run_time_values():
+    for k in [1, 2, 3, 4, 5, 2**62, -(2**62), 2**48, 6]:
+        a = np.zeros(4, np.int64)
+        picked(a, k, opts=opts(0))
+        assert (a == k).all()
+
+
+@parpy.jit
+def copied(a, b, n):
+    parpy.label("L0")
+    for i in range(n):
+        a[i] = b[i]
+
+
+def test_how_arguments_overlap_is_found_per_call():
+    x = np.arange(40.0)
+    for n in range(1, 9):
+        copied(x[20:], x[:20], n, opts=opts(0))
+        copied(x[n:], x, n, opts=opts(0))
+        copied(x, x[n:], n, opts=opts(0))
+        copied(x, x, n, opts=opts(0))
+        if n > 1:
+            with pytest.raises(parpy.ParallelError, match="which is the same memory"):
+                copied(x[1:], x, n, opts=opts(0))
+
+
+@parpy.jit
+def read_twice(a, b, out, n):
+    parpy.label("L0")
+    for i in range(n):
+        out[i] = a[i] + b[i]
+
+
+def test_arrays_that_are_only_read_may_overlap():
+    x = np.arange(40.0)
+    for n in range(3, 20):
+        out = np.zeros(n)
+        read_twice(x[1:], x, out, n, opts=opts(0))
+        np.testing.assert_array_equal(out, x[1 : n + 1] + x[:n])
+    assert parpy._jit.cache_info(read_twice).compilations < 8
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "verdicts"),
+    [
+        ("for i in range(n):\n    a[0] = i", {"a": (4,), "n": 0}, "P"),
+        ("for i in range(n):\n    a[0] = i", {"a": (4,), "n": 1}, "P"),
+        ("for i in range(n):\n    a[i % 4] = i", {"a": (4,), "n": 2**40}, "X"),
+        ("for i in range(n):\n    a[i * m] = i", {"a": (4,), "n": 4, "m": 2**62}, "U"),
+        ("for i in range(n, n + 3):\n    a[i - n] = i", {"a": (4,), "n": 2**62}, "P"),
+        ("for i in range(0, n, m):\n    a[i] = i", {"a": (4,), "n": 4, "m": 2**62}, "P"),
+    ],
+)
+def test_extreme_values(text, arguments, verdicts):
+    nest = nest_of(arguments, text)
+    assert "".join(map(letter, facts(nest))) == verdicts
+
+
+def test_the_analysis_gives_up_in_time():
+    terms = [f"a[{' + '.join(f'{(7 * k + n) % 5 - 2} * {v}' for n, v in enumerate('ijkl'))} + 60]" for k in range(40)]
+    loops = [f"{'    ' * n}for {v} in range({n + 3}):" for n, v in enumerate("ijkl")]
+    body = [f"                {terms[k]} = {terms[(k + 1) % 40]}" for k in range(40)]
+    nest = nest_of({"a": (200,)}, "\n".join(loops + body))
+    own = parpy.CompileOptions(parallelize={"L0": parpy.threads(4)}, backend=parpy.CompileBackend.Cpu)
+    seconds = parpy._native.pass_seconds(nest.function, tuple(nest.copies().values()), own)
+    assert seconds["check-legality"] < 2  # 0.25 s of a machine that does nothing else
+
+
 # ---------------------------------------------------------------- random affine nests
 
 
@@ -94,7 +225,9 @@ def random_nest(seed: int) -> Nest:
         outer = rng.choice(names[:level]) if level and rng.random() < 0.3 else None
         begin, end = (low, low + trips * step) if step > 0 else (low + trips * -step, low)
         if outer:
-            begin_text, end_text = (f"{outer} + {begin}", f"{end + 6}") if step > 0 else (f"{begin + 6}", f"{outer} + {end}")
+            begin_text, end_text = (
+                (f"{outer} + {begin}", f"{end + 6}") if step > 0 else (f"{begin + 6}", f"{outer} + {end}")
+            )
             bounds[name] = (-10, 16)
         else:
             begin_text, end_text = str(begin), str(end)

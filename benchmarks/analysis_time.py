@@ -1,0 +1,72 @@
+"""Time of the analysis that a cold compile pays for: check-bounds and check-legality, beside all passes together.
+
+    python benchmarks/analysis_time.py
+
+Over the nests of the legality suite (every loop that may run in parallel is mapped) and the kernels of
+compile_latency.py. Each figure is the best of ten runs. Writes benchmarks/results/analysis_time.json.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import parpy
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "tests/python")]
+
+from cpu import kernels  # noqa: E402
+
+from legality import Nest  # noqa: E402
+from legality_cases import CASES  # noqa: E402
+
+CHECKS = ("check-bounds", "check-legality")
+
+
+def milliseconds(function: Any, arguments: tuple[Any, ...], mapping: dict[str, parpy.LoopPar]) -> tuple[float, float]:
+    """(of the checks, of all passes)."""
+    opts = parpy.CompileOptions(parallelize=mapping, backend=parpy.CompileBackend.Cpu)
+    runs = [parpy._native.pass_seconds(function, arguments, opts) for _ in range(10)]
+    checks = min(sum(run.get(name, 0.0) for name in CHECKS) for run in runs)
+    return 1e3 * checks, 1e3 * min(sum(run.values()) for run in runs)
+
+
+def main() -> None:
+    threads = parpy.threads(64)
+    results = {}
+    for name, (verdicts, arguments, text) in CASES.items():
+        values = {k: np.ones(v) if isinstance(v, tuple) else v for k, v in arguments.items()}
+        nest = Nest(text, values)
+        mapping = {f"L{i}": threads for i, verdict in enumerate(verdicts) if verdict not in "XS"}
+        results[name] = milliseconds(nest.function, tuple(values.values()), mapping)
+    ones = np.ones((12, 12, 16))
+    table = np.ones((8, 64), np.float32)
+    own = {
+        "axpy": ((2.0, np.ones(100), np.ones(100), 100), "i"),
+        "softmax": ((table, table.copy(), 8, 64), "ijk"),
+        "hdiff": ((ones, np.ones((8, 8, 16)), np.zeros((8, 8, 16)), 8, 8, 16), "ik"),
+    }
+    for name, (arguments, labels) in own.items():
+        results[name] = milliseconds(getattr(kernels, name), arguments, dict.fromkeys(labels, threads))
+    checks = sorted(result[0] for result in results.values())
+    summary = {
+        "nests": len(checks),
+        "median_ms": statistics.median(checks),
+        "p95_ms": checks[int(0.95 * len(checks))],
+        "max_ms": checks[-1],
+        "all_passes_median_ms": statistics.median(result[1] for result in results.values()),
+        **{name: results[name][0] for name in own},
+    }
+    for key, value in summary.items():
+        print(f"{key:<22} {value:8.3f}" if isinstance(value, float) else f"{key:<22} {value:8}")
+    (HERE / "results/analysis_time.json").write_text(json.dumps(summary, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

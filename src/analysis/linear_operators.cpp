@@ -1,0 +1,183 @@
+// The operators of linear_values.h: what stays linear, and what a new symbol can define exactly.
+#include <algorithm>
+#include <bit>
+
+#include "analysis/intervals.h"
+#include "analysis/linear_values.h"
+
+namespace parpy {
+
+using namespace ir;
+
+Guard Guard::of(Condition condition) {
+    Guard guard;
+    guard.all.push_back({{std::move(condition)}});
+    return guard;
+}
+
+std::optional<Alternatives> Guard::disjunction() const {
+    Alternatives result = {{}};
+    for (const Alternatives& guard : all) {
+        if (result.size() * guard.size() > kMostAlternatives) return std::nullopt;
+        Alternatives product;
+        for (const auto& left : result) {
+            for (const auto& right : guard) {
+                auto& both = product.emplace_back(left);
+                both.insert(both.end(), right.begin(), right.end());
+            }
+        }
+        result = std::move(product);
+    }
+    return result;
+}
+
+std::optional<Affine> LinearValues::linear(const Expr& e, const std::vector<Affine>& operands) {
+    const Affine& a = operands[0];
+    const Affine& b = operands.back();
+    const auto constant = [](const Affine& x) {
+        return x.is_constant() ? std::optional(x.constant) : std::nullopt;
+    };
+    const auto shift = [&]() -> std::optional<std::int64_t> {
+        const bool small = b.is_constant() && b.constant >= 0 && b.constant < 62 &&
+                           b.constant < 8 * size_in_bytes(e.type.scalar);
+        return small ? std::optional(std::int64_t{1} << b.constant) : std::nullopt;
+    };
+    switch (e.op) {
+        case Op::kPos:
+        case Op::kConvert:
+            return a;
+        case Op::kNeg:
+            return scaled(a, -1);
+        case Op::kAdd:
+            return sum(a, b);
+        case Op::kSub:
+            return sum(a, b, -1);
+        case Op::kMul:
+            if (const auto factor = constant(b)) return scaled(a, *factor);
+            if (const auto factor = constant(a)) return scaled(b, *factor);
+            return std::nullopt;
+        case Op::kFloorDiv:
+            return constant(b) ? quotient(a, *constant(b)) : std::nullopt;
+        case Op::kMod:
+            return constant(b) ? remainder(a, *constant(b)) : std::nullopt;
+        case Op::kShl:
+            return shift() ? scaled(a, *shift()) : std::nullopt;
+        case Op::kShr:
+            return shift() ? quotient(a, *shift()) : std::nullopt;
+        case Op::kBitAnd: {
+            const bool mask = b.is_constant() && b.constant >= 0 &&
+                              b.constant < std::int64_t{1} << 61 &&
+                              std::has_single_bit(static_cast<std::uint64_t>(b.constant) + 1);
+            return mask ? remainder(a, b.constant + 1) : std::nullopt;
+        }
+        case Op::kAbs: {
+            const auto negative = scaled(a, -1);
+            return negative ? chosen(Op::kMax, a, *negative) : std::nullopt;
+        }
+        case Op::kMin:
+        case Op::kMinimum:
+        case Op::kFmin:
+            return chosen(Op::kMin, a, b);
+        case Op::kMax:
+        case Op::kMaximum:
+        case Op::kFmax:
+            return chosen(Op::kMax, a, b);
+        case Op::kIndex: {
+            const auto from_end = sum(a, b);
+            if (range(a).low >= 0) return a;
+            if (!from_end) return std::nullopt;
+            if (range(a).high < 0) return from_end;
+            const auto negative = sum(Affine::of(-1), a, -1);
+            if (!negative) return std::nullopt;
+            return either(Guard::of({a}), a, Guard::of({*negative}), *from_end);
+        }
+        default:
+            return std::nullopt;
+    }
+}
+
+std::optional<Affine> LinearValues::quotient(const Affine& a, std::int64_t divisor) {
+    constexpr std::int64_t kLargest = std::int64_t{1} << 61;
+    if (divisor == 1) return a;
+    if (divisor == 0 || divisor > kLargest || divisor < -kLargest) return std::nullopt;
+    if (divisor < 0) {
+        const auto negative = scaled(a, -1);
+        return negative ? quotient(*negative, -divisor) : std::nullopt;
+    }
+    const Range values = range(a);
+    if (values.low >= 0 && values.high < divisor) return Affine::of(0);
+    const auto floor = [&](Wide x) {
+        const Wide q = x / divisor - (x % divisor < 0 ? 1 : 0);
+        return static_cast<std::int64_t>(
+            std::clamp<Wide>(q, Interval::all().low, Interval::all().high));
+    };
+    const int number = static_cast<int>(symbols_.size());
+    // divisor * q <= a <= divisor * q + divisor - 1
+    const auto rest = sum(a, Affine::symbol(number), -divisor);
+    const auto left = rest ? sum(Affine::of(divisor - 1), *rest, -1) : std::nullopt;
+    if (!left) return std::nullopt;
+    return shared({static_cast<int>(Op::kFloorDiv), nullptr, {a, Affine::of(divisor)}},
+                  [&](Symbol& symbol, int) {
+                      symbol.kind = Symbol::Kind::kDefined;
+                      symbol.low = floor(values.low);
+                      symbol.high = floor(values.high);
+                      symbol.definition.push_back({{{*rest}, {*left}}});
+                  });
+}
+
+std::optional<Affine> LinearValues::remainder(const Affine& a, std::int64_t divisor) {
+    const Range values = range(a);
+    if (divisor > 0 && values.low >= 0 && values.high < divisor) return a;
+    const auto whole = quotient(a, divisor);
+    return whole ? sum(a, *whole, -divisor) : std::nullopt;
+}
+
+std::optional<Affine> LinearValues::chosen(Op op, const Affine& a, const Affine& b) {
+    const auto less = sum(b, a, -1);  // b - a
+    if (!less) return std::nullopt;
+    const Range difference = range(*less);
+    if (difference.low >= 0) return op == Op::kMin ? a : b;
+    if (difference.high <= 0) return op == Op::kMin ? b : a;
+    const auto more = sum(Affine::of(-1), *less, -1);  // a - b - 1
+    if (!more) return std::nullopt;
+    const Guard first = Guard::of({*less}), second = Guard::of({*more});
+    return op == Op::kMin ? either(first, a, second, b) : either(first, b, second, a);
+}
+
+std::optional<Affine> LinearValues::either(const Guard& yes, const Affine& a, const Guard& no,
+                                           const Affine& b) {
+    if (a == b) return a;
+    if (!yes.exact || !no.exact) return std::nullopt;
+    const auto when = yes.disjunction(), otherwise = no.disjunction();
+    if (!when || !otherwise || when->size() + otherwise->size() > Guard::kMostAlternatives) {
+        return std::nullopt;
+    }
+    const Range x = range(a), y = range(b);
+    const Wide low = std::min(x.low, y.low), high = std::max(x.high, y.high);
+    if (low < Interval::all().low || high > Interval::all().high) return std::nullopt;
+    const int number = static_cast<int>(symbols_.size());
+    Symbol symbol;
+    symbol.kind = Symbol::Kind::kDefined;
+    symbol.low = static_cast<std::int64_t>(low);
+    symbol.high = static_cast<std::int64_t>(high);
+    Alternatives& alternatives = symbol.definition.emplace_back();
+    const auto add = [&](const Alternatives& conditions, const Affine& value) {
+        const auto equal = sum(value, Affine::symbol(number), -1);
+        for (const auto& each : conditions) {
+            auto& both = alternatives.emplace_back(each);
+            both.push_back({*equal, true});
+            for (const Condition& c : both) {
+                for (const auto& [other, coefficient] : c.value.terms) {
+                    if (other == number) continue;
+                    const int scope = symbols_[static_cast<std::size_t>(other)].scope;
+                    symbol.scope = std::max(symbol.scope, scope);
+                }
+            }
+        }
+    };
+    add(*when, a);
+    add(*otherwise, b);
+    return Affine::symbol(make(std::move(symbol)));
+}
+
+}  // namespace parpy

@@ -1,0 +1,54 @@
+// One argument of a call as the runtime sees it, whatever object the caller passed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "ir/type.h"
+
+namespace parpy {
+
+inline constexpr int kMaxRank = 16;
+
+// One argument of one call, read from the caller's object; memory is borrowed for the call.
+struct ArgumentView {
+    // Left uninitialised: a call makes an array of these and fills those it has.
+    std::uint64_t header;         // what the argument is: the constants below
+    void* data;                   // arrays: element [0, …, 0]
+    const std::int64_t* extents;  // arrays: one per dimension
+    const std::int64_t* strides;  // arrays: in bytes, multiples of the element size
+    std::uint64_t value;          // scalars: as a slot holds it (abi.h)
+    std::uint64_t imaginary;  // c128 scalars: the bits of the imaginary part, right behind value
+
+    static constexpr std::uint64_t kWeak = 1u << 4;
+    static constexpr std::uint64_t kArray = 1u << 5;
+    static constexpr std::uint64_t kReadOnly = 1u << 6;
+    static constexpr std::uint64_t kOnDevice = 1u << 7;
+    // In keys only: the argument overlaps another; its strides follow from its extents; its value,
+    // and the dimensions whose extents and strides, are run-time values (and 0 in the key).
+    static constexpr std::uint64_t kAliased = 1u << 8;
+    static constexpr std::uint64_t kContiguous = 1u << 9;
+    static constexpr std::uint64_t kGeneralValue = 1u << 10;
+    static constexpr int kRankShift = 16;
+    static constexpr int kDeviceShift = 24;
+    static constexpr int kGeneralExtentsShift = 32;
+    static constexpr int kGeneralStridesShift = 48;
+
+    [[nodiscard]] static constexpr std::uint64_t scalar_header(ir::Scalar scalar, bool weak) {
+        return static_cast<std::uint64_t>(scalar) | (weak ? kWeak : 0);
+    }
+    [[nodiscard]] static constexpr std::uint64_t array_header(ir::Scalar element, int rank) {
+        return static_cast<std::uint64_t>(element) | kArray |
+               (static_cast<std::uint64_t>(rank) << kRankShift);
+    }
+    [[nodiscard]] ir::Scalar scalar() const { return static_cast<ir::Scalar>(header & 15); }
+    [[nodiscard]] bool is_array() const { return (header & kArray) != 0; }
+    [[nodiscard]] bool is_weak() const { return (header & kWeak) != 0; }
+    [[nodiscard]] bool read_only() const { return (header & kReadOnly) != 0; }
+    [[nodiscard]] bool on_device() const { return (header & kOnDevice) != 0; }
+    [[nodiscard]] int rank() const { return static_cast<int>(header >> kRankShift & 255); }
+    [[nodiscard]] int device() const { return static_cast<int>(header >> kDeviceShift & 255); }
+};
+using Arguments = std::span<const ArgumentView>;
+
+}  // namespace parpy
