@@ -90,6 +90,35 @@ Expr* make_extent(Module& module, Var* array, int index, Span span, std::int64_t
     return expr;
 }
 
+// x[begin:end:step]; what is None was left out.
+Expr* make_slice(Module& module, Expr* begin, Expr* end, Expr* step, Span span) {
+    Expr* expr = module.make_expr(Op::kSlice, ir::Type::unknown(), span);
+    const std::pair<Expr*, int> bounds[] = {
+        {begin, ir::kSliceBegin}, {end, ir::kSliceEnd}, {step, ir::kSliceStep}};
+    for (const auto& [bound, which] : bounds) {
+        if (bound == nullptr) continue;
+        expr->operands.push_back(bound);
+        expr->index |= which;
+    }
+    return expr;
+}
+
+// No axes: all.
+Expr* make_reduce(Module& module, std::string_view name, Expr* operand,
+                  const std::vector<std::int64_t>& axes, bool keepdims, Span span) {
+    const auto known = ir::slice_reduction_from_text(name);
+    if (!known) throw nb::value_error(("no reduction '" + std::string(name) + "'").c_str());
+    Expr* expr = module.make_expr(Op::kReduce, ir::Type::unknown(), span, {operand});
+    expr->index = static_cast<int>(*known);
+    expr->constant.value = keepdims;
+    for (const std::int64_t axis : axes) {
+        Expr* number = module.make_expr(Op::kConst, ir::Type::weak_of(ir::Scalar::kI64), span);
+        number->constant.value = axis;
+        expr->operands.push_back(number);
+    }
+    return expr;
+}
+
 Expr* make_convert(Module& module, Expr* operand, std::string_view scalar, Span span) {
     const auto type = ir::scalar_from_name(scalar);
     if (!type) throw nb::value_error(("no scalar type '" + std::string(scalar) + "'").c_str());
@@ -191,6 +220,9 @@ void bind_expressions(nb::class_<Module>& module) {
                 return make_of_var(m, Op::kLoad, array, std::move(indices), span);
             },
             "array"_a, "indices"_a, "span"_a, kOwned)
+        .def("slice", make_slice, "begin"_a.none(), "end"_a.none(), "step"_a.none(), "span"_a,
+             kOwned)
+        .def("reduce", make_reduce, "name"_a, "operand"_a, "axes"_a, "keepdims"_a, "span"_a, kOwned)
         .def("extent", make_extent, "array"_a, "index"_a, "span"_a, "rank"_a = 0, kOwned)
         .def(
             "rank",

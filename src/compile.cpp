@@ -16,6 +16,7 @@
 #include "passes/legalize_cuda_calls.h"
 #include "passes/legalize_cuda_loops.h"
 #include "passes/legalize_cuda_reductions.h"
+#include "passes/lower_slices.h"
 #include "passes/map_loops.h"
 #include "passes/narrow_indices.h"
 #include "passes/narrow_math.h"
@@ -57,6 +58,8 @@ const std::vector<Row>& table() {
           "after constants have their final type: it looks at conversions to and from f64"}, On::kAll},
         {{"normalize-loops", normalize_loops, kTyped,
           "before intervals are asked for: they need loop variables that only the loop sets"}, On::kAll},
+        {{"lower-slices", lower_slices, kTyped,
+          "after constants are folded and loops normal: sizes are compared and bounds clamped by intervals"}, On::kAll},
         {{"normalize-indices", normalize_indices, kLoops,
           "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"check-bounds", check_bounds, kLoops,

@@ -15,10 +15,10 @@ from ._options import (
     Target,
     par,
     par_reduction,
-    reduce,
     seq,
     threads,
 )
+from ._reductions import all, any, max, mean, min, prod, reduce, sum
 from .builtin import gpu, label
 
 __all__ = [
@@ -31,6 +31,8 @@ __all__ = [
     "LoopPar",
     "ParallelError",
     "Target",
+    "all",
+    "any",
     "backend",
     "builtin",
     "clear_cache",
@@ -38,11 +40,16 @@ __all__ = [
     "jit",
     "label",
     "math",
+    "max",
+    "mean",
+    "min",
     "par",
     "par_reduction",
     "print_compiled",
+    "prod",
     "reduce",
     "seq",
+    "sum",
     "sync",
     "threads",
 ]

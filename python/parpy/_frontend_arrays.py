@@ -55,7 +55,15 @@ class Arrays(FunctionScope):
         base: ast.expr = node
         while isinstance(base, ast.Subscript) and string_key(base) is None:
             index = base.slice
-            parts[:0] = index.elts if isinstance(index, ast.Tuple) else [index]
+            own = index.elts if isinstance(index, ast.Tuple) else [index]
+            if parts and any(isinstance(part, ast.Slice) for part in own):
+                self.error(
+                    "P025",
+                    base,
+                    "a slice is subscripted again",
+                    "give all subscripts at once: x[i, 1:]",
+                )
+            parts[:0] = own
             base = base.value
         array = self.array(base)
         indices = [self._index(part) for part in parts]
@@ -63,17 +71,24 @@ class Arrays(FunctionScope):
 
     def _index(self, node: ast.expr) -> _native.Expr:
         if isinstance(node, ast.Slice):
-            self.error("P025", node, "a slice cannot be compiled", "write a for loop over the elements")
-        elif isinstance(node, ast.Constant) and node.value in (None, ...):
-            self.error(
-                "P025",
-                node,
-                f"a subscript is {'None' if node.value is None else 'an ellipsis'}, not an index",
-                "give one integer for each dimension",
-            )
-        else:
-            return self.lower(node)
-        return self.poison(node)
+            begin, end, step = (self._bound(part) for part in (node.lower, node.upper, node.step))
+            return self.module.slice(begin, end, step, self.span(node))
+        if isinstance(node, ast.Constant) and node.value is ...:
+            self.error("P025", node, "a subscript is an ellipsis, not an index", "write ':' for each dimension")
+            return self.poison(node)
+        if self._is_none(node):
+            return self.module.op("newaxis", [], self.span(node))
+        return self.lower(node)
+
+    def _bound(self, node: ast.expr | None) -> _native.Expr | None:
+        return None if node is None or self._is_none(node) else self.lower(node)
+
+    def _is_none(self, node: ast.expr) -> bool:
+        """Whether the node is None, or np.newaxis, which is None too."""
+        if isinstance(node, ast.Attribute):
+            binding = self.resolve(node)
+            return binding is not None and binding.value is None
+        return isinstance(node, ast.Constant) and node.value is None
 
     def is_array_name(self, node: ast.expr) -> bool:
         """Whether `node` names something that may be an array, rather than a module or function."""

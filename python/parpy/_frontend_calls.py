@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from ._frontend_arrays import integer_constant
 from ._frontend_expressions import Expressions
 from ._frontend_scope import describe
-from ._intrinsics import Intrinsic, intrinsic_of
-from ._names import Binding, is_scalar, source_of
+from ._intrinsics import REDUCTIONS, Intrinsic, intrinsic_of
+from ._names import Binding, is_array, is_scalar, source_of
 from ._operators import scalar_name
 from ._source import FunctionSource
 
@@ -25,6 +26,9 @@ class Calls(Expressions):
     """Calls in one function."""
 
     def call(self, node: ast.Call) -> _native.Expr:
+        method = self._reduction_method(node)
+        if method is not None:
+            return method
         binding = self.called(node)
         if binding is None:
             return self.poison(node)
@@ -66,13 +70,59 @@ class Calls(Expressions):
             self.lower(func)
             return
         fix = "call a function instead"
-        if name in ("sum", "min", "max", "prod", "any", "all", "mean"):
-            fix = "write the loop that accumulates the value"
-        elif name == "astype":
+        if name == "astype":
             fix = "convert with the type's name: np.float32(x)"
         elif name == "conjugate":
             fix = "use np.conjugate(x)"
         self.error("P022", node, f"the method '{name}' cannot be compiled", fix)
+
+    def _reduction_method(self, node: ast.Call) -> _native.Expr | None:
+        """x[:].sum(axis=1) and its kin; None for other calls."""
+        func = node.func
+        if not isinstance(func, ast.Attribute) or func.attr not in REDUCTIONS:
+            return None
+        if self.resolve(func) is not None or self.starts_undefined(func):
+            return None
+        owner = self.resolve(func.value)
+        if owner is not None and not is_array(owner.value) and not is_scalar(owner.value):
+            return None
+        intrinsic = Intrinsic(func.attr, "reduce", func.attr, 0, 1)
+        if not self.fits(node, intrinsic):
+            return self.poison(node)
+        return self._reduce(node, intrinsic.op, func.value, node.args)
+
+    def lower_reduce(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        """parpy.sum(x[:, :], axis=1), np.sum(…)."""
+        return self._reduce(node, intrinsic.op, node.args[0], node.args[1:])
+
+    def _reduce(self, node: ast.Call, name: str, operand: ast.expr, more: list[ast.expr]) -> _native.Expr:
+        given = dict(zip(("axis", "keepdims"), more, strict=False))
+        for keyword in node.keywords:
+            assert keyword.arg is not None
+            if keyword.arg in given:
+                self.error("P023", keyword, f"'{name}' gets two values for '{keyword.arg}'", "leave one out")
+            given[keyword.arg] = keyword.value
+        axes = self._axes(given["axis"]) if "axis" in given else []
+        keepdims = given.get("keepdims")
+        keeps = isinstance(keepdims, ast.Constant) and keepdims.value is True
+        if keepdims is not None and not (isinstance(keepdims, ast.Constant) and isinstance(keepdims.value, bool)):
+            self.error("P023", keepdims, "'keepdims' must be True or False itself", "write keepdims=True")
+        return self.module.reduce(name, self.lower(operand), axes, keeps, self.span(node))
+
+    def _axes(self, node: ast.expr) -> list[int]:
+        """The constants of `axis`; none: all axes."""
+        if isinstance(node, ast.Constant) and node.value is None:
+            return []
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        axes = [integer_constant(part) for part in parts]
+        if not axes or None in axes:
+            self.error(
+                "P023",
+                node,
+                "'axis' must be an integer constant or a tuple of them",
+                "write for example axis=1, axis=-1 or axis=(0, 1)",
+            )
+        return [axis for axis in axes if axis is not None]
 
     def _not_callable(self, binding: Binding, node: ast.Call) -> None:
         shown = ast.unparse(node.func)
@@ -100,14 +150,18 @@ class Calls(Expressions):
         if starred is not None:
             self.error("P023", starred, f"'{name}' cannot take a starred argument", "write it out")
             return False
-        if node.keywords:
+        if node.keywords and not (
+            intrinsic.lowering == "reduce" and all(k.arg in ("axis", "keepdims") for k in node.keywords)
+        ):
             word = node.keywords[0].arg
             shown = f"keyword argument '{word}'" if word else "keyword arguments from a dict"
             self.error(
                 "P023",
                 node.keywords[0],
                 f"'{name}' takes no {shown} in compiled code",
-                "pass positional arguments only",
+                "'axis' and 'keepdims' can be given"
+                if intrinsic.lowering == "reduce"
+                else "pass positional arguments only",
             )
             return False
         count = len(node.args)

@@ -18,10 +18,10 @@ from ._frontend_arrays import Arrays, first_name
 from ._frontend_scope import describe
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
 
-_BINARY: dict[type[ast.operator], str] = {
+BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
     ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|",
-    ast.BitXor: "^",
+    ast.BitXor: "^", ast.MatMult: "matmul",
 }  # fmt: skip
 _UNARY: dict[type[ast.unaryop], str] = {
     ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "~", ast.Not: "not",
@@ -201,16 +201,7 @@ class Expressions(Arrays):
         return result
 
     def binary(self, op: ast.operator, left: _native.Expr, right: _native.Expr, node: ast.expr) -> _native.Expr:
-        text = self.operator_text(op, node)
-        if text is None:
-            return self.poison(node)
-        return self.module.op(text, [left, right], self.span(node))
-
-    def operator_text(self, op: ast.operator, node: ast.expr | ast.stmt) -> str | None:
-        text = _BINARY.get(type(op))
-        if text is None:
-            self.error("P011", node, "a matrix product '@' cannot be compiled", "write it as loops")
-        return text
+        return self.module.op(BINARY[type(op)], [left, right], self.span(node))
 
     def _unary(self, node: ast.UnaryOp) -> _native.Expr:
         if isinstance(node.op, ast.Not):

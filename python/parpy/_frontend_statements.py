@@ -11,7 +11,8 @@ from typing import Any
 from . import _native, _operators
 from ._frontend_arrays import integer_constant
 from ._frontend_calls import Calls
-from ._intrinsics import intrinsic_of
+from ._frontend_expressions import BINARY
+from ._intrinsics import REDUCTIONS, intrinsic_of
 
 # What to say of statements outside the language: what it is, and the way out.
 _REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
@@ -32,26 +33,25 @@ _REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
 }
 
 
+# The name that parpy.label gives, and where.
+Label = tuple[str, ast.expr]
+
+
 class Statements(Calls):
     """Statements of one function."""
 
     def body(self, nodes: list[ast.stmt]) -> list[_native.Stmt]:
         """The statements of a block, each with the labels in front of it."""
         outer, self.out = getattr(self, "out", []), []
-        label: tuple[str, ast.expr] | None = None
+        labels: list[Label] = []
         for node in nodes:
             found = self._label(node)
             if found is not None:
-                if label is not None:
-                    self._dangling(label, "another label follows")
-                label = found
+                labels.append(found)
                 continue
-            if label is not None:
-                self._labelled(label, node)
-                label = None
-            else:
-                self.statement(node)
-        if label is not None:
+            self._labelled(labels, node)
+            labels = []
+        for label in labels:
             self._dangling(label, "no statement follows in its block")
         lowered, self.out = self.out, outer
         return lowered
@@ -75,7 +75,7 @@ class Statements(Calls):
 
     # ------------------------------------------------------------ labels
 
-    def _label(self, node: ast.stmt) -> tuple[str, ast.expr] | None:
+    def _label(self, node: ast.stmt) -> Label | None:
         """The name that `parpy.label('name')` gives to what follows, with its place."""
         if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
             return None
@@ -96,24 +96,50 @@ class Statements(Calls):
         )
         return "", call
 
-    def _labelled(self, label: tuple[str, ast.expr], node: ast.stmt) -> None:
-        if not isinstance(node, ast.For):
-            self._dangling(label, "what follows is no for loop")
-            self.statement(node)
-            return
+    def _labelled(self, labels: list[Label], node: ast.stmt) -> None:
+        """The statement behind these labels: of a for loop there is one, a statement over slices has
+        one for each of its dimensions."""
+        over_slices = self._runs_over_slices(node)
+        if labels and not over_slices:
+            if isinstance(node, ast.For):
+                *others, last = labels
+                labels = [last]
+                for label in others:
+                    self._dangling(label, "another label follows")
+            else:
+                for label in labels:
+                    self._dangling(label, "what follows is neither a for loop nor a statement over slices")
+                labels = []
         before = len(self.out)
         self.statement(node)
-        if label[0] and len(self.out) > before:
-            self.module.set_labels(self.out[-1], [label[0]])
+        names = [name for name, _ in labels]
+        if names and all(names) and len(self.out) > before:
+            self.module.set_labels(self.out[-1], names)
 
-    def _dangling(self, label: tuple[str, ast.expr], reason: str) -> None:
+    def _runs_over_slices(self, node: ast.stmt) -> bool:
+        if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            return False
+        return any(
+            isinstance(part, ast.Slice | ast.MatMult) or (isinstance(part, ast.Call) and self._reduces(part))
+            for part in ast.walk(node)
+        )
+
+    def _reduces(self, call: ast.Call) -> bool:
+        """Whether the call is that of a reduction, a contraction, or a method of that name."""
+        binding = self.resolve(call.func)
+        if binding is None:
+            return isinstance(call.func, ast.Attribute) and call.func.attr in REDUCTIONS
+        known = intrinsic_of(binding.value)
+        return known is not None and (known.lowering == "reduce" or known.op == "matmul")
+
+    def _dangling(self, label: Label, reason: str) -> None:
         name, place = label
         if name:
             self.error(
                 "P020",
                 place,
                 f"label '{name}' names no loop: {reason}",
-                "write the label directly in front of the for loop that it names",
+                "write the label directly in front of the loop or slices that it names",
             )
 
     # ------------------------------------------------------------ assignment
@@ -130,6 +156,16 @@ class Statements(Calls):
                 "write one assignment for each target",
             )
             self.give_up_on(node)
+            return
+        if any(isinstance(part, ast.Slice) for target in node.targets for part in ast.walk(target)) and not _is_constant(
+            node.value
+        ):
+            self.error(
+                "P016",
+                node,
+                "a chained assignment to slices cannot be compiled",
+                "write one assignment for each target",
+            )
             return
         _, again = self.lower_held(node.value)
         for target in node.targets:
@@ -194,6 +230,14 @@ class Statements(Calls):
 
     def _assign_tuple(self, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
         """All right sides first, then the targets from the left."""
+        if any(isinstance(part, ast.Slice) for part in (*ast.walk(target), *ast.walk(value))):
+            self.error(
+                "P016",
+                node,
+                "slices in an assignment to several targets cannot be compiled",
+                "write one assignment for each target",
+            )
+            return
         pairs = self._pairs(target, value)
         if pairs is None:
             self.give_up_on(target)
@@ -290,12 +334,13 @@ class Statements(Calls):
         ]
 
     def _augmented(self, node: ast.AugAssign) -> None:
-        text = self.operator_text(node.op, node)
+        if isinstance(node.op, ast.MatMult):
+            self.error("P011", node, "the update '@=' cannot be compiled", "write x[:, :] = x @ y")
+            return
         if isinstance(node.target, ast.Name) and node.target.id not in self.assigned:
             # Python reads the target first.
             self.local(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
-        if text is not None:
-            self.assign_value(node.target, self.lower(node.value), node, text)
+        self.assign_value(node.target, self.lower(node.value), node, BINARY[type(node.op)])
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         """x: T = value. The annotation is for readers; the type follows from the values."""

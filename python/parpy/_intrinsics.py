@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _operators
+from . import _operators, _reductions
 from . import math as parpy_math
 
 
@@ -104,6 +104,7 @@ def _rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield _operators.minimum, Intrinsic("minimum", "op", "minimum", 2, 2)
     yield _operators.convert, Intrinsic("convert", "convert_to", "", 2, 2)
     yield _operators.label, Intrinsic("parpy.label", "misplaced_label", "", 0, _MANY)
+    yield from _reduction_rows()
     yield from _numpy_rows()
 
 
@@ -135,6 +136,15 @@ def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield math.lcm, Intrinsic("math.lcm", "fold", "lcm", 2, _MANY)
 
 
+REDUCTIONS = ("sum", "prod", "min", "max", "any", "all", "mean")
+
+
+def _reduction_rows() -> Iterator[tuple[Any, Intrinsic]]:
+    for name in REDUCTIONS:
+        yield getattr(_reductions, name), Intrinsic(f"parpy.{name}", "reduce", name, 1, 3)
+        yield getattr(np, name), Intrinsic(f"np.{name}", "reduce", name, 1, 2)
+
+
 def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
     for count, names in _UFUNCS.items():
         for name, op in names.items():
@@ -144,6 +154,8 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield np.logical_or, Intrinsic("np.logical_or", "logical", "or", 2, 2)
     yield np.logical_xor, Intrinsic("np.logical_xor", "logical", "!=", 2, 2)
     yield np.where, Intrinsic("np.where", "op", "select", 3, 3)
+    yield np.matmul, Intrinsic("np.matmul", "op", "matmul", 2, 2)
+    yield np.dot, Intrinsic("np.dot", "op", "matmul", 2, 2)
     yield np.clip, Intrinsic("np.clip", "clip", "", 3, 3)
     yield np.divmod, Intrinsic("np.divmod", "misplaced_divmod", "", 2, 2)
     for name in (

@@ -1,12 +1,14 @@
 // The reference interpreter (eval.h): statements, variables, memory. Operators are in eval_ops.cpp.
 #include "ir/eval.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
 #include <unordered_map>
 
 #include "ir/eval_ops.h"
+#include "ir/eval_slices.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
 
@@ -203,7 +205,28 @@ private:
     }
 
     // As Python: the right-hand side first, or for an update the element first.
+    // How statements over slices reach variables and memory.
+    SliceHost slices(Frame& frame) {
+        return {[&](const Expr& e) { return expr(frame, e); },
+                [&](const Var& var, Span span) { return array(frame, var, span); },
+                [&](const Expr& e, std::span<const Constant> operands) {
+                    const std::size_t typed = e.op == Op::kSelect ? 1 : 0;
+                    return apply(e.op, e.operands[typed]->type.scalar, e.type.scalar, operands,
+                                 e.span);
+                },
+                [&](const Store& s, Constant old, Constant value) {
+                    const Scalar type = s.array->type.scalar;
+                    return apply(*s.update, type, type, {old, value}, s.span);
+                },
+                [&](Span span, std::string message) { fail(span, std::move(message)); },
+                [&] { return failed(); }};
+    }
+
     void store(Frame& frame, const Store& s) {
+        if (std::ranges::any_of(s.indices, [](const Expr* e) { return is_of_slices(e->op); })) {
+            store_slices(slices(frame), s);
+            return;
+        }
         Constant value;
         if (!s.update) {
             value = expr(frame, *s.value);
@@ -432,6 +455,9 @@ private:
                 return e.constant;
             case Op::kVar:
                 return read(frame, *e.var, e.span);
+            case Op::kReduce:
+            case Op::kMatMul:
+                return evaluate_slices(slices(frame), e);
             case Op::kLoad: {
                 const std::byte* place =
                     element(frame, *e.var, e.operands, e.operands.size(), e.span);

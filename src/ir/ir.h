@@ -118,15 +118,24 @@ enum class Register : std::uint8_t {
     kWarp,
 };
 
+// The operands of a kSlice that its `index` says are there, in this order.
+enum SliceBound : int { kSliceBegin = 1, kSliceEnd = 2, kSliceStep = 4 };
+
+// The `index` of a kReduce; its `constant` is true where the reduced axes stay, with size 1. The
+// operand has the type that the reduction computes in: bool for kAny and kAll, a float for kMean.
+enum class SliceReduction : int { kSum, kProd, kMin, kMax, kAny, kAll, kMean };
+[[nodiscard]] std::string_view text(SliceReduction reduction);
+[[nodiscard]] std::optional<SliceReduction> slice_reduction_from_text(std::string_view text);
+
 struct Expr {
     Op op{};
     Type type;
     Span span;
     std::vector<Expr*> operands;
-    Constant constant{};         // kConst; surface kExtent: the rank demanded, if an integer
-    Var* var = nullptr;          // kVar, kLoad, kExtent, kArray, kAtomicAdd
-    int index = 0;               // kExtent
-    Register reg{};              // kRegister
+    Constant constant{};  // kConst, kReduce; surface kExtent: the rank demanded, if an integer
+    Var* var = nullptr;   // kVar, kLoad, kExtent, kArray, kAtomicAdd
+    int index = 0;        // kExtent, kSlice, kReduce
+    Register reg{};       // kRegister
     Function* callee = nullptr;  // kCall
 };
 

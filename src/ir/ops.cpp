@@ -28,6 +28,9 @@ constexpr std::array<std::string_view, 14> kRegisters = {
     "blockdim.y", "blockdim.z", "griddim.x", "griddim.y", "griddim.z", "lane",    "warp",
 };
 
+constexpr std::array<std::string_view, 7> kReductions = {"sum", "prod", "min", "max",
+                                                         "any", "all",  "mean"};
+
 // All operands of one scalar type: that type, else unknown.
 Type common_type(const std::vector<Expr*>& operands) {
     if (operands.empty()) {
@@ -50,6 +53,13 @@ Type special_result(const Expr& expr) {
                        : Type::unknown();
         case Op::kExtent:
             return Type::of(Scalar::kI64);
+        case Op::kSlice:
+        case Op::kNewAxis:
+            return Type::none();
+        case Op::kReduce:
+            return operand(0);
+        case Op::kMatMul:
+            return common_type(expr.operands);
         case Op::kCall:
             return expr.callee != nullptr ? expr.callee->result : Type::unknown();
         case Op::kConvert:
@@ -183,6 +193,27 @@ bool is_update(Op op) {
 
 bool is_comparison(Op op) {
     return op >= Op::kEq && op <= Op::kGe;
+}
+
+bool is_of_slices(Op op) {
+    return op >= Op::kSlice && op <= Op::kMatMul;
+}
+
+bool has_slices(const Expr& expr) {
+    return is_of_slices(expr.op) ||
+           std::ranges::any_of(expr.operands, [](const Expr* e) { return has_slices(*e); });
+}
+
+std::string_view text(SliceReduction reduction) {
+    return kReductions[static_cast<std::size_t>(reduction)];
+}
+
+std::optional<SliceReduction> slice_reduction_from_text(std::string_view text) {
+    const auto found = std::ranges::find(kReductions, text);
+    if (found == kReductions.end()) {
+        return std::nullopt;
+    }
+    return static_cast<SliceReduction>(found - kReductions.begin());
 }
 
 std::string_view text(Register reg) {

@@ -23,6 +23,10 @@ namespace parpy::ir {
 [[nodiscard]] bool is_update(Op op);
 [[nodiscard]] bool is_comparison(Op op);
 
+// Whether `expr` computes from whole arrays anywhere inside (the rows gone after lower_slices).
+[[nodiscard]] bool is_of_slices(Op op);
+[[nodiscard]] bool has_slices(const Expr& expr);
+
 [[nodiscard]] std::string_view text(Register reg);
 [[nodiscard]] std::optional<Register> register_from_text(std::string_view text);
 

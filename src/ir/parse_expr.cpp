@@ -334,6 +334,69 @@ std::vector<Expr*> ExprParser::list(std::string_view close) {
     return out;
 }
 
+std::vector<Expr*> ExprParser::subscripts() {
+    std::vector<Expr*> out;
+    while (!failed_ && !is("]")) {
+        out.push_back(subscript());
+        if (!accept(",")) {
+            break;
+        }
+    }
+    expect("]");
+    return out;
+}
+
+// An index, `begin:end:step` with what is there, or None.
+Expr* ExprParser::subscript() {
+    const Span start = peek().span;
+    if (accept("None")) {
+        return make(Op::kNewAxis, start);
+    }
+    Expr* slice = make(Op::kSlice, start);
+    const auto bound = [&](SliceBound which) {
+        if (!is(":") && !is(",") && !is("]")) {
+            slice->operands.push_back(expression());
+            slice->index |= which;
+        }
+    };
+    bound(kSliceBegin);
+    if (!is(":") && !slice->operands.empty()) {
+        return slice->operands[0];
+    }
+    expect(":");
+    bound(kSliceEnd);
+    if (accept(":")) {
+        bound(kSliceStep);
+    }
+    slice->span = span_since(start);
+    return slice;
+}
+
+// reduce(sum, operand, axis, …, keepdims)
+Expr* ExprParser::reduction(const Span& start) {
+    expect("(");
+    const Token which = expect(Kind::kName, "a reduction");
+    const auto known = slice_reduction_from_text(which.text);
+    if (!known) {
+        fail(which.span, "there is no reduction '" + std::string(which.text) + "'");
+    }
+    Expr* e = make(Op::kReduce, start);
+    e->index = static_cast<int>(known.value_or(SliceReduction::kSum));
+    e->constant.value = false;
+    expect(",");
+    e->operands.push_back(expression());
+    while (!failed_ && accept(",")) {
+        if (accept("keepdims")) {
+            e->constant.value = true;
+            break;
+        }
+        e->operands.push_back(expression());
+    }
+    expect(")");
+    e->span = span_since(start);
+    return e;
+}
+
 Expr* ExprParser::primary() {
     const Span start = peek().span;
     if (starts_literal()) {
@@ -363,7 +426,7 @@ Expr* ExprParser::primary() {
             expect("]");
             return of_variable(Op::kArray, var, start);
         }
-        std::vector<Expr*> indices = list("]");
+        std::vector<Expr*> indices = subscripts();
         Expr* e = of_variable(Op::kLoad, var, start);
         e->operands = std::move(indices);
         return e;
@@ -441,6 +504,9 @@ Expr* ExprParser::operation(const Token& token, const Span& start) {
         return e;
     }
     const auto op = op_from_text(token.text);
+    if (op == Op::kReduce) {
+        return reduction(start);
+    }
     if (!op) {
         return call(token, start);
     }

@@ -61,6 +61,7 @@ protected:
     // ------------------------------------------------------------ expressions
     Expr* expression();
     std::vector<Expr*> list(std::string_view close);
+    std::vector<Expr*> subscripts();  // up to and with the `]`
     Expr* make(Op op, const Span& span, std::vector<Expr*> operands = {});
 
     static constexpr int kMaxDepth = 400;
@@ -91,6 +92,8 @@ private:
     Expr* call(const Token& callee, const Span& start);
     Expr* of_variable(Op op, Var* var, const Span& start);
     Expr* hardware_register(const Token& token);
+    Expr* subscript();
+    Expr* reduction(const Span& start);
 
     [[nodiscard]] bool starts_literal() const;
     [[nodiscard]] bool starts_special_float(std::size_t ahead) const;  // f64.inf, float.nan, …

@@ -424,6 +424,18 @@ private:
         return names_(array) + "[" + list(indices, count) + "]";
     }
 
+    // `begin:end:step` with what is there.
+    std::string slice(const Expr& e) {
+        std::string out;
+        std::size_t next = 0;
+        for (const SliceBound bound : {kSliceBegin, kSliceEnd, kSliceStep}) {
+            const bool given = (e.index & bound) != 0 && next < e.operands.size();
+            out += bound == kSliceEnd || (bound == kSliceStep && given) ? ":" : "";
+            out += given ? expr(*e.operands[next++]) : "";
+        }
+        return out;
+    }
+
     std::string call(const std::string& name, const std::vector<Expr*>& operands) {
         return name + "(" + list(operands) + ")";
     }
@@ -446,6 +458,15 @@ private:
                 const auto* demanded = std::get_if<std::int64_t>(&e.constant.value);
                 return names_(*e.var) + ".shape[" + std::to_string(e.index) +
                        (demanded != nullptr ? " of " + std::to_string(*demanded) : "") + "]";
+            }
+            case Op::kSlice:
+                return slice(e);
+            case Op::kNewAxis:
+                return "None";
+            case Op::kReduce: {
+                const bool keeps = e.constant == Constant{true};
+                return "reduce(" + std::string(text(static_cast<SliceReduction>(e.index))) + ", " +
+                       list(e.operands) + (keeps ? ", keepdims)" : ")");
             }
             case Op::kRank:
             case Op::kSize:

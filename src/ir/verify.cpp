@@ -1,6 +1,7 @@
 // Checks the rules of each profile (verify.h). Says what is wrong and where; repairs nothing.
 #include "ir/verify.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -361,6 +362,14 @@ private:
     // What must hold whatever the types are.
     bool structure(const Expr& e) {
         switch (e.op) {
+            case Op::kSlice:
+            case Op::kNewAxis:
+            case Op::kReduce:
+            case Op::kMatMul:
+                if (from(Profile::kLoops)) {
+                    fail(e.span, "'" + print(e) + "' was not lowered");
+                }
+                return !e.operands.empty() || e.op != Op::kReduce;
             case Op::kVar:
             case Op::kLoad:
             case Op::kExtent:
@@ -419,11 +428,16 @@ private:
         if (!from(Profile::kTyped)) {
             return;
         }
-        if (count != array->type.rank) {
+        const auto new_axes = std::count_if(indices.begin(), indices.end(),
+                                            [](const Expr* e) { return e->op == Op::kNewAxis; });
+        if (count - static_cast<std::size_t>(new_axes) != array->type.rank) {
             fail(span, "array '" + array->name + "' has " + std::to_string(count) + " subscripts");
         }
         for (std::size_t i = 0; i < count; ++i) {
             const Expr& index = *indices[i];
+            if (index.op == Op::kSlice || index.op == Op::kNewAxis) {
+                continue;
+            }
             if (!index.type.is_scalar() || !is_integer(index.type.scalar)) {
                 fail(span,
                      "a subscript of '" + array->name + "' has type " + to_string(index.type));

@@ -10,12 +10,13 @@ namespace parpy::ir {
 enum class Profile {
     kSurface,  // as the frontend built it: types of variables and expressions may be unknown
     kTyped,   // every type known, none weak, operands as ops.def says; kPyInt/kPyFloat/kPyBool gone
-    kLoops,   // as kTyped; subscripts non-negative, loop variables not assigned nor live out
+    kLoops,   // as kTyped; no slices; subscripts non-negative, loop variables not assigned nor live
+              // out
     kMapped,  // as kLoops; every parallel loop has a level, every reduction its list
     kKernels,  // entry: host code that launches; no parallel For and no Gpu left in it. Kernels:
                // For loops with level kBlocks/kThreads (CUDA) or kVector (CPU) inside
-    kTarget,  // legalised: only what the target's emitter prints (no `update`, no mapping but
-              // kVector)
+    kTarget,   // legalised: only what the target's emitter prints (no `update`, no mapping but
+               // kVector)
 };
 
 // Reports P901 for each violation; true if there was none.

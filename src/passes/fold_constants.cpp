@@ -17,8 +17,10 @@ using namespace ir;
 
 namespace {
 
+// May be dropped: it does nothing but give a number. A slice also gives a shape.
 bool is_pure(const Expr& expr) {
-    return expr.op != Op::kCall && expr.op != Op::kAtomicAdd &&
+    return expr.op != Op::kCall && expr.op != Op::kAtomicAdd && expr.op != Op::kSlice &&
+           expr.op != Op::kNewAxis &&
            std::ranges::all_of(expr.operands, [](const Expr* e) { return is_pure(*e); });
 }
 

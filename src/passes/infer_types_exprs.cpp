@@ -51,6 +51,11 @@ Operand Typer::walk_value(Expr*& slot) {
     return operand;
 }
 
+Operand Typer::walk_scalar(Expr*& slot) {
+    const Operand operand = walk_value(slot);
+    return needs_scalar(*slot, operand.rank) ? operand : kUnknownOperand;
+}
+
 Operand Typer::walk(Expr*& slot) {
     switch (slot->op) {
         case Op::kConst:
@@ -73,6 +78,10 @@ Operand Typer::walk(Expr*& slot) {
             return walk_logical(slot);
         case Op::kSelect:
             return walk_select(slot);
+        case Op::kReduce:
+            return walk_reduce(slot);
+        case Op::kMatMul:
+            return walk_matmul(slot);
         default:
             return walk_operation(slot);
     }
@@ -94,15 +103,20 @@ Operand Typer::walk_const(Expr& expr) {
 
 Operand Typer::walk_var(Expr*& slot) {
     Var* var = slot->var;
-    if (var->type.is_array()) {
-        report(Code::kP204, slot->span, "array '" + var->name + "' is used as a number",
-               "give it subscripts: " + var->name +
-                   (var->type.rank == 1   ? "[i]"
-                    : var->type.rank == 2 ? "[i, j]"
-                                          : "[i, j, …]"));
-        return kUnknownOperand;
-    }
     Operand operand;
+    if (var->type.is_array()) {  // all of it: x[:, :]
+        operand.type = Type::of(var->type.scalar);
+        operand.rank = var->type.rank;
+        if (rewriting()) {
+            slot->op = Op::kLoad;
+            slot->type = operand.type;
+            for (int axis = 0; axis < operand.rank; ++axis) {
+                slot->operands.push_back(
+                    context_.module.make_expr(Op::kSlice, Type::none(), slot->span));
+            }
+        }
+        return operand;
+    }
     operand.type = var->type;
     if (var->origin.kind == Origin::Kind::kArgument && var->type.is(Scalar::kBool)) {
         operand.type.weak = true;  // Python's bool and np.bool_ cannot be told apart here
@@ -119,64 +133,6 @@ Operand Typer::walk_var(Expr*& slot) {
     } else if (const Type kept = kept_type(*var); kept != slot->type) {
         slot->type = kept;
         slot = Builder(context_.module, slot->span).convert(slot, storage(var->type).scalar);
-    }
-    return operand;
-}
-
-bool Typer::check_subscripts(const Var* array, std::size_t count, Span span) {
-    if (!array->type.is_array()) {
-        if (!array->type.is_unknown()) {
-            report(Code::kP204, span,
-                   "'" + array->name + "' is " + a_python_name(array->type) +
-                       " and takes no subscripts",
-                   "pass an array for '" + array->name + "'");
-        }
-        return false;
-    }
-    const std::size_t rank = array->type.rank;
-    if (count == rank) {
-        return true;
-    }
-    const std::string has = "'" + array->name + "' has " + std::to_string(rank) +
-                            (rank == 1 ? " dimension, but " : " dimensions, but ") +
-                            std::to_string(count) + (count == 1 ? " subscript" : " subscripts");
-    if (count > rank) {
-        report(Code::kP202, span, has, "remove " + std::to_string(count - rank) + " of them");
-    } else {
-        report(Code::kP202, span, has, "give one subscript per dimension; loop over the others");
-    }
-    return false;
-}
-
-void Typer::walk_index(Expr*& slot, const Var* array) {
-    const Operand index = walk_value(slot);
-    if (!index.type.is_scalar()) {
-        return;
-    }
-    if (!is_integer(index.type.scalar)) {
-        report(Code::kP203, slot->span,
-               "a subscript of '" + array->name + "' is " + a_python_name(index.type) +
-                   ", not an integer",
-               is_float(index.type.scalar) ? "convert it: int(…), or divide with '//'"
-                                           : "convert it: int(…)");
-        return;
-    }
-    if (rewriting()) {
-        slot = convert(slot, index.type, Type::of(index_scalar()));
-    }
-}
-
-Operand Typer::walk_load(Expr& expr) {
-    for (Expr*& index : expr.operands) {
-        walk_index(index, expr.var);
-    }
-    if (!check_subscripts(expr.var, expr.operands.size(), expr.span)) {
-        return kUnknownOperand;
-    }
-    Operand operand;
-    operand.type = Type::of(expr.var->type.scalar);
-    if (rewriting()) {
-        expr.type = operand.type;
     }
     return operand;
 }
@@ -251,6 +207,7 @@ Operand Typer::walk_convert(Expr*& slot) {
         return operand;
     }
     operand.type = to;
+    operand.rank = from.rank;
     if (rewriting()) {
         slot = convert(slot->operands[0], from.type, to);
     }
@@ -276,7 +233,7 @@ ArgumentKey Typer::argument_key(Expr*& slot) {
     }
     // Captured constants stay constants in the functions they are handed on to.
     const bool hands_on = slot->op == Op::kVar && slot->var->constant != nullptr;
-    const Operand operand = walk_value(slot);
+    const Operand operand = walk_scalar(slot);
     key.type = operand.type;
     if (hands_on) {
         key.constant = operand.constant;
@@ -352,20 +309,27 @@ Operand Typer::walk_call(Expr*& slot) {
 
 // ---------------------------------------------------------------- logic
 
-void Typer::walk_condition(Expr*& slot) {
+int Typer::walk_condition(Expr*& slot) {
     if (slot->op == Op::kAnd || slot->op == Op::kOr || slot->op == Op::kNot) {
+        int rank = 0;
         for (Expr*& operand : slot->operands) {
-            walk_condition(operand);
+            rank = std::max(rank, walk_condition(operand));
         }
         if (rewriting()) {
             slot->type = Type::of(Scalar::kBool);
         }
-        return;
+        return rank;
     }
     const Operand operand = walk_value(slot);
     if (rewriting() && operand.type.is_scalar()) {
         slot = truth(slot);
     }
+    return operand.rank;
+}
+
+void Typer::walk_test(Expr*& slot) {
+    const int rank = walk_condition(slot);
+    needs_scalar(*slot, rank);
 }
 
 // `a or b` is one of its operands, as in Python.
@@ -374,6 +338,7 @@ Operand Typer::walk_logical(Expr*& slot) {
     const Operand operands[2] = {walk_value(expr.operands[0]), walk_value(expr.operands[1])};
     const Operand &a = operands[0], &b = operands[1];
     Operand result;
+    result.rank = std::max(a.rank, b.rank);
     if (!a.type.is_scalar() || !b.type.is_scalar()) {
         return result;
     }
@@ -400,10 +365,11 @@ Operand Typer::walk_logical(Expr*& slot) {
 
 Operand Typer::walk_select(Expr*& slot) {
     Expr& expr = *slot;
-    walk_condition(expr.operands[0]);
+    const int rank = walk_condition(expr.operands[0]);
     const Operand a = walk_value(expr.operands[1]);
     const Operand b = walk_value(expr.operands[2]);
     Operand result;
+    result.rank = std::max({rank, a.rank, b.rank});
     if (!a.type.is_scalar() || !b.type.is_scalar()) {
         return result;
     }
@@ -425,7 +391,7 @@ Operand Typer::walk_operation(Expr*& slot) {
     if (expr.op == Op::kNot || expr.op == Op::kPyBool) {
         Operand result;
         result.type = Type::weak_of(Scalar::kBool);
-        walk_condition(expr.operands[0]);
+        result.rank = walk_condition(expr.operands[0]);
         if (rewriting()) {
             expr.type = Type::of(Scalar::kBool);
             slot = expr.op == Op::kPyBool ? expr.operands[0] : slot;
@@ -436,6 +402,9 @@ Operand Typer::walk_operation(Expr*& slot) {
         operands.push_back(walk_value(operand));
     }
     Operand result;
+    for (const Operand& operand : operands) {
+        result.rank = std::max(result.rank, operand.rank);
+    }
     if (expr.op == Op::kNeg || expr.op == Op::kPos) {
         const auto constant = expr.op == Op::kNeg ? negated(operands[0]) : operands[0].constant;
         if (constant && operands[0].type.weak) {

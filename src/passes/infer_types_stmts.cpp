@@ -1,4 +1,6 @@
 // Statements of infer_types, and the variables they assign.
+#include <algorithm>
+
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
@@ -127,13 +129,13 @@ void Typer::walk(Stmt& stmt, Body& out) {
             break;
         case StmtKind::kWhile: {
             auto& loop = static_cast<While&>(stmt);
-            walk_condition(loop.condition);
+            walk_test(loop.condition);
             walk(loop.body);
             break;
         }
         case StmtKind::kIf: {
             auto& branch = static_cast<If&>(stmt);
-            walk_condition(branch.condition);
+            walk_test(branch.condition);
             walk(branch.then_body);
             walk(branch.else_body);
             break;
@@ -150,7 +152,7 @@ void Typer::walk(Stmt& stmt, Body& out) {
             break;
         }
         case StmtKind::kAssert:
-            walk_condition(static_cast<Assert&>(stmt).condition);
+            walk_test(static_cast<Assert&>(stmt).condition);
             break;
         case StmtKind::kGpu:
             walk(static_cast<Gpu&>(stmt).body);
@@ -197,7 +199,7 @@ void Typer::walk_assign(Assign& stmt) {
     }
     Operand operands[2];
     operands[0].type = stmt.var->type;
-    operands[1] = walk_value(stmt.value);
+    operands[1] = walk_scalar(stmt.value);
     if (!operands[1].type.is_scalar()) {
         return;
     }
@@ -235,12 +237,18 @@ void Typer::walk_assign(Assign& stmt) {
 }
 
 void Typer::walk_store(Store& stmt, Body& out) {
-    for (Expr*& index : stmt.indices) {
-        walk_index(index, stmt.array);
-    }
     Operand operands[2];
+    for (Expr*& index : stmt.indices) {
+        const bool is_slice = index->op == Op::kSlice || index->op == Op::kNewAxis;
+        const int rank = walk_index(index, stmt.array);
+        operands[0].rank += is_slice ? rank : 0;
+        needs_scalar(*index, is_slice ? 0 : rank);
+    }
     operands[1] = walk_value(stmt.value);
-    if (!check_subscripts(stmt.array, stmt.indices.size(), stmt.span) || !rewriting()) {
+    if (operands[0].rank == 0) {
+        needs_scalar(*stmt.value, operands[1].rank);
+    }
+    if (!check_subscripts(stmt.array, stmt.indices, stmt.span) || !rewriting()) {
         return;
     }
     stmt.array->written = true;
@@ -259,6 +267,9 @@ void Typer::walk_store(Store& stmt, Body& out) {
         report(typing, stmt.span);
         return;
     }
+    if (operands[0].rank > 0 && !check_update(stmt, typing.result)) {
+        return;
+    }
     if (storage(typing.operand) == element && typing.result == element) {
         stmt.update = typing.op;
         stmt.value = convert(stmt.value, operands[1].type, element);
@@ -267,12 +278,19 @@ void Typer::walk_store(Store& stmt, Body& out) {
     // array[i] = element(array[i] <update> value), with i evaluated once.
     Builder b(context_.module, stmt.span);
     std::vector<Expr*> again;
-    for (Expr*& index : stmt.indices) {
+    const auto evaluate_once = [&](Expr*& index) {
         if (has_call(*index)) {
             Var* once = context_.module.make_var("index", index->type, index->span);
             instance_.webs.splits.push_back({once, "index"});
             out.push_back(b.assign(once, index));
             index = b.var(once);
+        }
+    };
+    for (Expr*& index : stmt.indices) {
+        if (index->op == Op::kSlice) {
+            std::ranges::for_each(index->operands, evaluate_once);
+        } else {
+            evaluate_once(index);
         }
         again.push_back(clone(context_.module, index));
     }
@@ -283,7 +301,7 @@ void Typer::walk_store(Store& stmt, Body& out) {
 }
 
 void Typer::walk_integer(Expr*& slot, Scalar scalar) {
-    const Operand operand = walk_value(slot);
+    const Operand operand = walk_scalar(slot);
     if (!operand.type.is_scalar()) {
         return;
     }
@@ -334,7 +352,7 @@ void Typer::walk_return(Return& stmt) {
                "store the result in an array argument");
         return;
     }
-    const Operand value = walk_value(stmt.value);
+    const Operand value = walk_scalar(stmt.value);
     if (!value.type.is_scalar()) {
         return;
     }

@@ -89,20 +89,28 @@ private:
 
     // ---- expressions: type of the expression in `slot`; kRewrite: the slot holds it, typed
     Operand walk(ir::Expr*& slot);         // any
-    Operand walk_value(ir::Expr*& slot);   // a scalar; anything else is an error and unknown
-    void walk_condition(ir::Expr*& slot);  // its truth
-    void walk_index(ir::Expr*& slot, const ir::Var* array);
+    Operand walk_value(ir::Expr*& slot);   // a scalar or slices; others are an error and unknown
+    Operand walk_scalar(ir::Expr*& slot);  // a scalar; anything else is an error and unknown
+    int walk_condition(ir::Expr*& slot);   // its truth; the rank
+    void walk_test(ir::Expr*& slot);       // the truth of a scalar
+    int walk_index(ir::Expr*& slot, const ir::Var* array);  // the rank it contributes
+    int walk_indices(std::vector<ir::Expr*>& indices, const ir::Var* array);  // of the element
+    bool needs_scalar(const ir::Expr& expr, int rank);
     void walk_integer(ir::Expr*& slot, ir::Scalar scalar);  // an argument of range()
     Operand walk_const(ir::Expr& expr);
     Operand walk_var(ir::Expr*& slot);
     Operand walk_load(ir::Expr& expr);
+    Operand walk_reduce(ir::Expr*& slot);
+    Operand walk_matmul(ir::Expr*& slot);
+    int check_axes(const ir::Expr& expr, int rank);  // the rank of the reduction's result
     Operand walk_shape(ir::Expr*& slot);
     Operand walk_call(ir::Expr*& slot);
     Operand walk_convert(ir::Expr*& slot);
     Operand walk_logical(ir::Expr*& slot);
     Operand walk_select(ir::Expr*& slot);
     Operand walk_operation(ir::Expr*& slot);
-    bool check_subscripts(const ir::Var* array, std::size_t count, Span span);
+    bool check_subscripts(const ir::Var* array, const std::vector<ir::Expr*>& indices, Span span);
+    bool check_update(const ir::Store& stmt, const ir::Type& result);
     ArgumentKey argument_key(ir::Expr*& slot);
 
     // ---- rewriting

@@ -306,8 +306,12 @@ void wrap_in_gpu(Module& module, Function& entry) {
         return;
     }
     auto* gpu = module.make<Gpu>(entry.span);
-    gpu->body = std::move(entry.body);
-    entry.body = {gpu};
+    // Scratch memory is made by the host; lower_slices puts it in front of all else.
+    const auto alloc = std::find_if(entry.body.rbegin(), entry.body.rend(),
+                                    [](const Stmt* s) { return s->kind == StmtKind::kAlloc; });
+    gpu->body.assign(alloc.base(), entry.body.end());
+    entry.body.erase(alloc.base(), entry.body.end());
+    entry.body.push_back(gpu);
     if (last != nullptr) entry.body.push_back(last);
 }
 

@@ -206,7 +206,7 @@ private:
             if (mine == nullptr) {
                 mine = module_.make_var(var->name, var->type, var->span);
                 mine->dims = var->dims;
-                mine->space = var->space;
+                mine->space = var->space == Space::kScratch ? Space::kGlobal : var->space;
                 mine->written = var->written;
                 mine->aliased = var->aliased;
                 mine->constant = var->constant;

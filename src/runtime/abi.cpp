@@ -2,6 +2,10 @@
 // half stands in thread_pool.cpp.
 #include "runtime/abi.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
 #include "runtime/context.h"
 
 namespace {
@@ -44,9 +48,16 @@ extern "C" int parpy_launch_overlapped(ParpyContext* context, int index, unsigne
 extern "C" void* parpy_scratch(ParpyContext* context, std::int64_t bytes) {
     if (context->error) return nullptr;
     if (context->session == nullptr) {
-        context->fail(
-            {parpy::Code::kP900, "device memory asked for outside of a device program", {}});
-        return nullptr;
+        const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
+        void* memory = std::calloc(size, 1);
+        if (memory == nullptr) {
+            context->fail({parpy::Code::kP561,
+                           "no memory for an array of " + std::to_string(bytes) + " bytes",
+                           {}});
+            return nullptr;
+        }
+        context->scratch.emplace_back(memory, &std::free);
+        return memory;
     }
     parpy::RuntimeError error;
     void* memory = context->session->scratch(bytes, error);

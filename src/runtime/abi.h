@@ -43,7 +43,7 @@ int parpy_launch(ParpyContext*, int index, unsigned grid_x, unsigned grid_y, uns
 int parpy_launch_overlapped(ParpyContext*, int index, unsigned grid_x, unsigned grid_y,
                             unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                             unsigned shared_bytes, void** arguments);
-// Zero-filled (in stream order) scratch memory on the device, released in stream order when the
-// call ends.
+// Zero-filled scratch memory where the program's kernels run, for the duration of the call; on a
+// device in stream order.
 void* parpy_scratch(ParpyContext*, std::int64_t bytes);
 }

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <vector>
 
 #include "runtime/abi.h"
 #include "runtime/executable.h"
@@ -32,8 +34,9 @@ public:
 }  // namespace parpy
 
 struct ParpyContext {
-    parpy::DeviceSession* session = nullptr;     // not owned; null on the CPU
-    std::unique_ptr<parpy::RuntimeError> error;  // the first one; null: none
+    parpy::DeviceSession* session = nullptr;                           // not owned; null on the CPU
+    std::unique_ptr<parpy::RuntimeError> error;                        // the first one; null: none
+    std::vector<std::unique_ptr<void, decltype(&std::free)>> scratch;  // of CPU programs
 
     // Keeps the first error; returns the value that generated code passes on as a failure.
     int fail(parpy::RuntimeError e) {

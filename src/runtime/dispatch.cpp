@@ -436,13 +436,23 @@ bool Specializations::generalize(Arguments arguments) {
     return true;
 }
 
+namespace {
+
+bool needs_sizes(const Specializations::Failure& failure) {
+    return std::ranges::any_of(failure.diagnostics.all(), [](const Diagnostic& d) {
+        return d.code == Code::kP222 || d.code == Code::kP227;
+    });
+}
+
+}  // namespace
+
 const Specialization* Specializations::find_or_build(Arguments arguments, const Build& build,
                                                      Failure& failure) {
     std::unique_lock lock(mutex_);
     for (;;) {
         const State& state = *state_.load(std::memory_order_relaxed);
         if (const Specialization* found = find(state, arguments)) return found;
-        if (generalize(arguments)) continue;
+        if (!fixed_ && generalize(arguments)) continue;
 
         const std::uint64_t aliased = overlapping(arguments, written_);
         // What the general program does not accept is compiled for its own values.
@@ -483,6 +493,14 @@ const Specialization* Specializations::find_or_build(Arguments arguments, const 
         lock.lock();
         std::erase(pending_, pending);
         pending->done = true;
+        if (made == nullptr && state.generality.any && needs_sizes(failure)) {
+            // What is known of the sizes is needed after all: this function stays specialised.
+            failure = {};
+            fixed_ = true;
+            publish({}, state_.load(std::memory_order_relaxed)->capacity);
+            built_.notify_all();
+            continue;
+        }
         pending->failed = made == nullptr;
         if (made == nullptr) {
             pending->failure = failure;

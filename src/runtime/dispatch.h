@@ -163,6 +163,7 @@ private:
         std::vector<std::vector<std::int64_t>> extents, strides;
     };
     std::vector<History> history_;
+    bool fixed_ = false;  // nothing is generalised
     std::size_t builds_ = 0;
 };
 

@@ -3,6 +3,6 @@ import parpy
 
 @parpy.jit
 def f(x, n):
-    x[0] = x[1:n]
-    x[1] = x[None, 0]
+    x[0] = x[1:n][0]
+    x[1] = x[..., 0]
     x[2] = (n + 1)[0]

@@ -1,0 +1,15 @@
+import numpy as np
+
+import parpy
+
+
+@parpy.jit
+def f(x, y, n):
+    for i in range(n):
+        for j in range(n):
+            y[i:j] = x[j:i]
+            y[:] = x[:: i - j]
+
+
+def call():
+    f(np.zeros(4), np.zeros(5), 4)

@@ -1,0 +1,16 @@
+import numpy as np
+
+import parpy
+
+
+@parpy.jit
+def f(x, y):
+    a = x[1, :]
+    if x[0, :] > 0:
+        y[0] = x[0, :] * 2
+    y[1] = y[x[:, 0] @ 2 : 3]
+    y[2] = parpy.sum(x[:, :], axis=1)
+
+
+def call():
+    f(np.zeros((4, 4)), np.zeros(5))

@@ -1,0 +1,585 @@
+"""Statements over slices: the interpreter, the CPU and the CUDA text on the SIMT stand-in give what NumPy gives.
+
+`check` compares with the Python function itself (what `seq=True` runs).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import backends
+import parpy
+import simt
+from parpy import threads
+
+rng = np.random.default_rng(3)
+needs_compiler = pytest.mark.skipif(simt.COMPILER is None, reason="no C++ compiler")
+
+
+def check(function, arguments, mapping=None, tolerance=0.0, on=("eval", "cpu", "simt")):
+    """All back ends, without a mapping and with the one given."""
+    want = simt.copies(arguments)
+    with np.errstate(all="ignore"):
+        function(*want, seq=True)
+    for backend in on:
+        if backend == "simt" and simt.COMPILER is None:
+            continue
+        for loops in ({}, mapping) if mapping else ({},):
+            got = simt.copies(arguments)
+            if backend == "simt":
+                simt.run(function, got, loops)
+            else:
+                backends.run(backend, function, got, loops)
+            for expected, actual in zip(want, got, strict=True):
+                if isinstance(expected, np.ndarray):
+                    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance, err_msg=backend)
+
+
+def ints(*shape, dtype=np.float64):
+    return rng.integers(-5, 6, shape).astype(dtype)
+
+
+# ---------------------------------------------------------------- elementwise
+
+
+@parpy.jit
+def mixed(y, x, z, j):
+    parpy.label("N")
+    y[:] = x[1:, j] * 2 + z[::-1]
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 40])
+def test_mixed_subscripts(n):
+    check(mixed, (ints(n), ints(n + 1, 3), ints(n), 2), {"N": 64})
+
+
+@parpy.jit
+def stencil(y, x):
+    parpy.label("N")
+    parpy.label("M")
+    y[1:-1, 1:-1] = x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:] - 4 * x[1:-1, 1:-1]
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 3), (9, 20), (1, 5), (2, 7)])
+def test_stencil(shape):
+    check(stencil, (ints(*shape), ints(*shape)), {"N": 8, "M": 32})
+
+
+@parpy.jit
+def broadcasting(y, row, column, s):
+    parpy.label("N")
+    parpy.label("M")
+    y[:, :] = row[:] * column[:, :] + s
+    y[:, 1:2] += column[:, :] * s
+    y[0:1, :] -= row[:]
+    y[:, :] *= row[None, :]
+
+
+def test_broadcasting():
+    check(broadcasting, (ints(6, 9), ints(9), ints(6, 1), 3.0), {"N": 6, "M": 32})
+
+
+@parpy.jit
+def outer(y, a, b):
+    y[:, :] = a[:, None] * b[np.newaxis, :]
+
+
+def test_new_axes():
+    check(outer, (ints(4, 5), ints(4), ints(5)))
+
+
+@parpy.jit
+def whole(y, x, z):
+    parpy.label("N")
+    y[:] = x + z * 2
+    z[:] = 0
+
+
+def test_whole_arrays():
+    check(whole, (ints(9), ints(9), ints(9)), {"N": 32})
+
+
+@parpy.jit
+def clamped(y, x):
+    y[0:3] = x[-3:100]
+    y[3:5] = x[-100:2]
+    y[5:5] = x[40:50]
+    y[5:7] = x[6:4:-1]
+    y[7:10] = x[2::-1]
+    y[10:14] = x[100:5:-2]
+    y[14:17] = x[-1:-4:-1]
+    y[17:19] = x[:-13:-7]
+    y[None:2] = x[None:2:None]
+
+
+def test_clamping():
+    check(clamped, (np.zeros(20), np.arange(12.0)))
+
+
+@parpy.jit
+def in_loops(a, n):
+    for i in range(n):
+        a[i, i:] -= a[i, i] * 2
+        a[i + 1 :, i] += a[i + 1 :, n - 1] * a[i, i]
+        a[i, :i] = a[i, n - i : n][::1] if False else a[i, n - i :]
+
+
+@parpy.jit
+def triangles(a, b, n):
+    parpy.label("N")
+    for i in range(n):
+        a[i, i:] = b[i, i:] * 2
+        a[i, :i] = b[i, n - i :]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 9])
+def test_bounds_that_loops_count(n):
+    check(triangles, (ints(n, n), ints(n, n), n), {"N": 16})
+
+
+@parpy.jit
+def elimination(a, n):
+    for i in range(n):
+        for j in range(i):
+            a[i, j] = a[i, j] - parpy.sum(a[i, :j] * a[:j, j])
+            a[i, j] /= a[j, j]
+        a[i, i:] -= a[i, :i] @ a[:i, i:]
+
+
+def test_lu():
+    a = rng.random((8, 8)) + 8 * np.eye(8)
+    check(elimination, (a, 8), tolerance=1e-12)
+
+
+@parpy.jit
+def choices(y, x, z):
+    parpy.label("N")
+    y[:] = np.where(x[:] > z[:], x[:], -z[:])
+    parpy.label("N")
+    y[:] += np.minimum(x[:], 1.0) ** 2 + abs(z[:])
+
+
+def test_choices():
+    check(choices, (ints(33), ints(33), ints(33)), {"N": 64}, 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint64, np.float16, np.float32, np.complex64, bool])
+def test_types(dtype):
+    @parpy.jit
+    def convert(y, x):
+        y[:] = x[:]
+
+    @parpy.jit
+    def combine(y, x):
+        y[1:] = x[1:] * x[:-1]
+
+    check(convert, (np.zeros(9, np.complex128), ints(9, dtype=dtype)))
+    check(combine, (np.zeros(9, dtype), ints(9, dtype=dtype)))
+
+
+# ---------------------------------------------------------------- what is read while it is written
+
+
+@parpy.jit
+def shift_up(a):
+    parpy.label("N")
+    a[1:] = a[:-1]
+
+
+@parpy.jit
+def shift_down(a):
+    parpy.label("N")
+    a[:-1] = a[1:]
+
+
+@parpy.jit
+def smooth(a):
+    parpy.label("N")
+    a[1:-1] = (a[:-2] + a[2:]) / 2
+
+
+@parpy.jit
+def reverse(a):
+    parpy.label("N")
+    a[:] = a[::-1]
+
+
+@parpy.jit
+def by_first(a):
+    parpy.label("N")
+    a[:] = a[:] - a[0] + a[-1]
+
+
+@parpy.jit
+def accumulate(a):
+    parpy.label("N")
+    a[1:] += a[:-1]
+
+
+@parpy.jit
+def interleave(a):
+    parpy.label("N")
+    a[::2] = a[1::2]
+
+
+@pytest.mark.parametrize("function", [shift_up, shift_down, smooth, reverse, by_first, accumulate, interleave])
+@pytest.mark.parametrize("n", [2, 4, 70])
+def test_overlap(function, n):
+    check(function, (ints(n),), {"N": 32})
+
+
+@parpy.jit
+def time_steps(a, n):
+    for _ in range(n):
+        parpy.label("N")
+        parpy.label("M")
+        a[1:-1, 1:-1] = (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:]) * 0.25
+
+
+def test_overlap_in_a_loop():
+    check(time_steps, (ints(9, 12), 3), {"N": 8, "M": 32}, 1e-12)
+
+
+@parpy.jit
+def previous_row(a, n):
+    for i in range(1, n):
+        parpy.label("M")
+        a[i, 1:] = a[i - 1, :-1] + a[i, 1:]
+
+
+def test_other_rows():
+    check(previous_row, (ints(9, 12), 9), {"M": 32})
+
+
+@parpy.jit
+def transpose_in_place(a):
+    for i in range(3):
+        a[:, i] = a[i, :]
+
+
+def test_rows_and_columns():
+    check(transpose_in_place, (ints(5, 5),))
+
+
+@parpy.jit
+def two_names(a, b):
+    parpy.label("N")
+    a[1:] = b[:-1] * 2
+
+
+def test_arguments_that_overlap():
+    memory = ints(40)
+    want = memory.copy()
+    want[1:] = want[:-1] * 2
+    for mapping in ({}, {"N": 16}):
+        got = memory.copy()
+        two_names(got, got, opts=backends.options("cpu", mapping))
+        np.testing.assert_array_equal(got, want)
+
+
+def test_no_room_for_values():
+    @parpy.jit
+    def smooth_rows(a, n):
+        parpy.label("N")
+        for i in range(n):
+            a[i, 1:-1] = a[i, :-2] + a[i, 2:]
+
+    check(smooth_rows, (ints(4, 9), 4))
+    with pytest.raises(parpy.CompileError, match="also overwrites"):
+        smooth_rows(ints(4, 9), 4, opts=backends.options("cpu", {"N": 4}))
+
+
+def test_no_memory_for_values():
+    endless = np.lib.stride_tricks.as_strided(np.zeros(1), (2**45,), (0,))
+    with pytest.raises(parpy.BackendError, match="P561"):
+        shift_up(endless, opts=backends.options("cpu", {"N": 4}))
+
+
+# ---------------------------------------------------------------- reductions
+
+
+@parpy.jit
+def sum_rows(x, y):
+    parpy.label("N")
+    parpy.label("M")
+    y[:] = parpy.sum(x[:, :], axis=1)
+
+
+@parpy.jit
+def sum_all(x, y):
+    parpy.label("N")
+    parpy.label("M")
+    y[0] = parpy.sum(x[:, :])
+
+
+@parpy.jit
+def normalize(x, y):
+    parpy.label("N")
+    parpy.label("M")
+    y[:] = x[:] / parpy.sum(x[:])
+
+
+@parpy.jit
+def softmax(x, n):
+    parpy.label("N")
+    for i in range(n):
+        parpy.label("M")
+        parpy.label("K")
+        x[i, :] = parpy.math.exp(x[i, :] - parpy.max(x[i, :]))
+        parpy.label("M")
+        parpy.label("K")
+        x[i, :] /= parpy.sum(x[i, :])
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 40), (3, 0)])
+def test_sum_rows(shape):
+    check(sum_rows, (ints(*shape), ints(shape[0])), {"N": 5, "M": 64})
+
+
+@pytest.mark.parametrize("mapping", [{"M": 64}, {"N": 4, "M": 64}, {"N": 2, "M": 2048}])
+def test_sum_all(mapping):
+    check(sum_all, (ints(9, 70), ints(3)), mapping)
+
+
+def test_reduction_in_an_expression():
+    check(normalize, (rng.random(100) + 1, ints(100)), {"N": 64, "M": 64}, 1e-12)
+
+
+def test_softmax():
+    check(softmax, (ints(4, 70), 4), {"N": 4, "M": 32, "K": 32}, 1e-12)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "any", "all", "mean"])
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 1), (2, 0), (-1, 1)])
+def test_axes(name, axis):
+    space = {"parpy": parpy}
+    kept = 3 - (3 if axis is None else len(axis) if isinstance(axis, tuple) else 1)
+    target = f"y[{', '.join(':' * kept)}]" if kept else "y[0]"
+    text = f"def f(x, y):\n    {target} = parpy.{name}(x[:, :, :], axis={axis})\n"
+    import linecache
+
+    linecache.cache["axes.py"] = (len(text), None, text.splitlines(True), "axes.py")
+    exec(compile(text, "axes.py", "exec"), space)
+    x = ints(3, 4, 5)
+    y = np.zeros(np.sum(x, axis=axis).shape or (1,))
+    check(parpy.jit(space["f"]), (x, y), tolerance=1e-12, on=("eval", "cpu"))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "any", "all", "mean"])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.float16, np.float32, bool])
+def test_types_of_reductions(name, dtype):
+    reduction = getattr(parpy, name)
+
+    @parpy.jit
+    def f(x, y):
+        y[:] = reduction(x[:, :], axis=0)
+
+    x = rng.integers(0, 100, (20, 6)).astype(dtype)
+    result = reduction(x, axis=0)
+    check(f, (x, np.zeros(6, result.dtype)), tolerance=1e-6 if name in ("mean", "sum") else 0.0)
+    check(f, (x, np.zeros(6, np.complex128)), tolerance=1e-3 if dtype == np.float16 else 1e-6)
+
+
+@parpy.jit
+def keeping(x, y):
+    y[:, :] = x[:, :] - np.mean(x[:, :], axis=1, keepdims=True)
+    y[:, :] /= (x[:, :] * 2).max(axis=(0, 1), keepdims=True)
+
+
+def test_keepdims_and_methods():
+    check(keeping, (rng.random((4, 7)), np.zeros((4, 7))), tolerance=1e-12)
+
+
+@parpy.jit
+def conditions(x, y, n):
+    for i in range(n):
+        if i < 3 and parpy.sum(x[i, :]) > 0:
+            y[i] = parpy.max(x[i, :] if y[i] > 0 else -x[i, :])
+        elif parpy.any(x[i, :] > 4):
+            y[i] = parpy.sum(np.where(x[i, :] > 0, 1, 0))
+    k = 0
+    while parpy.sum(x[:k, 0]) < 6 and k < n:
+        k += 1
+    y[0] = k
+
+
+def test_reductions_in_conditions():
+    check(conditions, (ints(6, 9), ints(6), 6))
+
+
+@parpy.jit
+def nested(x, y):
+    y[:] = parpy.sum(x[:, :] / parpy.max(x[:, :], axis=1, keepdims=True), axis=0) + parpy.min(x[:, :])
+
+
+def test_reductions_of_reductions():
+    check(nested, (rng.random((5, 6)) + 1, ints(6)), tolerance=1e-12)
+
+
+def test_nan():
+    x = ints(3, 5)
+    x[1, 2] = np.nan
+
+    @parpy.jit
+    def f(x, y):
+        y[:] = parpy.max(x[:, :], axis=1) + parpy.min(x[:, :], axis=1)
+
+    check(f, (x, np.zeros(3)))
+
+
+def test_reduce_is_one_object():
+    assert parpy.reduce.sum is parpy.sum
+    assert parpy.reduce() == parpy.LoopPar().reduce()
+    assert parpy.sum(np.ones((2, 3)), axis=1).tolist() == [3, 3]
+
+
+# ---------------------------------------------------------------- contractions
+
+
+@parpy.jit
+def product(a, b, c):
+    parpy.label("N")
+    parpy.label("M")
+    parpy.label("K")
+    c[:, :] = a @ b
+
+
+@parpy.jit
+def vectors(a, v, y):
+    y[:] = np.dot(a[:, :], v[:]) + v[1:] @ a[1:, 1:].T if False else np.dot(a[:, :], v[:])
+    y[0] = np.dot(v[:], v[:])
+
+
+@parpy.jit
+def gemv(a, v, y, alpha):
+    parpy.label("N")
+    parpy.label("K")
+    y[:] = alpha * (a @ v) + y[:]
+
+
+@pytest.mark.parametrize("shapes", [((4, 5), (5, 6)), ((1, 1), (1, 1)), ((3, 0), (0, 2)), ((17, 33), (33, 9))])
+def test_matrix_product(shapes):
+    a, b = (ints(*shape) for shape in shapes)
+    check(product, (a, b, np.ones((a.shape[0], b.shape[1]))), {"N": 4, "M": 8, "K": 32})
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float32, np.float16, np.complex128, bool])
+def test_matrix_product_of(dtype):
+    a, b = ints(4, 5, dtype=dtype), ints(5, 6, dtype=dtype)
+    check(product, (a, b, np.ones((4, 6), dtype)), {"N": 4, "M": 32}, 1e-3 if dtype == np.float16 else 1e-6)
+
+
+def test_matrix_times_vector():
+    check(gemv, (ints(6, 9), ints(9), ints(6), 2.0), {"N": 6, "K": 32})
+
+
+# ---------------------------------------------------------------- fusion
+
+
+@parpy.jit
+def chain(x, y, z):
+    parpy.label("N")
+    y[:] = x[:] * 2
+    parpy.label("N")
+    z[:] = y[:] + 1
+    parpy.label("N")
+    x[1:] = y[1:]
+
+
+def test_chains_become_one_loop():
+    check(chain, (ints(50), ints(50), ints(50)), {"N": 64})
+    text = simt.cuda_text(chain, (ints(50), ints(50), ints(50)), {"N": 64})
+    assert len(simt.kernels(simt.split(text)[0])) == 2
+
+
+@parpy.jit
+def no_chain(x, y, z):
+    parpy.label("N")
+    y[:] = x[:] * 2
+    parpy.label("N")
+    z[:] = y[::-1] + 1
+
+
+def test_other_elements_are_no_chain():
+    check(no_chain, (ints(50), ints(50), ints(50)), {"N": 64})
+    text = simt.cuda_text(no_chain, (ints(50), ints(50), ints(50)), {"N": 64})
+    assert len(simt.kernels(simt.split(text)[0])) == 2
+
+
+# ---------------------------------------------------------------- sizes that change
+
+
+@parpy.jit
+def copy_part(y, x, a, b):
+    y[a:b] = x[1:-1]
+
+
+def test_sizes_that_change():
+    for n in range(3, 12):
+        x, y = ints(n), np.zeros(20)
+        copy_part(y, x, 2, n)
+        want = np.zeros(20)
+        want[2:n] = x[1:-1]
+        np.testing.assert_array_equal(y, want)
+        big, small = ints(n, 3), np.zeros((n, 3))
+        stencil(small, big)
+        want = np.zeros((n, 3))
+        stencil(want, big, seq=True)
+        np.testing.assert_array_equal(small, want)
+    assert parpy._jit.cache_info(stencil).run_time
+
+
+# ---------------------------------------------------------------- random statements
+
+
+def random_subscript(size, generator):
+    """Text of a slice of `size` elements of a dimension, and a size of that dimension."""
+    extra = int(generator.integers(0, 4))
+    before = int(generator.integers(0, extra + 1))
+    if generator.random() < 0.3:
+        begin, end = before + size - 1, before - 1
+        return f"{begin if generator.random() < 0.5 else begin - size - extra}:{end if end >= 0 else ''}:-1" if size else "0:0", max(size + extra, 1)
+    if generator.random() < 0.2 and size:
+        return f"{before}:{before + 2 * size - 1}:2", size * 2 + extra
+    begin = str(before) if before or generator.random() < 0.5 else ""
+    end = str(before + size) if extra > before else generator.choice(["", str(before + size + 3)])
+    if extra > before and generator.random() < 0.5:
+        end = str(before + size - (size + extra))
+    return f"{begin}:{end}", size + extra
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_statements(seed):
+    import linecache
+
+    generator = np.random.default_rng(seed)
+    rank = int(generator.integers(1, 4))
+    shape = [int(n) for n in generator.integers(0 if seed % 5 == 0 else 1, 6, rank)]
+    arrays = {}
+
+    def operand(name, may_stretch):
+        parts, sizes = [], []
+        skipped = int(generator.integers(0, rank)) if may_stretch else 0
+        for n in shape[skipped:]:
+            if generator.random() < 0.2:
+                index = int(generator.integers(-3, 3))
+                parts.append(str(index))
+                sizes.append(3)
+            stretched = may_stretch and generator.random() < 0.2
+            text, size = random_subscript(1 if stretched else n, generator)
+            parts.append(text)
+            sizes.append(size)
+        arrays[name] = generator.integers(-9, 10, sizes).astype(generator.choice(["float64", "int32", "float32"]))
+        return f"{name}[{', '.join(parts)}]"
+
+    target = operand("y", False)
+    terms = [operand(f"x{i}", True) for i in range(int(generator.integers(1, 4)))]
+    text = f"def f({', '.join(arrays)}):\n"
+    text += "".join(f"    parpy.label('L{i}')\n" for i in range(rank))
+    text += f"    {target} = {' + '.join(f'{t} * {i + 2}' for i, t in enumerate(terms))}\n"
+    linecache.cache["random.py"] = (len(text), None, text.splitlines(True), "random.py")
+    space = {"parpy": parpy}
+    exec(compile(text, "random.py", "exec"), space)
+    mapping = {f"L{i}": 32 for i in range(rank)} if rank < 3 else {"L0": 4, "L2": 32}
+    check(parpy.jit(space["f"]), tuple(arrays.values()), mapping)
