@@ -239,6 +239,8 @@ void bind_expressions(nb::class_<Module>& module) {
         .def("convert", make_convert, "operand"_a, "scalar"_a, "span"_a, kOwned)
         .def("call", make_call, "callee"_a, "operands"_a, "span"_a, kOwned)
         .def(
+            "set_inline", [](Module&, Expr* call) { call->index = ir::kInlineCall; }, "call"_a)
+        .def(
             "add_operand",
             [](Module&, Expr* call, Expr* operand) { call->operands.push_back(operand); }, "call"_a,
             "operand"_a);

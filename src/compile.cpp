@@ -11,6 +11,7 @@
 #include "passes/fold_constants.h"
 #include "passes/infer_reductions.h"
 #include "passes/infer_types.h"
+#include "passes/inline_calls.h"
 #include "passes/legalize_cpu.h"
 #include "passes/legalize_cuda_barriers.h"
 #include "passes/legalize_cuda_calls.h"
@@ -48,6 +49,8 @@ const std::vector<Row>& table() {
     static const std::vector<Row> rows = {
         {{"check-labels", check_labels, kSurface,
           "before anything is folded away: a label in a branch that the call rules out is no mistake"}, On::kAll},
+        {{"inline-calls", inline_calls, kSurface,
+          "before types are inferred: afterwards a function is copied for each combination of arguments"}, On::kAll},
         {{"specialize-arguments", specialize_arguments, kSurface,
           "first of all that depend on the call: types and shapes come from its arguments"}, On::kAll},
         {{"infer-types", infer_types, kTyped,

@@ -268,6 +268,20 @@ class Calls(Expressions):
             return self.poison(node)
         return self._convert(node, node.args[0], scalar)
 
+    def lower_inline(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        """parpy.builtin.inline(f(x)): the call, marked."""
+        argument = node.args[0]
+        if isinstance(argument, ast.Call):
+            binding = self.resolve(argument.func)
+            if binding is not None and self.is_function(binding.value):
+                self.rely_on(binding)
+                call = self._call_function(argument, source_of(binding.value))
+                if self.calls and self.calls[-1][0] is call:
+                    self.module.set_inline(call)
+                return call
+        self.error("P023", argument, "'inline' takes a call of a jit function", "write inline(f(x))")
+        return self.poison(node)
+
     def lower_len(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         argument = node.args[0]
         span = self.span(node)

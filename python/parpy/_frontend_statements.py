@@ -157,9 +157,9 @@ class Statements(Calls):
             )
             self.give_up_on(node)
             return
-        if any(isinstance(part, ast.Slice) for target in node.targets for part in ast.walk(target)) and not _is_constant(
-            node.value
-        ):
+        if any(
+            isinstance(part, ast.Slice) for target in node.targets for part in ast.walk(target)
+        ) and not _is_constant(node.value):
             self.error(
                 "P016",
                 node,

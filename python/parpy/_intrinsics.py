@@ -103,6 +103,7 @@ def _rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield _operators.maximum, Intrinsic("maximum", "op", "maximum", 2, 2)
     yield _operators.minimum, Intrinsic("minimum", "op", "minimum", 2, 2)
     yield _operators.convert, Intrinsic("convert", "convert_to", "", 2, 2)
+    yield _operators.inline, Intrinsic("inline", "inline", "", 1, 1)
     yield _operators.label, Intrinsic("parpy.label", "misplaced_label", "", 0, _MANY)
     yield from _reduction_rows()
     yield from _numpy_rows()

@@ -43,6 +43,14 @@ class _Gpu:
 gpu = _Gpu()
 
 
+def inline(value: Any) -> Any:
+    """`inline(f(x))` puts the body of the jit function `f` in place of its call, so that its labels count.
+
+    In Python it is the value of the call.
+    """
+    return value
+
+
 def maximum(a: Any, b: Any) -> Any:
     """The greater of two scalars or arrays, element by element; NaN wins, as in np.maximum."""
     return np.maximum(a, b)

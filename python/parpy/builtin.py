@@ -1,5 +1,5 @@
 """Operators of compiled code beyond Python's own. All of them also work in plain Python."""
 
-from ._operators import convert, gpu, inf, label, maximum, minimum
+from ._operators import convert, gpu, inf, inline, label, maximum, minimum
 
-__all__ = ["convert", "gpu", "inf", "label", "maximum", "minimum"]
+__all__ = ["convert", "gpu", "inf", "inline", "label", "maximum", "minimum"]

@@ -127,6 +127,9 @@ enum class SliceReduction : int { kSum, kProd, kMin, kMax, kAny, kAll, kMean };
 [[nodiscard]] std::string_view text(SliceReduction reduction);
 [[nodiscard]] std::optional<SliceReduction> slice_reduction_from_text(std::string_view text);
 
+// The `index` of a kCall that inline_calls replaces by the body of its callee.
+inline constexpr int kInlineCall = 1;
+
 struct Expr {
     Op op{};
     Type type;
@@ -134,7 +137,7 @@ struct Expr {
     std::vector<Expr*> operands;
     Constant constant{};  // kConst, kReduce; surface kExtent: the rank demanded, if an integer
     Var* var = nullptr;   // kVar, kLoad, kExtent, kArray, kAtomicAdd
-    int index = 0;        // kExtent, kSlice, kReduce
+    int index = 0;        // kExtent, kSlice, kReduce; surface kCall: kInlineCall or 0
     Register reg{};       // kRegister
     Function* callee = nullptr;  // kCall
 };

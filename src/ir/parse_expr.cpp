@@ -414,8 +414,10 @@ Expr* ExprParser::primary() {
     if (token.text.starts_with('$')) {
         return hardware_register(token);
     }
-    if (token.text == "call" && peek().kind == Kind::kName) {
-        return call(next(), start);
+    if ((token.text == "call" || token.text == "inline") && peek().kind == Kind::kName) {
+        Expr* e = call(next(), start);
+        e->index = token.text == "inline" ? kInlineCall : 0;
+        return e;
     }
     if (is("(")) {
         return operation(token, start);

@@ -478,7 +478,11 @@ private:
             case Op::kCall: {
                 const std::string& name = e.callee->name;
                 const bool reserved = op_from_text(name) || scalar_from_name(name);
-                return call((reserved ? "call " : "") + name, e.operands);
+                return call((e.index == kInlineCall ? "inline "
+                             : reserved             ? "call "
+                                                    : "") +
+                                name,
+                            e.operands);
             }
             case Op::kAtomicAdd: {
                 const std::size_t rank = e.operands.size() - 1;

@@ -14,6 +14,24 @@ namespace {
 
 const Operand kUnknownOperand{};
 
+// An array of which `expr` uses all elements as they are; null if there is none.
+const Expr* whole_array(const Expr& expr) {
+    if (expr.op == Op::kReduce || expr.op == Op::kMatMul) {
+        return nullptr;
+    }
+    const auto takes_all = [](const Expr* e) { return e->op == Op::kSlice && e->operands.empty(); };
+    if (expr.op == Op::kLoad) {
+        const bool all = !expr.operands.empty() && std::ranges::all_of(expr.operands, takes_all);
+        return all ? &expr : nullptr;
+    }
+    for (const Expr* operand : expr.operands) {
+        if (const Expr* found = whole_array(*operand)) {
+            return found;
+        }
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 bool Typer::check_subscripts(const Var* array, const std::vector<Expr*>& indices, Span span) {
@@ -107,15 +125,13 @@ bool Typer::needs_scalar(const Expr& expr, int rank) {
     if (rank == 0) {
         return true;
     }
-    const bool whole = expr.op == Op::kLoad && std::ranges::all_of(expr.operands, [](Expr* e) {
-                           return e->op == Op::kSlice && e->operands.empty();
-                       });
-    if (whole) {
-        report(Code::kP204, expr.span, "array '" + expr.var->name + "' is used as a number",
-               "give it subscripts: " + expr.var->name +
-                   (rank == 1   ? "[i]"
-                    : rank == 2 ? "[i, j]"
-                                : "[i, j, …]"));
+    if (const Expr* whole = whole_array(expr)) {
+        const int dimensions = whole->var->type.rank;
+        report(Code::kP204, whole->span, "array '" + whole->var->name + "' is used as a number",
+               "give it subscripts: " + whole->var->name +
+                   (dimensions == 1   ? "[i]"
+                    : dimensions == 2 ? "[i, j]"
+                                      : "[i, j, …]"));
     } else {
         report(Code::kP223, expr.span,
                "an array with " + std::to_string(rank) +

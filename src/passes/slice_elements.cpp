@@ -66,25 +66,22 @@ Op update_of(SliceReduction which, Scalar type) {
 
 // Values that two subscripts of one dimension never share, whatever the loops count.
 bool disjoint(const Subscript& a, const Subscript& b) {
-    const auto first = [](const Subscript& s) {
-        return linear(s.is_slice() ? *s.begin : *s.index);
-    };
     const auto step = [](const Subscript& s) {
         return s.is_slice() ? constant_integer(s.step) : std::optional<std::int64_t>(0);
     };
     const auto sa = step(a);
     const auto sb = step(b);
-    if (!sa || !sb) {
+    if (!sa || !sb || !a.first || !b.first) {
         return false;
     }
     if (*sa == *sb && *sa != 0) {
-        const auto shift = (first(a) - first(b)).value();
+        const auto shift = (*a.first - *b.first).value();
         if (shift && *shift % *sa != 0) {
             return true;
         }
     }
     const auto end = [&](const Subscript& s, std::int64_t stride, bool upper) {
-        Linear at = first(s);
+        Linear at = *s.first;
         if (stride != 0 && (stride > 0) == upper) {
             Linear span = s.length.form;
             span.constant -= 1;
@@ -119,7 +116,7 @@ SliceElements::SliceElements(PassContext& context, Shapes& shapes, Span span, Bo
 SliceLoop* SliceElements::open(const Extent& length) {
     constexpr const char* kNames[] = {"i", "j", "k", "l", "m"};
     SliceLoop& loop = made_.emplace_back();
-    loop.length = length;
+    loop.length = shapes_.held(length);
     loop.var =
         builder_.scalar(kNames[std::min<std::size_t>(loops_.size(), 4)], length.value->type.scalar);
     if (!labels_.empty()) {
@@ -348,8 +345,7 @@ void SliceElements::note_hazard(const Expr& load, const Place& place) {
             counts[axis] == target.loops[level] &&
             (linear(*reads[axis]->step) - linear(*writes[axis]->step)).value() == 0;
         const auto shift =
-            in_step ? (linear(*reads[axis]->begin) - linear(*writes[axis]->begin)).value()
-                    : std::nullopt;
+            in_step ? (*reads[axis]->first - *writes[axis]->first).value() : std::nullopt;
         const auto step = constant_integer(writes[axis]->step);
         same_element = same_element && (level >= around || shift == 0);
         known = known && shift && step && *shift % *step == 0;

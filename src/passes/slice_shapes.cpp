@@ -213,6 +213,12 @@ const Expr* Shapes::once(Expr* value, const char* name) {
     return builder_.var(var);
 }
 
+Extent Shapes::held(const Extent& length) {
+    Extent result = length;
+    result.value = once(clone(context_.module, length.value), "size");
+    return result;
+}
+
 Shapes::Bound Shapes::size(const Dim& dim) {
     if (dim.extent) {
         return {builder_.integer(*dim.extent, index_type()), Interval::exactly(*dim.extent)};
@@ -258,6 +264,7 @@ Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
     result.begin = builder_.integer(0, index_type());
     result.step = builder_.integer(1, index_type());
     result.length = extent(1);
+    result.first = Linear{};
     Interval direction = Interval::exactly(1);
     if (step != nullptr) {
         const auto constant = constant_integer(step);
@@ -321,9 +328,9 @@ Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
     // Sizes are compared as they are written, before parts of them become variables.
     result.length.written = count(*first.value, *last.value);
     result.length.form = linear(*result.length.written);
+    result.first = linear(*first.value);
     result.begin = once(first.value, "begin");
-    const Expr* const stop = once(last.value, "end");
-    result.length.value = once(count(*result.begin, *stop), "size");
+    result.length.value = count(*result.begin, *last.value);
     return result;
 }
 
@@ -337,7 +344,13 @@ std::vector<Subscript> Shapes::subscripts(const Var& array, const std::vector<Ex
         } else if (index->op == Op::kSlice) {
             result.push_back(slice(array.dims[axis++], *index));
         } else {
-            result.emplace_back().index = index;
+            Subscript& added = result.emplace_back();
+            added.index = index;
+            const auto constant = constant_integer(index);
+            const Interval range = constant ? Interval::exactly(*constant) : intervals_.of(index);
+            if (range.low >= 0 || range.high < 0) {
+                added.first = linear(*bound(*index, array.dims[axis]).value);
+            }
             ++axis;
         }
     }

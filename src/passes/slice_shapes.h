@@ -41,6 +41,8 @@ struct Subscript {
     const ir::Expr* begin = nullptr;  // a slice: element number i of it is begin + step * i
     const ir::Expr* step = nullptr;
     Extent length;  // of a slice or new axis
+    // The index, or begin of the slice, counted from the start; empty if its sign is not known.
+    std::optional<Linear> first;
 
     [[nodiscard]] bool is_slice() const { return begin != nullptr; }
     [[nodiscard]] bool is_new_axis() const { return begin == nullptr && index == nullptr; }
@@ -85,6 +87,8 @@ public:
     bool fits(const Shape& from, const Shape& to, Span span, const std::string& what);
     // The dimensions that a kReduce runs over.
     static std::vector<bool> reduced(const ir::Expr& reduce, std::size_t rank);
+    // The same with a value that is a plain expression, for the bound of a loop.
+    Extent held(const Extent& length);
     // In index arithmetic.
     [[nodiscard]] ir::Scalar index_type() const;
 

@@ -1,0 +1,148 @@
+// See inline_calls.h.
+#include "passes/inline_calls.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/clone.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+class Inliner {
+public:
+    Inliner(PassContext& context, const Function& function)
+        : context_(context), module_(context.module), open_{&function} {}
+
+    void body(Body& stmts) {
+        Body out;
+        for (Stmt* stmt : stmts) {
+            if (!stmt->as<While>()) {
+                for_each_slot(*stmt, [&](Expr*& slot) { expression(slot, out); });
+            }
+            for_each_body(*stmt, [&](Body& inner) { body(inner); });
+            const auto* evaluate = stmt->as<Evaluate>();
+            if (evaluate == nullptr || evaluate->value != nullptr) {
+                out.push_back(stmt);
+            }
+        }
+        stmts = std::move(out);
+    }
+
+private:
+    // Replaces the marked calls in `slot`; their bodies go to `out`. A call for its effects becomes
+    // null.
+    void expression(Expr*& slot, Body& out) {
+        if (slot->op == Op::kAnd || slot->op == Op::kOr || slot->op == Op::kSelect) {
+            expression(slot->operands[0], out);
+            return;
+        }
+        for (Expr*& operand : slot->operands) {
+            expression(operand, out);
+        }
+        if (slot->op == Op::kCall && slot->index == kInlineCall) {
+            slot->index = 0;
+            if (fits(*slot)) {
+                slot = expand(*slot, out);
+            }
+        }
+    }
+
+    bool fits(const Expr& call) {
+        const Function& callee = *call.callee;
+        const char* problem = nullptr;
+        const Body& body = callee.body;
+        for_each_stmt(body, [&](const Stmt& stmt) {
+            if (stmt.kind == StmtKind::kReturn && &stmt != body.back()) {
+                problem = "returns before its end";
+            }
+        });
+        if (std::ranges::count(open_, &callee) != 0) {
+            problem = "calls itself";
+        }
+        if (callee.params.size() != call.operands.size()) {
+            return false;  // reported with the types
+        }
+        if (problem != nullptr) {
+            context_.diagnostics
+                .error(Code::kP228, call.span,
+                       "'" + callee.name + "' cannot be put in place of its call: it " + problem)
+                .help = "call it without parpy.builtin.inline";
+        }
+        return problem == nullptr;
+    }
+
+    Expr* expand(const Expr& call, Body& out) {
+        const Function& callee = *call.callee;
+        std::unordered_set<const Var*> assigned;
+        Substitution names;
+        const auto own = [&](Var* var) {
+            Var*& mine = names.vars[var];
+            if (mine == nullptr) {
+                mine = module_.make_var(var->name, var->type, var->span);
+                mine->constant = var->constant;
+            }
+        };
+        for_each_stmt(callee.body, [&](const Stmt& stmt) {
+            for_each_var(stmt, [&](Var* var) {
+                if (stmt.kind != StmtKind::kStore) assigned.insert(var);
+            });
+        });
+        for (std::size_t i = 0; i < callee.params.size(); ++i) {
+            Var* param = callee.params[i];
+            Expr* argument = call.operands[i];
+            const bool names_variable = argument->op == Op::kVar || argument->op == Op::kArray;
+            if (names_variable && !assigned.contains(param)) {
+                names.vars[param] = argument->var;
+                continue;
+            }
+            own(param);
+            auto* copy = module_.make<Assign>(argument->span);
+            copy->var = names.vars[param];
+            copy->value = argument;
+            out.push_back(copy);
+        }
+        for_each_stmt(callee.body, [&](const Stmt& stmt) { for_each_var(stmt, own); });
+        for_each_expr(callee.body, [&](const Expr& expr) {
+            if (expr.var != nullptr) own(expr.var);
+        });
+        Body copy = clone(module_, callee.body, names);
+        open_.push_back(&callee);
+        body(copy);
+        open_.pop_back();
+        Expr* result = nullptr;
+        if (auto* last = copy.empty() ? nullptr : copy.back()->as<Return>()) {
+            result = last->value;
+            copy.pop_back();
+        }
+        out.insert(out.end(), copy.begin(), copy.end());
+        if (result == nullptr) {
+            return nullptr;
+        }
+        auto* assign = module_.make<Assign>(call.span);
+        assign->var = module_.make_var(callee.name, Type::unknown(), call.span);
+        assign->value = result;
+        out.push_back(assign);
+        Expr* read = module_.make_expr(Op::kVar, Type::unknown(), call.span);
+        read->var = assign->var;
+        return read;
+    }
+
+    PassContext& context_;
+    Module& module_;
+    std::vector<const Function*> open_;  // whose bodies are being expanded, outermost first
+};
+
+}  // namespace
+
+void inline_calls(PassContext& context) {
+    for (Function* function : context.module.functions) {
+        Inliner(context, *function).body(function->body);
+    }
+}
+
+}  // namespace parpy

@@ -1,0 +1,20 @@
+// Puts the body of a called function in place of a call that parpy.builtin.inline marks, so that
+// labels in it name loops of the caller.
+//
+//     before  inline scale(y[...], 2)          after  label "N"
+//                                                     for i in range(n):
+//                                                         y[i] *= 2
+//
+// A mark on a call that may not be evaluated (in `and`, `or`, a ternary or a `while` condition)
+// means nothing: that stays a call.
+//
+// Before and after: kSurface. After: no call is marked.
+#pragma once
+
+#include "pass.h"
+
+namespace parpy {
+
+void inline_calls(PassContext& context);
+
+}  // namespace parpy

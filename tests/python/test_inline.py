@@ -1,0 +1,122 @@
+"""parpy.builtin.inline: the labels of the called function name loops of the caller."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import backends
+import parpy
+import simt
+from parpy.builtin import inline
+
+rng = np.random.default_rng(5)
+factor = 3.0
+
+
+@parpy.jit
+def scale(y, n, by=2.0):
+    parpy.label("N")
+    for i in range(n):
+        y[i] = y[i] * by * factor
+
+
+@parpy.jit
+def total(x, n):
+    s = 0.0
+    parpy.label("M")
+    for i in range(n):
+        s += x[i]
+    n = 0
+    return s + n
+
+
+@parpy.jit
+def f(x, y, n):
+    inline(scale(y, n))
+    s = inline(total(x, n))
+    parpy.label("K")
+    for i in range(n):
+        y[i] += s
+
+
+@parpy.jit
+def twice(x, n):
+    inline(scale(x, n, by=0.5))
+    inline(scale(x, n - 1))
+
+
+@parpy.jit
+def rows(x, n, m):
+    for i in range(n):
+        inline(scale_row(x, i, m))
+
+
+@parpy.jit
+def scale_row(x, i, m):
+    inline(sum_of(x, i))
+    parpy.label("M")
+    x[i, :] *= m
+
+
+@parpy.jit
+def sum_of(x, i):
+    parpy.label("S")
+    x[i, 0] = parpy.sum(x[i, :])
+
+
+CASES = [
+    (f, (rng.integers(-5, 6, 70) * 1.0, rng.integers(-5, 6, 70) * 1.0, 70), {"N": 64, "M": 64, "K": 32}),
+    (twice, (rng.integers(-5, 6, 70) * 1.0, 70), {"N": 64}),
+    (rows, (rng.integers(-5, 6, (4, 9)) * 1.0, 4, 9), {"M": 32, "S": 32}),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments", "mapping"), CASES, ids=lambda value: getattr(value, "__name__", ""))
+def test_labels_count(function, arguments, mapping):
+    want = simt.copies(arguments)
+    function(*want, seq=True)
+    for backend in ("eval", "cpu", "simt"):
+        if backend == "simt" and simt.COMPILER is None:
+            continue
+        for loops in ({}, mapping):
+            got = simt.copies(arguments)
+            if backend == "simt":
+                simt.run(function, got, loops)
+            else:
+                backends.run(backend, function, got, loops)
+            for expected, actual in zip(want, got, strict=True):
+                np.testing.assert_array_equal(actual, expected)
+
+
+def test_without_inline_the_labels_are_the_helpers():
+    @parpy.jit
+    def plain(y, n):
+        scale(y, n)
+
+    with pytest.raises(parpy.CompileError, match="P305"):
+        plain(np.ones(4), 4, opts=backends.options("cpu", {"N": 4}))
+
+
+def test_what_inline_takes():
+    @parpy.jit
+    def wrong(y, n):
+        y[0] = inline(n)
+
+    with pytest.raises(parpy.CompileError, match="'inline' takes a call of a jit function"):
+        wrong(np.ones(4), 4)
+
+
+def test_no_recursion():
+    @parpy.jit
+    def endless(y):
+        inline(again(y))
+
+    with pytest.raises(parpy.CompileError, match="it calls itself"):
+        endless(np.ones(4))
+
+
+@parpy.jit
+def again(y):
+    y[0] = 1
+    inline(again(y))
