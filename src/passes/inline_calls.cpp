@@ -22,7 +22,7 @@ public:
         Body out;
         for (Stmt* stmt : stmts) {
             if (!stmt->as<While>()) {
-                for_each_slot(*stmt, [&](Expr*& slot) { expression(slot, out); });
+                for_each_slot(*stmt, [&](Expr*& slot) { expression(slot, !updates(*stmt), out); });
             }
             for_each_body(*stmt, [&](Body& inner) { body(inner); });
             const auto* evaluate = stmt->as<Evaluate>();
@@ -34,22 +34,39 @@ public:
     }
 
 private:
+    static bool updates(const Stmt& stmt) {
+        const auto* assign = stmt.as<Assign>();
+        const auto* store = stmt.as<Store>();
+        return (assign != nullptr && assign->update) || (store != nullptr && store->update);
+    }
+
     // Replaces the marked calls in `slot`; their bodies go to `out`. A call for its effects becomes
-    // null.
-    void expression(Expr*& slot, Body& out) {
+    // null. `first`: nothing of the statement is evaluated before the expression.
+    void expression(Expr*& slot, bool first, Body& out) {
         if (slot->op == Op::kAnd || slot->op == Op::kOr || slot->op == Op::kSelect) {
-            expression(slot->operands[0], out);
+            expression(slot->operands[0], first, out);
             return;
         }
         for (Expr*& operand : slot->operands) {
-            expression(operand, out);
+            expression(operand, first && operand == slot->operands[0], out);
         }
-        if (slot->op == Op::kCall && slot->index == kInlineCall) {
+        if (slot->op == Op::kCall && slot->index == kInlineCall &&
+            (first || !acts(*slot->callee))) {
             slot->index = 0;
             if (fits(*slot)) {
                 slot = expand(*slot, out);
             }
         }
+    }
+
+    // Whether running the function may change what was evaluated before it.
+    static bool acts(const Function& function) {
+        bool found = false;
+        for_each_stmt(function.body, [&](const Stmt& stmt) {
+            found = found || stmt.kind == StmtKind::kStore || stmt.kind == StmtKind::kEvaluate;
+        });
+        for_each_expr(function.body, [&](const Expr& e) { found = found || e.op == Op::kCall; });
+        return found;
     }
 
     bool fits(const Expr& call) {
@@ -74,6 +91,15 @@ private:
                 .help = "call it without parpy.builtin.inline";
         }
         return problem == nullptr;
+    }
+
+    static bool assigned_here(const Var& var, const Body& body) {
+        bool found = false;
+        for_each_stmt(body, [&](const Stmt& stmt) {
+            const auto* assign = stmt.as<Assign>();
+            found = found || (assign != nullptr && assign->var == &var);
+        });
+        return found;
     }
 
     Expr* expand(const Expr& call, Body& out) {
@@ -120,8 +146,8 @@ private:
             copy.pop_back();
         }
         out.insert(out.end(), copy.begin(), copy.end());
-        if (result == nullptr) {
-            return nullptr;
+        if (result == nullptr || (result->op == Op::kVar && assigned_here(*result->var, copy))) {
+            return result;
         }
         auto* assign = module_.make<Assign>(call.span);
         assign->var = module_.make_var(callee.name, Type::unknown(), call.span);

@@ -5,10 +5,10 @@
 //                                                     for i in range(n):
 //                                                         y[i] *= 2
 //
-// A mark on a call that may not be evaluated (in `and`, `or`, a ternary or a `while` condition)
-// means nothing: that stays a call.
+// A mark on a call that may not be evaluated (in `and`, `or`, a ternary or a `while` condition), or
+// that would act before what stands in front of it, means nothing: that stays a call.
 //
-// Before and after: kSurface. After: no call is marked.
+// Before and after: kSurface.
 #pragma once
 
 #include "pass.h"

@@ -67,9 +67,6 @@ private:
             stmt = scalars(*stmt, out);
         }
         out.push_back(stmt);
-        if (stmt->kind == StmtKind::kStore || (sliced && stmt->kind == StmtKind::kGpu)) {
-            return;
-        }
         const bool parallel = stmt->kind == StmtKind::kFor && is_mapped(stmt->labels);
         const bool on_gpu = stmt->kind == StmtKind::kGpu;
         parallel_ += parallel ? 1 : 0;
@@ -106,8 +103,8 @@ private:
         SliceElements elements(context_, shapes, stmt.span, before, labels);
         for_each_slot(stmt, [&](Expr*& slot) { slot = elements.element(*slot, {}); });
         check_labels(stmt, elements, labels.size());
-        // Elements that the host stores to are computed where they are: on the device.
-        const bool on_device = stmt.kind == StmtKind::kStore && is_host() && is_mapped(labels);
+        // What the host would finish from values on the device is finished there.
+        const bool on_device = runs_over && is_host() && is_mapped(labels);
         if (!on_device) {
             out.insert(out.end(), before.begin(), before.end());
             return &stmt;
@@ -189,8 +186,10 @@ private:
         for (const Subscript& s : elements.target.subscripts) {
             if (s.index == nullptr) shape.push_back(s.length);
         }
-        if (from == nullptr && !shapes.fits(shapes.of(*store.value), shape, store.value->span,
-                                            "a slice of '" + store.array->name + "'")) {
+        const bool to_scratch = &array != store.array;  // of the same size
+        if (!to_scratch && from == nullptr &&
+            !shapes.fits(shapes.of(*store.value), shape, store.value->span,
+                         "a slice of '" + store.array->name + "'")) {
             return true;
         }
         Place place;
