@@ -438,6 +438,7 @@ Expr* SliceElements::matmul(const Expr& expr, const Place& place) {
     const Expr& right = *expr.operands[1];
     const Shape a = shapes_.of(left);
     const Shape b = shapes_.of(right);
+    static_cast<void>(shapes_.of(expr));  // reports sizes that differ
     const bool truth = expr.type.is(Scalar::kBool);
     const Op op = truth ? Op::kOr : Op::kAdd;
     const Expr& identity = *builder_.constant(expr.type, identity_of(op, expr.type.scalar));

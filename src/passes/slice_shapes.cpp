@@ -460,7 +460,7 @@ bool Shapes::match(const Extent& a, const Extent& b, bool stretches, Span span,
     if (a.constant() && b.constant()) {
         context_.diagnostics.error(Code::kP221, span, what + shapes + ", which do not fit together")
             .help = stretches ? "sizes must be equal, or 1; shapes are compared from the right"
-                              : "the sizes of the summed dimensions must be equal";
+                              : "make the sizes equal";
         return false;
     }
     context_.diagnostics
