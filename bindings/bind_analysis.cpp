@@ -87,8 +87,8 @@ nb::list loop_facts(nb::handle function, nb::tuple arguments) {
     if (!PyObject_TypeCheck(function.ptr(), jit_function_type())) {
         throw nb::type_error("expected a function decorated with parpy.jit");
     }
-    Call call;
     auto* self = reinterpret_cast<JitFunction*>(function.ptr());
+    Call call(self);
     if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
     std::vector<Pass> passes;
     for (const Pass& pass : pipeline(Backend::kCpu)) {
@@ -124,8 +124,8 @@ nb::dict pass_seconds(nb::handle function, nb::tuple arguments, nb::handle optio
     if (!is_options(options.ptr())) throw nb::type_error("options must be a parpy.CompileOptions");
     const ConvertedOptions* converted = converted_options(options.ptr());
     if (converted == nullptr) nb::raise_python_error();
-    Call call;
     auto* self = reinterpret_cast<JitFunction*>(function.ptr());
+    Call call(self);
     if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
     const Options& record = converted->record->options;
     const Signature signature =

@@ -14,6 +14,7 @@
 #include <isl/val.h>
 
 #include <ctime>
+#include <limits>
 
 namespace parpy {
 
@@ -70,7 +71,8 @@ isl_basic_set* basic_set(isl_ctx* context, std::size_t dimensions, const Conjunc
 std::optional<std::int64_t> integer(isl_val* value) {
     std::optional<std::int64_t> result;
     if (value != nullptr && isl_val_is_int(value) == isl_bool_true &&
-        isl_val_n_abs_num_chunks(value, sizeof(std::int64_t)) <= 1) {
+        isl_val_cmp_si(value, std::numeric_limits<std::int64_t>::max()) <= 0 &&
+        isl_val_cmp_si(value, std::numeric_limits<std::int64_t>::min()) >= 0) {
         result = isl_val_get_num_si(value);
     }
     isl_val_free(value);

@@ -129,7 +129,17 @@ std::optional<Affine> LinearValues::remainder(const Affine& a, std::int64_t divi
     const Range values = range(a);
     if (divisor > 0 && values.low >= 0 && values.high < divisor) return a;
     const auto whole = quotient(a, divisor);
-    return whole ? sum(a, *whole, -divisor) : std::nullopt;
+    const auto value = whole ? sum(a, *whole, -divisor) : std::nullopt;
+    if (!value) return std::nullopt;
+    const auto equal = sum(*value, Affine::symbol(static_cast<int>(symbols_.size())), -1);
+    if (!equal) return std::nullopt;
+    return shared({static_cast<int>(Op::kMod), nullptr, {a, *whole, Affine::of(divisor)}},
+                  [&](Symbol& symbol, int) {
+                      symbol.kind = Symbol::Kind::kDefined;
+                      symbol.low = divisor > 0 ? 0 : divisor + 1;
+                      symbol.high = divisor > 0 ? divisor - 1 : 0;
+                      symbol.definition.push_back({{{*equal, true}}});
+                  });
 }
 
 std::optional<Affine> LinearValues::chosen(Op op, const Affine& a, const Affine& b) {

@@ -21,14 +21,23 @@ public:
     void body(Body& stmts) {
         Body out;
         for (Stmt* stmt : stmts) {
+            const auto* assign = stmt->as<Assign>();
+            const Expr* call = assign != nullptr && !assign->update ? assign->value : nullptr;
+            Body before;
             if (!stmt->as<While>()) {
-                for_each_slot(*stmt, [&](Expr*& slot) { expression(slot, !updates(*stmt), out); });
+                for_each_slot(*stmt,
+                              [&](Expr*& slot) { expression(slot, !updates(*stmt), before); });
             }
             for_each_body(*stmt, [&](Body& inner) { body(inner); });
             const auto* evaluate = stmt->as<Evaluate>();
-            if (evaluate == nullptr || evaluate->value != nullptr) {
-                out.push_back(stmt);
+            bool done = evaluate != nullptr && evaluate->value == nullptr;
+            if (call != nullptr && assign->value != nullptr && assign->value != call &&
+                !mentions(before, *assign->var)) {
+                before = clone(module_, before, {.vars = {{assign->value->var, assign->var}}});
+                done = true;
             }
+            out.insert(out.end(), before.begin(), before.end());
+            if (!done) out.push_back(stmt);
         }
         stmts = std::move(out);
     }
@@ -38,6 +47,15 @@ private:
         const auto* assign = stmt.as<Assign>();
         const auto* store = stmt.as<Store>();
         return (assign != nullptr && assign->update) || (store != nullptr && store->update);
+    }
+
+    static bool mentions(const Body& body, const Var& var) {
+        bool found = false;
+        for_each_stmt(body, [&](const Stmt& stmt) {
+            for_each_var(stmt, [&](const Var* v) { found = found || v == &var; });
+        });
+        for_each_expr(body, [&](const Expr& e) { found = found || e.var == &var; });
+        return found;
     }
 
     // Replaces the marked calls in `slot`; their bodies go to `out`. A call for its effects becomes

@@ -154,7 +154,16 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "one element, by data": ("U", {"a": (8,), "p": PERMUTATION}, "k = p[0]\nfor i in range(8):\n    a[k] = i"),
     "sum at a place by data": ("R", {"a": (8,), "p": PERMUTATION}, "k = p[0]\nfor i in range(8):\n    a[k] += i"),
     "offset by data": ("U", {"a": (20,), "p": PERMUTATION}, "k = p[0]\nfor i in range(8):\n    a[k + i] = i"),
-    "offset by small data": ("P", {"a": (20,), "p": PERMUTATION.astype(np.int32)}, "k = p[0]\nfor i in range(8):\n    a[k + i] = i"),
+    "offset by bounded data": (
+        "P",
+        {"a": (20,), "p": PERMUTATION},
+        "k = p[0] % 8\nfor i in range(8):\n    a[k + i] = i",
+    ),
+    "offset by narrow data": (
+        "U",
+        {"a": (20,), "p": PERMUTATION.astype(np.int32)},
+        "k = p[0]\nfor i in range(8):\n    a[k + i] = i",
+    ),
     "distance by data": ("U", {"a": (20,), "p": PERMUTATION}, "k = p[0]\nfor i in range(8):\n    a[i] = a[i + k]"),
     "trip count by data": ("P", {"a": (8,), "p": PERMUTATION}, "for i in range(p[0]):\n    a[i] = i"),
     "trip count by data, one element": ("U", {"a": (8,), "p": PERMUTATION}, "for i in range(p[0]):\n    a[0] = i"),
