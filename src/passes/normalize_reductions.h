@@ -2,7 +2,8 @@
 // subscripts may leave the array then, or name an element that is another worker's.
 //
 //     before  for j in range(m) [reduce(+ y[k[i]])]:      after  y_part, y_touched = 0.0, False
-//                 if k[i] >= 0: y[k[i]] += x[j]                  for j … [reduce(+ y_part, or y_touched)]:
+//                 if k[i] >= 0: y[k[i]] += x[j]                  for j … [reduce(+ y_part, or
+//                 y_touched)]:
 //                                                                    if k[i] >= 0:
 //                                                                        y_part += x[j]
 //                                                                        y_touched or= True

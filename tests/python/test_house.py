@@ -28,7 +28,9 @@ def test_no_file_is_called_utils():
 
 def test_no_todo_without_an_issue():
     assert not [
-        str(p) for p in SOURCES if p != Path(__file__) and re.search(r"\b(TODO|FIXME|HACK)\b(?!\(#\d+\))", p.read_text())
+        str(p)
+        for p in SOURCES
+        if p != Path(__file__) and re.search(r"\b(TODO|FIXME|HACK)\b(?!\(#\d+\))", p.read_text())
     ]
 
 
