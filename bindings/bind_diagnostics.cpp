@@ -26,9 +26,7 @@ constexpr Code kCodes[] = {
 };
 
 Code code_named(std::string_view name) {
-    for (const Code code : kCodes) {
-        if (code_name(code) == name) return code;
-    }
+    if (const auto code = code_from_name(name)) return *code;
     throw nb::value_error(("no diagnostic has the code '" + std::string(name) + "'").c_str());
 }
 
@@ -44,6 +42,8 @@ std::string_view flavour_name(Flavour flavour) {
             return "index";
         case Flavour::kValue:
             return "value";
+        case Flavour::kAssertion:
+            return "assertion";
         case Flavour::kParallel:
             return "parallel";
         case Flavour::kBackend:

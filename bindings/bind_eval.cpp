@@ -80,7 +80,11 @@ void interpret(nb::handle function, nb::tuple arguments, nb::handle options,
         }
         const ir::EvalOptions limits{.profile = passes.back().after};
         const ir::EvalResult result = ir::evaluate(module, values, limits);
-        if (!result.ok()) diagnostics.error(Code::kP802, result.span, result.error);
+        if (result.failure) {
+            diagnostics.report(*result.failure);
+        } else if (!result.ok()) {
+            diagnostics.error(Code::kP802, result.span, result.error);
+        }
     }
     if (diagnostics.has_errors()) {
         set_python_error(diagnostics, module.sources);

@@ -39,6 +39,7 @@ std::size_t hash_of(const Options& options) {
         mix(static_cast<std::size_t>(loop.threads_per_block));
     }
     mix(static_cast<std::size_t>(options.fast_math));
+    mix(static_cast<std::size_t>(options.check) * 2 + options.assertions);
     return hash;
 }
 
@@ -116,6 +117,13 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
     options.legality = legality == "strict"  ? Legality::kStrict
                        : legality == "trust" ? Legality::kTrust
                                              : Legality::kCheck;
+    if (const nb::object check = field("check"); !check.is_none()) {
+        const auto name = nb::cast<std::string>(check);
+        options.check = name == "bounds"  ? Check::kBounds
+                        : name == "races" ? Check::kRaces
+                                          : Check::kAll;
+    }
+    options.assertions = nb::cast<bool>(field("debug_print"));
     options.fast_math = nb::cast<bool>(field("fast_math"));
     options.deterministic = nb::cast<bool>(field("deterministic"));
     options.use_cuda_graphs = nb::cast<bool>(field("use_cuda_graphs"));
@@ -186,6 +194,13 @@ const ConvertedOptions* converted_options(PyObject* options) {
         set_python_error();
         return nullptr;
     }
+}
+
+const OptionsRecord* with_assertions(const OptionsRecord* record) {
+    if (record->options.checks_assertions()) return record;
+    Options options = record->options;
+    options.assertions = true;
+    return intern(std::move(options), record->automatic);
 }
 
 const ConvertedOptions* default_options(bool on_device) {

@@ -226,7 +226,8 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
                                             ? converted_options(call.options)
                                             : default_options(any_on_device(arguments));
     if (converted == nullptr) return nullptr;
-    const OptionsRecord* record = converted->record;
+    const OptionsRecord* record =
+        call.debug ? with_assertions(converted->record) : converted->record;
     if ((call.debug || converted->debug) && !print_stages(*surface, record->options, arguments)) {
         return nullptr;
     }
@@ -248,7 +249,7 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
         found->fill(arguments, slots.data());
         const RuntimeError error = run_program(*found, slots.data(), nullptr);
         if (error.failed()) {
-            set_python_error(error);
+            set_python_error(error, surface->module->sources);
             return nullptr;
         }
     }

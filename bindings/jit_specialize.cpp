@@ -179,6 +179,12 @@ void raise_fault(const Surface& surface, std::size_t argument, const IntakeFault
 namespace {
 
 bool back_end_exists(const Options& options, Specializations::Failure& failure) {
+    if (options.check != Check::kNothing && options.backend == Backend::kCuda) {
+        failure.diagnostics
+            .error(Code::kP562, {}, "the back end 'Cuda' cannot check a program while it runs")
+            .help = "add backend=parpy.CompileBackend.Cpu to the options that have 'check'";
+        return false;
+    }
     if (options.backend == Backend::kCpu || options.backend == Backend::kCuda) return true;
     failure.diagnostics
         .error(Code::kP560, {},

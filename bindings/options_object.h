@@ -31,6 +31,8 @@ bool is_options(PyObject* object);
 
 // The conversion of an OptionsBase object, kept with it. nullptr with a Python exception set.
 const ConvertedOptions* converted_options(PyObject* options);
+// The same with assertions checked, as debug=True asks for.
+const OptionsRecord* with_assertions(const OptionsRecord* record);
 // Plain calls: no mapping, the default back end; with arrays on a device, CUDA. nullptr as above.
 const ConvertedOptions* default_options(bool on_device);
 

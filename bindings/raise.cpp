@@ -20,10 +20,14 @@ void set_python_error(const Diagnostics& diagnostics, const std::vector<Source>&
     }
 }
 
-void set_python_error(const RuntimeError& error) {
+void set_python_error(const RuntimeError& error, const std::vector<Source>& sources) {
     Diagnostics diagnostics;
-    diagnostics.error(error.code, {}, error.message).help = error.help;
-    set_python_error(diagnostics, {});
+    if (error.located != nullptr) {
+        diagnostics.report(*error.located);
+    } else {
+        diagnostics.error(error.code, {}, error.message).help = error.help;
+    }
+    set_python_error(diagnostics, sources);
 }
 
 void set_python_error() {

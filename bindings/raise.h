@@ -12,7 +12,8 @@ namespace parpy {
 
 // Each sets a Python exception. `diagnostics` holds an error; `error` has failed.
 void set_python_error(const Diagnostics& diagnostics, const std::vector<Source>& sources);
-void set_python_error(const RuntimeError& error);
+// `sources` are for errors that have a place.
+void set_python_error(const RuntimeError& error, const std::vector<Source>& sources = {});
 // From within a catch block: the Python exception for the C++ exception in flight.
 void set_python_error();
 

@@ -12,15 +12,20 @@
 #include "passes/infer_reductions.h"
 #include "passes/infer_types.h"
 #include "passes/inline_calls.h"
+#include "passes/instrument_bounds.h"
+#include "passes/instrument_races.h"
+#include "passes/instrument_variables.h"
 #include "passes/legalize_cpu.h"
 #include "passes/legalize_cuda_barriers.h"
 #include "passes/legalize_cuda_calls.h"
 #include "passes/legalize_cuda_loops.h"
 #include "passes/legalize_cuda_reductions.h"
+#include "passes/lower_assertions.h"
 #include "passes/lower_slices.h"
 #include "passes/map_loops.h"
 #include "passes/narrow_indices.h"
 #include "passes/narrow_math.h"
+#include "passes/normalize_accesses.h"
 #include "passes/normalize_indices.h"
 #include "passes/normalize_loops.h"
 #include "passes/normalize_reductions.h"
@@ -44,6 +49,16 @@ struct Row {
 
 using enum ir::Profile;
 
+bool checks(const Options& options) {
+    return options.check != Check::kNothing;
+}
+bool checks_races(const Options& options) {
+    return options.checks_races();
+}
+bool checks_variables(const Options& options) {
+    return options.check == Check::kAll;
+}
+
 // clang-format off
 const std::vector<Row>& table() {
     static const std::vector<Row> rows = {
@@ -57,6 +72,8 @@ const std::vector<Row>& table() {
           "as soon as parameters have types: nothing else works on untyped expressions"}, On::kAll},
         {{"fold-constants", fold_constants, kTyped,
           "before anything that asks for constants: bounds, subscripts, conversions of literals"}, On::kAll},
+        {{"lower-assertions", lower_assertions, kTyped,
+          "after constants are folded, which decides some; before any use is counted: what is dropped reads nothing"}, On::kAll},
         {{"narrow-math", narrow_math, kTyped,
           "after constants have their final type: it looks at conversions to and from f64"}, On::kAll},
         {{"normalize-loops", normalize_loops, kTyped,
@@ -93,6 +110,14 @@ const std::vector<Row>& table() {
           "after the loops of threads have their final form: it keeps what one thread touches in several of them"}, On::kCuda},
         {{"overlap-launches", overlap_launches, kTarget,
           "last on the GPU: all launches are there, and nothing may come in front of the wait it puts first"}, On::kCuda},
+        {{"normalize-accesses", normalize_accesses, kMapped,
+          "opts.check: after all that refuse or map loops, which then say the same with and without it", checks}, On::kCpu},
+        {{"instrument-bounds", instrument_bounds, kMapped,
+          "opts.check: before instrument-races, whose marks have the subscripts of what they watch", checks}, On::kCpu},
+        {{"instrument-variables", instrument_variables, kMapped,
+          "opts.check: before instrument-races, which adds variables of its own", checks_variables}, On::kCpu},
+        {{"instrument-races", instrument_races, kMapped,
+          "opts.check: last of the checks: it forgets which loops are parallel", checks_races}, On::kCpu},
         {{"simplify-signs", simplify_signs, kMapped,
           "after all that compare or analyse subscripts: it makes two spellings of each"}, On::kCpu},
         {{"outline-workers", outline_workers, kKernels,

@@ -32,6 +32,9 @@ void run_guarded(const Pass& pass, PassContext& context) {
 bool run_passes(PassContext& context, std::span<const Pass> passes, const Trace& trace) {
     std::string before = trace ? ir::print(context.module) : std::string();
     for (const Pass& pass : passes) {
+        if (pass.wanted != nullptr && !pass.wanted(context.options)) {
+            continue;
+        }
         const Clock::time_point start = Clock::now();
         run_guarded(pass, context);
         const std::chrono::duration<double> elapsed = Clock::now() - start;

@@ -22,11 +22,12 @@ struct PassContext {
 struct Pass {
     std::string_view name;  // as in --pass and tests/golden: "fold-constants"
     void (*run)(PassContext&);
-    ir::Profile after;          // what the verifier must accept when it has run
-    std::string_view why_here;  // the order constraint, a sentence
+    ir::Profile after;                         // what the verifier must accept when it has run
+    std::string_view why_here;                 // the order constraint, a sentence
+    bool (*wanted)(const Options&) = nullptr;  // null: always
 };
 
-// False if a pass reported an error (the rest did not run).
+// Runs those that are wanted. False if a pass reported an error (the rest did not run).
 bool run_passes(PassContext& context, std::span<const Pass> passes, const Trace& trace = {});
 
 // The passes of a back end, in order (compile.cpp).

@@ -34,6 +34,8 @@ constexpr std::string_view kHelp =
                            the arguments of the entry: arrays by extents [; strides], `?` where they
                            are known at run time only; scalars with or without their value
   --fast-math --deterministic --legality check|strict|trust
+  --assertions             check them while the program runs
+  --check bounds|races|all check accesses while the program runs
   --verify PROFILE         surface typed loops mapped kernels target
   --spans                  print `@line:column` behind each statement
   --trace                  print the program after every pass that changed it
@@ -275,6 +277,17 @@ Arguments parse_arguments(int count, char** values) {
             out.options.legality = name == "strict"  ? Legality::kStrict
                                    : name == "trust" ? Legality::kTrust
                                                      : Legality::kCheck;
+        } else if (flag == "--assertions") {
+            out.options.assertions = true;
+        } else if (flag == "--check") {
+            const std::string what = value();
+            out.options.check = what == "bounds"  ? Check::kBounds
+                                : what == "races" ? Check::kRaces
+                                : what == "all"   ? Check::kAll
+                                                  : Check::kNothing;
+            if (out.options.check == Check::kNothing) {
+                out.error = "flag --check takes bounds, races or all";
+            }
         } else if (flag == "--spans") {
             out.spans = true;
         } else if (flag == "--trace") {
@@ -465,7 +478,11 @@ bool evaluate_and_print(const Arguments& arguments, const ir::Module& module, ir
     }
     const ir::EvalResult result = ir::evaluate(module, data.arguments, {.profile = profile});
     if (!result.ok()) {
-        diagnostics.error(Code::kP802, result.span, result.error);
+        if (result.failure) {
+            diagnostics.report(*result.failure);
+        } else {
+            diagnostics.error(Code::kP802, result.span, result.error);
+        }
         return false;
     }
     ir::Module scratch;

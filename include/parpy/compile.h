@@ -46,6 +46,7 @@ struct Program {
     std::vector<Slot> slots;
     // For which calls the program is legal: of each item one bound must hold.
     std::vector<std::vector<ArgumentBound>> requirements;
+    std::vector<ir::Site> sites;  // where it can fail; the numbers that parpy_fail is called with
 };
 
 // Called after every pass that changed the program, with its IR text and the seconds it took.

@@ -15,11 +15,16 @@ namespace parpy {
 
 enum class Backend : std::uint8_t { kCpu, kCuda, kMetal, kSim };
 enum class Legality : std::uint8_t { kCheck, kStrict, kTrust };
+// What is checked while a program runs: subscripts; iterations of parallel loops as well; and
+// variables without a value.
+enum class Check : std::uint8_t { kNothing, kBounds, kRaces, kAll };
 
 struct Options {
     Backend backend = Backend::kCpu;
     Mapping mapping;
     Legality legality = Legality::kCheck;
+    Check check = Check::kNothing;
+    bool assertions = false;  // implied by check
     bool fast_math = false;
     bool deterministic = false;
     bool debug_print = false;  // not part of the key
@@ -31,6 +36,11 @@ struct Options {
     std::optional<ir::Scalar> force_float_size;
     std::vector<std::string> includes, libs, extra_flags;
     std::string cuda_arch = "sm_90";  // of the device present; sm_90 where there is none
+
+    [[nodiscard]] bool checks_assertions() const { return assertions || check != Check::kNothing; }
+    [[nodiscard]] bool checks_races() const {
+        return check == Check::kRaces || check == Check::kAll;
+    }
     friend bool operator==(const Options&, const Options&) = default;
 };
 

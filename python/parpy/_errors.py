@@ -38,6 +38,10 @@ class CompileValueError(CompileError, ValueError):
     """A compile error where Python would raise ValueError."""
 
 
+class CompileAssertionError(CompileError, AssertionError):
+    """An assertion in compiled code does not hold."""
+
+
 class ParallelError(CompileError):
     """A loop cannot run in parallel as requested without changing the result."""
 
@@ -56,6 +60,7 @@ _BY_FLAVOUR: dict[str, type[CompileError]] = {
     "name": CompileNameError,
     "index": CompileIndexError,
     "value": CompileValueError,
+    "assertion": CompileAssertionError,
     "parallel": ParallelError,
     "backend": BackendError,
     "internal": InternalError,

@@ -29,7 +29,7 @@ def jit(function: Callable[..., Any]) -> _native.JitFunction:
 
     A call takes the arguments of the function and three keywords: ``opts`` (a ``parpy.CompileOptions``, as made
     by ``parpy.par``) says how its loops run, ``seq=True`` runs the Python function itself, ``debug=True`` prints the
-    program after every stage of its compilation. The undecorated function is ``__wrapped__``.
+    program after every stage of its compilation and checks assertions. The undecorated function is ``__wrapped__``.
     """
     if isinstance(function, _native.JitFunction):
         return function

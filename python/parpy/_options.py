@@ -300,7 +300,7 @@ _FIELDS: Final[dict[str, _Field]] = {
     "libs": ([], _as_strings),
     "extra_flags": ([], _as_strings),
     "legality": ("check", _as_choice(("check", "strict", "trust"), ("check", "strict", "trust"))),
-    "check": (None, _as_choice((None, "bounds", "races", "all"), (None,))),
+    "check": (None, _as_choice((None, "bounds", "races", "all"), (None, "bounds", "races", "all"))),
     "deterministic": (False, _as_bool),
     "max_unroll_count": (1, _as_positive),
     "implicit_shape_labels": (False, _as_absent),

@@ -347,6 +347,11 @@ private:
             case StmtKind::kAssert:
                 evaluate(static_cast<const Assert&>(stmt).condition);
                 break;
+            case StmtKind::kFail:
+                for (const Expr* value : static_cast<const Fail&>(stmt).values) {
+                    eval(*value);
+                }
+                break;
             case StmtKind::kGpu:
                 walk(static_cast<const Gpu&>(stmt).body);
                 break;

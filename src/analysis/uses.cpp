@@ -98,6 +98,9 @@ public:
             expr(evaluate->value);
         } else if (const auto* check = s->as<Assert>()) {
             expr(check->condition);
+        } else if (const auto* failure = s->as<Fail>()) {
+            for (const Expr* value : failure->values)
+                expr(value);
         } else if (const auto* gpu = s->as<Gpu>()) {
             body(gpu->body);
         } else if (const auto* alloc = s->as<Alloc>()) {

@@ -318,6 +318,7 @@ Program emit_program(const ir::Module& module, Backend backend, const Options& /
     Program program;
     program.name = facts.names.at(&entry);
     program.slots = slots_of(facts, entry);
+    program.sites = module.sites;
 
     const Dialect* device = device_dialect(backend);
     if (device != nullptr) {

@@ -128,9 +128,7 @@ void FunctionPrinter::statement(const ir::Stmt& stmt) {
             line(c_type(*declaration.var) + " " + name + (declaration.zero ? " = {};" : ";"));
         }
     }
-    if (stmt.kind != StmtKind::kAssert) {
-        comment(stmt.span);
-    }
+    comment(stmt.span);
     switch (stmt.kind) {
         case StmtKind::kAssign:
             return assign(*stmt.as<ir::Assign>());
@@ -160,7 +158,15 @@ void FunctionPrinter::statement(const ir::Stmt& stmt) {
         case StmtKind::kEvaluate:
             return line(exprs_.root(*stmt.as<ir::Evaluate>()->value) + ";");
         case StmtKind::kAssert:
-            return;  // checked in debug mode only, by an instrumentation of its own
+            return;  // lowered, or dropped
+        case StmtKind::kFail: {
+            const auto& failure = *stmt.as<ir::Fail>();
+            std::string call = "fail(" + std::to_string(failure.site);
+            for (const Expr* value : failure.values) {
+                call += ", " + exprs_.root(*value);
+            }
+            return line(call + ");");
+        }
         case StmtKind::kGpu:
             return statements(stmt.as<ir::Gpu>()->body);
         case StmtKind::kAlloc:

@@ -133,6 +133,13 @@ Return* Builder::return_(Expr* value) {
     return stmt;
 }
 
+Fail* Builder::fail(std::size_t site, std::vector<Expr*> values) {
+    auto* stmt = module_.make<Fail>(span);
+    stmt->site = site;
+    stmt->values = std::move(values);
+    return stmt;
+}
+
 Evaluate* Builder::evaluate(Expr* value) {
     auto* stmt = module_.make<Evaluate>(span);
     stmt->value = value;

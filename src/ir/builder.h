@@ -56,6 +56,7 @@ public:
     Break* break_() { return module_.make<Break>(span); }
     Continue* continue_() { return module_.make<Continue>(span); }
     Return* return_(Expr* value = nullptr);
+    Fail* fail(std::size_t site, std::vector<Expr*> values);
     Evaluate* evaluate(Expr* value);
     Alloc* alloc(Var* array);
     Barrier* barrier(BarrierScope scope);

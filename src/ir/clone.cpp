@@ -82,6 +82,8 @@ private:
                 return copy<Evaluate>(from);
             case StmtKind::kAssert:
                 return copy<Assert>(from);
+            case StmtKind::kFail:
+                return copy<Fail>(from);
             case StmtKind::kGpu:
                 return copy<Gpu>(from);
             case StmtKind::kAlloc:
@@ -187,6 +189,7 @@ Module clone(const Module& from) {
     Module to;
     to.sources = from.sources;
     to.entry = from.entry;
+    to.sites = from.sites;
     Substitution substitution;
     for (const Function* function : from.functions) {
         substitution.functions[function] =

@@ -37,6 +37,7 @@ public:
         result.value = call(entry, {arguments.begin(), arguments.end()}, entry.span);
         result.error = std::move(error_);
         result.span = error_span_;
+        result.failure = std::move(failure_);
         return result;
     }
 
@@ -181,6 +182,9 @@ private:
                     fail(s.span, "assertion failed: " + s.as<Assert>()->message);
                 }
                 break;
+            case StmtKind::kFail:
+                raise(frame, *s.as<Fail>());
+                break;
             case StmtKind::kGpu:
                 return body(frame, s.as<Gpu>()->body);
             case StmtKind::kAlloc:
@@ -193,6 +197,17 @@ private:
                 break;
         }
         return Flow::kNext;
+    }
+
+    void raise(Frame& frame, const Fail& s) {
+        std::vector<std::int64_t> values;
+        for (const Expr* value : s.values) {
+            values.push_back(integer(expr(frame, *value)));
+        }
+        if (!failed()) {
+            failure_ = describe(module_.sites, s.site, values);
+            fail(failure_->span, failure_->message);
+        }
     }
 
     void assign(Frame& frame, const Assign& s) {
@@ -523,6 +538,7 @@ private:
     const Module& module_;
     std::string error_;
     Span error_span_;
+    std::optional<Diagnostic> failure_;
     int depth_ = 0;
     std::int64_t steps_ = 0;
     std::vector<std::unique_ptr<std::vector<std::byte>>> memory_;  // of all Allocs

@@ -33,9 +33,10 @@ struct EvalOptions {
 };
 
 struct EvalResult {
-    std::optional<Constant> value;  // what the function returned
-    std::string error;              // empty: it ran to the end
-    Span span;                      // of the error
+    std::optional<Constant> value;      // what the function returned
+    std::string error;                  // empty: it ran to the end
+    Span span;                          // of the error
+    std::optional<Diagnostic> failure;  // the error, if it is that of a Fail statement
     [[nodiscard]] bool ok() const { return error.empty(); }
 };
 

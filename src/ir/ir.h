@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "ir/site.h"
 #include "ir/type.h"
 #include "support/span.h"
 
@@ -155,6 +156,7 @@ enum class StmtKind : std::uint8_t {
     kReturn,
     kEvaluate,
     kAssert,
+    kFail,
     kGpu,
     kAlloc,
     kBarrier,
@@ -261,6 +263,11 @@ struct Assert : StmtOf<StmtKind::kAssert> {
     Expr* condition = nullptr;
     std::string message;
 };
+// Ends the call with the error of Module::sites[site]; `values` are what its texts name by number.
+struct Fail : StmtOf<StmtKind::kFail> {
+    std::size_t site = 0;
+    std::vector<Expr*> values;  // i64
+};
 struct Gpu : StmtOf<StmtKind::kGpu> {
     Body body;
 };  // with parpy.gpu
@@ -339,6 +346,7 @@ public:
     // What calls must satisfy, found for run-time arguments by the passes that check: a call that
     // does not is compiled for its own values. One without alternatives is never satisfied.
     std::vector<Requirement> requirements;
+    std::vector<Site> sites;  // of the Fail statements, and of accesses that they name
 
     [[nodiscard]] Function* entry_function() const { return functions.at(entry); }
 

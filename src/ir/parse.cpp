@@ -25,6 +25,9 @@ public:
             surface_ = true;
             expect(Kind::kNewline, "the end of the line");
         }
+        while (!failed_ && is("site")) {
+            site();
+        }
         while (!failed_ && peek().kind != Kind::kEnd) {
             function();
         }
@@ -35,6 +38,27 @@ public:
     }
 
 private:
+    void site() {
+        const Span start = next().span;
+        if (static_cast<std::size_t>(integer()) != module_.sites.size()) {
+            fail(start, "sites are numbered from 0");
+        }
+        expect(":");
+        Site& site = module_.sites.emplace_back();
+        const Token code = expect(Kind::kName, "the code of a diagnostic");
+        if (const auto known = code_from_name(code.text)) {
+            site.code = *known;
+        } else {
+            fail(code.span, "there is no diagnostic '" + std::string(code.text) + "'");
+        }
+        site.message = string();
+        site.note = accept("note") ? string() : "";
+        site.other = accept("other");
+        site.help = accept("help") ? string() : "";
+        site.span = line_span(start);
+        expect(Kind::kNewline, "the end of the line");
+    }
+
     // ------------------------------------------------------------ functions and variables
 
     void function() {
@@ -290,6 +314,14 @@ private:
             if (accept(",")) {
                 s->message = string();
             }
+            return s;
+        }
+        if (is("fail") && peek(1).kind == Kind::kNumber) {
+            next();
+            auto* s = module_.make<Fail>();
+            s->site = static_cast<std::size_t>(integer());
+            expect("(");
+            s->values = list(")");
             return s;
         }
         const bool word_follows = peek(1).kind == Kind::kName;

@@ -152,6 +152,11 @@ public:
                      s.span);
                 break;
             }
+            case StmtKind::kFail: {
+                const auto& failure = *s.as<Fail>();
+                line(call("fail " + std::to_string(failure.site), failure.values), s.span);
+                break;
+            }
             case StmtKind::kGpu:
                 line("gpu:", s.span);
                 body(s.as<Gpu>()->body);
@@ -535,6 +540,19 @@ private:
     int depth_ = 0;
 };
 
+// site 3: P421 "message" note "note" other
+std::string print_site(std::size_t number, const Site& site, const PrintOptions& options) {
+    std::string out = "site " + std::to_string(number) + ": " + std::string(code_name(site.code)) +
+                      " " + quoted(site.message);
+    out += site.note.empty() ? "" : " note " + quoted(site.note);
+    out += site.other ? " other" : "";
+    out += site.help.empty() ? "" : " help " + quoted(site.help);
+    if (options.spans && site.span.valid()) {
+        out += " @" + std::to_string(site.span.line) + ":" + std::to_string(site.span.column);
+    }
+    return out + "\n";
+}
+
 }  // namespace
 
 namespace {
@@ -561,6 +579,9 @@ std::string requirement_text(const Requirement& requirement) {
 std::string print(const Module& module, const PrintOptions& options) {
     const bool surface = is_surface(module);
     std::string out = surface ? "surface\n" : "";
+    for (std::size_t i = 0; i < module.sites.size(); ++i) {
+        out += print_site(i, module.sites[i], options);
+    }
     for (const Function* function : module.functions) {
         Printer printer(options, surface ? Literals::kSurface : Literals::kTyped);
         printer.function(*function);

@@ -174,6 +174,12 @@ private:
                 break;
             case StmtKind::kAssert:
                 condition(s.as<Assert>()->condition, s.span);
+                if (from(Profile::kTarget)) {
+                    fail(s.span, "an assertion was not lowered");
+                }
+                break;
+            case StmtKind::kFail:
+                failure(*s.as<Fail>());
                 break;
             case StmtKind::kGpu:
                 if (from(Profile::kKernels)) {
@@ -194,6 +200,17 @@ private:
             case StmtKind::kLaunch:
                 launch(*s.as<Launch>());
                 break;
+        }
+    }
+
+    void failure(const Fail& s) {
+        if (s.site >= module_.sites.size()) {
+            fail(s.span, "a failure names no site of the program");
+        }
+        for (const Expr* value : s.values) {
+            if (from(Profile::kTyped) && !value->type.is(Scalar::kI64)) {
+                fail(s.span, "a value of a failure has type " + to_string(value->type));
+            }
         }
     }
 

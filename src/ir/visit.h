@@ -105,6 +105,11 @@ void for_each_slot(S& stmt, F&& fn) {
         case StmtKind::kAssert:
             slot(detail::cast<S, Assert>(stmt).condition);
             break;
+        case StmtKind::kFail:
+            for (auto& value : detail::cast<S, Fail>(stmt).values) {
+                slot(value);
+            }
+            break;
         case StmtKind::kLaunch: {
             auto& launch = detail::cast<S, Launch>(stmt);
             for (auto& argument : launch.arguments) {

@@ -159,6 +159,7 @@ void Typer::walk(Stmt& stmt, Body& out) {
             break;
         case StmtKind::kBreak:
         case StmtKind::kContinue:
+        case StmtKind::kFail:
         case StmtKind::kAlloc:
         case StmtKind::kBarrier:
         case StmtKind::kLaunch:

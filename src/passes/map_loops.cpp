@@ -176,7 +176,10 @@ void dissolve_gpu(Body& body) {
 
 class CpuLevels {
 public:
-    static void body(Body& stmts, bool inside_workers) {
+    // `keep_all`: parallel loops that the machine runs in sequence stay known as such.
+    explicit CpuLevels(bool keep_all) : keep_all_(keep_all) {}
+
+    void body(Body& stmts, bool inside_workers) const {
         for (Stmt* s : stmts) {
             if (is_parallel(*s)) {
                 auto* loop = s->as<For>();
@@ -184,7 +187,7 @@ public:
                     loop->mapping.level = Level::kWorkers;
                 } else if (!contains_parallel(loop->body)) {
                     loop->mapping.level = Level::kVector;
-                } else {
+                } else if (!keep_all_) {
                     loop->mapping.threads = 0;
                 }
                 body(loop->body, true);
@@ -193,6 +196,9 @@ public:
             }
         }
     }
+
+private:
+    bool keep_all_;
 };
 
 // ---------------------------------------------------------------- CUDA
@@ -328,7 +334,7 @@ void map_loops(PassContext& context) {
         CudaLevels(context).host_body(entry.body);
     } else {
         dissolve_gpu(entry.body);
-        CpuLevels::body(entry.body, false);
+        CpuLevels(context.options.checks_races()).body(entry.body, false);
     }
 }
 

@@ -33,6 +33,11 @@ void parpy_parallel_for(ParpyContext*, std::int64_t iterations, std::int64_t chu
                                      std::int64_t chunk),
                         void* frame);
 
+// Ends the program: notes what failed, if nothing has failed before, and does not return. Called by
+// the thread that runs the entry function or one of its bodies; the caller of the program gets the
+// error when all of them have stopped.
+[[noreturn]] void parpy_fail(std::int64_t site, const std::int64_t* values, std::int64_t count);
+
 // CUDA. Enqueues kernel `index` of the program on the context's stream. Returns 0 or an error;
 // after an error further launches do nothing.
 int parpy_launch(ParpyContext*, int index, unsigned grid_x, unsigned grid_y, unsigned grid_z,

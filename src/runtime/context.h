@@ -10,6 +10,7 @@
 
 #include "runtime/abi.h"
 #include "runtime/executable.h"
+#include "runtime/failure.h"
 
 namespace parpy {
 
@@ -37,6 +38,7 @@ struct ParpyContext {
     parpy::DeviceSession* session = nullptr;                           // not owned; null on the CPU
     std::unique_ptr<parpy::RuntimeError> error;                        // the first one; null: none
     std::vector<std::unique_ptr<void, decltype(&std::free)>> scratch;  // of CPU programs
+    parpy::Failure* failure = nullptr;  // not owned; null where nothing can fail
 
     // Keeps the first error; returns the value that generated code passes on as a failure.
     int fail(parpy::RuntimeError e) {

@@ -13,12 +13,23 @@ public:
 
     RuntimeError run(const std::uint64_t* slots, void*) const override {
         ParpyContext context;
+        if (!program.sites.empty()) return run_checked(context, slots);
         if (code_.entry(&context, slots) == 0) return {};
         if (context.error) return std::move(*context.error);
         return {Code::kP900, "the program '" + program.name + "' failed without a reason", {}};
     }
 
 private:
+    RuntimeError run_checked(ParpyContext& context, const std::uint64_t* slots) const {
+        Failure failure;
+        context.failure = &failure;
+        run_until_failure(failure, [&] { static_cast<void>(code_.entry(&context, slots)); });
+        if (!failure.raised()) return context.error ? std::move(*context.error) : RuntimeError{};
+        auto located = std::make_shared<const Diagnostic>(
+            ir::describe(program.sites, failure.site(), failure.values()));
+        return {located->code, located->message, located->help, located};
+    }
+
     HostCode code_;
 };
 

@@ -15,6 +15,7 @@ struct RuntimeError {
     Code code = Code::kP900;
     std::string message;
     std::string help;
+    std::shared_ptr<const Diagnostic> located = nullptr;  // instead of these, if it has a place
     [[nodiscard]] bool failed() const { return !message.empty(); }
 };
 

@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "runtime/abi.h"
+#include "runtime/context.h"
 
 namespace parpy {
 
@@ -66,6 +67,36 @@ tbb::task_arena& bounded_arena(std::int64_t workers) {
     return *arena;
 }
 
+// A body that may fail: it stops where it does, and chunks that have not begun by then do not run.
+struct Checked {
+    Failure& failure;
+    Body body;
+    void* frame;
+
+    static void run(void* self, std::int64_t begin, std::int64_t end, std::int64_t chunk) {
+        const Checked& checked = *static_cast<const Checked*>(self);
+        if (checked.failure.raised()) return;
+        run_until_failure(checked.failure, [&] { checked.body(checked.frame, begin, end, chunk); });
+    }
+};
+
+void run_chunks(const Split& split, std::int64_t max_workers, Body body, void* frame) {
+    std::int64_t workers = worker_count();
+    if (max_workers > 0) workers = std::min(workers, max_workers);
+    if (workers < 2 || workers_lost.load(std::memory_order_relaxed)) {
+        for (std::int64_t chunk = 0; chunk < split.chunks; ++chunk) {
+            body(frame, split.begin(chunk), split.begin(chunk + 1), chunk);
+        }
+        return;
+    }
+    note_workers_exist();
+    if (workers == processor_count()) {
+        run_in_arena(split, body, frame);
+    } else {
+        bounded_arena(workers).execute([&] { run_in_arena(split, body, frame); });
+    }
+}
+
 }  // namespace
 
 std::int64_t worker_count() {
@@ -103,8 +134,9 @@ extern "C" std::int64_t parpy_chunks(ParpyContext*, std::int64_t iterations, dou
     return chunks;
 }
 
-extern "C" void parpy_parallel_for(ParpyContext*, std::int64_t iterations, std::int64_t chunks,
-                                   std::int64_t max_workers, parpy::Body body, void* frame) {
+extern "C" void parpy_parallel_for(ParpyContext* context, std::int64_t iterations,
+                                   std::int64_t chunks, std::int64_t max_workers, parpy::Body body,
+                                   void* frame) {
     using namespace parpy;
     if (iterations <= 0) return;
     const Split split{iterations, std::clamp(chunks, std::int64_t{1}, iterations)};
@@ -112,18 +144,11 @@ extern "C" void parpy_parallel_for(ParpyContext*, std::int64_t iterations, std::
         body(frame, 0, iterations, 0);
         return;
     }
-    std::int64_t workers = worker_count();
-    if (max_workers > 0) workers = std::min(workers, max_workers);
-    if (workers < 2 || workers_lost.load(std::memory_order_relaxed)) {
-        for (std::int64_t chunk = 0; chunk < split.chunks; ++chunk) {
-            body(frame, split.begin(chunk), split.begin(chunk + 1), chunk);
-        }
+    if (context != nullptr && context->failure != nullptr) {
+        Checked checked{*context->failure, body, frame};
+        run_chunks(split, max_workers, Checked::run, &checked);
+        if (checked.failure.raised()) leave_failed_run();
         return;
     }
-    note_workers_exist();
-    if (workers == processor_count()) {
-        run_in_arena(split, body, frame);
-    } else {
-        bounded_arena(workers).execute([&] { run_in_arena(split, body, frame); });
-    }
+    run_chunks(split, max_workers, body, frame);
 }

@@ -126,6 +126,12 @@ std::string_view code_title(Code code) {
 Flavour code_flavour(Code code) {
     return row(code).flavour;
 }
+std::optional<Code> code_from_name(std::string_view name) {
+    const auto* found =
+        std::ranges::find_if(kCodes, [&](const CodeRow& r) { return r.name == name; });
+    return found == std::end(kCodes) ? std::nullopt
+                                     : std::optional(static_cast<Code>(found - std::begin(kCodes)));
+}
 
 Diagnostic& Diagnostics::error(Code code, Span span, std::string message) {
     ++errors_;
@@ -146,6 +152,11 @@ Diagnostic& Diagnostics::internal(Span span, std::string message) {
         "this is a fault of ParPy, not of your program; please report it with the function, its "
         "arguments and the output of a call with debug=True";
     return diagnostic;
+}
+
+void Diagnostics::report(Diagnostic diagnostic) {
+    errors_ += diagnostic.severity == Severity::kError ? 1 : 0;
+    all_.push_back(std::move(diagnostic));
 }
 
 void Diagnostics::clear() {

@@ -3,6 +3,7 @@
 // one Python exception. Codes and the exception each one raises stand in diagnostics.def.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,17 @@ namespace parpy {
 enum class Severity { kError, kWarning, kPerformance, kNote };
 
 // The Python exception that an error becomes (SPEC §11).
-enum class Flavour { kCompile, kType, kName, kIndex, kValue, kParallel, kBackend, kInternal };
+enum class Flavour {
+    kCompile,
+    kType,
+    kName,
+    kIndex,
+    kValue,
+    kAssertion,
+    kParallel,
+    kBackend,
+    kInternal
+};
 
 enum class Code {
 #define DIAGNOSTIC(code, flavour, title) k##code,
@@ -25,6 +36,7 @@ enum class Code {
 [[nodiscard]] std::string_view code_name(Code code);   // "P203"
 [[nodiscard]] std::string_view code_title(Code code);  // what the code stands for, one line
 [[nodiscard]] Flavour code_flavour(Code code);
+[[nodiscard]] std::optional<Code> code_from_name(std::string_view name);
 
 struct Note {
     Span span;  // may be invalid: then the note has no place of its own
@@ -49,6 +61,9 @@ public:
     Diagnostic& performance(Code code, Span span, std::string message);
     // A fault of the compiler itself (P900): says how to report it.
     Diagnostic& internal(Span span, std::string message);
+
+    // One that is complete.
+    void report(Diagnostic diagnostic);
 
     [[nodiscard]] bool has_errors() const { return errors_ != 0; }
     [[nodiscard]] const std::vector<Diagnostic>& all() const { return all_; }

@@ -47,11 +47,12 @@ std::string round_trip_fault(const ir::Module& original) {
 
 class Fuzzer {
 public:
-    Fuzzer(std::uint64_t seed, Backend backend)
+    Fuzzer(std::uint64_t seed, Backend backend, Check check)
         : seed_(seed),
           original_(random_program(seed, backend == Backend::kCpu)),
           expected_(original_, seed + 1) {
         options_.backend = backend;
+        options_.check = check;
         options_.mapping = original_.mapping;
     }
 
@@ -137,12 +138,12 @@ private:
     Diagnostics diagnostics_;
 };
 
-void fuzz(Backend backend, std::uint64_t usual_count) {
+void fuzz(Backend backend, std::uint64_t usual_count, Check check = Check::kNothing) {
     const std::uint64_t first = from_environment("PARPY_FUZZ_SEED", 1);
     const std::uint64_t count = from_environment("PARPY_FUZZ_COUNT", usual_count);
     std::uint64_t refused = 0;
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
-        const Outcome outcome = Fuzzer(seed, backend).run();
+        const Outcome outcome = Fuzzer(seed, backend, check).run();
         ASSERT_TRUE(outcome.fault.empty()) << "seed " << seed << ": " << outcome.fault;
         refused += outcome.refused ? 1U : 0U;
     }
@@ -151,6 +152,10 @@ void fuzz(Backend backend, std::uint64_t usual_count) {
 
 TEST(Fuzz, CpuPipeline) {
     fuzz(Backend::kCpu, 25);
+}
+// The programs are correct: no check finds a fault.
+TEST(Fuzz, CheckedCpuPipeline) {
+    fuzz(Backend::kCpu, 25, Check::kAll);
 }
 TEST(Fuzz, CudaPipeline) {
     fuzz(Backend::kCuda, 100);

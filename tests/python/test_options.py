@@ -103,7 +103,7 @@ def test_fields_are_keywords_and_attributes():
         ("libs", [1], TypeError, "1 is none"),
         ("stream", "s", TypeError, "a CUDA stream"),
         ("legality", "lax", ValueError, "must be one of 'check', 'strict', 'trust', not 'lax'"),
-        ("check", "all", NotImplementedError, "option 'check' = 'all' is not part of this version"),
+        ("check", "most", ValueError, "must be one of None, 'bounds', 'races', 'all', not 'most'"),
         ("implicit_shape_labels", True, NotImplementedError, "not part of this version"),
     ],
 )

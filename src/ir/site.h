@@ -1,0 +1,31 @@
+// Places of a program that can fail while it runs. A Fail statement names one by its number and
+// gives the values that make the message; describe() puts the two together, for the interpreter
+// and for the run-time system alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/diagnostic.h"
+
+namespace parpy::ir {
+
+// In the texts `{k}` stands for value k, and `{{` for a brace.
+struct Site {
+    Code code{};
+    Span span;
+    std::string message;
+    std::string note;    // empty: none
+    bool other = false;  // value 0 is the number of another site, which a second note points to
+    std::string help;    // empty: none
+};
+
+// The error of `sites[site]`. A number or value that is not there is a fault of generated code, and
+// reported as that.
+[[nodiscard]] Diagnostic describe(std::span<const Site> sites, std::size_t site,
+                                  std::span<const std::int64_t> values);
+
+}  // namespace parpy::ir

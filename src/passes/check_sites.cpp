@@ -1,0 +1,31 @@
+// See check_sites.h.
+#include "passes/check_sites.h"
+
+namespace parpy {
+
+using namespace ir;
+
+std::string FailBuilder::value(Expr* expr) {
+    values_.push_back(b_.convert(expr, Scalar::kI64));
+    return "{" + std::to_string(values_.size() - 1) + "}";
+}
+
+void FailBuilder::note_iteration(const std::string& name, Var* var) {
+    site_.note += site_.note.empty() ? "in iteration " : ", ";
+    site_.note += name + "=" + value(b_.var(var));
+}
+
+void FailBuilder::note_iterations(const LoopStack& loops) {
+    for (const For* loop : loops) {
+        note_iteration(loop->var->name, loop->var);
+    }
+}
+
+Fail* FailBuilder::make() {
+    site_.span = b_.span;
+    std::vector<Site>& sites = b_.module().sites;
+    sites.push_back(site_);
+    return b_.fail(sites.size() - 1, values_);
+}
+
+}  // namespace parpy

@@ -1,0 +1,59 @@
+// What the passes that insert run-time checks share: the statement that fails, and the loops that
+// its message names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/builder.h"
+
+namespace parpy {
+
+// The loops around a statement, outermost first.
+using LoopStack = std::vector<ir::For*>;
+
+// The texts of a site, to which values are added as they are needed.
+class FailBuilder {
+public:
+    FailBuilder(ir::Builder& builder, Code code) : b_(builder) { site_.code = code; }
+
+    // Adds the value, an integer; returns how texts name it.
+    std::string value(ir::Expr* expr);
+    // A note with the iteration of each loop, outermost first: `in iteration i={0}, j={1}`.
+    void note_iteration(const std::string& name, ir::Var* value);
+    void note_iterations(const LoopStack& loops);
+
+    // The site at the builder's span, and the statement that names it.
+    [[nodiscard]] ir::Fail* make();
+
+    ir::Site& site() { return site_; }
+
+private:
+    ir::Builder& b_;
+    ir::Site site_;
+    std::vector<ir::Expr*> values_;
+};
+
+// Calls fn(stmt, loops, out) for every statement of the body, outside in; fn appends to `out` what
+// stands in front of the statement.
+template <class F>
+void insert_before(ir::Body& body, LoopStack& loops, const F& fn);
+
+}  // namespace parpy
+
+#include "ir/visit.h"
+
+template <class F>
+void parpy::insert_before(ir::Body& body, LoopStack& loops, const F& fn) {
+    ir::Body out;
+    out.reserve(body.size());
+    for (ir::Stmt* stmt : body) {
+        fn(*stmt, loops, out);
+        auto* loop = stmt->as<ir::For>();
+        if (loop != nullptr) loops.push_back(loop);
+        ir::for_each_body(*stmt, [&](ir::Body& inner) { insert_before(inner, loops, fn); });
+        if (loop != nullptr) loops.pop_back();
+        out.push_back(stmt);
+    }
+    body = std::move(out);
+}

@@ -1,0 +1,229 @@
+// See instrument_bounds.h.
+#include "passes/instrument_bounds.h"
+
+#include <limits>
+
+#include "analysis/intervals.h"
+#include "analysis/uses.h"
+#include "ir/builder.h"
+#include "ir/clone.h"
+#include "ir/visit.h"
+#include "passes/check_sites.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+bool has_loop(const Body& body) {
+    bool found = false;
+    for_each_stmt(body, [&](const Stmt& s) {
+        found |= s.kind == StmtKind::kFor || s.kind == StmtKind::kWhile;
+    });
+    return found;
+}
+
+// A subscript in `stmt` that is not proved.
+struct Subscript {
+    const Stmt* stmt;
+    const Var* array;
+    std::size_t axis;
+    const Expr* index;
+
+    [[nodiscard]] const Dim& dim() const { return array->dims[axis]; }
+};
+
+// The factor of `var` in `index`, which is otherwise made of constants and of what `uses` leaves
+// alone; nothing if it is not of that form.
+std::optional<std::int64_t> slope(const Expr& index, const Var* var, const Uses& uses) {
+    constexpr std::int64_t kSteepest = 1 << 15;
+    if (index.op == Op::kVar && index.var == var) return 1;
+    if (invariant(index, uses) && uses_of(index).loaded.empty()) return 0;
+    const auto of = [&](std::size_t i) { return slope(*index.operands[i], var, uses); };
+    std::optional<std::int64_t> sum;
+    if (index.op == Op::kConvert && index.type.is(Scalar::kI64)) {
+        const Scalar from = index.operands[0]->type.scalar;
+        if (is_integer(from) && from != Scalar::kU64) sum = of(0);
+    } else if (!index.type.is(Scalar::kI64)) {
+        return std::nullopt;  // narrow arithmetic may wrap around
+    } else if (index.op == Op::kAdd || index.op == Op::kSub) {
+        const auto left = of(0);
+        const auto right = of(1);
+        if (left && right) sum = index.op == Op::kAdd ? *left + *right : *left - *right;
+    } else if (index.op == Op::kMul) {
+        for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+            const auto factor = constant_integer(index.operands[i]);
+            const auto other = of(1 - i);
+            if (factor && other && std::abs(*factor) < kSteepest) sum = *factor * *other;
+        }
+    }
+    return sum && std::abs(*sum) < kSteepest ? sum : std::nullopt;
+}
+
+class BoundsChecks {
+public:
+    // `races`: instrument_races follows, which asks for all parallel loops and leaves none.
+    BoundsChecks(Module& module, Function& function, bool races)
+        : b_(module), intervals_(function), races_(races) {}
+
+    void body(Body& stmts) {
+        Body out;
+        out.reserve(stmts.size());
+        for (Stmt* stmt : stmts) {
+            auto* loop = stmt->as<For>();
+            Stmt* unchecked = nullptr;
+            Expr* in_bounds = loop != nullptr ? all_in_bounds(*loop, unchecked) : nullptr;
+            for (const Subscript& subscript : unproved(*stmt)) {
+                out.push_back(test(subscript));
+                for (For* around : loops_) {
+                    if (around->mapping.level == Level::kVector && !races_) around->mapping = {};
+                }
+            }
+            if (loop != nullptr) loops_.push_back(loop);
+            for_each_body(*stmt, [&](Body& inner) { body(inner); });
+            if (loop != nullptr) loops_.pop_back();
+            b_.span = stmt->span;
+            out.push_back(in_bounds == nullptr ? stmt : b_.if_(in_bounds, {unchecked}, {stmt}));
+        }
+        stmts = std::move(out);
+    }
+
+private:
+    std::vector<Subscript> unproved(const Stmt& stmt) const {
+        std::vector<Subscript> out;
+        const auto add = [&](const Var& array, const std::vector<Expr*>& indices) {
+            for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+                const Subscript subscript{&stmt, &array, axis, indices[axis]};
+                if (!proved(subscript)) out.push_back(subscript);
+            }
+        };
+        const auto* assign = stmt.as<Assign>();
+        if (assign != nullptr && assign->value->op == Op::kLoad) {
+            add(*assign->value->var, assign->value->operands);
+        } else if (const auto* store = stmt.as<Store>()) {
+            add(*store->array, store->indices);
+        }
+        return out;
+    }
+
+    bool proved(const Subscript& at) const {
+        const Interval range = intervals_.of(at.index);
+        return range.empty() || (at.dim().extent && range.within({0, *at.dim().extent - 1}));
+    }
+
+    // ------------------------------------------------------------ one access
+
+    Expr* wide(const Expr* expr) { return b_.convert(clone(b_.module(), expr), Scalar::kI64); }
+    Expr* unsigned_(Expr* expr) { return b_.convert(expr, Scalar::kU64); }
+    Expr* extent(const Dim& dim) {
+        return dim.extent ? b_.integer(*dim.extent)
+                          : b_.convert(b_.var(dim.extent_var), Scalar::kI64);
+    }
+
+    If* test(const Subscript& at) {
+        b_.span = at.index->span.valid() ? at.index->span : at.stmt->span;
+        FailBuilder fail(b_, Code::kP421);
+        const std::string subscript = fail.value(as_written(at));
+        fail.site().message = "subscript " + subscript + " is out of bounds for axis " +
+                              std::to_string(at.axis) + " of '" + at.array->name +
+                              "', whose size is " + fail.value(extent(at.dim()));
+        fail.note_iterations(loops_);
+        Fail* failure = fail.make();
+        b_.span = failure->span = at.stmt->span;
+        return b_.if_(b_.binary(Op::kGe, unsigned_(wide(at.index)), unsigned_(extent(at.dim()))),
+                      {failure});
+    }
+
+    // The subscript before normalize_indices: one that is negative now has had the extent added to
+    // it, and is the user's own nowhere else.
+    Expr* as_written(const Subscript& at) {
+        if (at.index->op == Op::kIndex) return wide(at.index->operands[0]);
+        if (intervals_.of(at.index).low >= 0) return wide(at.index);
+        return b_.select(b_.binary(Op::kLt, wide(at.index), b_.integer(0)),
+                         b_.binary(Op::kSub, wide(at.index), extent(at.dim())), wide(at.index));
+    }
+
+    // ------------------------------------------------------------ all of a loop
+
+    // A test that proves every access of an innermost loop for this run of it, and a copy of the
+    // loop as it is; null where there is nothing to prove, or no such test.
+    Expr* all_in_bounds(const For& loop, Stmt*& copy) {
+        const auto step = constant_integer(loop.step);
+        if (!step || has_loop(loop.body) || !loop.var->type.is(Scalar::kI64)) return nullptr;
+        std::vector<Subscript> subscripts;
+        for_each_stmt(loop.body, [&](const Stmt& stmt) {
+            const std::vector<Subscript> own = unproved(stmt);
+            subscripts.insert(subscripts.end(), own.begin(), own.end());
+        });
+        Uses uses = uses_of(loop.body);
+        uses.written.insert(loop.var);
+        for (const Subscript& at : subscripts) {
+            if (!slope(position(at), loop.var, uses)) return nullptr;
+        }
+        if (subscripts.empty()) return nullptr;
+        b_.span = loop.span;
+        // No array is longer; so the values between the first and the last do not wrap around.
+        const Scalar count = Scalar::kU64;
+        Expr* all =
+            b_.binary(Op::kLt, unsigned_(b_.binary(Op::kSub, last(loop, *step), wide(loop.begin))),
+                      b_.integer(Intervals::kMaxExtent, count));
+        if (*step < 0) {
+            all = b_.binary(Op::kLt,
+                            unsigned_(b_.binary(Op::kSub, wide(loop.begin), last(loop, *step))),
+                            b_.integer(Intervals::kMaxExtent, count));
+        }
+        for (std::size_t i = 0; i < subscripts.size(); ++i) {
+            bool known = false;
+            for (std::size_t j = 0; j < i && !known; ++j)
+                known = same_test(subscripts[i], subscripts[j]);
+            if (known) continue;
+            for (Expr* value : {wide(loop.begin), last(loop, *step)}) {
+                Substitution at_value;
+                at_value.values[loop.var] = value;
+                Expr* index = b_.convert(clone(b_.module(), &position(subscripts[i]), at_value),
+                                         Scalar::kI64);
+                all = b_.binary(
+                    Op::kAnd, all,
+                    b_.binary(Op::kLt, unsigned_(index), unsigned_(extent(subscripts[i].dim()))));
+            }
+        }
+        copy = clone(b_.module(), static_cast<const Stmt*>(&loop));
+        return all;
+    }
+
+    static bool same_test(const Subscript& a, const Subscript& b) {
+        return same(position(a), position(b)) && a.dim().extent == b.dim().extent &&
+               a.dim().extent_var == b.dim().extent_var;
+    }
+
+    // Negative subscripts are legal, but not in question here.
+    static const Expr& position(const Subscript& at) {
+        return at.index->op == Op::kIndex ? *at.index->operands[0] : *at.index;
+    }
+
+    // The last value of a loop that runs.
+    Expr* last(const For& loop, std::int64_t step) {
+        Expr* reach = b_.binary(Op::kSub, wide(loop.end), b_.integer(step > 0 ? 1 : -1));
+        if (step == 1 || step == -1) return reach;
+        Expr* steps = b_.binary(Op::kFloorDiv, b_.binary(Op::kSub, reach, wide(loop.begin)),
+                                b_.integer(step));
+        return b_.binary(Op::kAdd, wide(loop.begin), b_.binary(Op::kMul, steps, b_.integer(step)));
+    }
+
+    Builder b_;
+    const Intervals intervals_;
+    const bool races_;
+    LoopStack loops_;
+};
+
+}  // namespace
+
+void instrument_bounds(PassContext& context) {
+    const bool races = context.options.checks_races();
+    for (Function* function : context.module.functions) {
+        BoundsChecks(context.module, *function, races).body(function->body);
+    }
+}
+
+}  // namespace parpy

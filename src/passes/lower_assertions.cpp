@@ -1,0 +1,52 @@
+// See lower_assertions.h.
+#include "passes/lower_assertions.h"
+
+#include "ir/builder.h"
+#include "ir/visit.h"
+#include "passes/check_sites.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+Stmt* lowered(Module& module, const Assert& assertion, const LoopStack& loops) {
+    Builder b(module, assertion.span);
+    FailBuilder fail(b, Code::kP420);
+    fail.site().message = "assertion failed";
+    fail.site().message += assertion.message.empty() ? "" : ": ";
+    for (const char c : assertion.message) {
+        fail.site().message += c == '{' ? "{{" : std::string(1, c);
+    }
+    fail.note_iterations(loops);
+    return b.if_(b.not_(assertion.condition), {fail.make()});
+}
+
+void lower(Module& module, Body& body, LoopStack& loops) {
+    insert_before(body, loops, [&](Stmt& stmt, const LoopStack& around, Body& out) {
+        if (const auto* assertion = stmt.as<Assert>()) {
+            out.push_back(lowered(module, *assertion, around));
+        }
+    });
+}
+
+}  // namespace
+
+void lower_assertions(PassContext& context) {
+    const bool checked =
+        context.options.checks_assertions() && context.options.backend == Backend::kCpu;
+    for (Function* function : context.module.functions) {
+        LoopStack loops;
+        if (checked) {
+            lower(context.module, function->body, loops);
+        }
+        rewrite_stmts(function->body, [](Stmt* stmt, Body& out) {
+            if (stmt->kind != StmtKind::kAssert) {
+                out.push_back(stmt);
+            }
+        });
+    }
+}
+
+}  // namespace parpy

@@ -1,0 +1,62 @@
+// How a running program stops at a failed check (abi.h, parpy_fail). Generated code has no
+// destructors, so leaving it is a jump back to where the run-time system entered it: once per
+// program, and once per chunk of a parallel loop, whose thread comes from elsewhere. Programs that
+// check nothing are entered directly and pay nothing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace parpy {
+
+// What failed first in one run of a program. Any of its threads may raise; it is read when all of
+// them have stopped.
+class Failure {
+public:
+    void raise(std::int64_t site, std::span<const std::int64_t> values) {
+        if (raised_.exchange(true, std::memory_order_acq_rel)) return;
+        site_ = static_cast<std::size_t>(site);
+        count_ = std::min(values.size(), values_.size());
+        std::copy_n(values.begin(), count_, values_.begin());
+    }
+    [[nodiscard]] bool raised() const { return raised_.load(std::memory_order_acquire); }
+    [[nodiscard]] std::size_t site() const { return site_; }
+    [[nodiscard]] std::span<const std::int64_t> values() const { return {values_.data(), count_}; }
+
+private:
+    std::atomic<bool> raised_{false};
+    std::size_t site_ = 0;
+    std::size_t count_ = 0;
+    std::array<std::int64_t, 64> values_{};
+};
+
+// Where this thread jumps to when what it runs fails; the innermost of those entered.
+struct Landing {
+    std::jmp_buf place;
+    Failure* failure;
+    Landing* around;
+};
+inline thread_local Landing* innermost_landing = nullptr;
+
+// Calls run(), which may fail and is then abandoned: nothing that it holds may need a destructor.
+template <class Run>
+void run_until_failure(Failure& failure, const Run& run) {
+    Landing landing;
+    landing.failure = &failure;
+    landing.around = innermost_landing;
+    innermost_landing = &landing;
+    if (_setjmp(landing.place) == 0) run();
+    innermost_landing = landing.around;
+}
+
+// After a failure was raised elsewhere: leaves the innermost run.
+[[noreturn]] inline void leave_failed_run() {
+    std::longjmp(innermost_landing->place, 1);
+}
+
+}  // namespace parpy
