@@ -141,6 +141,7 @@ std::vector<std::string> cc1_arguments(const CppOptions& options) {
                                   "-emit-llvm-only",
                                   "-O2",
                                   "-disable-llvm-passes",
+                                  "-disable-lifetime-markers",
                                   "-x",
                                   "c++",
                                   "-std=c++20",
@@ -306,15 +307,16 @@ void relax_zero_signs(llvm::Module& module) {
 }
 
 // "keep-vector-loops": what has been vectorised is interleaved already and is not unrolled on top
-// of that. Unrolling a short row, or the rest of one, makes up to twice the code and hardly gains.
+// of that, nor are the loops around it. Unrolling a short row, or the rest of one, makes up to twice
+// the code and hardly gains; estimating what it would cost takes a twentieth of a compilation.
 struct KeepVectorLoops : llvm::PassInfoMixin<KeepVectorLoops> {
     static llvm::PreservedAnalyses run(llvm::Function& function,
                                        llvm::FunctionAnalysisManager& analyses) {
         for (llvm::Loop* loop :
              analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
-            if (llvm::getBooleanLoopAttribute(loop, "llvm.loop.isvectorized")) {
-                loop->setLoopAlreadyUnrolled();
-            }
+            if (!llvm::getBooleanLoopAttribute(loop, "llvm.loop.isvectorized")) continue;
+            for (llvm::Loop* kept = loop; kept != nullptr; kept = kept->getParentLoop())
+                kept->setLoopAlreadyUnrolled();
         }
         return llvm::PreservedAnalyses::all();
     }
