@@ -310,30 +310,57 @@ bool Intake::take_exchanged(const dlpack::ExchangeApi& api, PyObject* object, Ar
 
 namespace {
 
-struct CupyNames {
-    PyObject* data = PyUnicode_InternFromString("data");
-    PyObject* ptr = PyUnicode_InternFromString("ptr");
-    PyObject* dtype = PyUnicode_InternFromString("dtype");
-    PyObject* shape = PyUnicode_InternFromString("shape");
-    PyObject* strides = PyUnicode_InternFromString("strides");
-    PyObject* contiguous = PyUnicode_InternFromString("_c_contiguous");
-    PyObject* device_id = PyUnicode_InternFromString("device_id");
+// An attribute that a type written in C offers through a getter. The getter is looked up once, for
+// the first type that has one; objects of other types are asked by name.
+class Field {
+public:
+    explicit Field(const char* name) : name_(PyUnicode_InternFromString(name)) {}
+
+    // A new reference, or null with an exception.
+    PyObject* read(PyObject* object) {
+        if (Py_TYPE(object) == type_) return getter_->get(object, getter_->closure);
+        if (type_ == nullptr) find_getter(Py_TYPE(object));
+        return PyObject_GetAttr(object, name_);
+    }
+
+private:
+    void find_getter(PyTypeObject* type) {
+        if (type->tp_getattro != PyObject_GenericGetAttr) return;
+        PyObject* found = PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name_);
+        if (found != nullptr && Py_IS_TYPE(found, &PyGetSetDescr_Type)) {
+            // Both stay alive with the reference that is kept here.
+            getter_ = reinterpret_cast<PyGetSetDescrObject*>(found)->d_getset;
+            type_ = reinterpret_cast<PyTypeObject*>(Py_NewRef(type));
+        } else {
+            Py_XDECREF(found);
+            PyErr_Clear();
+        }
+    }
+
+    PyObject* name_;
+    PyTypeObject* type_ = nullptr;
+    const PyGetSetDef* getter_ = nullptr;
 };
-const CupyNames& cupy_names() {
-    static const CupyNames names;
-    return names;
+
+struct CupyFields {
+    Field data{"data"}, ptr{"ptr"}, dtype{"dtype"}, shape{"shape"}, strides{"strides"},
+        contiguous{"_c_contiguous"}, device_id{"device_id"};
+};
+CupyFields& cupy_fields() {
+    static CupyFields fields;
+    return fields;
 }
 
 }  // namespace
 
 // Field by field: CuPy's __cuda_array_interface__ costs more than the launch of a kernel.
 bool Intake::take_cupy(PyObject* object, ArgumentView& view, IntakeFault& fault) {
-    const CupyNames& names = cupy_names();
-    const Owned memory(PyObject_GetAttr(object, names.data));
-    const Owned pointer(memory ? PyObject_GetAttr(memory.get(), names.ptr) : nullptr);
-    const Owned dtype(pointer ? PyObject_GetAttr(object, names.dtype) : nullptr);
-    const Owned shape(dtype ? PyObject_GetAttr(object, names.shape) : nullptr);
-    const Owned contiguous(shape ? PyObject_GetAttr(object, names.contiguous) : nullptr);
+    CupyFields& fields = cupy_fields();
+    const Owned memory(fields.data.read(object));
+    const Owned pointer(memory ? fields.ptr.read(memory.get()) : nullptr);
+    const Owned dtype(pointer ? fields.dtype.read(object) : nullptr);
+    const Owned shape(dtype ? fields.shape.read(object) : nullptr);
+    const Owned contiguous(shape ? fields.contiguous.read(object) : nullptr);
     if (!contiguous) return false;
     if (!PyArray_DescrCheck(dtype.get()) || !PyTuple_Check(shape.get())) {
         PyErr_SetString(PyExc_TypeError, "an unknown kind of CuPy array");
@@ -351,14 +378,14 @@ bool Intake::take_cupy(PyObject* object, ArgumentView& view, IntakeFault& fault)
     if (contiguous.get() == Py_True) {
         contiguous_strides(rank, size, extents, strides);
     } else {
-        const Owned given(PyObject_GetAttr(object, names.strides));
+        const Owned given(fields.strides.read(object));
         if (!given || !read_integers(given.get(), strides)) return false;
         if (!has_whole_strides(rank, size, strides)) return refuse_strides(fault);
     }
     view.data = PyLong_AsVoidPtr(pointer.get());
     long device_id = 0;
     if (cuda::device_count() != 1) {
-        const Owned device(PyObject_GetAttr(memory.get(), names.device_id));
+        const Owned device(fields.device_id.read(memory.get()));
         device_id = device ? PyLong_AsLong(device.get()) : -1;
     }
     if (PyErr_Occurred() != nullptr) return false;
