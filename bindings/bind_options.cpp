@@ -38,7 +38,7 @@ std::size_t hash_of(const Options& options) {
         mix(static_cast<std::size_t>(loop.threads) * 4 + loop.reduce);
         mix(static_cast<std::size_t>(loop.threads_per_block));
     }
-    mix(static_cast<std::size_t>(options.fast_math));
+    mix(static_cast<std::size_t>(options.fast_math) * 2 + options.automatic);
     mix(static_cast<std::size_t>(options.check) * 2 + options.assertions);
     return hash;
 }
@@ -113,6 +113,7 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
         par.reduce = nb::cast<bool>(loop.attr("_reduce"));
         par.threads_per_block = nb::cast<std::int64_t>(loop.attr("_tpb"));
     }
+    options.automatic = nb::cast<bool>(field("automatic"));
     const auto legality = nb::cast<std::string>(field("legality"));
     options.legality = legality == "strict"  ? Legality::kStrict
                        : legality == "trust" ? Legality::kTrust
@@ -216,6 +217,7 @@ const ConvertedOptions* default_options(bool on_device) {
         options.backend = chosen >= 0 ? static_cast<Backend>(chosen)
                           : on_device ? Backend::kCuda
                                       : Backend::kCpu;
+        options.automatic = true;
         if (options.backend == Backend::kCuda) options.cuda_arch = cuda::current_architecture();
         const OptionsRecord* record = intern(std::move(options), true);
         const std::lock_guard lock(mutex);

@@ -8,6 +8,7 @@
 #include "passes/check_bounds.h"
 #include "passes/check_labels.h"
 #include "passes/check_legality.h"
+#include "passes/choose_mapping.h"
 #include "passes/fold_constants.h"
 #include "passes/infer_reductions.h"
 #include "passes/infer_types.h"
@@ -49,6 +50,12 @@ struct Row {
 
 using enum ir::Profile;
 
+bool chooses(const Options& options) {
+    return options.automatic;
+}
+bool chosen_by_hand(const Options& options) {
+    return !options.automatic;
+}
 bool checks(const Options& options) {
     return options.check != Check::kNothing;
 }
@@ -84,12 +91,14 @@ const std::vector<Row>& table() {
           "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"check-bounds", check_bounds, kLoops,
           "as soon as subscripts have their final form: what is refused needs no mapping"}, On::kAll},
+        {{"choose-mapping", choose_mapping, kLoops,
+          "automatic mode: in front of map-loops, which treats its choice like a user's", chooses}, On::kAll},
         {{"map-loops", map_loops, kMapped,
           "after the loops have their final form: levels are given by how parallel loops nest"}, On::kAll},
         {{"infer-reductions", infer_reductions, kMapped,
           "after map-loops: only parallel loops are asked, and each is told what it reduces"}, On::kAll},
         {{"check-legality", check_legality, kMapped,
-          "after infer-reductions, whose updates may run in any order; before anything is rewritten for a target"}, On::kAll},
+          "after infer-reductions, whose updates may run in any order; before anything is rewritten for a target", chosen_by_hand}, On::kAll},
         {{"normalize-reductions", normalize_reductions, kMapped,
           "before code is laid out around the loops: an element that no iteration touches is left alone"}, On::kAll},
         {{"split-kernels", split_kernels, kMapped,

@@ -26,19 +26,33 @@ std::vector<std::vector<ArgumentBound>> requirements_of(const ir::Module& module
     return result;
 }
 
+Program compile_as(const ir::Module& surface, const Signature& signature, const Options& options,
+                   Diagnostics& diagnostics, const Trace& trace) {
+    ir::Module module = ir::clone(surface);
+    PassContext context{module, options, signature, diagnostics};
+    if (!run_passes(context, pipeline(options.backend), trace)) return {};
+    Program program = emit_program(module, options.backend, options);
+    program.requirements = requirements_of(module);
+    return program;
+}
+
 }  // namespace
 
 Program compile(const ir::Module& surface, const Signature& signature, const Options& options,
                 Diagnostics& diagnostics, const Trace& trace) {
     try {
-        ir::Module module = ir::clone(surface);
-        PassContext context{module, options, signature, diagnostics};
-        if (!run_passes(context, pipeline(options.backend), trace)) {
-            return {};
+        if (!options.automatic) return compile_as(surface, signature, options, diagnostics, trace);
+        // Nobody asked for the mapping: where it cannot be carried out, the program goes without.
+        Diagnostics attempt;
+        Program program = compile_as(surface, signature, options, attempt, trace);
+        if (!attempt.has_errors()) {
+            for (const Diagnostic& note : attempt.all())
+                diagnostics.report(note);
+            return program;
         }
-        Program program = emit_program(module, options.backend, options);
-        program.requirements = requirements_of(module);
-        return program;
+        Options sequential = options;
+        sequential.automatic = false;
+        return compile_as(surface, signature, sequential, diagnostics, trace);
     } catch (const std::exception& e) {
         diagnostics.internal({}, std::string("the compiler failed: ") + e.what());
         return {};

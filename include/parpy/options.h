@@ -22,6 +22,7 @@ enum class Check : std::uint8_t { kNothing, kBounds, kRaces, kAll };
 struct Options {
     Backend backend = Backend::kCpu;
     Mapping mapping;
+    bool automatic = false;  // the compiler chooses the mapping; `mapping` is empty
     Legality legality = Legality::kCheck;
     Check check = Check::kNothing;
     bool assertions = false;  // implied by check

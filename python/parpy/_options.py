@@ -287,6 +287,7 @@ def _as_stream(name: str, value: object) -> Any:
 _Field = tuple[object, Callable[[str, object], Any]]
 _FIELDS: Final[dict[str, _Field]] = {
     "parallelize": ({}, _as_mapping),
+    "automatic": (False, _as_bool),
     "verbose_backend_resolution": (False, _as_bool),
     "debug_print": (False, _as_bool),
     "write_output": (False, _as_bool),
@@ -309,6 +310,10 @@ _FIELDS: Final[dict[str, _Field]] = {
 }
 
 
+# Either the user maps the loops or the compiler does.
+_RIVAL: Final = {"automatic": "parallelize", "parallelize": "automatic"}
+
+
 class CompileOptions(_native.OptionsBase):
     """Options of a compilation. Fields are keyword arguments and attributes; each assignment is validated."""
 
@@ -316,6 +321,7 @@ class CompileOptions(_native.OptionsBase):
     _values: dict[str, Any]
 
     parallelize: Mapping[str, LoopPar]
+    automatic: bool
     verbose_backend_resolution: bool
     debug_print: bool
     write_output: bool
@@ -353,7 +359,10 @@ class CompileOptions(_native.OptionsBase):
     def __setattr__(self, name: str, value: object) -> None:
         if name not in _FIELDS:
             raise AttributeError(_no_field(name))
-        self._values[name] = _FIELDS[name][1](name, value)
+        value = _FIELDS[name][1](name, value)
+        if name in ("automatic", "parallelize") and value and self._values[_RIVAL[name]]:
+            raise ValueError("options are contradictory: a mapping in 'parallelize' and automatic=True")
+        self._values[name] = value
         self._invalidate()
 
     def __delattr__(self, name: str) -> NoReturn:
@@ -400,3 +409,12 @@ def par(p: Mapping[str, LoopPar]) -> CompileOptions:
 def seq() -> CompileOptions:
     """The default options with no loop mapped: everything runs sequentially."""
     return CompileOptions()
+
+
+def auto(**fields: Any) -> CompileOptions:
+    """Options under which the compiler chooses the mapping, as it does for a call without ``opts``.
+
+    It runs in parallel what is proved to be independent or a reduction, where that pays. ``fields`` are those of
+    CompileOptions but ``parallelize``, such as ``backend``.
+    """
+    return CompileOptions(automatic=True, **fields)

@@ -95,6 +95,10 @@ double cost(const Body& body) {
 
 }  // namespace
 
+double cost_of(const Stmt& stmt) {
+    return cost(stmt);
+}
+
 double cost_of_iteration(const For& loop) {
     return cost(loop.body) + 2 * kSimple;
 }

@@ -8,5 +8,7 @@ namespace parpy {
 
 // Nanoseconds of one iteration of `loop`. Trip counts that are not known are guessed.
 [[nodiscard]] double cost_of_iteration(const ir::For& loop);
+// Of a statement; of loops in it likewise.
+[[nodiscard]] double cost_of(const ir::Stmt& stmt);
 
 }  // namespace parpy

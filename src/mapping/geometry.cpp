@@ -2,6 +2,7 @@
 #include "mapping/geometry.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "ir/clone.h"
@@ -10,6 +11,20 @@
 namespace parpy {
 
 using namespace ir;
+
+std::string place_name(const For& loop) {
+    return loop.var->name + "@" + std::to_string(loop.span.line);
+}
+
+std::optional<std::uint32_t> line_of_place(std::string_view name) {
+    const std::size_t at = name.rfind('@');
+    if (at == std::string_view::npos) return std::nullopt;
+    const std::string_view digits = name.substr(at + 1);
+    std::uint32_t line = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), line);
+    const bool whole = error == std::errc() && end == digits.data() + digits.size();
+    return whole ? std::optional(line) : std::nullopt;
+}
 
 void map_to_threads(LoopMapping& mapping, std::int64_t threads, std::int64_t tpb) {
     const std::int64_t rounded = (threads + kWarpSize - 1) / kWarpSize * kWarpSize;

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/builder.h"
@@ -17,6 +19,10 @@ inline constexpr std::int64_t kWarpSize = 32;
 inline constexpr std::int64_t kMaxThreadsPerBlock = 1024;
 inline constexpr std::int64_t kMaxGridX = 2147483647;
 inline constexpr std::int64_t kMaxGridYZ = 65535;
+
+// What a mapping may call a loop that has no label: "i@7", its variable and the line it stands on.
+[[nodiscard]] std::string place_name(const ir::For& loop);
+[[nodiscard]] std::optional<std::uint32_t> line_of_place(std::string_view name);
 
 // Makes `mapping` a level of `threads` threads, rounded up to warps, in blocks of at most `tpb`
 // threads (of one warp at least).

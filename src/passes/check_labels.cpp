@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/visit.h"
+#include "mapping/geometry.h"
 
 namespace parpy {
 
@@ -34,7 +35,11 @@ void check_labels(PassContext& context) {
         });
     }
     const Function* entry = context.module.entry_function();
+    std::vector<std::uint32_t> lines;
+    for_each_stmt(entry->body, [&](const Stmt& stmt) { lines.push_back(stmt.span.line); });
     for (const auto& [label, request] : context.options.mapping) {
+        const auto line = line_of_place(label);
+        if (line && std::ranges::find(lines, *line) != lines.end()) continue;
         if (std::find(present.begin(), present.end(), label) != present.end()) continue;
         auto& error =
             context.diagnostics.error(Code::kP301, entry->span,

@@ -64,7 +64,9 @@ private:
     }
 
     void bind(const Function& function, Stmt& stmt) {
-        for (const std::string& label : stmt.labels) {
+        std::vector<std::string> names = stmt.labels;
+        if (const auto* loop = stmt.as<For>()) names.push_back(place_name(*loop));
+        for (const std::string& label : names) {
             const auto found = context_.options.mapping.find(label);
             if (found == context_.options.mapping.end()) continue;
             const LoopPar& request = found->second;
@@ -327,7 +329,9 @@ void map_loops(PassContext& context) {
     Function& entry = *context.module.entry_function();
     RequestBinder(context).run();
     const bool on_gpu = context.options.backend != Backend::kCpu;
-    if (on_gpu && context.options.mapping.empty()) wrap_in_gpu(context.module, entry);
+    if (on_gpu && context.options.mapping.empty() && !contains_parallel(entry.body)) {
+        wrap_in_gpu(context.module, entry);
+    }
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
     if (context.diagnostics.has_errors()) return;
     if (on_gpu) {

@@ -1,0 +1,69 @@
+// What both planners use. See plan.h.
+#include "mapping/plan.h"
+
+#include <algorithm>
+
+#include "analysis/cost.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+const LoopFacts& ParallelLoops::facts(For& loop) {
+    const auto found = known_.find(&loop);
+    if (found != known_.end()) return found->second;
+    return known_.emplace(&loop, dependences_.of(loop)).first->second;
+}
+
+bool ParallelLoops::legal(For& loop) {
+    const LoopFacts& f = facts(loop);
+    const bool independent =
+        f.verdict == Verdict::kProved || (f.verdict == Verdict::kReduction && !f.scatters);
+    return independent && std::ranges::none_of(f.conditions, [](const Alternatives& condition) {
+               return condition.empty();
+           });
+}
+
+bool ParallelLoops::reduces(For& loop) {
+    return facts(loop).verdict == Verdict::kReduction;
+}
+
+std::vector<For*> outermost_loops(Body& body) {
+    std::vector<For*> found;
+    for (Stmt* stmt : body) {
+        if (auto* loop = stmt->as<For>()) {
+            found.push_back(loop);
+        } else {
+            for_each_body(*stmt, [&](Body& inner) {
+                for (For* loop : outermost_loops(inner))
+                    found.push_back(loop);
+            });
+        }
+    }
+    return found;
+}
+
+double SequentialTime::of(const Stmt& stmt) const {
+    constexpr double kPerIteration = 0.2, kGuessedWhile = 64;
+    if (const auto* loop = stmt.as<For>()) {
+        return traffic_.trips(*loop) * (of(loop->body) + kPerIteration);
+    }
+    if (const auto* loop = stmt.as<While>()) return kGuessedWhile * of(loop->body);
+    double inside = 0;
+    bool nested = false;
+    for_each_body(stmt, [&](const Body& body) {
+        nested = true;
+        inside = std::max(inside, of(body));
+    });
+    return nested ? inside + kPerIteration : cost_of(stmt);
+}
+
+double SequentialTime::of(const Body& body) const {
+    double sum = 0;
+    for (const Stmt* stmt : body)
+        sum += of(*stmt);
+    return sum;
+}
+
+}  // namespace parpy

@@ -1,0 +1,63 @@
+// The automatic mode's decision: which loops run in parallel, on how many threads. A plan is what a
+// user could have written as a mapping; plan_cpu.cpp and plan_cuda.cpp each hold a cost model.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/dependences.h"
+#include "analysis/traffic.h"
+#include "ir/ir.h"
+#include "mapping/mapping.h"
+
+namespace parpy {
+
+struct Choice {
+    ir::For* loop = nullptr;
+    LoopPar request;
+};
+
+struct Plan {
+    double nanoseconds = 0;  // estimated, of one execution of what was planned
+    std::vector<Choice> choices;
+};
+
+// Which loops of a function may run in parallel: those proved independent, and reductions into
+// places that the loop leaves alone. An answer may take milliseconds, so planners ask only about
+// loops that they would choose.
+class ParallelLoops {
+public:
+    explicit ParallelLoops(ir::Function& entry) : entry(entry), dependences_(entry) {}
+
+    ir::Function& entry;
+
+    [[nodiscard]] const LoopFacts& facts(ir::For& loop);
+    [[nodiscard]] bool legal(ir::For& loop);
+    [[nodiscard]] bool reduces(ir::For& loop);
+    [[nodiscard]] const Accesses& accesses() const { return dependences_.accesses(); }
+    [[nodiscard]] Traffic traffic() const { return Traffic(accesses()); }
+
+private:
+    Dependences dependences_;
+    std::unordered_map<const ir::For*, LoopFacts> known_;
+};
+
+[[nodiscard]] Plan plan_cpu(ParallelLoops& loops);
+// Statements that the plan leaves to the host use no array.
+[[nodiscard]] Plan plan_cuda(ParallelLoops& loops);
+
+// The loops in `body` with no loop of `body` around them.
+[[nodiscard]] std::vector<ir::For*> outermost_loops(ir::Body& body);
+
+// Nanoseconds of one execution on one CPU core.
+class SequentialTime {
+public:
+    explicit SequentialTime(const Traffic& traffic) : traffic_(traffic) {}
+    [[nodiscard]] double of(const ir::Stmt& stmt) const;
+    [[nodiscard]] double of(const ir::Body& body) const;
+
+private:
+    const Traffic& traffic_;
+};
+
+}  // namespace parpy

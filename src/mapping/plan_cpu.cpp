@@ -1,0 +1,106 @@
+// The CPU's cost model. Of each nest one loop is handed to workers, the outermost that may be,
+// unless one inside has so many more iterations that starting it again and again pays; the
+// innermost loops in there become SIMD where they walk through memory in steps of one element.
+// Whether a call has enough work for several threads is decided when it runs.
+#include <algorithm>
+
+#include "ir/visit.h"
+#include "mapping/plan.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+// Of a typical machine, whichever this is: the same program has the same mapping everywhere.
+constexpr double kCores = 8;
+constexpr double kDispatch = 2000;  // ns to hand a loop to workers and wait for them
+constexpr std::int64_t kMostThreads = 1024;
+
+class CpuPlanner {
+public:
+    explicit CpuPlanner(ParallelLoops& loops)
+        : loops_(loops), traffic_(loops.traffic()), time_(traffic_) {}
+
+    Plan body(Body& stmts) {
+        Plan plan;
+        for (Stmt* stmt : stmts)
+            append(plan, statement(*stmt));
+        return plan;
+    }
+
+private:
+    static void append(Plan& plan, Plan&& part, double times = 1) {
+        plan.nanoseconds += times * part.nanoseconds;
+        plan.choices.insert(plan.choices.end(), part.choices.begin(), part.choices.end());
+    }
+
+    Plan statement(Stmt& stmt) {
+        if (auto* loop = stmt.as<For>()) return nest(*loop);
+        Plan plan{time_.of(stmt), {}};
+        const double alone = plan.nanoseconds;
+        for_each_body(stmt, [&](Body& inner) {
+            Plan part = body(inner);
+            part.nanoseconds = alone;  // rarely matters: no loop stands around
+            plan.choices.insert(plan.choices.end(), part.choices.begin(), part.choices.end());
+        });
+        return plan;
+    }
+
+    Plan nest(For& loop) {
+        const double trips = traffic_.trips(loop);
+        const double once = time_.of(loop.body);
+        const double parallel =
+            std::min(trips * once, kDispatch + trips * once / std::clamp(trips, 1.0, kCores));
+        Plan inside;
+        append(inside, body(loop.body), trips);
+        if (inside.nanoseconds < parallel || !loops_.legal(loop)) return inside;
+        Plan plan{parallel, {{&loop, request(loop)}}};
+        vectors(loop.body, plan);
+        return plan;
+    }
+
+    LoopPar request(For& loop) {
+        LoopPar result;
+        result.threads = static_cast<std::int64_t>(
+            std::clamp(traffic_.trips(loop), 1.0, static_cast<double>(kMostThreads)));
+        result.reduce = loops_.reduces(loop);
+        return result;
+    }
+
+    void vectors(Body& stmts, Plan& plan) {
+        for (For* loop : outermost_loops(stmts)) {
+            if (!outermost_loops(loop->body).empty()) {
+                vectors(loop->body, plan);
+            } else if (contiguous(*loop) && loops_.legal(*loop)) {
+                plan.choices.push_back({loop, request(*loop)});
+            }
+        }
+    }
+
+    // Every access stays where it is from one iteration to the next or moves to a neighbour.
+    [[nodiscard]] bool contiguous(const For& loop) const {
+        const Accesses& accesses = loops_.accesses();
+        const int number = accesses.loop_of(&loop);
+        if (number < 0) return false;
+        return std::ranges::all_of(accesses.all(), [&](const Access& access) {
+            if (!accesses.inside(access.loop, number)) return true;
+            const auto stride = traffic_.stride(access, number);
+            const std::int64_t size = size_in_bytes(access.array->type.scalar);
+            return stride && (*stride == 0 || *stride == size || *stride == -size);
+        });
+    }
+
+    ParallelLoops& loops_;
+    Traffic traffic_;
+    SequentialTime time_;
+};
+
+}  // namespace
+
+Plan plan_cpu(ParallelLoops& loops) {
+    return CpuPlanner(loops).body(loops.entry.body);
+}
+
+}  // namespace parpy

@@ -1,0 +1,214 @@
+// The GPU's cost model. A nest becomes a kernel at its outermost loop that may run in parallel, or
+// further in if that is faster; within a kernel one loop of each branch becomes threads and those
+// around it blocks. What a choice costs is the memory it moves (32 threads whose elements are
+// neighbours share transactions) at the bandwidth that as many threads can draw, or the time of the
+// longest thread, whichever is more. Figures are those of a large card; the same program has the
+// same mapping everywhere.
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/uses.h"
+#include "ir/visit.h"
+#include "mapping/geometry.h"
+#include "mapping/plan.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+constexpr double kLaunch = 3000;          // ns between the launches of two kernels
+constexpr double kBytesPerNs = 4000;      // of the whole card
+constexpr double kThreadsAtOnce = 65536;  // draw that bandwidth
+constexpr double kSector = 32;            // bytes: the least that is moved
+constexpr double kSlower = 30;            // one GPU thread against one CPU core
+constexpr std::int64_t kThreadsPerBlock = 256;
+constexpr std::int64_t kMostPerBlock = 1024;
+constexpr std::int64_t kMostAlone = std::int64_t{1} << 30;  // of a loop with nothing around it
+constexpr std::int64_t kMostReducing = std::int64_t{132} * 2048;  // resident at once
+constexpr std::int64_t kPerReducingThread = 8;  // iterations, before others are asked to help
+
+bool uses_arrays(const Stmt& stmt) {
+    const Uses uses = uses_of(stmt);
+    return !uses.loaded.empty() || !uses.stored.empty();
+}
+
+bool uses_arrays(const Expr& expr) {
+    return !uses_of(expr).loaded.empty();
+}
+
+class CudaPlanner {
+public:
+    explicit CudaPlanner(ParallelLoops& loops)
+        : loops_(loops), traffic_(loops.traffic()), time_(traffic_) {}
+
+    Plan host(Body& stmts) {
+        Plan plan;
+        for (Stmt* stmt : stmts)
+            append(plan, host(*stmt));
+        return plan;
+    }
+
+private:
+    static void append(Plan& plan, Plan&& part, double times = 1) {
+        plan.nanoseconds += times * part.nanoseconds;
+        plan.choices.insert(plan.choices.end(), part.choices.begin(), part.choices.end());
+    }
+
+    // ------------------------------------------------------------ host code
+
+    Plan host(Stmt& stmt) {
+        if (!uses_arrays(stmt)) return {};
+        const Plan alone{kLaunch + kSlower * time_.of(stmt), {}};
+        if (stmt.kind == StmtKind::kGpu) return alone;
+        bool nested = false, readable = true;
+        for_each_body(stmt, [&](const Body&) { nested = true; });
+        for_each_slot(stmt, [&](const Expr* slot) { readable = readable && !uses_arrays(*slot); });
+        Plan best = alone;
+        if (nested && readable) {
+            auto* loop = stmt.as<For>();
+            const double times = loop != nullptr                 ? traffic_.trips(*loop)
+                                 : stmt.kind == StmtKind::kWhile ? 64
+                                                                 : 1;
+            Plan inside;
+            for_each_body(stmt, [&](Body& inner) { append(inside, host(inner), times); });
+            if (!inside.choices.empty() && inside.nanoseconds < best.nanoseconds) best = inside;
+        }
+        if (auto* loop = stmt.as<For>()) {
+            if (loops_.legal(*loop)) {
+                executions_ = executions(*loop);
+                Plan kernel = threads(*loop, 1, true);
+                kernel.nanoseconds += kLaunch;
+                if (kernel.nanoseconds <= best.nanoseconds) best = kernel;
+            }
+        }
+        return best;
+    }
+
+    // ------------------------------------------------------------ inside a kernel
+
+    // `loop` and all in it as part of a kernel that has `around` blocks so far. `alone`: nothing
+    // else runs in those blocks.
+    Plan threads(For& loop, double around, bool alone) {
+        Plan best = as_threads(loop, around, alone);
+        std::vector<For*> children;
+        legal_children(loop.body, children);
+        if (children.empty()) return best;
+        const double blocks = around * traffic_.trips(loop);
+        Plan nested{rest(loop, children, blocks), {{&loop, blocks_of(loop)}}};
+        const bool only = alone && children.size() == 1 && tight(loop, *children[0]);
+        for (For* child : children)
+            append(nested, threads(*child, blocks, only));
+        if (nested.nanoseconds < best.nanoseconds) best = nested;
+        return best;
+    }
+
+    // The outermost loops in `stmts` that may run in parallel.
+    void legal_children(Body& stmts, std::vector<For*>& found) {
+        for (For* loop : outermost_loops(stmts)) {
+            if (loops_.legal(*loop)) {
+                found.push_back(loop);
+            } else {
+                legal_children(loop->body, found);
+            }
+        }
+    }
+
+    static bool tight(const For& outer, const For& inner) {
+        return outer.body.size() == 1 && outer.body[0] == &inner;
+    }
+
+    Plan as_threads(For& loop, double around, bool alone) {
+        LoopPar request;
+        request.reduce = loops_.reduces(loop);
+        const double trips = traffic_.trips(loop);
+        const auto whole = static_cast<std::int64_t>(
+            std::clamp(std::ceil(trips), 1.0, static_cast<double>(kMostAlone)));
+        if (around == 1) {
+            request.threads = request.reduce ? std::min(whole, kMostReducing) : whole;
+            request.threads_per_block = kThreadsPerBlock;
+        } else if (request.reduce) {
+            request.threads = kWarpSize;
+            while (request.threads < kMostPerBlock && request.threads * kPerReducingThread < whole)
+                request.threads *= 2;
+        } else if (!alone || whole <= kMostPerBlock) {
+            request.threads = std::min(whole, kMostPerBlock);
+        } else {
+            request.threads = whole;
+            request.threads_per_block = kThreadsPerBlock;
+        }
+        const double own = static_cast<double>(request.threads);
+        const double idle =
+            static_cast<double>((request.threads + kWarpSize - 1) / kWarpSize * kWarpSize) / own;
+        const double busy = around * own;
+        const double longest = executions(loop) / executions_ * time_.of(loop) / busy * kSlower;
+        const double bytes = moved(loop, loops_.accesses().loop_of(&loop), nullptr);
+        return {std::max(bytes / bandwidth(busy) * idle, longest), {{&loop, request}}};
+    }
+
+    LoopPar blocks_of(For& loop) {
+        LoopPar request;
+        request.threads = static_cast<std::int64_t>(
+            std::clamp(std::ceil(traffic_.trips(loop)), 1.0, static_cast<double>(kMostAlone)));
+        request.reduce = loops_.reduces(loop);
+        return request;
+    }
+
+    // What one thread of each block does besides the loops `children`.
+    double rest(For& loop, const std::vector<For*>& children, double blocks) {
+        return moved(loop, -1, &children) / bandwidth(blocks);
+    }
+
+    static double bandwidth(double threads) {
+        return kBytesPerNs * std::min(1.0, threads / kThreadsAtOnce);
+    }
+
+    // How often `loop` is started per call of the function.
+    [[nodiscard]] double executions(const For& loop) const {
+        const int number = loops_.accesses().loop_of(&loop);
+        return number < 0 ? 1
+                          : traffic_.runs(
+                                loops_.accesses().loops()[static_cast<std::size_t>(number)].parent);
+    }
+
+    // Bytes that `loop` moves per run of the kernel, with the iterations of `lanes` side by side;
+    // of its accesses outside `except`.
+    double moved(For& loop, int lanes, const std::vector<For*>* except) {
+        const Accesses& accesses = loops_.accesses();
+        const int number = accesses.loop_of(&loop);
+        double sum = 0;
+        for (const Access& access : accesses.all()) {
+            if (!accesses.inside(access.loop, number)) continue;
+            const bool elsewhere =
+                except != nullptr && std::ranges::any_of(*except, [&](const For* other) {
+                    return accesses.inside(access.loop, accesses.loop_of(other));
+                });
+            if (elsewhere) continue;
+            const double size = static_cast<double>(size_in_bytes(access.array->type.scalar));
+            double each = kSector;
+            if (lanes >= 0) {
+                const auto stride = traffic_.stride(access, lanes);
+                if (stride) {
+                    const double apart = std::abs(static_cast<double>(*stride));
+                    each = apart == 0 ? size / kWarpSize : std::clamp(apart, size, kSector);
+                }
+            }
+            sum += traffic_.runs(access.loop) * each;
+        }
+        return sum / executions_;
+    }
+
+    ParallelLoops& loops_;
+    Traffic traffic_;
+    SequentialTime time_;
+    double executions_ = 1;  // of the kernel being planned, per call of the function
+};
+
+}  // namespace
+
+Plan plan_cuda(ParallelLoops& loops) {
+    return CudaPlanner(loops).host(loops.entry.body);
+}
+
+}  // namespace parpy
