@@ -30,6 +30,7 @@ constexpr std::string_view kHelp =
                            says what to run
   --backend cpu|cuda       the target of passes that ask for it (default: that of --pipeline, or cpu)
   --parallelize 'N=threads(64),M=threads(128).reduce().tpb(256)'
+  --automatic              the compiler chooses the mapping
   --signature 'f64[10, 20], f32[?; 1] ro, f32[9] aliased=1+4, int=5, float, i32'
                            the arguments of the entry: arrays by extents [; strides], `?` where they
                            are known at run time only; scalars with or without their value
@@ -257,6 +258,8 @@ Arguments parse_arguments(int count, char** values) {
             if (!parse_mapping(value(), out.options.mapping)) {
                 out.error = "malformed --parallelize";
             }
+        } else if (flag == "--automatic") {
+            out.options.automatic = true;
         } else if (flag == "--signature") {
             if (!parse_signature(value(), out.signature)) {
                 out.error = "malformed --signature";

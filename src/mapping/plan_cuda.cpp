@@ -172,6 +172,15 @@ private:
                                 loops_.accesses().loops()[static_cast<std::size_t>(number)].parent);
     }
 
+    // The innermost loop around `access`, `outermost` at most, that changes its element: what stays
+    // the same is kept in a register. The iterations of `lanes` do not follow each other.
+    [[nodiscard]] int loop_that_moves(const Access& access, int outermost, int lanes) const {
+        int loop = access.loop;
+        while (loop != outermost && loop != lanes && traffic_.stride(access, loop) == 0)
+            loop = loops_.accesses().loops()[static_cast<std::size_t>(loop)].parent;
+        return loop;
+    }
+
     // Bytes that `loop` moves per run of the kernel, with the iterations of `lanes` side by side;
     // of its accesses outside `except`.
     double moved(For& loop, int lanes, const std::vector<For*>* except) {
@@ -194,7 +203,7 @@ private:
                     each = apart == 0 ? size / kWarpSize : std::clamp(apart, size, kSector);
                 }
             }
-            sum += traffic_.runs(access.loop) * each;
+            sum += traffic_.runs(loop_that_moves(access, number, lanes)) * each;
         }
         return sum / executions_;
     }
