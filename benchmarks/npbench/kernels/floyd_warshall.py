@@ -1,0 +1,46 @@
+"""Lengths of the shortest paths between all pairs of vertices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import parpy
+from parpy import threads
+
+from ..kernel import CORES, SIMD, Kernel, presets, share
+
+
+def initialize(rng, N):
+    path = rng.integers(1, 1000, (N, N), np.int32)
+    np.fill_diagonal(path, 0)
+    return {"path": path}
+
+
+def reference(path, N):
+    for k in range(N):
+        np.minimum(path, path[:, k, None] + path[None, k, :], path)
+
+
+@parpy.jit
+def floyd_warshall(path, N):
+    for k in range(N):
+        parpy.label("i")
+        for i in range(N):
+            if i != k:  # row k stays as it is, and is what the other rows read
+                parpy.label("j")
+                for j in range(N):
+                    if j != k:
+                        path[i, j] = min(path[i, j], path[i, k] + path[k, j])
+
+
+KERNEL = Kernel(
+    function=floyd_warshall,
+    reference=reference,
+    initialize=initialize,
+    outputs=("path",),
+    presets=presets("N", tiny=(45,), S=(200,), M=(400,), L=(850,), paper=(2800,)),
+    cpu={"i": CORES, "j": SIMD},
+    cuda=lambda N: {"i": share(N, 4), "j": threads(N).tpb(256)},
+    bytes=lambda N: 8 * N**3,
+    flops=lambda N: 2 * N**3,
+)

@@ -1,0 +1,45 @@
+"""A matrix plus the sum of tanh over its diagonal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import parpy
+from parpy import threads
+
+from ..kernel import CORES, SIMD, Kernel, presets
+
+
+def initialize(rng, N):
+    return {"a": rng.random((N, N)), "trace": np.empty(1), "out": np.empty((N, N))}
+
+
+def reference(a, out):
+    out[:] = a + np.tanh(a.diagonal()).sum()
+
+
+@parpy.jit
+def go_fast(a, trace, out, N):
+    with parpy.gpu:
+        trace[0] = 0.0
+    parpy.label("d")
+    for i in range(N):
+        trace[0] += np.tanh(a[i, i])
+    parpy.label("i")
+    for i in range(N):
+        parpy.label("j")
+        for j in range(N):
+            out[i, j] = a[i, j] + trace[0]
+
+
+KERNEL = Kernel(
+    function=go_fast,
+    reference=reference,
+    initialize=initialize,
+    outputs=("out",),
+    presets=presets("N", tiny=(45,), S=(2000,), M=(6000,), L=(20_000,), paper=(12_500,)),
+    cpu={"d": SIMD, "i": CORES, "j": SIMD},
+    cuda=lambda N: {"d": threads(1024), "i": threads(N), "j": threads(1024)},
+    bytes=lambda N: 16 * N**2,
+    flops=lambda N: N**2,
+)

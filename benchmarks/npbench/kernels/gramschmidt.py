@@ -1,0 +1,80 @@
+"""QR decomposition by modified Gram-Schmidt, one column of Q a step; A is overwritten."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import parpy
+from parpy import threads
+
+from ..kernel import CORES, SIMD, Kernel, presets
+
+
+def initialize(rng, M, N):
+    return {"A": rng.random((M, N)), "Q": np.empty((M, N)), "R": np.zeros((N, N))}
+
+
+def reference(A, Q, R, N):
+    for k in range(N):
+        R[k, k] = (A[:, k] @ A[:, k]) ** 0.5
+        Q[:, k] = A[:, k] / R[k, k]
+        R[k, k + 1 :] = Q[:, k] @ A[:, k + 1 :]
+        A[:, k + 1 :] -= Q[:, k, None] * R[None, k, k + 1 :]
+
+
+@parpy.jit
+def gramschmidt(A, Q, R, M, N):
+    for k in range(N):
+        with parpy.gpu:
+            total = 0.0
+            parpy.label("i")
+            for i in range(M):
+                total += A[i, k] * A[i, k]
+            R[k, k] = np.sqrt(total)
+            parpy.label("i")
+            for i in range(M):
+                Q[i, k] = A[i, k] / R[k, k]
+        parpy.label("j")
+        for j in range(k + 1, N):
+            total = 0.0
+            parpy.label("m")
+            for i in range(M):
+                total += Q[i, k] * A[i, j]
+            R[k, j] = total
+            parpy.label("m")
+            for i in range(M):
+                A[i, j] -= Q[i, k] * R[k, j]
+
+
+@parpy.jit
+def gramschmidt_rows(A, Q, R, M, N):
+    for k in range(N):
+        total = 0.0
+        for i in range(M):
+            total += A[i, k] * A[i, k]
+        R[k, k] = np.sqrt(total)
+        for i in range(M):
+            Q[i, k] = A[i, k] / R[k, k]
+            parpy.label("j")
+            for j in range(k + 1, N):
+                R[k, j] += Q[i, k] * A[i, j]
+        parpy.label("i")
+        for i in range(M):
+            parpy.label("j")
+            for j in range(k + 1, N):
+                A[i, j] -= Q[i, k] * R[k, j]
+
+
+KERNEL = Kernel(
+    function=gramschmidt,
+    cpu_function=gramschmidt_rows,
+    reference=reference,
+    initialize=initialize,
+    outputs=("Q", "R"),
+    presets=presets("M N", tiny=(35, 33), S=(70, 60), M=(220, 180), L=(600, 500), paper=(240, 200)),
+    cpu={"i": CORES, "j": SIMD},
+    cuda=lambda M, N: {"i": threads(256), "j": threads(N), "m": threads(128)},
+    bytes=lambda M, N: 16 * M * N,
+    flops=lambda M, N: 2 * M * N**2,
+    tolerance=1e-8,  # the condition of A times rounding
+)

@@ -1,0 +1,52 @@
+"""y = A x with a sparse A: its rows' non-zeros one after another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import parpy
+from parpy import threads
+
+from ..kernel import CORES, Kernel, presets
+
+
+def initialize(rng, M, N, nnz):
+    places = np.unique(rng.integers(0, M * N, nnz))
+    row = np.searchsorted(places // N, np.arange(M + 1)).astype(np.uint32)
+    col = (places % N).astype(np.uint32)
+    return {"row": row, "col": col, "val": rng.random(len(col)), "x": rng.random(N), "y": np.empty(M)}
+
+
+def reference(row, col, val, x, y, M):
+    of = np.searchsorted(row, np.arange(len(col)), side="right") - 1
+    y[:] = np.bincount(of, val * x[col], M)
+
+
+@parpy.jit
+def spmv(row, col, val, x, y, M):
+    parpy.label("i")
+    for i in range(M):
+        total = 0.0
+        for k in range(row[i], row[i + 1]):
+            total += val[k] * x[col[k]]
+        y[i] = total
+
+
+KERNEL = Kernel(
+    function=spmv,
+    reference=reference,
+    initialize=initialize,
+    outputs=("y",),
+    presets=presets(
+        "M N nnz",
+        tiny=(70, 60, 150),
+        S=(4096, 4096, 8192),
+        M=(32_768, 32_768, 65_536),
+        L=(262_144, 262_144, 262_144),
+        paper=(131_072, 131_072, 262_144),
+    ),
+    cpu={"i": CORES},
+    cuda=lambda M, N, nnz: {"i": threads(M).tpb(128)},
+    bytes=lambda M, N, nnz: 20 * nnz + 12 * M,
+    flops=lambda M, N, nnz: 2 * nnz,
+)

@@ -1,0 +1,63 @@
+"""Numba's versions of a kernel: its ParPy loops with `prange` where ours are spread over cores, and its NumPy reference."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numba
+
+from .kernel import Kernel
+
+
+class _Rewrite(ast.NodeTransformer):
+    """Drops what only ParPy understands; the outermost loops with a label of `parallel` become prange."""
+
+    def __init__(self, parallel: frozenset[str]) -> None:
+        self.parallel, self.inside = parallel, False
+
+    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        result, label = [], ""
+        for statement in statements:
+            match statement:
+                case ast.Expr(ast.Call(ast.Attribute(attr="label"), [ast.Constant(str(label))])):
+                    continue
+                case ast.With(body=body):
+                    result += self.block(body)
+                case ast.For(iter=ast.Call(ast.Name("range"))):
+                    chosen = label in self.parallel and not self.inside
+                    if chosen:
+                        statement.iter.func = ast.Name("prange", ast.Load())
+                    self.inside |= chosen
+                    statement.body = self.block(statement.body)
+                    self.inside &= not chosen
+                    result.append(statement)
+                case ast.If():
+                    statement.body, statement.orelse = self.block(statement.body), self.block(statement.orelse)
+                    result.append(statement)
+                case _:
+                    result.append(statement)
+            label = ""
+        return result
+
+
+def loops(kernel: Kernel, parallel: bool) -> Callable[..., None]:
+    function = kernel.on("cpu").__wrapped__  # type: ignore[attr-defined]
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    definition = tree.body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    definition.decorator_list = []
+    definition.body = _Rewrite(frozenset(kernel.cpu) if parallel else frozenset()).block(definition.body)
+    space: dict[str, Any] = {**function.__globals__, "prange": numba.prange}
+    exec(compile(ast.fix_missing_locations(tree), function.__name__, "exec"), space)
+    return numba.njit(parallel=parallel, error_model="numpy")(space[function.__name__])
+
+
+def versions(kernel: Kernel) -> Iterator[tuple[str, Callable[..., None], Callable[..., None]]]:
+    """(name, function, whose parameters it has). Not all of them compile, nor does each give the right result."""
+    yield "serial", loops(kernel, False), kernel.on("cpu")
+    yield "prange", loops(kernel, True), kernel.on("cpu")
+    yield "NumPy", numba.njit(parallel=True, error_model="numpy")(kernel.reference), kernel.reference
