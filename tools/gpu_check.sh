@@ -4,12 +4,12 @@
 # usage: tools/gpu_check.sh [-o DIRECTORY] [-s STEPS] [-j JOBS] [-k OPTIONS] [WHEEL ...]
 #   WHEEL    wheels to install, without their dependencies (default: dist/*.whl)
 #   -o       where logs and results go (default: build/gpu_check)
-#   -s       which of tests,quickstart,kernels,launch (default: all, in this order)
+#   -s       which of tests,quickstart,kernels,launch,npbench (default: all, in this order)
 #   -j       test processes (default: 4; each holds a CUDA context)
 #   -k       options for benchmarks/gpu_kernels.py, such as --sweep
 set -u
 cd "$(dirname "$0")/.."
-out=build/gpu_check steps=tests,quickstart,kernels,launch jobs=4 kernels_options=
+out=build/gpu_check steps=tests,quickstart,kernels,launch,npbench jobs=4 kernels_options=
 while getopts o:s:j:k: option; do
     case $option in
         o) out=$OPTARG ;;
@@ -56,8 +56,10 @@ step tests "$python" -m pytest -q --maxfail=40 -m gpu -n "$jobs" -p no:cacheprov
 step quickstart "$python" examples/quickstart.py
 step kernels "$python" benchmarks/gpu_kernels.py --out "$out/gpu_kernels.json" $kernels_options
 step launch "$python" benchmarks/gpu_launch.py --out "$out/gpu_launch.json"
+step npbench "$python" benchmarks/npbench/run.py --backend cuda --preset paper --check-steps 20 --seconds 0.5 \
+    --out "$out/gpu_npbench.json"
 
-for name in kernels launch; do
+for name in kernels launch npbench; do
     [ -f "$out/gpu_$name.json" ] && printf '\n' && sed -n '1,40p' "$out/$name.log"
 done
 printf '\n%s' "$summary"

@@ -1,4 +1,4 @@
-"""Numba's versions of a kernel: its ParPy loops with `prange` where ours are spread over cores, and its NumPy reference."""
+"""Numba's versions of a kernel: its loops, serial and with `prange` where ours are parallel, and its reference."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 import numba
 
-from .kernel import Kernel
+from .kernel import CORES, Kernel
 
 
 class _Rewrite(ast.NodeTransformer):
     """Drops what only ParPy understands; the outermost loops with a label of `parallel` become prange."""
 
-    def __init__(self, parallel: frozenset[str]) -> None:
+    def __init__(self, parallel: set[str]) -> None:
         self.parallel, self.inside = parallel, False
 
     def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
@@ -50,7 +50,8 @@ def loops(kernel: Kernel, parallel: bool) -> Callable[..., None]:
     definition = tree.body[0]
     assert isinstance(definition, ast.FunctionDef)
     definition.decorator_list = []
-    definition.body = _Rewrite(frozenset(kernel.cpu) if parallel else frozenset()).block(definition.body)
+    spread = {label for label, loop in kernel.cpu.items() if loop is CORES} if parallel else set()
+    definition.body = _Rewrite(spread).block(definition.body)
     space: dict[str, Any] = {**function.__globals__, "prange": numba.prange}
     exec(compile(ast.fix_missing_locations(tree), function.__name__, "exec"), space)
     return numba.njit(parallel=parallel, error_model="numpy")(space[function.__name__])

@@ -1,12 +1,13 @@
-"""NPBench's kernels, timed: ParPy with the mappings found by hand against NumPy and Numba, or on a GPU against its peers.
+"""NPBench's kernels, timed: ParPy with mappings found by hand against NumPy and Numba, or on a GPU against its peers.
 
     python benchmarks/npbench/run.py [KERNEL ...] [--preset paper] [--backend cpu|cuda] [--framework parpy numpy numba]
 
-Times are what NPBench takes: one call and its synchronisation on arrays that are restored before, the median of the calls
-that fit into --seconds (three if that takes less than five times as long). Before, a call compiles, and its outputs are compared with NumPy's; --check-steps
-cuts the time steps of that call. Numba is the best of three versions (numba_twin.py). On a GPU the data lie there, which
-takes CuPy; `x ParPy` and `x best` are what ParPy 0.3.3 and the best peer took on an H200 at preset paper
-(peers_h200.json), over our time. Without names of kernels, writes benchmarks/results/npbench_<backend>.json.
+Times are what NPBench takes: one call and its synchronisation on arrays that are restored before. The median is that of
+the calls that fit into --seconds (three if that takes less than five times as long). Before, a call compiles, and its
+outputs are compared with NumPy's; --check-steps cuts the time steps of that call. Numba is the best of three versions
+(numba_twin.py). On a GPU the data lie there, which takes CuPy; the columns `x` are what ParPy 0.3.3 and the best peer
+took on an H200 at preset paper (peers_h200.json), over our time. Without names of kernels, writes
+benchmarks/results/npbench_<backend>.json.
 """
 
 from __future__ import annotations
@@ -153,10 +154,9 @@ def number(value: float | None) -> str:
     return f"{value:.4g}" if value else "–"
 
 
-HEADS = {
-    "cpu": f"{'kernel':<16} {'ParPy':>9} {'NumPy':>9} {'x':>6} {'Numba':>9} {'x':>6}  {'':<12} {'GB/s':>6} {'Gflop/s':>8}",
-    "cuda": f"{'kernel':<16} {'ParPy':>9} {'0.3.3':>9} {'x':>6} {'best peer':>9} {'x':>6}  {'':<12} {'GB/s':>6} {'Gflop/s':>8}",
-}
+def head(backend: str) -> str:
+    first, second = ("NumPy", "Numba") if backend == "cpu" else ("0.3.3", "best peer")
+    return f"{'kernel':<16} {'ParPy':>9} {first:>9} {'x':>6} {second:>9} {'x':>6}  {'':<14} {'GB/s':>6} {'Gflop/s':>8}"
 
 
 def line(row: Mapping[str, Any], backend: str) -> str:
@@ -171,7 +171,7 @@ def line(row: Mapping[str, Any], backend: str) -> str:
     rates = (f"{row[key] / (1e6 * ours):.4g}" if ours else "–" for key in ("bytes", "flops"))
     return (
         f"{row['kernel']:<16} {number(ours):>9} {number(first):>9} {ratio(first, ours):>6} {number(second):>9} "
-        f"{ratio(second, ours):>6}  {note:<12} {next(rates):>6} {next(rates):>8}"
+        f"{ratio(second, ours):>6}  {note:<14} {next(rates):>6} {next(rates):>8}"
     )
 
 
@@ -193,7 +193,7 @@ def main() -> None:
 
     place = Device() if options.backend == "cuda" else Host()
     print(f"{place.name}; preset {options.preset}; ms")
-    print(HEADS[options.backend], flush=True)
+    print(head(options.backend), flush=True)
     rows, failures = [], []
     for name in options.kernels or NAMES:
         kernel = load(name)

@@ -11,7 +11,7 @@ from ..kernel import CORES, SIMD, Kernel, presets
 
 
 def initialize(rng, N, npt):
-    return {"data": rng.random(N), "radius": rng.random(N), "rmax": np.empty(1), "res": np.empty(npt)}
+    return {"data": rng.random(N), "radius": rng.random(N), "rmax": np.zeros(1), "res": np.zeros(npt)}
 
 
 def reference(data, radius, res, npt):
@@ -49,7 +49,7 @@ KERNEL = Kernel(
     outputs=("res",),
     presets=presets(
         "N npt",
-        tiny=(3001, 13),
+        tiny=(701, 5),
         S=(400_000, 1000),
         M=(4_000_000, 1000),
         L=(40_000_000, 1000),

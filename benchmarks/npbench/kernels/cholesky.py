@@ -44,7 +44,7 @@ KERNEL = Kernel(
     reference=reference,
     initialize=initialize,
     outputs=("A",),
-    presets=presets("N", tiny=(40,), S=(100,), M=(300,), L=(900,), paper=(2000,)),
+    presets=presets("N", tiny=(19,), S=(100,), M=(300,), L=(900,), paper=(2000,)),
     cpu={"i": CORES, "k": SIMD, "s": CORES, "d": CORES},
     cuda=lambda N: {"i": threads(N), "k": threads(64), "s": threads(N).tpb(128), "d": threads(N).tpb(128)},
     bytes=lambda N: 8 * N**2,

@@ -11,7 +11,7 @@ from ..kernel import CORES, SIMD, Kernel, presets, share
 
 
 def initialize(rng, M, N):
-    return {"data": rng.random((N, M)), "mean": np.empty(M), "cov": np.empty((M, M))}
+    return {"data": rng.random((N, M)), "mean": np.zeros(M), "cov": np.zeros((M, M))}
 
 
 def reference(data, cov, N):

@@ -25,14 +25,17 @@ def fdtd_2d(ex, ey, hz, _fict_, TMAX, NX, NY):
     for t in range(TMAX):
         parpy.label("i")
         for i in range(NX):
-            parpy.label("j")
-            for j in range(NY):
-                if i == 0:
+            if i == 0:
+                parpy.label("j")
+                for j in range(NY):
                     ey[i, j] = _fict_[t]
-                else:
+            else:
+                parpy.label("j")
+                for j in range(NY):
                     ey[i, j] -= 0.5 * (hz[i, j] - hz[i - 1, j])
-                if j > 0:
-                    ex[i, j] -= 0.5 * (hz[i, j] - hz[i, j - 1])
+            parpy.label("j")
+            for j in range(1, NY):
+                ex[i, j] -= 0.5 * (hz[i, j] - hz[i, j - 1])
         parpy.label("i")
         for i in range(NX - 1):
             parpy.label("j")
@@ -54,7 +57,7 @@ KERNEL = Kernel(
         paper=(500, 1000, 1200),
     ),
     cpu={"i": CORES, "j": SIMD},
-    cuda=lambda TMAX, NX, NY: {"i": share(NX, 2), "j": threads(NY).tpb(256)},
+    cuda=lambda TMAX, NX, NY: {"i": threads(NX), "j": share(NY, 2)},
     bytes=lambda TMAX, NX, NY: 72 * NX * NY * TMAX,
     flops=lambda TMAX, NX, NY: 11 * NX * NY * TMAX,
     steps="TMAX",

@@ -13,8 +13,8 @@ ROWS = 64
 
 
 def initialize(rng, N):
-    vectors = {name: rng.random(N) / N for name in ("u1", "v1", "u2", "v2", "w", "x", "y", "z")}
-    return {"alpha": 1.5, "beta": 1.2, "A": rng.random((N, N)), "part": np.empty((-(-N // ROWS), N)), **vectors}
+    vectors = {name: rng.random(N) for name in ("u1", "v1", "u2", "v2", "w", "x", "y", "z")}
+    return {"alpha": 1.5, "beta": 1.2, "A": rng.random((N, N)), "part": np.zeros((-(-N // ROWS), N)), **vectors}
 
 
 def reference(alpha, beta, A, u1, v1, u2, v2, w, x, y, z):

@@ -12,7 +12,7 @@ from ..kernel import CORES, SIMD, Kernel, presets
 
 def initialize(rng, N):
     A, B, x = rng.random((N, N)), rng.random((N, N)), rng.random(N)
-    return {"alpha": 1.5, "beta": 1.2, "A": A, "B": B, "x": x, "y": np.empty(N)}
+    return {"alpha": 1.5, "beta": 1.2, "A": A, "B": B, "x": x, "y": np.zeros(N)}
 
 
 def reference(alpha, beta, A, B, x, y):

@@ -11,7 +11,7 @@ from ..kernel import CORES, SIMD, Kernel, presets
 
 
 def initialize(rng, N):
-    return {"a": rng.random((N, N)), "trace": np.empty(1), "out": np.empty((N, N))}
+    return {"a": rng.random((N, N)), "trace": np.zeros(1), "out": np.zeros((N, N))}
 
 
 def reference(a, out):

@@ -11,7 +11,7 @@ from ..kernel import CORES, SIMD, Kernel, presets
 
 
 def initialize(rng, M, N):
-    return {"A": rng.random((M, N)), "Q": np.empty((M, N)), "R": np.zeros((N, N))}
+    return {"A": rng.random((M, N)), "Q": np.zeros((M, N)), "R": np.zeros((N, N))}
 
 
 def reference(A, Q, R, N):
@@ -71,7 +71,7 @@ KERNEL = Kernel(
     reference=reference,
     initialize=initialize,
     outputs=("Q", "R"),
-    presets=presets("M N", tiny=(35, 33), S=(70, 60), M=(220, 180), L=(600, 500), paper=(240, 200)),
+    presets=presets("M N", tiny=(35, 14), S=(70, 60), M=(220, 180), L=(600, 500), paper=(240, 200)),
     cpu={"i": CORES, "j": SIMD},
     cuda=lambda M, N: {"i": threads(256), "j": threads(N), "m": threads(128)},
     bytes=lambda M, N: 16 * M * N,

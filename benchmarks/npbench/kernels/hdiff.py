@@ -11,7 +11,7 @@ from ..kernel import CORES, SIMD, Kernel, presets
 
 
 def initialize(rng, I, J, K):
-    return {"src": rng.random((I + 4, J + 4, K)), "coeff": rng.random((I, J, K)), "out": np.empty((I, J, K))}
+    return {"src": rng.random((I + 4, J + 4, K)), "coeff": rng.random((I, J, K)), "out": np.zeros((I, J, K))}
 
 
 def reference(src, coeff, out):

@@ -34,9 +34,7 @@ KERNEL = Kernel(
     reference=reference,
     initialize=initialize,
     outputs=("A", "B"),
-    presets=presets(
-        "TSTEPS N", tiny=(6, 100), S=(800, 3200), M=(3000, 12_000), L=(8500, 34_000), paper=(4000, 32_000)
-    ),
+    presets=presets("TSTEPS N", tiny=(6, 100), S=(800, 3200), M=(3000, 12_000), L=(8500, 34_000), paper=(4000, 32_000)),
     cpu={"i": CORES},
     cuda=lambda TSTEPS, N: {"i": threads(N - 2).tpb(256)},
     bytes=lambda TSTEPS, N: 32 * N * (TSTEPS - 1),

@@ -12,7 +12,7 @@ from ..kernel import CORES, SIMD, Kernel, presets
 
 def initialize(rng, N, H, SM):
     x = rng.standard_normal((N, H, SM, SM), np.float32)
-    return {"x": x, "out": np.empty_like(x)}
+    return {"x": x, "out": np.zeros_like(x)}
 
 
 def reference(x, out):
@@ -47,9 +47,7 @@ KERNEL = Kernel(
     reference=reference,
     initialize=initialize,
     outputs=("out",),
-    presets=presets(
-        "N H SM", tiny=(2, 3, 37), S=(16, 16, 128), M=(32, 8, 256), L=(64, 16, 448), paper=(64, 16, 512)
-    ),
+    presets=presets("N H SM", tiny=(2, 3, 37), S=(16, 16, 128), M=(32, 8, 256), L=(64, 16, 448), paper=(64, 16, 512)),
     cpu={"n": CORES, "j": SIMD},
     cuda=lambda N, H, SM: {"n": threads(N), "h": threads(H), "i": threads(SM), "j": threads(32)},
     bytes=lambda N, H, SM: 8 * N * H * SM**2,

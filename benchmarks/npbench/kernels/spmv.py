@@ -14,7 +14,7 @@ def initialize(rng, M, N, nnz):
     places = np.unique(rng.integers(0, M * N, nnz))
     row = np.searchsorted(places // N, np.arange(M + 1)).astype(np.uint32)
     col = (places % N).astype(np.uint32)
-    return {"row": row, "col": col, "val": rng.random(len(col)), "x": rng.random(N), "y": np.empty(M)}
+    return {"row": row, "col": col, "val": rng.random(len(col)), "x": rng.random(N), "y": np.zeros(M)}
 
 
 def reference(row, col, val, x, y, M):

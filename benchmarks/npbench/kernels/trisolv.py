@@ -15,7 +15,7 @@ ROWS = 64
 def initialize(rng, N):
     L = rng.random((N, N)) / N
     L[np.diag_indices(N)] += 1.0
-    return {"L": L, "x": np.empty(N), "b": rng.random(N)}
+    return {"L": L, "x": np.zeros(N), "b": rng.random(N)}
 
 
 def reference(L, x, b, N):
@@ -47,7 +47,7 @@ KERNEL = Kernel(
     reference=reference,
     initialize=initialize,
     outputs=("x",),
-    presets=presets("N", tiny=(150,), S=(2000,), M=(5000,), L=(14_000,), paper=(16_000,)),
+    presets=presets("N", tiny=(80,), S=(2000,), M=(5000,), L=(14_000,), paper=(16_000,)),
     cpu={"i": CORES, "j": SIMD, "k": SIMD},
     cuda=lambda N: {"i": threads(ROWS), "j": threads(1024), "k": threads(32)},
     bytes=lambda N: 4 * N**2,

@@ -1,0 +1,70 @@
+"""Every kernel of benchmarks/npbench/, at its smallest preset: what its mappings make of it is what NumPy computes.
+
+Nothing but proofs lets these loops run in parallel: a kernel that ParPy can only run unproved would fail here.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from pathlib import Path
+
+import pytest
+
+import parpy
+import simt
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+import npbench
+from npbench.kernel import arguments, check, error
+
+
+@pytest.fixture(params=npbench.NAMES)
+def kernel(request):
+    return npbench.load(request.param)
+
+
+def data_and_result(kernel):
+    data = kernel.data(kernel.presets["tiny"])
+    want = copy.deepcopy(data)
+    kernel.reference(*arguments(kernel.reference, want))
+    assert all(error(want[name], data[name]) > 0.01 for name in kernel.outputs), "nothing happens"
+    return data, want
+
+
+def compare_call(kernel, backend):
+    data, want = data_and_result(kernel)
+    function, sizes = kernel.on(backend), kernel.presets["tiny"]
+    function(*arguments(function, data), opts=kernel.options(backend, sizes, legality="strict"))
+    check(kernel, data, want)
+
+
+def test_cpu(kernel):
+    compare_call(kernel, "cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not parpy.backend.is_enabled(parpy.CompileBackend.Cuda), reason="no GPU")
+def test_gpu(kernel):
+    compare_call(kernel, "cuda")
+
+
+@pytest.mark.skipif(simt.COMPILER is None, reason="no C++ compiler")
+def test_cuda_text(kernel):
+    """Without a GPU: NVRTC compiles the text, and the CPU runs it."""
+    data, want = data_and_result(kernel)
+    function, sizes = kernel.on("cuda"), kernel.presets["tiny"]
+    text = simt.run(function, arguments(function, data), kernel.mapping("cuda", sizes))
+    check(kernel, data, want)
+    if simt.nvrtc() is not None:
+        simt.compile_with_nvrtc(text)
+
+
+def test_metadata(kernel):
+    assert set(kernel.presets) == {"tiny", "S", "M", "L", "paper"}
+    for sizes in kernel.presets.values():
+        assert kernel.bytes(**sizes) > 0
+        assert kernel.flops(**sizes) > 0
+        assert kernel.mapping("cuda", sizes)
+        assert not kernel.steps or kernel.steps in sizes
