@@ -11,7 +11,7 @@ from ..kernel import CORES, SIMD, Kernel, presets
 
 
 def initialize(rng, N, npt):
-    return {"data": rng.random(N), "radius": rng.random(N), "rmax": np.zeros(1), "res": np.zeros(npt)}
+    return {"data": rng.random(N), "radius": rng.random(N), "res": np.zeros(npt)}
 
 
 def reference(data, radius, res, npt):
@@ -22,16 +22,15 @@ def reference(data, radius, res, npt):
 
 
 @parpy.jit
-def azimint_naive(data, radius, rmax, res, N, npt):
-    with parpy.gpu:
-        rmax[0] = radius[0]
+def azimint_naive(data, radius, res, N, npt):
+    rmax = 0.0
     parpy.label("j")
     for j in range(N):
-        rmax[0] = max(rmax[0], radius[j])
+        rmax = max(rmax, radius[j])
     parpy.label("i")
     for i in range(npt):
-        inner = rmax[0] * i / npt
-        outer = rmax[0] * (i + 1) / npt
+        inner = rmax * i / npt
+        outer = rmax * (i + 1) / npt
         total = 0.0
         count = 0
         parpy.label("k")
