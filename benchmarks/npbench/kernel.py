@@ -19,6 +19,7 @@ import parpy
 Sizes = Mapping[str, int]
 Threads = Mapping[str, parpy.LoopPar]
 
+BACKENDS = {"cpu": parpy.CompileBackend.Cpu, "cuda": parpy.CompileBackend.Cuda}
 CORES = parpy.threads(len(os.sched_getaffinity(0)))
 SIMD = parpy.threads(64)
 
@@ -57,8 +58,7 @@ class Kernel:
         return self.cpu if backend == "cpu" else self.cuda(**sizes)
 
     def options(self, backend: str, sizes: Sizes, **fields: Any) -> parpy.CompileOptions:
-        chosen = {"cpu": parpy.CompileBackend.Cpu, "cuda": parpy.CompileBackend.Cuda}[backend]
-        return parpy.CompileOptions(parallelize=self.mapping(backend, sizes), backend=chosen, **fields)
+        return parpy.CompileOptions(parallelize=self.mapping(backend, sizes), backend=BACKENDS[backend], **fields)
 
     def data(self, sizes: Sizes, seed: int = 42) -> dict[str, Any]:
         return {**self.initialize(np.random.default_rng(seed), **sizes), **sizes}

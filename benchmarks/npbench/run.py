@@ -1,12 +1,13 @@
 """NPBench's kernels, timed: ParPy with mappings found by hand against NumPy and Numba, or on a GPU against its peers.
 
-    python benchmarks/npbench/run.py [KERNEL ...] [--preset paper] [--backend cpu|cuda] [--framework parpy numpy numba]
+    python benchmarks/npbench/run.py [KERNEL ...] [--preset paper] [--backend cpu|cuda] [--framework parpy …]
 
 Times are what NPBench takes: one call and its synchronisation on arrays that are restored before. The median is that of
 the calls that fit into --seconds (three if that takes less than five times as long). Before, a call compiles, and its
-outputs are compared with NumPy's; --check-steps cuts the time steps of that call. Numba is the best of three versions
-(numba_twin.py). On a GPU the data lie there, which takes CuPy; the columns `x` are what ParPy 0.3.3 and the best peer
-took on an H200 at preset paper (peers_h200.json), over our time. Without names of kernels, writes
+outputs are compared with NumPy's; --check-steps cuts the time steps of that call. `auto` is automatic mode, its `x` the
+speed in terms of the hand mapping's; the other `x` are the others' times over that of the hand mapping. Numba is the
+best of three versions (numba_twin.py). On a GPU the data lie there, which takes CuPy; the others are ParPy 0.3.3 and
+the best peer on an H200 at preset paper (peers_h200.json). Without names of kernels, writes
 benchmarks/results/npbench_<backend>.json.
 """
 
@@ -29,8 +30,9 @@ import numpy as np
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
+import parpy  # noqa: E402
 from npbench import NAMES, load  # noqa: E402
-from npbench.kernel import Kernel, Sizes, arguments, check  # noqa: E402
+from npbench.kernel import BACKENDS, Kernel, Sizes, arguments, check  # noqa: E402
 
 Data = dict[str, Any]
 Call = Callable[..., Any]
@@ -110,11 +112,17 @@ class Case:
         self.kernel.reference(*arguments(self.kernel.reference, self.want))
 
     def parpy(self) -> dict[str, Any]:
+        return self.ours(lambda sizes, **fields: self.kernel.options(self.options.backend, sizes, **fields))
+
+    def auto(self) -> dict[str, Any]:
+        backend = BACKENDS[self.options.backend]
+        return self.ours(lambda sizes, **fields: parpy.auto(backend=backend, **fields))
+
+    def ours(self, options: Callable[..., parpy.CompileOptions]) -> dict[str, Any]:
         function = self.kernel.on(self.options.backend)
-        fields = dict.fromkeys(self.options.set, True)
 
         def mapped(sizes: Sizes) -> Call:
-            opts = self.kernel.options(self.options.backend, sizes, **fields)
+            opts = options(sizes, **dict.fromkeys(self.options.set, True))
             return lambda *values: function(*values, opts=opts)
 
         compare(self.place, self.kernel, mapped(self.checked), function, self.trial, self.want)
@@ -160,7 +168,7 @@ def head(backend: str) -> str:
 
 
 def line(row: Mapping[str, Any], backend: str) -> str:
-    ours = row.get("parpy", {}).get("ms")
+    ours, auto = row.get("parpy", {}).get("ms"), row.get("auto", {}).get("ms")
     if backend == "cpu":
         first, second = row.get("numpy", {}).get("ms"), row.get("numba", {}).get("ms")
         note = row.get("numba", {}).get("version", "")
@@ -168,10 +176,11 @@ def line(row: Mapping[str, Any], backend: str) -> str:
         peers = {name: ms for name, ms in PEERS.get(row["kernel"], {}).items() if ms}
         note = min(peers, key=peers.__getitem__, default="")
         first, second = peers.get("upstream parpy"), peers.get(note)
-    rates = (f"{row[key] / (1e6 * ours):.4g}" if ours else "–" for key in ("bytes", "flops"))
+    rates = [f"{row[key] / (1e6 * ours):.4g}" if ours else "–" for key in ("bytes", "flops")]
     return (
-        f"{row['kernel']:<16} {number(ours):>9} {number(first):>9} {ratio(first, ours):>6} {number(second):>9} "
-        f"{ratio(second, ours):>6}  {note:<14} {next(rates):>6} {next(rates):>8}"
+        f"{row['kernel']:<16} {number(ours):>9} {number(auto):>9} {ratio(ours, auto):>6} {number(first):>9} "
+        f"{ratio(first, ours):>6} {number(second):>9} {ratio(second, ours):>6}  {note:<14} "
+        f"{rates[0]:>6} {rates[1]:>8}"
     )
 
 
@@ -180,7 +189,7 @@ def main() -> None:
     parser.add_argument("kernels", nargs="*", metavar="KERNEL", help=", ".join(NAMES))
     parser.add_argument("--preset", default="M", choices=["tiny", "S", "M", "L", "paper"])
     parser.add_argument("--backend", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--framework", nargs="+", choices=["parpy", "numpy", "numba"])
+    parser.add_argument("--framework", nargs="+", choices=["parpy", "auto", "numpy", "numba"])
     parser.add_argument("--seconds", type=float, default=1.0, help="measuring time of each figure")
     parser.add_argument("--check-steps", type=int, default=0, help="at most so many time steps are checked; 0: all")
     parser.add_argument("--set", nargs="*", default=[], metavar="OPTION", help="compile options to set, as fast_math")
@@ -189,7 +198,9 @@ def main() -> None:
     options = parser.parse_args()
     if unknown := set(options.kernels) - set(NAMES):
         parser.error(f"no such kernel: {', '.join(sorted(unknown))}")
-    frameworks = options.framework or (["parpy"] if options.backend == "cuda" else ["parpy", "numpy", "numba"])
+    frameworks = options.framework or (
+        ["parpy", "auto"] if options.backend == "cuda" else ["parpy", "auto", "numpy", "numba"]
+    )
 
     place = Device() if options.backend == "cuda" else Host()
     print(f"{place.name}; preset {options.preset}; ms")

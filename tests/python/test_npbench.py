@@ -33,21 +33,26 @@ def data_and_result(kernel):
     return data, want
 
 
-def compare_call(kernel, backend):
+def compare_call(kernel, backend, opts):
     data, want = data_and_result(kernel)
-    function, sizes = kernel.on(backend), kernel.presets["tiny"]
-    function(*arguments(function, data), opts=kernel.options(backend, sizes, legality="strict"))
+    function = kernel.on(backend)
+    function(*arguments(function, data), opts=opts)
     check(kernel, data, want)
 
 
 def test_cpu(kernel):
-    compare_call(kernel, "cpu")
+    compare_call(kernel, "cpu", kernel.options("cpu", kernel.presets["tiny"], legality="strict"))
+
+
+def test_auto(kernel):
+    compare_call(kernel, "cpu", parpy.auto(backend=parpy.CompileBackend.Cpu))
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not parpy.backend.is_enabled(parpy.CompileBackend.Cuda), reason="no GPU")
 def test_gpu(kernel):
-    compare_call(kernel, "cuda")
+    compare_call(kernel, "cuda", kernel.options("cuda", kernel.presets["tiny"], legality="strict"))
+    compare_call(kernel, "cuda", parpy.auto(backend=parpy.CompileBackend.Cuda))
 
 
 @pytest.mark.skipif(simt.COMPILER is None, reason="no C++ compiler")
