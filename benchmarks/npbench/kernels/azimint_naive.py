@@ -55,7 +55,7 @@ KERNEL = Kernel(
         paper=(1_000_000, 1000),
     ),
     cpu={"i": CORES, "j": SIMD, "k": SIMD},
-    cuda=lambda N, npt: {"i": threads(npt), "j": threads(min(N, 135_168)), "k": threads(1024)},
+    cuda=lambda N, npt: {"i": threads(npt), "j": threads(min(N, 135_168)), "k": threads(min(1024, N))},
     bytes=lambda N, npt: 24 * N,
     flops=lambda N, npt: 4 * N * npt,
 )

@@ -37,7 +37,7 @@ KERNEL = Kernel(
     reference=reference,
     initialize=initialize,
     outputs=("y",),
-    presets=presets("N", tiny=(70,), S=(2000,), M=(4000,), L=(14_000,), paper=(11_200,)),
+    presets=presets("N", tiny=(23,), S=(2000,), M=(4000,), L=(14_000,), paper=(11_200,)),
     cpu={"i": CORES, "j": SIMD},
     cuda=lambda N: {"i": threads(N), "j": threads(256)},
     bytes=lambda N: 16 * N**2,

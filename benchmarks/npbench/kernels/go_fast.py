@@ -38,7 +38,7 @@ KERNEL = Kernel(
     outputs=("out",),
     presets=presets("N", tiny=(45,), S=(2000,), M=(6000,), L=(20_000,), paper=(12_500,)),
     cpu={"d": SIMD, "i": CORES, "j": SIMD},
-    cuda=lambda N: {"d": threads(1024), "i": threads(N), "j": threads(1024)},
+    cuda=lambda N: {"d": threads(min(1024, N)), "i": threads(N), "j": threads(min(1024, N))},
     bytes=lambda N: 16 * N**2,
     flops=lambda N: N**2,
 )

@@ -73,7 +73,7 @@ KERNEL = Kernel(
     outputs=("Q", "R"),
     presets=presets("M N", tiny=(35, 14), S=(70, 60), M=(220, 180), L=(600, 500), paper=(240, 200)),
     cpu={"i": CORES, "j": SIMD},
-    cuda=lambda M, N: {"i": threads(256), "j": threads(N), "m": threads(128)},
+    cuda=lambda M, N: {"i": threads(min(256, M)), "j": threads(N), "m": threads(min(128, M))},
     bytes=lambda M, N: 16 * M * N,
     flops=lambda M, N: 2 * M * N**2,
     tolerance=1e-8,  # the condition of A times rounding

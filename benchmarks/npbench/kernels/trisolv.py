@@ -49,7 +49,7 @@ KERNEL = Kernel(
     outputs=("x",),
     presets=presets("N", tiny=(80,), S=(2000,), M=(5000,), L=(14_000,), paper=(16_000,)),
     cpu={"i": CORES, "j": SIMD, "k": SIMD},
-    cuda=lambda N: {"i": threads(ROWS), "j": threads(1024), "k": threads(32)},
+    cuda=lambda N: {"i": threads(ROWS), "j": threads(min(1024, N)), "k": threads(32)},
     bytes=lambda N: 4 * N**2,
     flops=lambda N: N**2,
 )
