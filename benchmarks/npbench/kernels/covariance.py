@@ -7,7 +7,7 @@ import numpy as np
 import parpy
 from parpy import threads
 
-from ..kernel import CORES, SIMD, Kernel, presets, share
+from ..kernel import CORES, SIMD, Kernel, presets
 
 
 def initialize(rng, M, N):
@@ -57,17 +57,18 @@ def covariance_rows(data, mean, cov, M, N):
         for j in range(M):
             data[i, j] -= mean[j] / N
     parpy.label("i")
-    for i in range(M):
-        parpy.label("j")
-        for j in range(i, M):
-            cov[i, j] = 0.0
-        for k in range(N):
+    for block in range((M + 31) // 32):  # of rows of cov, for which blocks of rows of data are streamed
+        for i in range(32 * block, min(32 * block + 32, M)):
             parpy.label("j")
             for j in range(i, M):
-                cov[i, j] += data[k, i] * data[k, j]
-        parpy.label("j")
-        for j in range(i, M):
-            cov[i, j] /= N - 1.0
+                cov[i, j] = 0.0
+        for first in range(0, N, 32):
+            for i in range(32 * block, min(32 * block + 32, M)):
+                for k in range(first, min(first + 32, N)):
+                    centred = data[k, i] / (N - 1.0)
+                    parpy.label("j")
+                    for j in range(i, M):
+                        cov[i, j] += centred * data[k, j]
     parpy.label("i")
     for i in range(M):
         parpy.label("j")
@@ -83,7 +84,7 @@ KERNEL = Kernel(
     outputs=("cov",),
     presets=presets("M N", tiny=(33, 41), S=(500, 600), M=(1400, 1800), L=(3200, 4000), paper=(1200, 1400)),
     cpu={"i": CORES, "j": SIMD},
-    cuda=lambda M, N: {"i": share(M, 4), "j": threads(M).tpb(128)},
+    cuda=lambda M, N: {"i": threads(M), "j": threads(M).tpb(128)},
     bytes=lambda M, N: 8 * (3 * N * M + M**2),
     flops=lambda M, N: M**2 * N,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import parpy
 from parpy import threads
 
-from ..kernel import CORES, SIMD, Kernel, presets, share
+from ..kernel import CORES, SIMD, Kernel, presets
 
 
 def initialize(rng, NI, NJ, NK):
@@ -62,7 +62,7 @@ KERNEL = Kernel(
         paper=(2000, 2300, 2600),
     ),
     cpu={"i": CORES, "j": SIMD},
-    cuda=lambda NI, NJ, NK: {"i": share(NI, 8), "j": threads(NJ).tpb(128)},
+    cuda=lambda NI, NJ, NK: {"i": threads(NI), "j": threads(NJ).tpb(128)},
     bytes=lambda NI, NJ, NK: 8 * (NI * NK + NK * NJ + 2 * NI * NJ),
     flops=lambda NI, NJ, NK: 2 * NI * NJ * NK,
 )

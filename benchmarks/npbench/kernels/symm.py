@@ -7,7 +7,7 @@ import numpy as np
 import parpy
 from parpy import threads
 
-from ..kernel import CORES, SIMD, Kernel, presets, share
+from ..kernel import CORES, SIMD, Kernel, presets
 
 
 def initialize(rng, M, N):
@@ -60,7 +60,7 @@ KERNEL = Kernel(
     outputs=("C",),
     presets=presets("M N", tiny=(33, 35), S=(40, 50), M=(120, 150), L=(350, 550), paper=(1000, 1200)),
     cpu={"i": CORES, "j": SIMD},
-    cuda=lambda M, N: {"i": share(M, 4), "j": threads(N).tpb(128)},
+    cuda=lambda M, N: {"i": threads(M), "j": threads(N).tpb(128)},
     bytes=lambda M, N: 8 * (M**2 / 2 + 3 * M * N),
     flops=lambda M, N: 2 * M**2 * N,
 )

@@ -7,7 +7,7 @@ import numpy as np
 import parpy
 from parpy import threads
 
-from ..kernel import CORES, SIMD, Kernel, presets, share
+from ..kernel import CORES, SIMD, Kernel, presets
 
 
 def initialize(rng, M, N):
@@ -40,14 +40,14 @@ def trmm(alpha, A, B, old, M, N):
 def trmm_rows(alpha, A, B, M, N):
     """In place: row i needs later rows only, so blocks of columns are independent."""
     parpy.label("b")
-    for b in range((N + 63) // 64):
+    for b in range((N + 127) // 128):
         for i in range(M):
             for k in range(i + 1, M):
                 parpy.label("j")
-                for j in range(64 * b, min(64 * b + 64, N)):
+                for j in range(128 * b, min(128 * b + 128, N)):
                     B[i, j] += A[k, i] * B[k, j]
             parpy.label("j")
-            for j in range(64 * b, min(64 * b + 64, N)):
+            for j in range(128 * b, min(128 * b + 128, N)):
                 B[i, j] *= alpha
 
 
@@ -59,7 +59,7 @@ KERNEL = Kernel(
     outputs=("B",),
     presets=presets("M N", tiny=(33, 35), S=(65, 80), M=(200, 250), L=(600, 700), paper=(1000, 1200)),
     cpu={"b": CORES, "j": SIMD},
-    cuda=lambda M, N: {"i": share(M, 4), "j": threads(N).tpb(128)},
+    cuda=lambda M, N: {"i": threads(M), "j": threads(N).tpb(128)},
     bytes=lambda M, N: 8 * (M**2 / 2 + 2 * M * N),
     flops=lambda M, N: M**2 * N,
 )
