@@ -21,9 +21,10 @@ def reference(data, cov, N):
 
 @parpy.jit
 def covariance(data, mean, cov, M, N):
-    parpy.label("j")
+    parpy.label("m")
     for j in range(M):
         total = 0.0
+        parpy.label("k")
         for i in range(N):
             total += data[i, j]
         mean[j] = total / N
@@ -84,7 +85,7 @@ KERNEL = Kernel(
     outputs=("cov",),
     presets=presets("M N", tiny=(33, 41), S=(500, 600), M=(1400, 1800), L=(3200, 4000), paper=(1200, 1400)),
     cpu={"i": CORES, "j": SIMD},
-    cuda=lambda M, N: {"i": threads(M), "j": threads(M).tpb(128)},
+    cuda=lambda M, N: {"m": threads(M), "k": threads(min(256, N)), "i": threads(M), "j": threads(M).tpb(128)},
     bytes=lambda M, N: 8 * (3 * N * M + M**2),
     flops=lambda M, N: M**2 * N,
 )

@@ -15,7 +15,7 @@ ROWS = 64
 def initialize(rng, N):
     L = rng.random((N, N)) / N
     L[np.diag_indices(N)] += 1.0
-    return {"L": L, "x": np.zeros(N), "b": rng.random(N)}
+    return {"L": L, "x": np.zeros(N), "b": rng.random(N), "inverse": np.zeros((N, ROWS)), "rest": np.zeros(N)}
 
 
 def reference(L, x, b, N):
@@ -24,7 +24,35 @@ def reference(L, x, b, N):
 
 
 @parpy.jit
-def trisolv(L, x, b, N):
+def trisolv(L, x, b, inverse, rest, N):
+    """Inverts the triangles of all blocks at once, so that the steps that depend on each other are sums."""
+    parpy.label("c")
+    for c in range(N):
+        first = c // ROWS * ROWS
+        for i in range(first, min(first + ROWS, N)):
+            total = 1.0 if i == c else 0.0
+            for j in range(first, i):
+                total -= L[i, j] * inverse[j, c - first]
+            inverse[i, c - first] = total / L[i, i]
+    for block in range(0, N, ROWS):
+        parpy.label("i")
+        for i in range(block, min(block + ROWS, N)):
+            total = 0.0
+            parpy.label("j")
+            for j in range(block):
+                total += L[i, j] * x[j]
+            rest[i] = b[i] - total
+        parpy.label("i")
+        for i in range(block, min(block + ROWS, N)):
+            total = 0.0
+            parpy.label("k")
+            for j in range(block, min(block + ROWS, N)):
+                total += inverse[i, j - block] * rest[j]
+            x[i] = total
+
+
+@parpy.jit
+def trisolv_rows(L, x, b, N):
     for block in range(0, N, ROWS):
         parpy.label("i")
         for i in range(block, min(block + ROWS, N)):
@@ -33,23 +61,23 @@ def trisolv(L, x, b, N):
             for j in range(block):
                 total += L[i, j] * x[j]
             x[i] = b[i] - total
-        with parpy.gpu:
-            for i in range(block, min(block + ROWS, N)):
-                total = 0.0
-                parpy.label("k")
-                for j in range(block, i):
-                    total += L[i, j] * x[j]
-                x[i] = (x[i] - total) / L[i, i]
+        for i in range(block, min(block + ROWS, N)):
+            total = 0.0
+            parpy.label("j")
+            for j in range(block, i):
+                total += L[i, j] * x[j]
+            x[i] = (x[i] - total) / L[i, i]
 
 
 KERNEL = Kernel(
     function=trisolv,
+    cpu_function=trisolv_rows,
     reference=reference,
     initialize=initialize,
     outputs=("x",),
     presets=presets("N", tiny=(80,), S=(2000,), M=(5000,), L=(14_000,), paper=(16_000,)),
-    cpu={"i": CORES, "j": SIMD, "k": SIMD},
-    cuda=lambda N: {"i": threads(ROWS), "j": threads(min(1024, N)), "k": threads(32)},
+    cpu={"i": CORES, "j": SIMD},
+    cuda=lambda N: {"c": threads(N).tpb(64), "i": threads(ROWS), "j": threads(min(1024, N)), "k": threads(32)},
     bytes=lambda N: 4 * N**2,
     flops=lambda N: N**2,
 )
