@@ -21,7 +21,7 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -162,26 +162,31 @@ def number(value: float | None) -> str:
     return f"{value:.4g}" if value else "–"
 
 
+def layout(kernel: str, numbers: Sequence[str], note: str, rates: Sequence[str]) -> str:
+    widths = (9, 9, 6, 9, 6, 9, 6)
+    columns = " ".join(f"{text:>{width}}" for text, width in zip(numbers, widths, strict=True))
+    return f"{kernel:<16} {columns}  {note:<14} {rates[0]:>7} {rates[1]:>8}"
+
+
 def head(backend: str) -> str:
     first, second = ("NumPy", "Numba") if backend == "cpu" else ("0.3.3", "best peer")
-    return f"{'kernel':<16} {'ParPy':>9} {first:>9} {'x':>6} {second:>9} {'x':>6}  {'':<14} {'GB/s':>6} {'Gflop/s':>8}"
+    return layout("kernel", ["ParPy", "auto", "x", first, "x", second, "x"], "", ["GB/s", "Gflop/s"])
 
 
-def line(row: Mapping[str, Any], backend: str) -> str:
+def line(row: Mapping[str, Any], backend: str, preset: str) -> str:
     ours, auto = row.get("parpy", {}).get("ms"), row.get("auto", {}).get("ms")
     if backend == "cpu":
         first, second = row.get("numpy", {}).get("ms"), row.get("numba", {}).get("ms")
         note = row.get("numba", {}).get("version", "")
     else:
-        peers = {name: ms for name, ms in PEERS.get(row["kernel"], {}).items() if ms}
+        measured = PEERS.get(row["kernel"], {}) if preset == "paper" else {}
+        peers = {name: ms for name, ms in measured.items() if ms}
         note = min(peers, key=peers.__getitem__, default="")
         first, second = peers.get("upstream parpy"), peers.get(note)
-    rates = [f"{row[key] / (1e6 * ours):.4g}" if ours else "–" for key in ("bytes", "flops")]
-    return (
-        f"{row['kernel']:<16} {number(ours):>9} {number(auto):>9} {ratio(ours, auto):>6} {number(first):>9} "
-        f"{ratio(first, ours):>6} {number(second):>9} {ratio(second, ours):>6}  {note:<14} "
-        f"{rates[0]:>6} {rates[1]:>8}"
-    )
+    numbers = [number(ours), number(auto), ratio(ours, auto)]
+    numbers += [number(first), ratio(first, ours), number(second), ratio(second, ours)]
+    rates = [number(row[key] / (1e6 * ours)) if ours else "–" for key in ("bytes", "flops")]
+    return layout(row["kernel"], numbers, note, rates)
 
 
 def main() -> None:
@@ -219,7 +224,7 @@ def main() -> None:
         except Exception as error:  # the other kernels still count
             failures.append(f"{name}: {type(error).__name__}: {error}")
         rows.append(row)
-        print(line(row, options.backend), flush=True)
+        print(line(row, options.backend, options.preset), flush=True)
     target = options.out or HERE.parent / f"results/npbench_{options.backend}.json"
     if options.out or not options.kernels:
         result = {"machine": place.name, "preset": options.preset, "numpy": np.__version__, "rows": rows}
