@@ -6,7 +6,7 @@ Needs a GPU and CuPy, which makes the data and the events. `gpu ms` is the time 
 events around a batch of queued calls; `call ms` is what NPBench times: one call and a
 synchronisation, seen from Python. `TB/s` is the least traffic of the computation over `gpu ms`, `of
 copy` its share of the copy bandwidth; `upstream` is what ParPy 0.3.3 took for the same on an H200
-(gpu/peers_h200.json). Results are checked against NumPy. `--sweep` times several mappings of each
+(npbench/peers_h200.json). Results are checked against NumPy. `--sweep` times several mappings of each
 kernel. Writes benchmarks/results/gpu_kernels.json.
 """
 
@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from gpu import kernels  # noqa: E402
 
-PEERS = json.loads((HERE / "gpu/peers_h200.json").read_text())
+PEERS = json.loads((HERE / "npbench/peers_h200.json").read_text())
 SPIN = cp.RawKernel(
     """extern "C" __global__ void spin(long long cycles) {
     long long begin = clock64();
