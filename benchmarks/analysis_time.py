@@ -3,7 +3,8 @@
     python benchmarks/analysis_time.py
 
 Over the nests of the legality suite (every loop that may run in parallel is mapped) and the kernels of
-compile_latency.py. Each figure is the best of ten runs. Writes benchmarks/results/analysis_time.json.
+compile_latency.py, then over those of npbench/ at preset S. Each figure is the best of ten runs. Writes
+benchmarks/results/analysis_time.json.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ import parpy
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tests/python")]
 
+import npbench  # noqa: E402
 from cpu import kernels  # noqa: E402
+from npbench.kernel import arguments as arguments_of  # noqa: E402
 
 from legality import Nest  # noqa: E402
 from legality_cases import CASES  # noqa: E402
@@ -55,6 +58,12 @@ def main() -> None:
     for name, (arguments, labels) in own.items():
         results[name] = milliseconds(getattr(kernels, name), arguments, dict.fromkeys(labels, threads))
     checks = sorted(result[0] for result in results.values())
+    suite = []
+    for kernel in map(npbench.load, npbench.NAMES):
+        function = kernel.on("cpu")
+        values = arguments_of(function, kernel.data(kernel.presets["S"]))
+        suite.append(milliseconds(function, values, dict(kernel.cpu))[0])
+    suite.sort()
     summary = {
         "nests": len(checks),
         "median_ms": statistics.median(checks),
@@ -62,6 +71,10 @@ def main() -> None:
         "max_ms": checks[-1],
         "all_passes_median_ms": statistics.median(result[1] for result in results.values()),
         **{name: results[name][0] for name in own},
+        "npbench_kernels": len(suite),
+        "npbench_median_ms": statistics.median(suite),
+        "npbench_p95_ms": suite[int(0.95 * len(suite))],
+        "npbench_max_ms": suite[-1],
     }
     for key, value in summary.items():
         print(f"{key:<22} {value:8.3f}" if isinstance(value, float) else f"{key:<22} {value:8}")
