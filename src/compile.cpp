@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pass.h"
+#include "passes/atomic_updates.h"
 #include "passes/check_bounds.h"
 #include "passes/check_labels.h"
 #include "passes/check_legality.h"
@@ -97,6 +98,8 @@ const std::vector<Row>& table() {
           "after the loops have their final form: levels are given by how parallel loops nest"}, On::kAll},
         {{"infer-reductions", infer_reductions, kMapped,
           "after map-loops: only parallel loops are asked, and each is told what it reduces"}, On::kAll},
+        {{"atomic-updates", atomic_updates, kMapped,
+          "after infer-reductions: what it found needs no atomics; before check-legality, which refuses what is left"}, On::kAll},
         {{"check-legality", check_legality, kMapped,
           "after infer-reductions, whose updates may run in any order; before anything is rewritten for a target", chosen_by_hand}, On::kAll},
         {{"normalize-reductions", normalize_reductions, kMapped,

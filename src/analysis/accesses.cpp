@@ -240,6 +240,7 @@ private:
         Access access;
         access.kind = op ? Access::Kind::kUpdate : Access::Kind::kWrite;
         access.update = op.value_or(Op::kConst);
+        if (const auto* atomic = stmt.as<Store>()) access.atomic = atomic->atomic;
         access.array = &array;
         access.stmt = &stmt;
         access.span = stmt.span;

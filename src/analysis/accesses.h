@@ -47,7 +47,8 @@ struct LoopInstance {
 struct Access {
     enum class Kind : std::uint8_t { kRead, kWrite, kUpdate };
     Kind kind{};
-    ir::Op update{};  // kUpdate
+    ir::Op update{};      // kUpdate
+    bool atomic = false;  // kUpdate
     const ir::Var* array = nullptr;
     bool anywhere = false;        // any element
     std::vector<Affine> indices;  // else, one per dimension

@@ -109,6 +109,8 @@ struct Dependences::State {
     // Adds the dependence of `sink` in a later iteration on `source`, if there is one.
     void test(const Access& source, const Access& sink, int loop, Memory memory, bool distances,
               LoopFacts& facts) {
+        const bool commutes = memory == Memory::kSameElements && commute(source, sink);
+        if (commutes && source.atomic && sink.atomic) return;
         ConstraintSystem system(accesses, loop);
         Outcome outcome = Outcome::kPerhaps;
         if (!sets.exhausted()) {
@@ -118,7 +120,6 @@ struct Dependences::State {
             same_place(system, source, sink, memory);
             outcome = system.solve(sets);
         }
-        const bool commutes = memory == Memory::kSameElements && commute(source, sink);
         if (outcome == Outcome::kNever) return;
         if (outcome == Outcome::kForSomeCalls ||
             (outcome == Outcome::kPerhaps && system.general())) {
@@ -244,8 +245,11 @@ struct Dependences::State {
         } else if (left_early(loop)) {
             facts.verdict = Verdict::kUnknown;
             facts.reason = "an iteration may end the loop";
-        } else if (best_rank == 1 || best_rank == 3) {
+        } else if (best_rank == 1) {
             facts.verdict = Verdict::kUnknown;
+            facts.reason = doubt(*best);
+        } else if (best_rank == 3) {
+            facts.verdict = Verdict::kReduction;
             facts.reason = doubt(*best);
         } else if (best_rank == 2 || best_rank == 4 || reduces_scalar(facts)) {
             facts.verdict = Verdict::kReduction;

@@ -50,11 +50,12 @@ struct Dependence {
 
 struct LoopFacts {
     Verdict verdict = Verdict::kProved;
-    std::string reason;  // kUnknown, and kRefuted by a scalar: what stands in the way
+    std::string reason;  // kUnknown, kRefuted by a scalar: what stands in the way
     std::vector<Dependence> dependences;  // carried by the loop, at most one per pair of accesses
     std::optional<Dependence> decisive;   // the one that the verdict is about
     std::vector<UpdateGroup> reductions;  // of scalars and elements that the loop leaves alone
-    // kReduction: conflicts beyond those, on elements that vary; they need atomic updates.
+    // kReduction: conflicts beyond those, certain or possible (`reason`), on elements that vary;
+    // the updates need to be atomic (scatters.h).
     bool scatters = false;
     // Scalars: each iteration has its own; one iteration passes a value to the next; the last
     // iteration's value is wanted later.

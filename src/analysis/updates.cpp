@@ -292,6 +292,21 @@ std::vector<Update> find_updates(Body& body) {
     return found;
 }
 
+Stmt* spelled_as_update(Module& module, const Update& u) {
+    Stmt* stmt = *u.slot;
+    const auto* branch = stmt->as<If>();
+    if (branch != nullptr) stmt = branch->then_body[0];
+    auto* assign = stmt->as<Assign>();
+    auto* store = stmt->as<Store>();
+    if (store != nullptr && store->atomic) return stmt;
+    (assign != nullptr ? assign->update : store->update) = u.update;
+    Builder builder(module, u.value->span);
+    (assign != nullptr ? assign->value : store->value) =
+        builder.convert(u.value, u.var->type.scalar);
+    if (branch != nullptr) stmt->labels = branch->labels;
+    return stmt;
+}
+
 std::vector<UpdateGroup> reductions_of(For& loop) {
     return GroupFinder(loop).run();
 }

@@ -27,6 +27,9 @@ struct Update {
 // All of them in `body` and the statements nested in it.
 [[nodiscard]] std::vector<Update> find_updates(ir::Body& body);
 
+// The statement in the form `target op= value`, which later passes look for.
+[[nodiscard]] ir::Stmt* spelled_as_update(ir::Module& module, const Update& update);
+
 // What the iterations of `loop` reduce together: each group updates one target, by one operator,
 // that nothing else in the loop touches and whose subscripts the loop leaves alone.
 struct UpdateGroup {

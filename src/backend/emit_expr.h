@@ -36,6 +36,10 @@ public:
     // array[indices], flattened.
     [[nodiscard]] std::string element(const ir::Var& array,
                                       std::span<ir::Expr* const> indices) const;
+    // As an argument of a template, with exactly its C++ type.
+    [[nodiscard]] std::string argument(const ir::Expr& expr) const {
+        return exact(expr, Precedence::kAssignment).text;
+    }
     // a op b where the result takes part in a reduction that may run in any order.
     [[nodiscard]] std::string any_order(const ir::Expr& expr) const;
 

@@ -56,6 +56,7 @@ private:
     void statement(const ir::Stmt& stmt);
     void assign(const ir::Assign& stmt);
     void store(const ir::Store& stmt);
+    void atomic_update(const ir::Store& stmt);
     void loop(const ir::For& stmt);
     void branch(const ir::If& stmt);
     void alloc(const ir::Alloc& stmt);

@@ -204,7 +204,31 @@ void FunctionPrinter::assign(const ir::Assign& stmt) {
 }
 
 void FunctionPrinter::store(const ir::Store& stmt) {
+    if (stmt.atomic) return atomic_update(stmt);
     line(exprs_.element(*stmt.array, stmt.indices) + " = " + exprs_.root(*stmt.value) + ";");
+}
+
+void FunctionPrinter::atomic_update(const ir::Store& stmt) {
+    const ir::Scalar scalar = stmt.array->type.scalar;
+    const std::string arguments =
+        "&" + exprs_.element(*stmt.array, stmt.indices) + ", " + exprs_.argument(*stmt.value);
+    const auto& adds = dialect_.atomic_adds;
+    if (*stmt.update == Op::kAdd && std::ranges::find(adds, scalar) != std::ranges::end(adds)) {
+        return line("atomic_add(" + arguments + ");");
+    }
+    const ir::Type type = ir::Type::of(scalar);
+    Var old_value{.name = "old", .type = type};
+    Var change{.name = "value", .type = type};
+    names_.push();
+    const std::string parameters = c_type(old_value) + " " + names_.declare(&old_value) + ", " +
+                                   c_type(change) + " " + names_.declare(&change);
+    Expr a{.op = Op::kVar, .type = type, .var = &old_value};
+    Expr b{.op = Op::kVar, .type = type, .var = &change};
+    const Expr both{.op = *stmt.update, .type = type, .operands = {&a, &b}};
+    const std::string result = exprs_.root(both);
+    names_.pop();
+    line("atomic_update(" + arguments + ", [](" + parameters + ") -> " + c_type(*stmt.array) +
+         " { return " + result + "; });");
 }
 
 void FunctionPrinter::alloc(const ir::Alloc& stmt) {

@@ -236,7 +236,7 @@ private:
         if (!required(s.value, s.span) || s.array == nullptr) {
             return;
         }
-        update(s.update, s.span);
+        update(s.update, s.span, s.atomic);
         element(s.array, s.indices, s.indices.size(), s.span);
         if (from(Profile::kTyped) && s.value->type != Type::of(s.array->type.scalar)) {
             fail(s.span, "an element of '" + s.array->name + "' of type " +
@@ -245,11 +245,11 @@ private:
         }
     }
 
-    void update(const std::optional<Op>& op, Span span) {
+    void update(const std::optional<Op>& op, Span span, bool atomic = false) {
         if (op && !is_update(*op)) {
             fail(span, "'" + std::string(text(*op)) + "' is no update operator");
         }
-        if (op && from(Profile::kTarget)) {
+        if (op && !atomic && from(Profile::kTarget)) {
             fail(span, "an update was not legalised");
         }
     }

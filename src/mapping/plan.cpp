@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/cost.h"
+#include "analysis/scatters.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -25,8 +26,12 @@ bool ParallelLoops::legal(For& loop) {
            });
 }
 
+std::vector<Update> ParallelLoops::scattered(For& loop) {
+    return scattered_updates(loop, facts(loop), deterministic_);
+}
+
 bool ParallelLoops::reduces(For& loop) {
-    return facts(loop).verdict == Verdict::kReduction;
+    return legal(loop) && facts(loop).verdict == Verdict::kReduction;
 }
 
 std::vector<For*> outermost_loops(Body& body) {

@@ -7,6 +7,7 @@
 
 #include "analysis/dependences.h"
 #include "analysis/traffic.h"
+#include "analysis/updates.h"
 #include "ir/ir.h"
 #include "mapping/mapping.h"
 
@@ -27,18 +28,22 @@ struct Plan {
 // loops that they would choose.
 class ParallelLoops {
 public:
-    explicit ParallelLoops(ir::Function& entry) : entry(entry), dependences_(entry) {}
+    ParallelLoops(ir::Function& entry, bool deterministic)
+        : entry(entry), dependences_(entry), deterministic_(deterministic) {}
 
     ir::Function& entry;
 
     [[nodiscard]] const LoopFacts& facts(ir::For& loop);
     [[nodiscard]] bool legal(ir::For& loop);
+    // The updates that are to be atomic for the loop to be legal; empty for others.
+    [[nodiscard]] std::vector<Update> scattered(ir::For& loop);
     [[nodiscard]] bool reduces(ir::For& loop);
     [[nodiscard]] const Accesses& accesses() const { return dependences_.accesses(); }
     [[nodiscard]] Traffic traffic() const { return Traffic(accesses()); }
 
 private:
     Dependences dependences_;
+    bool deterministic_;
     std::unordered_map<const ir::For*, LoopFacts> known_;
 };
 

@@ -16,6 +16,7 @@ namespace {
 // Of a typical machine, whichever this is: the same program has the same mapping everywhere.
 constexpr double kCores = 8;
 constexpr double kDispatch = 2000;  // ns to hand a loop to workers and wait for them
+constexpr double kAtomic = 20;      // ns of an update that other workers make as well
 constexpr std::int64_t kMostThreads = 1024;
 
 class CpuPlanner {
@@ -55,10 +56,28 @@ private:
             std::min(trips * once, kDispatch + trips * once / std::clamp(trips, 1.0, kCores));
         Plan inside;
         append(inside, body(loop.body), trips);
-        if (inside.nanoseconds < parallel || !loops_.legal(loop)) return inside;
+        if (inside.nanoseconds < parallel || !may_run(loop, trips, inside.nanoseconds))
+            return inside;
         Plan plan{parallel, {{&loop, request(loop)}}};
         vectors(loop.body, plan);
         return plan;
+    }
+
+    // Atomic updates must leave a gain over the alternative.
+    bool may_run(For& loop, double trips, double alternative) {
+        if (loops_.legal(loop)) return true;
+        const std::vector<Update> updates = loops_.scattered(loop);
+        if (updates.empty()) return false;
+        const Accesses& accesses = loops_.accesses();
+        double atomics = 0;
+        for (const Access& access : accesses.all()) {
+            const bool counts = std::ranges::any_of(
+                updates, [&](const Update& update) { return *update.slot == access.stmt; });
+            if (counts) atomics += traffic_.runs(access.loop);
+        }
+        const double once = traffic_.runs(accesses.loop_of(&loop)) / trips;
+        const double work = trips * time_.of(loop.body) + atomics / once * kAtomic;
+        return kDispatch + work / std::clamp(trips, 1.0, kCores) < alternative;
     }
 
     LoopPar request(For& loop) {

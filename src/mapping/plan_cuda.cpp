@@ -76,7 +76,7 @@ private:
             if (!inside.choices.empty() && inside.nanoseconds < best.nanoseconds) best = inside;
         }
         if (auto* loop = stmt.as<For>()) {
-            if (loops_.legal(*loop)) {
+            if (may_run(*loop)) {
                 executions_ = executions(*loop);
                 Plan kernel = threads(*loop, 1, true);
                 kernel.nanoseconds += kLaunch;
@@ -107,13 +107,15 @@ private:
     // The outermost loops in `stmts` that may run in parallel.
     void legal_children(Body& stmts, std::vector<For*>& found) {
         for (For* loop : outermost_loops(stmts)) {
-            if (loops_.legal(*loop)) {
+            if (may_run(*loop)) {
                 found.push_back(loop);
             } else {
                 legal_children(loop->body, found);
             }
         }
     }
+
+    bool may_run(For& loop) { return loops_.legal(loop) || !loops_.scattered(loop).empty(); }
 
     static bool tight(const For& outer, const For& inner) {
         return outer.body.size() == 1 && outer.body[0] == &inner;

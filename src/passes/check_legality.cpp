@@ -51,11 +51,12 @@ private:
     void judge(For& loop) {
         const LoopFacts facts = dependences_.of(loop);
         add_requirements(context_.module, dependences_.accesses(), facts.conditions);
-        if (facts.verdict == Verdict::kUnknown) {
-            doubt(loop, facts);
-        } else if (facts.decisive && facts.decisive->exact &&
-                   (facts.verdict == Verdict::kRefuted || facts.scatters)) {
+        // Scattered updates that are left have not been made atomic.
+        const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;
+        if (conflicts && facts.decisive && facts.decisive->exact) {
             refuse(loop, *facts.decisive);
+        } else if (facts.verdict == Verdict::kUnknown || facts.scatters) {
+            doubt(loop, facts);
         }
     }
 

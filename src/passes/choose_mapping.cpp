@@ -76,7 +76,7 @@ private:
 }  // namespace
 
 void choose_mapping(PassContext& context) {
-    ParallelLoops loops(*context.module.entry_function());
+    ParallelLoops loops(*context.module.entry_function(), context.options.deterministic);
     const bool on_gpu = context.options.backend != Backend::kCpu;
     const Plan plan = on_gpu ? plan_cuda(loops) : plan_cpu(loops);
     for (const Choice& choice : plan.choices) {

@@ -114,19 +114,8 @@ private:
 
     // Accepted plain spellings become updates: the form that later passes look for.
     void rewrite(const UpdateGroup& group) {
-        for (const Update& u : group.updates) {
-            Stmt* stmt = *u.slot;
-            const auto* branch = stmt->as<If>();
-            if (branch != nullptr) stmt = branch->then_body[0];
-            auto* assign = stmt->as<Assign>();
-            auto* store = stmt->as<Store>();
-            (assign != nullptr ? assign->update : store->update) = u.update;
-            Builder builder(context_.module, u.value->span);
-            (assign != nullptr ? assign->value : store->value) =
-                builder.convert(u.value, u.var->type.scalar);
-            if (branch != nullptr) stmt->labels = branch->labels;
-            *u.slot = stmt;
-        }
+        for (const Update& u : group.updates)
+            *u.slot = spelled_as_update(context_.module, u);
     }
 
     PassContext& context_;

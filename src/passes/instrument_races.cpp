@@ -297,7 +297,7 @@ private:
         for_each_slot(stmt, [&](Expr* slot) {
             if (slot->op == Op::kCall) pass_marks(*slot, scope);
         });
-        if (const auto* store = stmt.as<Store>()) {
+        if (const auto* store = stmt.as<Store>(); store != nullptr && !store->atomic) {
             access({&stmt, store->array, &store->indices, true}, scope, loops, out);
         }
     }

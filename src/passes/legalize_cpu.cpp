@@ -244,7 +244,8 @@ private:
         if (auto* assign = stmt.as<Assign>(); assign != nullptr && assign->update) {
             assign->value = b.binary(*assign->update, b.var(assign->var), assign->value);
             assign->update.reset();
-        } else if (auto* store = stmt.as<Store>(); store != nullptr && store->update) {
+        } else if (auto* store = stmt.as<Store>();
+                   store != nullptr && store->update && !store->atomic) {
             std::vector<Expr*> indices;
             for (Expr*& index : store->indices) {
                 if (uses_of(*index).calls) {
@@ -256,7 +257,6 @@ private:
             }
             store->value = b.binary(*store->update, b.load(store->array, indices), store->value);
             store->update.reset();
-            store->atomic = false;
         }
     }
 

@@ -140,7 +140,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "gather": ("P", {"a": (8,), "b": (8,), "p": PERMUTATION}, "for i in range(8):\n    b[i] = a[p[i]]"),
     "scatter": ("U", {"a": (8,), "b": (8,), "p": PERMUTATION}, "for i in range(8):\n    b[p[i]] = a[i]"),
     "gather in place": ("U", {"a": (8,), "p": PERMUTATION}, "for i in range(8):\n    a[i] = a[p[i]]"),
-    "histogram": ("U", {"h": (8,), "p": PERMUTATION}, "for i in range(8):\n    h[p[i]] += 1"),
+    "histogram": ("S", {"h": (8,), "p": PERMUTATION}, "for i in range(8):\n    h[p[i]] += 1"),
     "scatter into rows": (
         "UP",
         {"a": (8, 4), "p": PERMUTATION},
@@ -189,7 +189,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         "for i in range(5):\n    for k in range(r[i], r[i + 1]):\n        y[i] += v[k] * x[c[k]]",
     ),
     "sparse scatter": (
-        "UU",
+        "SS",
         {"r": ROWS, "c": np.array([0, 3, 1, 2, 4, 0, 1, 3]), "v": (8,), "x": (5,), "y": (5,)},
         "for i in range(5):\n    for k in range(r[i], r[i + 1]):\n        y[c[k]] += v[k] * x[i]",
     ),

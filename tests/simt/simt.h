@@ -189,6 +189,12 @@ T __shfl_down_sync(unsigned, T value, int lanes) {
     return simt::exchange(value, from < 32 ? from : simt::current % 32);
 }
 template <class T>
+T atomicCAS(T* at, T expected, T value) {
+    const T old = *at;
+    if (old == expected) *at = value;
+    return old;
+}
+template <class T>
 T atomicAdd(T* at, T value) {
     const T old = *at;
     *at = old + value;

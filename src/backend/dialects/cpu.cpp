@@ -116,6 +116,9 @@ constexpr Snippet kPrelude[] = {
 #undef SNIPPET
 };
 
+constexpr Scalar kAtomicAdds[] = {Scalar::kI8, Scalar::kI16, Scalar::kI32, Scalar::kI64,
+                                  Scalar::kU8, Scalar::kU16, Scalar::kU32, Scalar::kU64};
+
 constexpr Dialect kDialect{
     .name = "cpu",
     .types = {"bool", "i8", "i16", "int", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "float",
@@ -133,6 +136,7 @@ constexpr Dialect kDialect{
     .unrolled_loop = "#pragma clang loop unroll(full)",
     .float_to_integer = "($t)$0",
     .atomic_add = "atomic_add($0, $1)",
+    .atomic_adds = kAtomicAdds,
 };
 
 }  // namespace

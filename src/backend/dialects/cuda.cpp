@@ -111,6 +111,9 @@ constexpr Snippet kPrelude[] = {
 #undef SNIPPET
 };
 
+constexpr Scalar kAtomicAdds[] = {Scalar::kI32, Scalar::kU32, Scalar::kI64,
+                                  Scalar::kU64, Scalar::kF32, Scalar::kF64};
+
 constexpr Dialect kDialect{
     .name = "cuda",
     .types = {"bool", "i8", "i16", "int", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "float",
@@ -132,6 +135,7 @@ constexpr Dialect kDialect{
     .unrolled_loop = "#pragma unroll",
     .float_to_integer = "saturate<$t>($0)",
     .atomic_add = "atomic_add($0, $1)",
+    .atomic_adds = kAtomicAdds,
 };
 
 }  // namespace

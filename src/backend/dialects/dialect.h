@@ -101,10 +101,11 @@ struct Dialect {
     std::string_view recursive_qualifiers;                 // … of those that call themselves
     std::string_view shared_qualifier;                     // of arrays in Space::kShared
     std::string_view restrict_qualifier;
-    std::string_view independent_loop;  // line before a loop of level kVector
-    std::string_view unrolled_loop;     // line before a loop to be written out
-    std::string_view float_to_integer;  // $0, saturating, to $t
-    std::string_view atomic_add;        // of ($0: address, $1: value)
+    std::string_view independent_loop;        // line before a loop of level kVector
+    std::string_view unrolled_loop;           // line before a loop to be written out
+    std::string_view float_to_integer;        // $0, saturating, to $t
+    std::string_view atomic_add;              // of ($0: address, $1: value)
+    std::span<const ir::Scalar> atomic_adds;  // the types it is for; atomic_update() takes all
 };
 
 [[nodiscard]] const Dialect& cpu_dialect();

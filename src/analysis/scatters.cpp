@@ -1,0 +1,43 @@
+// See scatters.h.
+#include "analysis/scatters.h"
+
+#include <algorithm>
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+bool atomic_type(Scalar scalar) {
+    return size_in_bytes(scalar) <= 8 && !is_complex(scalar);
+}
+
+}  // namespace
+
+std::vector<Update> scattered_updates(For& loop, const LoopFacts& facts, bool deterministic) {
+    if (!facts.scatters) return {};
+    std::vector<const Stmt*> wanted;
+    for (const Dependence& d : facts.dependences) {
+        for (const Access* access : {d.source, d.sink})
+            wanted.push_back(access->stmt);
+    }
+    std::vector<Update> found;
+    for (const Update& update : find_updates(loop.body)) {
+        const auto here = std::ranges::find(wanted, *update.slot);
+        if (here == wanted.end()) continue;
+        const Scalar scalar = update.var->type.scalar;
+        const bool ordered = deterministic && is_float(scalar) &&
+                             (update.update == Op::kAdd || update.update == Op::kSub ||
+                              update.update == Op::kMul || update.update == Op::kDiv);
+        if (!atomic_type(scalar) || ordered) return {};
+        found.push_back(update);
+    }
+    // One in a function that the loop calls cannot be marked from here.
+    const bool all = std::ranges::all_of(wanted, [&](const Stmt* stmt) {
+        return std::ranges::any_of(found, [&](const Update& u) { return *u.slot == stmt; });
+    });
+    return all ? found : std::vector<Update>{};
+}
+
+}  // namespace parpy

@@ -1,0 +1,18 @@
+// Updates that several iterations of a loop may make of one element: what atomics are for.
+#pragma once
+
+#include <vector>
+
+#include "analysis/dependences.h"
+#include "analysis/updates.h"
+
+namespace parpy {
+
+// The updates in `loop` that have to be atomic for its iterations to run in parallel, whose
+// conflicts are `facts`. Empty if that does not make it legal: there are other conflicts; elements
+// are complex or wider than 8 bytes; a function that the loop calls makes the update; or the order
+// shows in sums of floats, under `deterministic`.
+[[nodiscard]] std::vector<Update> scattered_updates(ir::For& loop, const LoopFacts& facts,
+                                                    bool deterministic);
+
+}  // namespace parpy

@@ -1,0 +1,17 @@
+// Makes updates atomic that several iterations of a parallel loop may make of one element:
+//
+//     for i in range(n): [threads(n)]           for i in range(n): [threads(n)]
+//         h[k[i]] += 1                               atomic h[k[i]] += 1
+//
+// Left alone: loops with any other conflict, which check_legality judges next, and what
+// analysis/scatters.h leaves out.
+// Before and after: kMapped, reductions filled in.
+#pragma once
+
+#include "pass.h"
+
+namespace parpy {
+
+void atomic_updates(PassContext& context);
+
+}  // namespace parpy

@@ -1,0 +1,130 @@
+"""Updates of elements that several iterations touch: atomic, for every operator and type, on the CPU and as CUDA."""
+
+from __future__ import annotations
+
+import linecache
+
+import numpy as np
+import pytest
+
+import parpy
+import simt
+
+CPU = parpy.CompileBackend.Cpu
+N = 3000
+UPDATES = {
+    "add": "h[k[i]] += x[i]",
+    "subtract": "h[k[i]] -= x[i]",
+    "multiply": "h[k[i]] *= x[i]",
+    "max": "h[k[i]] = max(h[k[i]], x[i])",
+    "minimum": "h[k[i]] = np.minimum(x[i], h[k[i]])",
+    "if": "if x[i] > h[k[i]]: h[k[i]] = x[i]",
+    "and": "h[k[i]] &= x[i]",
+    "xor": "h[k[i]] ^= x[i]",
+    "or": "h[k[i]] = h[k[i]] or x[i]",
+}
+TYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "?"]
+
+
+def scatter(update: str):
+    name = f"scatter-{update}.py"
+    text = f"@parpy.jit\ndef f(x, k, h, n):\n    parpy.label('i')\n    for i in range(n):\n        {UPDATES[update]}\n"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    namespace = {"parpy": parpy, "np": np}
+    exec(compile(text, name, "exec"), namespace)
+    return namespace["f"]
+
+
+def operands(update: str, dtype: np.dtype) -> tuple[np.ndarray, ...]:
+    """Values whose combinations are exact in any order."""
+    rng = np.random.default_rng(3)
+    if dtype.kind == "b":
+        x = rng.random(N) < 0.5
+    elif update == "multiply":
+        x = rng.choice([1, 1, 1, 2 if dtype.kind == "u" else -1], N).astype(dtype)
+    elif update in ("add", "subtract"):
+        x = rng.integers(0, 2, N).astype(dtype)
+    else:
+        x = rng.integers(0, 100, N).astype(dtype)
+    return x, rng.integers(0, 37, N).astype(np.int32), np.ones(37, dtype)
+
+
+def combinations() -> list[tuple[str, str]]:
+    integers = ("or",)  # `a or b` is one of its operands there
+    unsuited = {"b": ("subtract", "multiply"), "f": ("and", "xor", "or"), "i": integers, "u": integers}
+    return [(u, t) for t in TYPES for u in UPDATES if u not in unsuited.get(np.dtype(t).kind, ())]
+
+
+@pytest.mark.parametrize(("update", "type_name"), combinations())
+def test_every_operator_and_type(update, type_name):
+    function = scatter(update)
+    x, k, want = operands(update, np.dtype(type_name))
+    with np.errstate(all="ignore"):
+        function(x, k, want, N, seq=True)
+    got = operands(update, np.dtype(type_name))[2]
+    function(x, k, got, N, opts=parpy.CompileOptions(parallelize={"i": parpy.threads(64)}, backend=CPU))
+    np.testing.assert_array_equal(got, want)
+    got = operands(update, np.dtype(type_name))[2]
+    text = simt.run(function, (x, k, got, N), {"i": parpy.threads(512)})
+    assert "atomic_" in text
+    np.testing.assert_array_equal(got, want)
+
+
+@parpy.jit
+def transposed_product(values, columns, starts, x, y, rows):
+    parpy.label("rows")
+    for i in range(rows):
+        parpy.label("row")
+        for k in range(starts[i], starts[i + 1]):
+            y[columns[k]] += values[k] * x[i]
+
+
+@pytest.mark.parametrize("inner", [{}, {"row": parpy.threads(32)}], ids=["rows", "both loops"])
+def test_nested_loops(inner):
+    rng = np.random.default_rng(5)
+    starts = np.concatenate([[0], np.cumsum(rng.integers(0, 40, 200))]).astype(np.int32)
+    columns = rng.integers(0, 50, starts[-1]).astype(np.int32)
+    values, x = rng.integers(0, 9, starts[-1]).astype(float), rng.integers(0, 9, 200).astype(float)
+    want, got = np.zeros(50), np.zeros(50)
+    transposed_product(values, columns, starts, x, want, 200, seq=True)
+    mapping = {"rows": parpy.threads(200), **inner}
+    transposed_product(
+        values, columns, starts, x, got, 200, opts=parpy.CompileOptions(parallelize=mapping, backend=CPU)
+    )
+    np.testing.assert_array_equal(got, want)
+    got[:] = 0
+    simt.run(transposed_product, (values, columns, starts, x, got, 200), mapping)
+    np.testing.assert_array_equal(got, want)
+
+
+@parpy.jit
+def spread(x, k, h, n):
+    parpy.label("i")
+    for i in range(n):
+        h[k[i]] += x[i]
+
+
+def test_what_cannot_be_atomic_stays_unproved():
+    k = np.zeros(10, np.int32)
+    opts = parpy.CompileOptions(parallelize={"i": parpy.threads(8)}, backend=CPU, legality="strict")
+    with pytest.raises(parpy.ParallelError, match="P402"):
+        spread(np.ones(10, complex), k, np.zeros(4, complex), 10, opts=opts)
+    opts.deterministic = True
+    with pytest.raises(parpy.ParallelError, match="P402"):
+        spread(np.ones(10), k, np.zeros(4), 10, opts=opts)
+    h = np.zeros(4, np.int64)
+    spread(np.ones(10, np.int64), k, h, 10, opts=opts)  # the order of integer sums does not show
+    assert h.tolist() == [10, 0, 0, 0]
+
+
+def test_trust_takes_the_text_as_it_stands():
+    opts = parpy.CompileOptions(parallelize={"i": parpy.threads(8)}, backend=CPU, legality="trust")
+    text = parpy.print_compiled(spread, (np.ones(10), np.zeros(10, np.int32), np.zeros(4), 10), opts)
+    assert "atomic_" not in text
+
+
+def test_checked_execution_accepts_atomic_updates():
+    k, h = np.zeros(100, np.int32), np.zeros(4)
+    opts = parpy.CompileOptions(parallelize={"i": parpy.threads(8)}, backend=CPU, check="all")
+    spread(np.ones(100), k, h, 100, opts=opts)
+    assert h[0] == 100
