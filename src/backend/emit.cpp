@@ -130,7 +130,8 @@ void name_functions(ProgramFacts& facts) {
             unique = base + "_" + std::to_string(suffix);
         }
         facts.taken.insert(unique);
-        facts.taken.insert(unique + (function->kind == FunctionKind::kEntry ? "_slots" : "_frame"));
+        for (const char* suffix : {"_slots", "_frame", "_run"})
+            facts.taken.insert(unique + suffix);
         facts.names[function] = unique;
     };
     for (const Dialect* dialect : {&cpu_dialect(), &cuda_dialect()}) {

@@ -222,46 +222,45 @@ std::string FunctionPrinter::kernel() {
     return std::move(out_);
 }
 
+// Arrays are parameters of a function of their own: Clang ignores `restrict` on local variables.
 std::string FunctionPrinter::worker() {
     const std::string name = facts_.names.at(&function_);
     const std::string frame = name + "_frame";
     const std::size_t captured = function_.params.size() - 3;
     const std::span params = function_.params;
 
-    std::string chunk;  // the last three: begin, end, chunk
-    for (const Var* param : params.subspan(captured)) {
-        chunk += ", " + c_type(*param) + " " + names_.declare(param);
-        exprs_.counters.insert(param);
-    }
     std::string fields;
-    std::string locals;
-    std::string source;
+    std::vector<std::string> list, arguments;
     for (const Var* param : params.first(captured)) {
-        if (facts_.unused.contains(param)) {
-            continue;
-        }
-        source = source.empty() ? names_.invent("f") : source;
+        if (facts_.unused.contains(param)) continue;
         const std::string field = names_.declare(param);
         fields += "    " + parameter_type(*param, false) + " " + field + ";\n";
-        std::string type = parameter_type(*param, false);
-        if (param->type.is_array()) {
-            type += " const";
-            type += param->aliased ? "" : " " + std::string(dialect_.restrict_qualifier);
-        } else {
-            type = "const " + type;
-        }
-        locals += "    " + type + " " + field + " = " + source + "." + field + ";\n";
+        list.push_back(parameter_type(*param, true) + " " + field);
+        arguments.push_back(field);
     }
+    std::string chunk, numbers;  // the last three: begin, end, chunk
+    for (const Var* param : params.subspan(captured)) {
+        list.push_back(c_type(*param) + " " + names_.declare(param));
+        chunk += ", " + list.back();
+        numbers += (numbers.empty() ? "" : ", ") + names_.of(param);
+        exprs_.counters.insert(param);
+    }
+    const std::string source = names_.invent("f");
     line("struct " + frame + " {");
     out_ += fields;
     line("};\n");
-    line("static void " + name + "(void* frame" + chunk + ") {");
-    if (!source.empty()) {
-        out_ += "    const " + frame + "& " + source + " = *(const " + frame + "*)frame;\n";
-        out_ += locals;
-    }
+    wrapped("static NOINLINE void " + name + "(", list, ") {");
     plan_function();
     block(function_.body);
+    line("}\n");
+
+    for (std::string& argument : arguments)
+        argument = source + "." + argument;
+    arguments.push_back(numbers);
+    line("static void " + name + "_run(void* frame" + chunk + ") {");
+    if (arguments.size() > 1)
+        line("    const " + frame + "& " + source + " = *(const " + frame + "*)frame;");
+    wrapped("    " + name + "(", arguments, ");");
     line("}");
     return std::move(out_);
 }

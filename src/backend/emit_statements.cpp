@@ -371,7 +371,7 @@ void FunctionPrinter::launch_workers(const ir::Launch& stmt) {
     const std::string frame = names_.invent(kernel + "_args");
     line(kernel + "_frame " + frame + " = {" + fields + "};");
     line("parpy_parallel_for(context, " + iterations + ", " + count + ", " + workers + ", " +
-         kernel + ", &" + frame + ");");
+         kernel + "_run, &" + frame + ");");
 }
 
 void FunctionPrinter::launch_grid(const ir::Launch& stmt) {

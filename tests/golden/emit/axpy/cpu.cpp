@@ -1,5 +1,6 @@
 // ---- host code ----
 // axpy(x: f32[4096], y: f32[4096])
+#define NOINLINE __attribute__((noinline))
 struct ParpyContext;
 typedef long long i64;
 extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_workers);
@@ -13,10 +14,8 @@ struct axpy_i_frame {
     float* y;
 };
 
-static void axpy_i(void* frame, i64 begin, i64 end, i64 chunk) {
-    const axpy_i_frame& f = *(const axpy_i_frame*)frame;
-    const float* const __restrict x = f.x;
-    float* const __restrict y = f.y;
+static NOINLINE void axpy_i(const float* __restrict x, float* __restrict y, i64 begin, i64 end,
+                            i64 chunk) {
     // input.ir:6: for i in range(n):
     #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
@@ -25,11 +24,16 @@ static void axpy_i(void* frame, i64 begin, i64 end, i64 chunk) {
     }
 }
 
+static void axpy_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const axpy_i_frame& f = *(const axpy_i_frame*)frame;
+    axpy_i(f.x, f.y, begin, end, chunk);
+}
+
 extern "C" int axpy(ParpyContext* context, const float* __restrict x, float* __restrict y) {
     // input.ir:6: for i in range(n):
     const i64 chunks = parpy_chunks(context, 4096, 1.4, 4096);
     axpy_i_frame axpy_i_args = {x, y};
-    parpy_parallel_for(context, 4096, chunks, 4096, axpy_i, &axpy_i_args);
+    parpy_parallel_for(context, 4096, chunks, 4096, axpy_i_run, &axpy_i_args);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 // ---- host code ----
 // axpy(a: f64, x: f64[x_extent0], y: f64[y_extent0], n: i64)
+#define NOINLINE __attribute__((noinline))
 struct ParpyContext;
 typedef long long i64;
 extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_workers);
@@ -15,12 +16,8 @@ struct axpy_i_frame {
     i64 y_stride0;
 };
 
-static void axpy_i(void* frame, i64 begin, i64 end, i64 chunk) {
-    const axpy_i_frame& f = *(const axpy_i_frame*)frame;
-    const double* const __restrict x = f.x;
-    double* const __restrict y = f.y;
-    const double a = f.a;
-    const i64 y_stride0 = f.y_stride0;
+static NOINLINE void axpy_i(const double* __restrict x, double* __restrict y, double a,
+                            i64 y_stride0, i64 begin, i64 end, i64 chunk) {
     // input.ir:6: for i in range(n):
     #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
@@ -29,12 +26,17 @@ static void axpy_i(void* frame, i64 begin, i64 end, i64 chunk) {
     }
 }
 
+static void axpy_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const axpy_i_frame& f = *(const axpy_i_frame*)frame;
+    axpy_i(f.x, f.y, f.a, f.y_stride0, begin, end, chunk);
+}
+
 extern "C" int axpy(ParpyContext* context, double a, const double* __restrict x, i64 x_extent0,
                     double* __restrict y, i64 y_extent0, i64 y_stride0, i64 n) {
     // input.ir:6: for i in range(n):
     const i64 chunks = parpy_chunks(context, n, 1.4, 4096);
     axpy_i_frame axpy_i_args = {x, y, a, y_stride0};
-    parpy_parallel_for(context, n, chunks, 4096, axpy_i, &axpy_i_args);
+    parpy_parallel_for(context, n, chunks, 4096, axpy_i_run, &axpy_i_args);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 // ---- host code ----
 // roots(z: c128[100], w: c64[100])
+#define NOINLINE __attribute__((noinline))
 struct ParpyContext;
 typedef long long i64;
 extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_workers);
@@ -126,10 +127,8 @@ struct roots_i_frame {
     const c64* w;
 };
 
-static void roots_i(void* frame, i64 begin, i64 end, i64 chunk) {
-    const roots_i_frame& f = *(const roots_i_frame*)frame;
-    c128* const __restrict z = f.z;
-    const c64* const __restrict w = f.w;
+static NOINLINE void roots_i(c128* __restrict z, const c64* __restrict w, i64 begin, i64 end,
+                             i64 chunk) {
     // input.ir:6: for i in range(n):
     #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
@@ -138,11 +137,16 @@ static void roots_i(void* frame, i64 begin, i64 end, i64 chunk) {
     }
 }
 
+static void roots_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const roots_i_frame& f = *(const roots_i_frame*)frame;
+    roots_i(f.z, f.w, begin, end, chunk);
+}
+
 extern "C" int roots(ParpyContext* context, c128* __restrict z, const c64* __restrict w) {
     // input.ir:6: for i in range(n):
     const i64 chunks = parpy_chunks(context, 100, 5.6, 100);
     roots_i_frame roots_i_args = {z, w};
-    parpy_parallel_for(context, 100, chunks, 100, roots_i, &roots_i_args);
+    parpy_parallel_for(context, 100, chunks, 100, roots_i_run, &roots_i_args);
     return 0;
 }
 

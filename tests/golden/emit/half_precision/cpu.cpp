@@ -1,5 +1,6 @@
 // ---- host code ----
 // halves(h: f16[100], b: bf16[100], d: f64[100])
+#define NOINLINE __attribute__((noinline))
 struct ParpyContext;
 typedef long long i64;
 extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_workers);
@@ -60,11 +61,8 @@ struct halves_i_frame {
     const double* d;
 };
 
-static void halves_i(void* frame, i64 begin, i64 end, i64 chunk) {
-    const halves_i_frame& f = *(const halves_i_frame*)frame;
-    f16* const __restrict h = f.h;
-    bf16* const __restrict b = f.b;
-    const double* const __restrict d = f.d;
+static NOINLINE void halves_i(f16* __restrict h, bf16* __restrict b, const double* __restrict d,
+                              i64 begin, i64 end, i64 chunk) {
     // input.ir:6: for i in range(n):
     #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
@@ -77,12 +75,17 @@ static void halves_i(void* frame, i64 begin, i64 end, i64 chunk) {
     }
 }
 
+static void halves_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const halves_i_frame& f = *(const halves_i_frame*)frame;
+    halves_i(f.h, f.b, f.d, begin, end, chunk);
+}
+
 extern "C" int halves(ParpyContext* context, f16* __restrict h, bf16* __restrict b,
                       const double* __restrict d) {
     // input.ir:6: for i in range(n):
     const i64 chunks = parpy_chunks(context, 100, 8.2, 100);
     halves_i_frame halves_i_args = {h, b, d};
-    parpy_parallel_for(context, 100, chunks, 100, halves_i, &halves_i_args);
+    parpy_parallel_for(context, 100, chunks, 100, halves_i_run, &halves_i_args);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 // ---- host code ----
 // norms(x: f32[1000, 3], y: f32[1000])
+#define NOINLINE __attribute__((noinline))
 #define INLINE static inline __attribute__((always_inline))
 struct ParpyContext;
 typedef long long i64;
@@ -43,10 +44,8 @@ struct norms_i_frame {
     float* y;
 };
 
-static void norms_i(void* frame, i64 begin, i64 end, i64 chunk) {
-    const norms_i_frame& f = *(const norms_i_frame*)frame;
-    const float* const __restrict x = f.x;
-    float* const __restrict y = f.y;
+static NOINLINE void norms_i(const float* __restrict x, float* __restrict y, i64 begin, i64 end,
+                             i64 chunk) {
     // input.ir:6: for i in range(n):
     #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
@@ -55,11 +54,16 @@ static void norms_i(void* frame, i64 begin, i64 end, i64 chunk) {
     }
 }
 
+static void norms_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const norms_i_frame& f = *(const norms_i_frame*)frame;
+    norms_i(f.x, f.y, begin, end, chunk);
+}
+
 extern "C" int norms(ParpyContext* context, const float* __restrict x, float* __restrict y) {
     // input.ir:6: for i in range(n):
     const i64 chunks = parpy_chunks(context, 1000, 13.1, 1000);
     norms_i_frame norms_i_args = {x, y};
-    parpy_parallel_for(context, 1000, chunks, 1000, norms_i, &norms_i_args);
+    parpy_parallel_for(context, 1000, chunks, 1000, norms_i_run, &norms_i_args);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 // ---- host code ----
 // integers(a: i32[100], b: u8[100], c: i64[100], flags: bool[100])
+#define NOINLINE __attribute__((noinline))
 struct ParpyContext;
 typedef long long i64;
 extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_workers);
@@ -40,12 +41,8 @@ struct integers_i_frame {
     bool* flags;
 };
 
-static void integers_i(void* frame, i64 begin, i64 end, i64 chunk) {
-    const integers_i_frame& f = *(const integers_i_frame*)frame;
-    int* const __restrict a = f.a;
-    const u8* const __restrict b = f.b;
-    const i64* const __restrict c = f.c;
-    bool* const __restrict flags = f.flags;
+static NOINLINE void integers_i(int* __restrict a, const u8* __restrict b, const i64* __restrict c,
+                                bool* __restrict flags, i64 begin, i64 end, i64 chunk) {
     // input.ir:6: for i in range(n):
     #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
@@ -60,12 +57,17 @@ static void integers_i(void* frame, i64 begin, i64 end, i64 chunk) {
     }
 }
 
+static void integers_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const integers_i_frame& f = *(const integers_i_frame*)frame;
+    integers_i(f.a, f.b, f.c, f.flags, begin, end, chunk);
+}
+
 extern "C" int integers(ParpyContext* context, int* __restrict a, const u8* __restrict b,
                         const i64* __restrict c, bool* __restrict flags) {
     // input.ir:6: for i in range(n):
     const i64 chunks = parpy_chunks(context, 100, 19.7, 100);
     integers_i_frame integers_i_args = {a, b, c, flags};
-    parpy_parallel_for(context, 100, chunks, 100, integers_i, &integers_i_args);
+    parpy_parallel_for(context, 100, chunks, 100, integers_i_run, &integers_i_args);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 // ---- host code ----
 // jacobi_2d(steps: i64, A: f64[500, 500], B: f64[500, 500])
+#define NOINLINE __attribute__((noinline))
 struct ParpyContext;
 typedef long long i64;
 extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_workers);
@@ -13,10 +14,8 @@ struct jacobi_2d_i_frame {
     double* B;
 };
 
-static void jacobi_2d_i(void* frame, i64 begin, i64 end, i64 chunk) {
-    const jacobi_2d_i_frame& f = *(const jacobi_2d_i_frame*)frame;
-    const double* const __restrict A = f.A;
-    double* const __restrict B = f.B;
+static NOINLINE void jacobi_2d_i(const double* __restrict A, double* __restrict B, i64 begin,
+                                 i64 end, i64 chunk) {
     // input.ir:7: for i in range(1, n - 1):
     for (i64 i = begin + 1; i < end + 1; ++i) {
         // input.ir:9: for j in range(1, n - 1):
@@ -28,15 +27,18 @@ static void jacobi_2d_i(void* frame, i64 begin, i64 end, i64 chunk) {
     }
 }
 
+static void jacobi_2d_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const jacobi_2d_i_frame& f = *(const jacobi_2d_i_frame*)frame;
+    jacobi_2d_i(f.A, f.B, begin, end, chunk);
+}
+
 struct jacobi_2d_i_1_frame {
     const double* B;
     double* A;
 };
 
-static void jacobi_2d_i_1(void* frame, i64 begin, i64 end, i64 chunk) {
-    const jacobi_2d_i_1_frame& f = *(const jacobi_2d_i_1_frame*)frame;
-    const double* const __restrict B = f.B;
-    double* const __restrict A = f.A;
+static NOINLINE void jacobi_2d_i_1(const double* __restrict B, double* __restrict A, i64 begin,
+                                   i64 end, i64 chunk) {
     // input.ir:12: for i in range(1, n - 1):
     for (i64 i = begin + 1; i < end + 1; ++i) {
         // input.ir:14: for j in range(1, n - 1):
@@ -48,6 +50,11 @@ static void jacobi_2d_i_1(void* frame, i64 begin, i64 end, i64 chunk) {
     }
 }
 
+static void jacobi_2d_i_1_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const jacobi_2d_i_1_frame& f = *(const jacobi_2d_i_1_frame*)frame;
+    jacobi_2d_i_1(f.B, f.A, begin, end, chunk);
+}
+
 extern "C" int jacobi_2d(ParpyContext* context, i64 steps, double* __restrict A,
                          double* __restrict B) {
     // input.ir:5: for t in range(1, steps):
@@ -55,11 +62,11 @@ extern "C" int jacobi_2d(ParpyContext* context, i64 steps, double* __restrict A,
         // input.ir:7: for i in range(1, n - 1):
         const i64 chunks = parpy_chunks(context, 498, 1419.5, 498);
         jacobi_2d_i_frame jacobi_2d_i_args = {A, B};
-        parpy_parallel_for(context, 498, chunks, 498, jacobi_2d_i, &jacobi_2d_i_args);
+        parpy_parallel_for(context, 498, chunks, 498, jacobi_2d_i_run, &jacobi_2d_i_args);
         // input.ir:12: for i in range(1, n - 1):
         const i64 chunks_1 = parpy_chunks(context, 498, 1419.5, 498);
         jacobi_2d_i_1_frame jacobi_2d_i_1_args = {B, A};
-        parpy_parallel_for(context, 498, chunks_1, 498, jacobi_2d_i_1, &jacobi_2d_i_1_args);
+        parpy_parallel_for(context, 498, chunks_1, 498, jacobi_2d_i_1_run, &jacobi_2d_i_1_args);
     }
     return 0;
 }

@@ -1,5 +1,6 @@
 // ---- host code ----
 // row_sums(x: f32[100, 20], y: f32[100])
+#define NOINLINE __attribute__((noinline))
 struct ParpyContext;
 typedef long long i64;
 extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_workers);
@@ -19,10 +20,8 @@ struct row_sums_i_frame {
     float* y;
 };
 
-static void row_sums_i(void* frame, i64 begin, i64 end, i64 chunk) {
-    const row_sums_i_frame& f = *(const row_sums_i_frame*)frame;
-    const float* const __restrict x = f.x;
-    float* const __restrict y = f.y;
+static NOINLINE void row_sums_i(const float* __restrict x, float* __restrict y, i64 begin, i64 end,
+                                i64 chunk) {
     // input.ir:6: for i in range(N):
     for (i64 i = begin; i < end; ++i) {
         // input.ir:8: for j in range(M):
@@ -35,11 +34,16 @@ static void row_sums_i(void* frame, i64 begin, i64 end, i64 chunk) {
     }
 }
 
+static void row_sums_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const row_sums_i_frame& f = *(const row_sums_i_frame*)frame;
+    row_sums_i(f.x, f.y, begin, end, chunk);
+}
+
 extern "C" int row_sums(ParpyContext* context, const float* __restrict x, float* __restrict y) {
     // input.ir:6: for i in range(N):
     const i64 chunks = parpy_chunks(context, 100, 19.2, 100);
     row_sums_i_frame row_sums_i_args = {x, y};
-    parpy_parallel_for(context, 100, chunks, 100, row_sums_i, &row_sums_i_args);
+    parpy_parallel_for(context, 100, chunks, 100, row_sums_i_run, &row_sums_i_args);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 // ---- host code ----
 // scalar_sum(x: f64[100000], out: f64[2])
+#define NOINLINE __attribute__((noinline))
 struct ParpyContext;
 typedef long long i64;
 extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_workers);
@@ -28,10 +29,8 @@ struct scalar_sum_i_frame {
     double* s_parts;
 };
 
-static void scalar_sum_i(void* frame, i64 begin, i64 end, i64 chunk) {
-    const scalar_sum_i_frame& f = *(const scalar_sum_i_frame*)frame;
-    const double* const __restrict x = f.x;
-    double* const __restrict s_parts = f.s_parts;
+static NOINLINE void scalar_sum_i(const double* __restrict x, double* __restrict s_parts, i64 begin,
+                                  i64 end, i64 chunk) {
     // input.ir:7: for i in range(0, n, 3):
     double s = 0.0;
     for (i64 i_count = begin; i_count < end; ++i_count) {
@@ -42,15 +41,18 @@ static void scalar_sum_i(void* frame, i64 begin, i64 end, i64 chunk) {
     s_parts[chunk] = s;
 }
 
+static void scalar_sum_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const scalar_sum_i_frame& f = *(const scalar_sum_i_frame*)frame;
+    scalar_sum_i(f.x, f.s_parts, begin, end, chunk);
+}
+
 struct scalar_sum_i_1_frame {
     const double* x;
     double* out_parts;
 };
 
-static void scalar_sum_i_1(void* frame, i64 begin, i64 end, i64 chunk) {
-    const scalar_sum_i_1_frame& f = *(const scalar_sum_i_1_frame*)frame;
-    const double* const __restrict x = f.x;
-    double* const __restrict out_parts = f.out_parts;
+static NOINLINE void scalar_sum_i_1(const double* __restrict x, double* __restrict out_parts,
+                                    i64 begin, i64 end, i64 chunk) {
     // input.ir:12: for i in range(n):
     double out_part = -INFINITY;
     for (i64 i = begin; i < end; ++i) {
@@ -58,6 +60,11 @@ static void scalar_sum_i_1(void* frame, i64 begin, i64 end, i64 chunk) {
         out_part = max_any_order(out_part, x[i]);
     }
     out_parts[chunk] = out_part;
+}
+
+static void scalar_sum_i_1_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const scalar_sum_i_1_frame& f = *(const scalar_sum_i_1_frame*)frame;
+    scalar_sum_i_1(f.x, f.out_parts, begin, end, chunk);
 }
 
 extern "C" int scalar_sum(ParpyContext* context, const double* __restrict x,
@@ -68,7 +75,7 @@ extern "C" int scalar_sum(ParpyContext* context, const double* __restrict x,
     double s_parts[1024];
     const i64 chunks = parpy_chunks(context, 33334, 0.9, 1024);
     scalar_sum_i_frame scalar_sum_i_args = {x, s_parts};
-    parpy_parallel_for(context, 33334, chunks, 1024, scalar_sum_i, &scalar_sum_i_args);
+    parpy_parallel_for(context, 33334, chunks, 1024, scalar_sum_i_run, &scalar_sum_i_args);
     for (i64 chunk = 0; chunk < chunks; ++chunk) {
         s = s + s_parts[chunk];
     }
@@ -78,7 +85,7 @@ extern "C" int scalar_sum(ParpyContext* context, const double* __restrict x,
     double out_parts[1024];
     const i64 chunks_1 = parpy_chunks(context, 100000, 1.0, 1024);
     scalar_sum_i_1_frame scalar_sum_i_1_args = {x, out_parts};
-    parpy_parallel_for(context, 100000, chunks_1, 1024, scalar_sum_i_1, &scalar_sum_i_1_args);
+    parpy_parallel_for(context, 100000, chunks_1, 1024, scalar_sum_i_1_run, &scalar_sum_i_1_args);
     for (i64 chunk = 0; chunk < chunks_1; ++chunk) {
         out[1] = max_py(out[1], out_parts[chunk]);
     }

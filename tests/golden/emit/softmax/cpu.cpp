@@ -1,5 +1,6 @@
 // ---- host code ----
 // softmax(x: f32[x_extent0, 1000], y: f32[y_extent0, 1000])
+#define NOINLINE __attribute__((noinline))
 struct ParpyContext;
 typedef long long i64;
 extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_workers);
@@ -50,10 +51,8 @@ struct softmax_i_frame {
     float* y;
 };
 
-static void softmax_i(void* frame, i64 begin, i64 end, i64 chunk) {
-    const softmax_i_frame& f = *(const softmax_i_frame*)frame;
-    const float* const __restrict x = f.x;
-    float* const __restrict y = f.y;
+static NOINLINE void softmax_i(const float* __restrict x, float* __restrict y, i64 begin, i64 end,
+                               i64 chunk) {
     // input.ir:6: for i in range(x.shape[0]):
     for (i64 i = begin; i < end; ++i) {
         // input.ir:7: big = -float.inf
@@ -81,12 +80,17 @@ static void softmax_i(void* frame, i64 begin, i64 end, i64 chunk) {
     }
 }
 
+static void softmax_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const softmax_i_frame& f = *(const softmax_i_frame*)frame;
+    softmax_i(f.x, f.y, begin, end, chunk);
+}
+
 extern "C" int softmax(ParpyContext* context, const float* __restrict x, i64 x_extent0,
                        float* __restrict y, i64 y_extent0) {
     // input.ir:6: for i in range(x.shape[0]):
     const i64 chunks = parpy_chunks(context, x_extent0, 5150.4, 256);
     softmax_i_frame softmax_i_args = {x, y};
-    parpy_parallel_for(context, x_extent0, chunks, 256, softmax_i, &softmax_i_args);
+    parpy_parallel_for(context, x_extent0, chunks, 256, softmax_i_run, &softmax_i_args);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 // ---- host code ----
 // spmv(start: i32[start_extent0], column: i32[column_extent0], value: f64[value_extent0],
 //     x: f64[x_extent0], y: f64[y_extent0], n: i64)
+#define NOINLINE __attribute__((noinline))
 struct ParpyContext;
 typedef long long i64;
 extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_workers);
@@ -23,16 +24,10 @@ struct spmv_i_frame {
     i64 x_extent0;
 };
 
-static void spmv_i(void* frame, i64 begin, i64 end, i64 chunk) {
-    const spmv_i_frame& f = *(const spmv_i_frame*)frame;
-    const int* const __restrict start = f.start;
-    const double* const __restrict value = f.value;
-    const double* const __restrict x = f.x;
-    const int* const __restrict column = f.column;
-    double* const __restrict y = f.y;
-    const i64 value_extent0 = f.value_extent0;
-    const i64 column_extent0 = f.column_extent0;
-    const i64 x_extent0 = f.x_extent0;
+static NOINLINE void spmv_i(const int* __restrict start, const double* __restrict value,
+                            const double* __restrict x, const int* __restrict column,
+                            double* __restrict y, i64 value_extent0, i64 column_extent0,
+                            i64 x_extent0, i64 begin, i64 end, i64 chunk) {
     // input.ir:6: for i in range(n):
     for (i64 i = begin; i < end; ++i) {
         // input.ir:7: s = 0.0
@@ -48,6 +43,12 @@ static void spmv_i(void* frame, i64 begin, i64 end, i64 chunk) {
     }
 }
 
+static void spmv_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const spmv_i_frame& f = *(const spmv_i_frame*)frame;
+    spmv_i(f.start, f.value, f.x, f.column, f.y, f.value_extent0, f.column_extent0, f.x_extent0,
+           begin, end, chunk);
+}
+
 extern "C" int spmv(ParpyContext* context, const int* __restrict start, i64 start_extent0,
                     const int* __restrict column, i64 column_extent0,
                     const double* __restrict value, i64 value_extent0, const double* __restrict x,
@@ -55,7 +56,7 @@ extern "C" int spmv(ParpyContext* context, const int* __restrict start, i64 star
     // input.ir:6: for i in range(n):
     const i64 chunks = parpy_chunks(context, n, 162.2, 4096);
     spmv_i_frame spmv_i_args = {start, value, x, column, y, value_extent0, column_extent0, x_extent0};
-    parpy_parallel_for(context, n, chunks, 4096, spmv_i, &spmv_i_args);
+    parpy_parallel_for(context, n, chunks, 4096, spmv_i_run, &spmv_i_args);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 // ---- host code ----
 // collatz(start: i64[1000], steps: i32[1000])
+#define NOINLINE __attribute__((noinline))
 struct ParpyContext;
 typedef long long i64;
 extern "C" i64 parpy_chunks(ParpyContext*, i64 iterations, double cost, i64 max_workers);
@@ -24,10 +25,8 @@ struct collatz_i_frame {
     int* steps;
 };
 
-static void collatz_i(void* frame, i64 begin, i64 end, i64 chunk) {
-    const collatz_i_frame& f = *(const collatz_i_frame*)frame;
-    const i64* const __restrict start = f.start;
-    int* const __restrict steps = f.steps;
+static NOINLINE void collatz_i(const i64* __restrict start, int* __restrict steps, i64 begin,
+                               i64 end, i64 chunk) {
     // input.ir:6: for i in range(n):
     for (i64 i = begin; i < end; ++i) {
         // input.ir:7: x = start[i]
@@ -67,11 +66,16 @@ static void collatz_i(void* frame, i64 begin, i64 end, i64 chunk) {
     }
 }
 
+static void collatz_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
+    const collatz_i_frame& f = *(const collatz_i_frame*)frame;
+    collatz_i(f.start, f.steps, begin, end, chunk);
+}
+
 extern "C" int collatz(ParpyContext* context, const i64* __restrict start, int* __restrict steps) {
     // input.ir:6: for i in range(n):
     const i64 chunks = parpy_chunks(context, 1000, 422.2, 1000);
     collatz_i_frame collatz_i_args = {start, steps};
-    parpy_parallel_for(context, 1000, chunks, 1000, collatz_i, &collatz_i_args);
+    parpy_parallel_for(context, 1000, chunks, 1000, collatz_i_run, &collatz_i_args);
     return 0;
 }
 
