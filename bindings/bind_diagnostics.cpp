@@ -38,12 +38,16 @@ std::string_view flavour_name(Flavour flavour) {
             return "type";
         case Flavour::kName:
             return "name";
+        case Flavour::kUnbound:
+            return "unbound";
         case Flavour::kIndex:
             return "index";
         case Flavour::kValue:
             return "value";
         case Flavour::kAssertion:
             return "assertion";
+        case Flavour::kRecursion:
+            return "recursion";
         case Flavour::kParallel:
             return "parallel";
         case Flavour::kBackend:

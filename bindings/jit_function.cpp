@@ -242,7 +242,7 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
         const RuntimeError error =
             run_on_cuda(*found, arguments, intake, converted->stream, slots.data());
         if (error.failed()) {
-            set_python_error(error);
+            set_python_error(error, surface->module->sources);
             return nullptr;
         }
     } else {

@@ -10,7 +10,10 @@
 #include "passes/check_labels.h"
 #include "passes/check_legality.h"
 #include "passes/choose_mapping.h"
+#include "passes/count_loops.h"
 #include "passes/fold_constants.h"
+#include "passes/guard_recursion.h"
+#include "passes/guard_steps.h"
 #include "passes/infer_reductions.h"
 #include "passes/infer_types.h"
 #include "passes/inline_calls.h"
@@ -104,6 +107,20 @@ const std::vector<Row>& table() {
           "after infer-reductions, whose updates may run in any order; before anything is rewritten for a target", chosen_by_hand}, On::kAll},
         {{"normalize-reductions", normalize_reductions, kMapped,
           "before code is laid out around the loops: an element that no iteration touches is left alone"}, On::kAll},
+        {{"normalize-accesses", normalize_accesses, kMapped,
+          "opts.check: after all that refuse or map loops, which then say the same with and without it", checks}, On::kCpu},
+        {{"instrument-bounds", instrument_bounds, kMapped,
+          "opts.check: before instrument-races, whose marks have the subscripts of what they watch", checks}, On::kCpu},
+        {{"instrument-variables", instrument_variables, kMapped,
+          "opts.check: before instrument-races, which adds variables of its own", checks_variables}, On::kCpu},
+        {{"instrument-races", instrument_races, kMapped,
+          "opts.check: last of the checks: it forgets which loops are parallel", checks_races}, On::kCpu},
+        {{"guard-recursion", guard_recursion, kMapped,
+          "after all that compare calls with the functions that they call; before kernels are made of what calls them"}, On::kAll},
+        {{"guard-steps", guard_steps, kMapped,
+          "while loops are those of the source: afterwards some are counted, and none steps by zero"}, On::kAll},
+        {{"count-loops", count_loops, kMapped,
+          "after all that tell of iterations by the variable; before loops are spread over threads, which lengthens their steps"}, On::kAll},
         {{"split-kernels", split_kernels, kMapped,
           "after infer-reductions: a reduced scalar may be updated in several kernels, others tie them together"}, On::kCuda},
         {{"narrow-indices", narrow_indices, kMapped,
@@ -122,14 +139,6 @@ const std::vector<Row>& table() {
           "after the loops of threads have their final form: it keeps what one thread touches in several of them"}, On::kCuda},
         {{"overlap-launches", overlap_launches, kTarget,
           "last on the GPU: all launches are there, and nothing may come in front of the wait it puts first"}, On::kCuda},
-        {{"normalize-accesses", normalize_accesses, kMapped,
-          "opts.check: after all that refuse or map loops, which then say the same with and without it", checks}, On::kCpu},
-        {{"instrument-bounds", instrument_bounds, kMapped,
-          "opts.check: before instrument-races, whose marks have the subscripts of what they watch", checks}, On::kCpu},
-        {{"instrument-variables", instrument_variables, kMapped,
-          "opts.check: before instrument-races, which adds variables of its own", checks_variables}, On::kCpu},
-        {{"instrument-races", instrument_races, kMapped,
-          "opts.check: last of the checks: it forgets which loops are parallel", checks_races}, On::kCpu},
         {{"simplify-signs", simplify_signs, kMapped,
           "after all that compare or analyse subscripts: it makes two spellings of each"}, On::kCpu},
         {{"outline-workers", outline_workers, kKernels,

@@ -30,6 +30,14 @@ class CompileNameError(CompileError, NameError):
     """A compile error where Python would raise NameError."""
 
 
+class CompileUnboundLocalError(CompileNameError, UnboundLocalError):
+    """A compile error where Python would raise UnboundLocalError."""
+
+
+class CompileRecursionError(CompileError, RecursionError):
+    """Calls in compiled code nest too deeply."""
+
+
 class CompileIndexError(CompileError, IndexError):
     """A compile error where Python would raise IndexError."""
 
@@ -58,9 +66,11 @@ _BY_FLAVOUR: dict[str, type[CompileError]] = {
     "compile": CompileError,
     "type": CompileTypeError,
     "name": CompileNameError,
+    "unbound": CompileUnboundLocalError,
     "index": CompileIndexError,
     "value": CompileValueError,
     "assertion": CompileAssertionError,
+    "recursion": CompileRecursionError,
     "parallel": ParallelError,
     "backend": BackendError,
     "internal": InternalError,

@@ -435,7 +435,7 @@ class Statements(Calls):
             self.error(
                 "P015",
                 call.args[2],
-                "the step of a range is zero",
+                "range() arg 3 must not be zero",
                 "use a positive or negative step",
             )
         return parts[0], parts[1], parts[2]

@@ -572,7 +572,9 @@ private:
                 eval_if(*expr.operands[1], *expr.operands[0], expr.op == Op::kAnd);
                 return kBool;
             case Op::kRegister:
-                return {0, Interval::of_type(Scalar::kI32).high};
+                return expr.reg < Register::kStackPointer
+                           ? Interval{0, Interval::of_type(Scalar::kI32).high}
+                           : Interval::all();
             default:
                 break;
         }

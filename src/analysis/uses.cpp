@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "ir/visit.h"
 
 namespace parpy {
 
@@ -330,6 +331,9 @@ VarSet free_variables(const Body& body) {
     for (Var* array : uses.stored) {
         if (!uses.allocated.contains(array)) result.insert(array);
     }
+    for_each_expr(body, [&](const Expr& e) {  // passed on to a function that does nothing with it
+        if (e.op == Op::kArray && !uses.allocated.contains(e.var)) result.insert(e.var);
+    });
     for (Var* scalar : uses.read) {
         if (exposed.contains(scalar)) result.insert(scalar);
     }

@@ -75,9 +75,13 @@ void find_stored(ProgramFacts& facts) {
 // A kernel's parameters that only describe shapes it never asks for.
 void find_unused(ProgramFacts& facts, const Function& kernel) {
     const Uses uses = uses_of(kernel.body);
+    VarSet passed;  // to functions, which may do nothing with them
+    ir::for_each_expr(kernel.body, [&](const ir::Expr& e) {
+        if (e.op == Op::kArray) passed.insert(e.var);
+    });
     for (const ir::Var* param : kernel.params) {
         const bool used = param->type.is_array()
-                              ? uses.touches(param)
+                              ? uses.touches(param) || passed.contains(param)
                               : uses.read.contains(param) || uses.written.contains(param);
         if (!used) {
             facts.unused.insert(param);

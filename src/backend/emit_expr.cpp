@@ -473,7 +473,7 @@ Text ExprPrinter::print(const Expr& expr) const {
             const std::string_view text = dialect_.registers[static_cast<std::size_t>(expr.reg)];
             const bool is_cast = text.starts_with('(');
             return {std::string(text), is_cast ? Precedence::kUnary : Precedence::kPostfix,
-                    Scalar::kI32};
+                    expr.type.scalar};
         }
         case Op::kConvert:
             return print_convert(expr);

@@ -51,7 +51,7 @@ Expr* Builder::extent(Var* array, int dimension) {
 }
 
 Expr* Builder::reg(Register reg) {
-    Expr* expr = module_.make_expr(Op::kRegister, Type::of(Scalar::kI32), span);
+    Expr* expr = module_.make_expr(Op::kRegister, Type::of(type_of(reg)), span);
     expr->reg = reg;
     return expr;
 }

@@ -54,9 +54,10 @@ private:
 
     // ------------------------------------------------------------ calls
 
+    static constexpr int kMaxDepth = 500;
+
     std::optional<Constant> call(const Function& function, std::vector<Value> arguments,
                                  Span span) {
-        constexpr int kMaxDepth = 500;
         Frame frame{function, {}, {}};
         if (depth_ >= kMaxDepth) {
             fail(span, "calls of '" + function.name + "' are nested too deeply");
@@ -497,6 +498,10 @@ private:
                                                           : expr(frame, *e.operands[2]);
             case Op::kAtomicAdd:
                 return atomic_add(frame, e);
+            case Op::kRegister:
+                if (e.reg == Register::kStackPointer) return {std::int64_t{-depth_}};
+                if (e.reg == Register::kStackLimit) return {std::int64_t{1 - kMaxDepth}};
+                break;
             default:
                 break;
         }

@@ -101,7 +101,8 @@ inline std::optional<Constant> Var::constant_value() const {
     return constant ? std::optional<Constant>(*constant) : std::nullopt;
 }
 
-// What a kRegister reads. All are i32.
+// What a kRegister reads. All are i32, but for the two of the stack, which are i64: where the
+// thread's next frame begins, and the lowest place where one may begin.
 enum class Register : std::uint8_t {
     kThreadX,
     kThreadY,
@@ -117,7 +118,10 @@ enum class Register : std::uint8_t {
     kGridDimZ,
     kLane,
     kWarp,
+    kStackPointer,
+    kStackLimit,
 };
+[[nodiscard]] Scalar type_of(Register reg);
 
 // The operands of a kSlice that its `index` says are there, in this order.
 enum SliceBound : int { kSliceBegin = 1, kSliceEnd = 2, kSliceStep = 4 };

@@ -23,9 +23,10 @@ const OpRow& row(Op op) {
     return kOps[static_cast<std::size_t>(op)];
 }
 
-constexpr std::array<std::string_view, 14> kRegisters = {
-    "thread.x",   "thread.y",   "thread.z",  "block.x",   "block.y",   "block.z", "blockdim.x",
-    "blockdim.y", "blockdim.z", "griddim.x", "griddim.y", "griddim.z", "lane",    "warp",
+constexpr std::array<std::string_view, 16> kRegisters = {
+    "thread.x",   "thread.y",   "thread.z",      "block.x",     "block.y",   "block.z",
+    "blockdim.x", "blockdim.y", "blockdim.z",    "griddim.x",   "griddim.y", "griddim.z",
+    "lane",       "warp",       "stack.pointer", "stack.limit",
 };
 
 constexpr std::array<std::string_view, 7> kReductions = {"sum", "prod", "min", "max",
@@ -123,7 +124,7 @@ Type typed_result(const Expr& expr) {
                 case Op::kArray:
                     return expr.var != nullptr ? expr.var->type : Type::unknown();
                 case Op::kRegister:
-                    return Type::of(Scalar::kI32);
+                    return Type::of(type_of(expr.reg));
                 default:
                     return expr.type;
             }
@@ -214,6 +215,10 @@ std::optional<SliceReduction> slice_reduction_from_text(std::string_view text) {
         return std::nullopt;
     }
     return static_cast<SliceReduction>(found - kReductions.begin());
+}
+
+Scalar type_of(Register reg) {
+    return reg < Register::kStackPointer ? Scalar::kI32 : Scalar::kI64;
 }
 
 std::string_view text(Register reg) {

@@ -5,6 +5,7 @@
 #include "ir/clone.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
+#include "passes/check_sites.h"
 #include "passes/infer_types_typer.h"
 
 namespace parpy {
@@ -336,9 +337,25 @@ void Typer::walk_for(For& stmt) {
         return;
     }
     if (stmt.step->op == Op::kConst && constant_integer(stmt.step) == 0) {
-        report(Code::kP210, stmt.step->span, "the step of range() is zero",
-               "use a positive or negative step");
+        refuse_zero_step(stmt);
     }
+}
+
+// Before the program runs where it certainly gets there, else a loop that fails when it is reached.
+void Typer::refuse_zero_step(For& stmt) {
+    const Function& function = *instance_.function;
+    const std::string message = "range() arg 3 must not be zero";
+    if (function.kind == FunctionKind::kEntry && std::ranges::count(function.body, &stmt) != 0) {
+        report(Code::kP210, stmt.step->span, message, "use a positive or negative step");
+        return;
+    }
+    Builder b(context_.module, stmt.span);
+    FailBuilder fail(b, Code::kP425);
+    fail.site().message = message;
+    stmt.begin = b.integer(0);
+    stmt.end = b.integer(1);
+    stmt.step = b.integer(1);
+    stmt.body = {fail.make()};
 }
 
 void Typer::walk_return(Return& stmt) {

@@ -84,6 +84,7 @@ private:
     void walk_assign(ir::Assign& stmt);
     void walk_store(ir::Store& stmt, ir::Body& out);
     void walk_for(ir::For& stmt);
+    void refuse_zero_step(ir::For& stmt);
     void walk_return(ir::Return& stmt);
     void widen(ir::Var* var, const Operand& value);
 

@@ -38,6 +38,10 @@ void parpy_parallel_for(ParpyContext*, std::int64_t iterations, std::int64_t chu
 // error when all of them have stopped.
 [[noreturn]] void parpy_fail(std::int64_t site, const std::int64_t* values, std::int64_t count);
 
+// The lowest address at which the calling thread may begin another call of a recursive function:
+// below it is room for what the system calls at any time.
+std::int64_t parpy_stack_limit();
+
 // CUDA. Enqueues kernel `index` of the program on the context's stream. Returns 0 or an error;
 // after an error further launches do nothing.
 int parpy_launch(ParpyContext*, int index, unsigned grid_x, unsigned grid_y, unsigned grid_z,

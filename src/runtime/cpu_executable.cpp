@@ -9,11 +9,12 @@ namespace {
 
 class CpuExecutable final : public Executable {
 public:
-    CpuExecutable(Program p, HostCode code) : Executable(std::move(p)), code_(std::move(code)) {}
+    CpuExecutable(Program p, HostCode code)
+        : Executable(std::move(p)), code_(std::move(code)), fails_(can_fail(program.host)) {}
 
     RuntimeError run(const std::uint64_t* slots, void*) const override {
         ParpyContext context;
-        if (!program.sites.empty()) return run_checked(context, slots);
+        if (fails_) return run_checked(context, slots);
         if (code_.entry(&context, slots) == 0) return {};
         if (context.error) return std::move(*context.error);
         return {Code::kP900, "the program '" + program.name + "' failed without a reason", {}};
@@ -24,13 +25,12 @@ private:
         Failure failure;
         context.failure = &failure;
         run_until_failure(failure, [&] { static_cast<void>(code_.entry(&context, slots)); });
-        if (!failure.raised()) return context.error ? std::move(*context.error) : RuntimeError{};
-        auto located = std::make_shared<const Diagnostic>(
-            ir::describe(program.sites, failure.site(), failure.values()));
-        return {located->code, located->message, located->help, located};
+        if (failure.raised()) return located_error(program, failure);
+        return context.error ? std::move(*context.error) : RuntimeError{};
     }
 
     HostCode code_;
+    const bool fails_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "backend/cuda/nvrtc.h"
 #include "runtime/device.h"
 #include "runtime/device_memory.h"
+#include "runtime/failure.h"
 #include "runtime/host_code.h"
 #include "runtime/kernel_cache.h"
 
@@ -28,9 +29,11 @@ using cuda::kSuccess;
 using cuda::Result;
 using cuda::Stream;
 
-constexpr int kSharedSize = 1;                // function attribute: bytes of static shared memory
-constexpr int kDynamicSharedSize = 8;         // function attribute: the most dynamic shared memory
-constexpr unsigned kPlainShared = 48 * 1024;  // what every kernel may use without asking
+constexpr int kSharedSize = 1;         // function attribute: bytes of static shared memory
+constexpr int kDynamicSharedSize = 8;  // function attribute: the most dynamic shared memory
+constexpr int kStackSize = 0;          // context limit: bytes of each thread's stack
+constexpr std::size_t kRecursiveStack = 16 * 1024;  // what stack_limit of the prelude counts on
+constexpr unsigned kPlainShared = 48 * 1024;        // what every kernel may use without asking
 
 // Names that outlive the program: a fault may be reported after it is gone.
 const char* kept_name(const std::string& name) {
@@ -100,6 +103,13 @@ public:
         }
         for (std::size_t i = 0; i < kernels_.size() && !error.failed(); ++i)
             find(program.kernels[i], kernels_[i], error);
+        if (program.device.find("parpy_failure") == std::string::npos || error.failed()) return;
+        if (driver.cuModuleGetGlobal(&record_, nullptr, module_, "parpy_failure") != kSuccess) {
+            error = {Code::kP527, "the device code defines no variable 'parpy_failure'",
+                     "keep the declaration of it as it was printed"};
+        } else if (program.device.find("stack_limit()") != std::string::npos) {
+            error = enlarge_stacks();
+        }
     }
     ~LoadedModule() {
         if (module_ == nullptr) return;
@@ -115,7 +125,42 @@ public:
 
     [[nodiscard]] const std::vector<Kernel>& kernels() const { return kernels_; }
 
+    // Held by a call whose kernels may fail, for there is one record of that.
+    [[nodiscard]] std::mutex& record_mutex() const { return record_mutex_; }
+
+    // Waits for the stream where kernels of the program may fail, and raises what they noted.
+    [[nodiscard]] RuntimeError take_failure(Stream stream, Failure& failure) const {
+        if (record_ == 0) return {};
+        // As the device's fail() writes it: whether, the place, the number of values, the values.
+        std::array<std::int64_t, 67> noted{};
+        RuntimeError error =
+            cuda::copy_to_host(device_, noted.data(), record_, sizeof noted, stream);
+        const Driver& driver = Driver::instance();
+        const auto attempt = [&](Result result) {
+            if (result != kSuccess && !error.failed())
+                error = driver.failure(result, "waiting for the kernels of a program");
+        };
+        if (!error.failed()) attempt(driver.cuStreamSynchronize(stream));
+        if (error.failed() || noted[0] == 0) return error;
+        failure.raise(noted[1], {noted.data() + 3, static_cast<std::size_t>(noted[2])});
+        attempt(driver.cuMemsetD8Async(record_, 0, sizeof noted, stream));
+        attempt(driver.cuStreamSynchronize(stream));
+        return error;
+    }
+
 private:
+    // The driver cannot tell how much recursive functions need.
+    static RuntimeError enlarge_stacks() {
+        const Driver& driver = Driver::instance();
+        std::size_t size = 0;
+        Result result = driver.cuCtxGetLimit(&size, kStackSize);
+        if (result == kSuccess && size < kRecursiveStack) {
+            result = driver.cuCtxSetLimit(kStackSize, kRecursiveStack);
+        }
+        if (result == kSuccess) return {};
+        return driver.failure(result, "enlarging the stacks of the GPU's threads");
+    }
+
     void find(const std::string& name, Kernel& kernel, RuntimeError& error) {
         const Driver& driver = Driver::instance();
         kernel.name = kept_name(name);
@@ -132,6 +177,8 @@ private:
     const Device& device_;
     cuda::Module module_ = nullptr;
     std::vector<Kernel> kernels_;
+    DevicePointer record_ = 0;  // of what failed; 0: no kernel can
+    mutable std::mutex record_mutex_;
 };
 
 // ---- one call -----------------------------------------------------------------------------------
@@ -250,6 +297,7 @@ public:
         : Executable(std::move(p)),
           options_(std::move(options)),
           host_(std::move(host)),
+          fails_(can_fail(program.host) || can_fail(program.device)),
           modules_(static_cast<std::size_t>(cuda::device_count())) {}
     ~CudaExecutable() override {
         for (const auto& module : modules_)
@@ -269,6 +317,7 @@ public:
         CudaSession session(*device, module->kernels(), static_cast<Stream>(stream));
         ParpyContext context;
         context.session = &session;
+        if (fails_) return run_checked(*module, context, slots, static_cast<Stream>(stream));
         if (host_.entry(&context, slots) == 0 && !context.error) return {};
         if (context.error) return std::move(*context.error);
         return {Code::kP900, "the program '" + program.name + "' failed without a reason", {}};
@@ -292,6 +341,17 @@ public:
     }
 
 private:
+    RuntimeError run_checked(const LoadedModule& module, ParpyContext& context,
+                             const std::uint64_t* slots, Stream stream) const {
+        const std::scoped_lock lock(module.record_mutex());
+        Failure failure;
+        context.failure = &failure;
+        run_until_failure(failure, [&] { static_cast<void>(host_.entry(&context, slots)); });
+        if (context.error) return std::move(*context.error);
+        if (RuntimeError error = module.take_failure(stream, failure); error.failed()) return error;
+        return failure.raised() ? located_error(program, failure) : RuntimeError{};
+    }
+
     // Several GPUs: that of the arrays, which must agree; without arrays, the thread's current one.
     const Device* device_of(const std::uint64_t* slots, RuntimeError& error) const {
         int found = -1;
@@ -313,6 +373,7 @@ private:
 
     const Options options_;
     HostCode host_;
+    const bool fails_;
     mutable std::mutex loading_;
     mutable std::vector<std::atomic<const LoadedModule*>> modules_;  // by device index
 };

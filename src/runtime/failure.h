@@ -11,6 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
+
+#include "runtime/executable.h"
 
 namespace parpy {
 
@@ -53,6 +56,14 @@ void run_until_failure(Failure& failure, const Run& run) {
     if (_setjmp(landing.place) == 0) run();
     innermost_landing = landing.around;
 }
+
+// Whether generated text can fail: host code calls parpy_fail, device code sets parpy_failure.
+[[nodiscard]] inline bool can_fail(std::string_view text) {
+    return text.find("parpy_fail") != std::string_view::npos;
+}
+
+// The error of a program that failed, for its caller.
+[[nodiscard]] RuntimeError located_error(const Program& program, const Failure& failure);
 
 // After a failure was raised elsewhere: leaves the innermost run.
 [[noreturn]] inline void leave_failed_run() {

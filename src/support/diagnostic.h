@@ -19,9 +19,11 @@ enum class Flavour {
     kCompile,
     kType,
     kName,
+    kUnbound,
     kIndex,
     kValue,
     kAssertion,
+    kRecursion,
     kParallel,
     kBackend,
     kInternal

@@ -165,6 +165,7 @@ void call(void (*kernel)(Arguments...), void** values) {
 #define __device__
 #define __host__
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(...)
 #define __shared__ static
 #define threadIdx simt::thread_index
@@ -198,6 +199,13 @@ template <class T>
 T atomicAdd(T* at, T value) {
     const T old = *at;
     *at = old + value;
+    return old;
+}
+
+template <class T, class V>
+T atomicCAS(T* at, V expected, V value) {
+    const T old = *at;
+    if (old == expected) *at = value;
     return old;
 }
 

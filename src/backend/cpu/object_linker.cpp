@@ -33,6 +33,7 @@ llvm::orc::SymbolMap abi_symbols(LLJIT& jit) {
     add("parpy_chunks", &parpy_chunks);
     add("parpy_parallel_for", &parpy_parallel_for);
     add("parpy_fail", &parpy_fail);
+    add("parpy_stack_limit", &parpy_stack_limit);
     add("parpy_launch", &parpy_launch);
     add("parpy_launch_overlapped", &parpy_launch_overlapped);
     add("parpy_scratch", &parpy_scratch);

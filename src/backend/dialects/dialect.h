@@ -92,7 +92,7 @@ struct Snippet {
 struct Dialect {
     std::string_view name;
     std::array<std::string_view, ir::kScalarCount> types;  // by Scalar
-    std::array<std::string_view, 14> registers;            // by Register; int values
+    std::array<std::string_view, 16> registers;            // by Register; int or i64 values
     std::array<std::string_view, 5> barriers;              // by BarrierScope, as statements
     std::span<const Spelling> operators;                   // before the common rows of c_family.cpp
     std::span<const Spelling> any_order;                   // inside reductions of kVector loops

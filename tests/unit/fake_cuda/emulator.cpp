@@ -225,6 +225,10 @@ void* find_kernel(void* library, const char* name) {
     return ::dlsym(library, (std::string(name) + "_fake").c_str());
 }
 
+void* find_variable(void* library, const char* name) {
+    return ::dlsym(library, name);
+}
+
 bool launch(void* library, void* kernel, const unsigned grid[3], const unsigned block[3],
             void** arguments, std::string& message) {
     const std::scoped_lock lock(mutex);

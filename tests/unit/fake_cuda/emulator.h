@@ -15,6 +15,8 @@ std::string compile(const std::string& cuda_text, std::string& log);
 void* load(const std::string& image);
 // Null if there is no such kernel.
 void* find_kernel(void* library, const char* name);
+// Null if there is no such variable.
+void* find_variable(void* library, const char* name);
 // False and `message` set where threads wait at barriers for ever.
 bool launch(void* library, void* kernel, const unsigned grid[3], const unsigned block[3],
             void** arguments, std::string& message);

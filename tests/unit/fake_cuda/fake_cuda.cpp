@@ -122,6 +122,16 @@ FAKE(cuCtxSynchronize, ) {
     ENTER(cuCtxSynchronize)
     return kSuccess;
 }
+FAKE(cuCtxGetLimit, std::size_t* value, int) {
+    ENTER(cuCtxGetLimit)
+    *value = state.stack_size != 0 ? state.stack_size : 1024;
+    return kSuccess;
+}
+FAKE(cuCtxSetLimit, int, std::size_t value) {
+    ENTER(cuCtxSetLimit)
+    state.stack_size = value;
+    return kSuccess;
+}
 FAKE(cuStreamSynchronize, Stream) {
     ENTER(cuStreamSynchronize)
     ++state.synchronizations;
@@ -152,6 +162,13 @@ FAKE(cuModuleGetFunction, Function* function, Module module, const char* name) {
         if (found.kernel == nullptr) return 500;
     }
     *function = &module->functions.try_emplace(name, found).first->second;
+    return kSuccess;
+}
+FAKE(cuModuleGetGlobal_v2, DevicePointer* pointer, std::size_t*, Module module, const char* name) {
+    ENTER(cuModuleGetGlobal)
+    void* found = emulates ? emulator::find_variable(module->library, name) : nullptr;
+    if (found == nullptr) return 500;
+    *pointer = reinterpret_cast<DevicePointer>(found);
     return kSuccess;
 }
 FAKE(cuFuncGetAttribute, int* value, int, Function) {

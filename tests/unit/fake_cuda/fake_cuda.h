@@ -19,6 +19,7 @@ struct FakeCuda {
         trims, modules;
     std::size_t bytes_to_device, bytes_to_host;
     int dynamic_shared;      // last set with cuFuncSetAttribute
+    std::size_t stack_size;  // last set with cuCtxSetLimit
     FakeLaunch last_launch;  // `arguments` is dead
 
     // Behaviour.
