@@ -14,12 +14,12 @@
 #include "passes/fold_constants.h"
 #include "passes/guard_recursion.h"
 #include "passes/guard_steps.h"
+#include "passes/guard_variables.h"
 #include "passes/infer_reductions.h"
 #include "passes/infer_types.h"
 #include "passes/inline_calls.h"
 #include "passes/instrument_bounds.h"
 #include "passes/instrument_races.h"
-#include "passes/instrument_variables.h"
 #include "passes/legalize_cpu.h"
 #include "passes/legalize_cuda_barriers.h"
 #include "passes/legalize_cuda_calls.h"
@@ -66,10 +66,6 @@ bool checks(const Options& options) {
 bool checks_races(const Options& options) {
     return options.checks_races();
 }
-bool checks_variables(const Options& options) {
-    return options.check == Check::kAll;
-}
-
 // clang-format off
 const std::vector<Row>& table() {
     static const std::vector<Row> rows = {
@@ -111,8 +107,8 @@ const std::vector<Row>& table() {
           "opts.check: after all that refuse or map loops, which then say the same with and without it", checks}, On::kCpu},
         {{"instrument-bounds", instrument_bounds, kMapped,
           "opts.check: before instrument-races, whose marks have the subscripts of what they watch", checks}, On::kCpu},
-        {{"instrument-variables", instrument_variables, kMapped,
-          "opts.check: before instrument-races, which adds variables of its own", checks_variables}, On::kCpu},
+        {{"guard-variables", guard_variables, kMapped,
+          "after all that ask which scalars an iteration passes on: it adds some; before instrument-races, which forgets which loops are parallel"}, On::kAll},
         {{"instrument-races", instrument_races, kMapped,
           "opts.check: last of the checks: it forgets which loops are parallel", checks_races}, On::kCpu},
         {{"guard-recursion", guard_recursion, kMapped,

@@ -531,7 +531,7 @@ def test_variables_without_value():
     last(np.zeros(1), x + 1, 5, opts=options("all"))
     text = message(NameError, last, (np.zeros(1), x, 5), options("all"))
     assert "error[P423]: 's' is read before it has a value" in text and "y[0] = s" in text
-    last(np.zeros(1), x, 5, opts=options("bounds"))
+    assert "error[P423]" in message(UnboundLocalError, last, (np.zeros(1), x, 5), options(None))
 
 
 # ---------------------------------------------------------------- assertions

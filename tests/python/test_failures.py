@@ -342,6 +342,154 @@ def test_ordinary_loops_are_not_counted():
     assert "i_number" not in text and "fail(" not in text
 
 
+# ---------------------------------------------------------------- variables
+
+
+@parpy.jit
+def after_a_loop(y, n):
+    with parpy.gpu:
+        for i in range(n):
+            s = i * 2
+        y[0] = s
+        y[1] = i
+
+
+@parpy.jit
+def in_a_branch(y, n):
+    with parpy.gpu:
+        for j in range(4):
+            if n > 0:
+                s = 1
+            elif n < -1:
+                s = 2
+            y[j] = s
+
+
+@parpy.jit
+def carried_on(y, x, n):
+    with parpy.gpu:
+        for i in range(n):
+            if x[i] > 0:
+                s = x[i]
+            y[i] = s
+
+
+@parpy.jit
+def chosen(y, x, n):
+    with parpy.gpu:
+        found = False
+        for i in range(n):
+            if x[i] > 1:
+                found = True
+                s = x[i]
+            y[i] = s if found else -1
+            if found and s > 2 and i > 0:
+                y[i] += 1
+        y[n] = s if x[0] == 3 else 0
+
+
+@parpy.jit
+def by_break(y, x, n):
+    with parpy.gpu:
+        for i in range(n):
+            if x[i] > 1:
+                break
+            s = x[i]
+        y[0] = s
+
+
+@parpy.jit
+def by_continue(y, x, n):
+    with parpy.gpu:
+        k = 0
+        while True:
+            k += 1
+            if k > n:
+                break
+            if x[k - 1] > 1:
+                continue
+            s = x[k - 1]
+        y[0] = s
+
+
+@parpy.jit
+def updated(y, x, n):
+    with parpy.gpu:
+        for i in range(n):
+            if i == x[0]:
+                s = 5
+            s += x[i]
+            y[i] = s
+
+
+@parpy.jit
+def maybe(x):
+    if x > 1:
+        s = x
+    if x > 2:
+        s += 1
+    return s
+
+
+@parpy.jit
+def in_a_helper(y, x, n):
+    parpy.label("j")
+    for j in range(n):
+        y[j] = maybe(x[j])
+
+
+@parpy.jit
+def from_outside(y, x, n):
+    if n > 2:
+        s = n
+    parpy.label("j")
+    for j in range(n):
+        if x[j] > 1:
+            y[j] = s
+
+
+@pytest.mark.parametrize("function", [after_a_loop, in_a_branch])
+def test_variables_without_value(function):
+    raised = [agrees(function, (np.zeros(9, np.int64), n)) for n in (3, 1, 0, 2, 4, 0, -1, -2)]
+    found = [error for error in raised if error is not None]
+    assert 0 < len(found) < len(raised)
+    assert all(isinstance(error, UnboundLocalError) and "P423" in str(error) for error in found)
+
+
+@pytest.mark.parametrize("function", [carried_on, chosen, by_break, by_continue, updated, in_a_helper, from_outside])
+def test_variables_without_value_by_data(function):
+    loops = {"j": 4} if function in (in_a_helper, from_outside) else {}
+    for x in [(1, 1, 1), (3, 0, 0), (0, 0, 0), (0, 2, 3), (2, 2, 2), (5, 6, 7), (1, 0, 3), (3, 1, 2)]:
+        for n in (3, 2) if not EMULATED else (3,):
+            agrees(function, (np.zeros(9, np.int64), np.array(x), n), **loops)
+
+
+def test_variables_with_a_value_are_not_watched():
+    @parpy.jit
+    def f(y, x, n):
+        for i in range(10):
+            s = x[i]
+            for j in range(n):
+                if x[j] > 2:
+                    t = 1
+                    s -= t
+                else:
+                    t = 2
+                s += t
+            y[i] = s
+        y[0] = s + i
+        while True:
+            r = 1
+            if y[0] > r:
+                break
+        y[1] = r
+
+    text = parpy.print_compiled(
+        f, (np.zeros(10), np.zeros(10), 10), CompileOptions(backend=CompileBackend.Cpu, parallelize={})
+    )
+    assert "_set" not in text and "fail(" not in text
+
+
 # ---------------------------------------------------------------- on the emulated GPU
 
 

@@ -474,3 +474,13 @@ def test_missing_driver():
         PARPY_CUDA_DRIVER="libno_such_driver.so",
     )
     assert "P520" in run.stderr and "libno_such_driver.so" in run.stderr and "CompileBackend.Cpu" in run.stderr
+
+
+def test_what_fails_while_it_runs():
+    """test_failures.py on this GPU instead of the emulated one."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    command.append(str(Path(__file__).with_name("test_failures.py")))
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, "FAKE_CUDA_EMULATE": "1"}
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
