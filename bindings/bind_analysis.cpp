@@ -84,10 +84,7 @@ nb::dict described(const ir::For& loop, const LoopFacts& facts) {
 // Facts about every loop of the function, in the order of the text, for exactly these arguments and
 // no mapping.
 nb::list loop_facts(nb::handle function, nb::tuple arguments) {
-    if (!PyObject_TypeCheck(function.ptr(), jit_function_type())) {
-        throw nb::type_error("expected a function decorated with parpy.jit");
-    }
-    auto* self = reinterpret_cast<JitFunction*>(function.ptr());
+    JitFunction* self = jit_function(function);
     Call call(self);
     if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
     std::vector<Pass> passes;
@@ -118,13 +115,10 @@ nb::list loop_facts(nb::handle function, nb::tuple arguments) {
 
 // Seconds that each pass of the pipeline takes for these arguments.
 nb::dict pass_seconds(nb::handle function, nb::tuple arguments, nb::handle options) {
-    if (!PyObject_TypeCheck(function.ptr(), jit_function_type())) {
-        throw nb::type_error("expected a function decorated with parpy.jit");
-    }
     if (!is_options(options.ptr())) throw nb::type_error("options must be a parpy.CompileOptions");
     const ConvertedOptions* converted = converted_options(options.ptr());
     if (converted == nullptr) nb::raise_python_error();
-    auto* self = reinterpret_cast<JitFunction*>(function.ptr());
+    JitFunction* self = jit_function(function);
     Call call(self);
     if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
     const Options& record = converted->record->options;

@@ -18,7 +18,6 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace parpy {
-namespace {
 
 JitFunction* jit_function(nb::handle object) {
     if (!PyObject_TypeCheck(object.ptr(), jit_function_type())) {
@@ -43,6 +42,8 @@ const ConvertedOptions& options_of(nb::handle options, const Call& call) {
     if (converted == nullptr) nb::raise_python_error();
     return *converted;
 }
+
+namespace {
 
 // The text of the program for exactly these arguments: nothing generalised, nothing cached.
 std::string source_text(nb::handle function, nb::tuple arguments, nb::handle options) {

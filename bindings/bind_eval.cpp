@@ -57,13 +57,10 @@ std::vector<Pass> passes_until(const std::string& until) {
 
 void interpret(nb::handle function, nb::tuple arguments, nb::handle options,
                const std::string& until) {
-    if (!PyObject_TypeCheck(function.ptr(), jit_function_type())) {
-        throw nb::type_error("expected a function decorated with parpy.jit");
-    }
     if (!is_options(options.ptr())) throw nb::type_error("options must be a parpy.CompileOptions");
     const ConvertedOptions* converted = converted_options(options.ptr());
     if (converted == nullptr) nb::raise_python_error();
-    auto* self = reinterpret_cast<JitFunction*>(function.ptr());
+    JitFunction* self = jit_function(function);
     Call call(self);
     if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
 

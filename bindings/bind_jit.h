@@ -2,6 +2,8 @@
 // running it.
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <vector>
 
 #include "jit_function.h"
@@ -23,6 +25,10 @@ struct Call {
     Intake intake;
     std::vector<ArgumentView> views;
 };
+// The function that a Python object is, and the options of a call (None: the defaults for its
+// arguments). Both raise a TypeError.
+[[nodiscard]] JitFunction* jit_function(nanobind::handle object);
+[[nodiscard]] const ConvertedOptions& options_of(nanobind::handle options, const Call& call);
 // False with a Python exception set.
 [[nodiscard]] bool read_call(JitFunction* self, PyObject* positional, Call& call);
 

@@ -14,6 +14,7 @@ void bind_compile(nb::module_& m);
 void bind_cuda(nb::module_& m);
 void bind_eval(nb::module_& m);
 void bind_analysis(nb::module_& m);
+void bind_explain(nb::module_& m);
 }  // namespace parpy
 
 NB_MODULE(_native, m) {
@@ -30,4 +31,5 @@ NB_MODULE(_native, m) {
     parpy::bind_cuda(m);
     parpy::bind_eval(m);
     parpy::bind_analysis(m);
+    parpy::bind_explain(m);
 }

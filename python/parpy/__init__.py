@@ -6,6 +6,7 @@ Decorate a function with ``parpy.jit``, name its loops with ``parpy.label``, and
 
 from . import backend, builtin, math
 from ._errors import BackendError, CompileError, InternalError, ParallelError
+from ._explain import explain
 from ._jit import clear_cache, jit, print_compiled, sync
 from ._options import (
     CompileBackend,
@@ -38,6 +39,7 @@ __all__ = [
     "backend",
     "builtin",
     "clear_cache",
+    "explain",
     "gpu",
     "jit",
     "label",

@@ -19,29 +19,6 @@ std::string_view base_name(std::string_view path) {
     return path.substr(path.find_last_of("/\\") + 1);  // npos + 1 == 0
 }
 
-// The text of line `span.line` of the user's file, without indentation; empty if unknown.
-std::string_view source_line(const ir::Module& module, const Span& span) {
-    if (!span.valid() || span.source >= module.sources.size()) {
-        return {};
-    }
-    const Source& source = module.sources[span.source];
-    std::string_view text = source.text;
-    for (std::uint32_t line = source.first_line; line < span.line; ++line) {
-        const std::size_t end = text.find('\n');
-        if (end == std::string_view::npos) {
-            return {};
-        }
-        text.remove_prefix(end + 1);
-    }
-    text = text.substr(0, text.find('\n'));
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    text.remove_prefix(first);
-    return text.substr(0, text.find_last_not_of(" \t\r\\") + 1);
-}
-
 bool has_loop(const ir::Body& body) {
     bool found = false;
     ir::for_each_stmt(body, [&](const ir::Stmt& stmt) {
@@ -99,7 +76,7 @@ void FunctionPrinter::comment(const Span& span) {
     if (!span.valid() || !commented_.insert(key).second) {
         return;
     }
-    const std::string_view text = source_line(facts_.module, span);
+    const std::string_view text = source_line(facts_.module.sources, span);
     const bool heads_loop = text.starts_with("for ") || text.starts_with("while ");
     if (!text.empty() && !(heads_loop && depth_ == 0)) {  // a function made for a loop is not it
         line("// " + std::string(base_name(facts_.module.sources[span.source].name)) + ":" +

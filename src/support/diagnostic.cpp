@@ -173,6 +173,15 @@ Diagnostic& Diagnostics::add(Severity severity, Code code, Span span, std::strin
     return diagnostic;
 }
 
+std::string_view source_line(const std::vector<Source>& sources, const Span& span) {
+    const Source* source = source_of(span, sources);
+    const auto line = source != nullptr ? line_of(*source, span.line) : std::nullopt;
+    if (!line) return {};
+    const std::size_t first = line->find_first_not_of(" \t");
+    if (first == std::string_view::npos) return {};
+    return line->substr(first, line->find_last_not_of(" \t\\") + 1 - first);
+}
+
 std::string render(const Diagnostic& diagnostic, const std::vector<Source>& sources) {
     std::string out = place(diagnostic.span, sources);
     out += severity_name(diagnostic.severity);

@@ -78,6 +78,9 @@ private:
     std::size_t errors_ = 0;
 };
 
+// The line that `span` begins on, without indentation; empty if unknown.
+[[nodiscard]] std::string_view source_line(const std::vector<Source>& sources, const Span& span);
+
 // `file.py:12:9: error[P203]: …` + source line + carets + notes + help, for each diagnostic in
 // order.
 [[nodiscard]] std::string render(const Diagnostic& diagnostic, const std::vector<Source>& sources);

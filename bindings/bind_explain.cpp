@@ -1,0 +1,92 @@
+// What Python sees of explain(): plain dicts, which parpy._explain lays out.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "bind_jit.h"
+#include "parpy/explain.h"
+#include "raise.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace parpy {
+namespace {
+
+nb::dict described(const Explanation::Loop& loop) {
+    nb::dict out;
+    out["key"] = loop.key;
+    out["text"] = loop.text;
+    out["line"] = loop.line;
+    out["depth"] = loop.depth;
+    out["trips"] = loop.trips;
+    out["exact"] = loop.exact;
+    out["verdict"] = loop.verdict;
+    out["reason"] = loop.reason;
+    out["witness"] = loop.witness;
+    out["atomic"] = loop.atomic;
+    out["level"] = loop.level;
+    out["threads"] = loop.mapping.threads;
+    out["reduce"] = loop.mapping.reduce;
+    out["tpb"] = loop.mapping.threads_per_block;
+    return out;
+}
+
+nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle options) {
+    JitFunction* self = jit_function(function);
+    Call call(self);
+    if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
+    const Options& chosen = options_of(options, call).record->options;
+    Diagnostics diagnostics;
+    Explanation found;
+    {
+        const nb::gil_scoped_release released;
+        const Signature signature =
+            make_signature(call.views, {}, overlapping(call.views, call.surface->written));
+        found = explain(*call.surface->module, signature, chosen, diagnostics);
+    }
+    const std::vector<Source>& sources = call.surface->module->sources;
+    if (diagnostics.has_errors()) {
+        set_python_error(diagnostics, sources);
+        nb::raise_python_error();
+    }
+    nb::list loops, kernels, arrays, notes;
+    for (const Explanation::Loop& loop : found.loops)
+        loops.append(described(loop));
+    for (const Explanation::Kernel& kernel : found.kernels) {
+        nb::dict out;
+        out["name"] = kernel.name;
+        out["grid"] = nb::make_tuple(kernel.grid[0], kernel.grid[1], kernel.grid[2]);
+        out["block"] = nb::make_tuple(kernel.block[0], kernel.block[1], kernel.block[2]);
+        kernels.append(out);
+    }
+    for (const Explanation::Array& array : found.arrays) {
+        nb::dict out;
+        out["name"] = array.name;
+        out["read"] = array.read;
+        out["written"] = array.written;
+        arrays.append(out);
+    }
+    for (const Diagnostic& diagnostic : found.diagnostics.all())
+        notes.append(render(diagnostic, sources));
+    constexpr const char* kBackends[] = {"Cpu", "Cuda", "Metal", "Sim"};
+    nb::dict out;
+    out["function"] = call.surface->module->entry_function()->name;
+    out["backend"] = kBackends[static_cast<std::size_t>(chosen.backend)];
+    out["automatic"] = chosen.automatic;
+    out["refused"] = found.diagnostics.has_errors();
+    out["loops"] = loops;
+    out["kernels"] = kernels;
+    out["arrays"] = arrays;
+    out["flops"] = found.flops;
+    out["notes"] = notes;
+    return out;
+}
+
+}  // namespace
+
+void bind_explain(nb::module_& m) {
+    m.def("explain", explanation, "function"_a, "arguments"_a, "options"_a.none(),
+          "What the compiler knows about a call and decides for it.");
+}
+
+}  // namespace parpy

@@ -1,0 +1,52 @@
+// What the compiler knows about a call and decides for it, without running it: parpy.explain.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/ir.h"
+#include "parpy/options.h"
+#include "support/diagnostic.h"
+
+namespace parpy {
+
+struct Explanation {
+    struct Loop {
+        std::string key;   // what a mapping calls it: a label, else its place, "i@7"
+        std::string text;  // its line of source
+        std::uint32_t line = 0;
+        int depth = 0;     // loops around it
+        double trips = 0;  // iterations of one execution; an estimate unless `exact`
+        bool exact = false;
+        std::string verdict;  // proved, reduction, refuted, unknown
+        std::string reason;   // what stands in the way
+        std::string witness;  // refuted: "iteration i=0 writes a[1], iteration i=1 reads a[1]"
+        bool atomic = false;  // its updates of elements are atomic
+        LoopPar mapping;      // threads 0: sequential
+        std::string level;    // sequential, workers, vector, blocks, threads
+    };
+    struct Kernel {
+        std::string name;
+        std::array<std::int64_t, 3> grid{}, block{};  // grid 0: known when it is launched
+    };
+    struct Array {
+        std::string name;
+        double read = 0, written = 0;  // bytes of the smallest box that holds what is touched
+    };
+
+    std::vector<Loop> loops;      // in the order of the text
+    std::vector<Kernel> kernels;  // CUDA
+    std::vector<Array> arrays;
+    double flops = 0;  // operations on floating-point numbers
+    // What the call would report: refusals, performance notes.
+    Diagnostics diagnostics;
+};
+
+// `diagnostics` holds what keeps the call from being compiled at all. Arguments are those of
+// compile().
+[[nodiscard]] Explanation explain(const ir::Module& surface, const Signature& signature,
+                                  const Options& options, Diagnostics& diagnostics);
+
+}  // namespace parpy

@@ -1,0 +1,138 @@
+"""parpy.explain: what the compiler knows about a call and decides for it, laid out for a terminal, a notebook or a tool."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import _native
+from ._jit import _as_jit
+from ._options import CompileOptions, LoopPar
+
+# Nominal figures of the machine that estimates are for: bytes and operations on float64 per second.
+_ROOFLINES = {
+    "Cpu": ("8 cores of a server", 100e9, 200e9),
+    "Cuda": ("one NVIDIA H200", 4.2e12, 30e12),
+}
+
+
+def _amount(value: float, unit: str) -> str:
+    """1234567, "B" → "1.23 MB"."""
+    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
+
+
+def _duration(seconds: float) -> str:
+    for factor, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= factor:
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+class Explanation:
+    """What `explain` found. ``str()`` gives a text, a notebook shows a table, `json` and `facts` are for programs."""
+
+    def __init__(self, facts: dict[str, Any]) -> None:
+        self.facts = facts
+        """Everything, as dicts, lists, strings and numbers."""
+
+    @property
+    def mapping(self) -> dict[str, LoopPar]:
+        """The mapping that is used. Given as ``opts=parpy.par(mapping)`` it is used again."""
+        return {
+            loop["key"]: LoopPar()._set(loop["threads"], loop["reduce"], loop["tpb"])
+            for loop in self.facts["loops"]
+            if loop["threads"]
+        }
+
+    @property
+    def bytes(self) -> float:
+        """Bytes that are read or written at least once."""
+        return float(sum(array["read"] + array["written"] for array in self.facts["arrays"]))
+
+    def json(self, **options: Any) -> str:
+        """The facts and the estimate as JSON; ``options`` are those of ``json.dumps``."""
+        return json.dumps({**self.facts, "bytes": self.bytes, "seconds": self.seconds}, **options)
+
+    @property
+    def seconds(self) -> float:
+        """The least time that memory and arithmetic allow on a typical machine, every byte moved once."""
+        _, bandwidth, rate = _ROOFLINES[self._machine]
+        return max(self.bytes / bandwidth, self.facts["flops"] / rate)
+
+    @property
+    def _machine(self) -> str:
+        return "Cpu" if self.facts["backend"] == "Cpu" else "Cuda"
+
+    # ---------------------------------------------------------------- text
+
+    def _head(self) -> str:
+        mode = "automatic mapping" if self.facts["automatic"] else "mapping by hand"
+        refused = ", refused" if self.facts["refused"] else ""
+        return f"{self.facts['function']} on {self.facts['backend']}, {mode}{refused}"
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows = []
+        for loop in self.facts["loops"]:
+            trips = f"{'' if loop['exact'] else '~'}{loop['trips']:.0f}"
+            verdict = loop["verdict"] + (", atomic" if loop["atomic"] else "")
+            level = loop["level"] + (f" ({loop['threads']})" if loop["threads"] else "")
+            rows.append((str(loop["line"]), "  " * loop["depth"] + loop["text"], trips, verdict, level))
+        return rows
+
+    def _summary(self) -> list[str]:
+        arrays = self.facts["arrays"]
+        read, written = sum(a["read"] for a in arrays), sum(a["written"] for a in arrays)
+        machine = _ROOFLINES[self._machine][0]
+        lines = [
+            f"memory: {_amount(read, 'B')} read, {_amount(written, 'B')} written; {_amount(self.facts['flops'], 'flop')}; "
+            f"at least {_duration(self.seconds)} on {machine}",
+            f"mapping: {self.mapping!r}",
+        ]
+        for kernel in self.facts["kernels"]:
+            grid = " × ".join("?" if n == 0 else str(n) for n in kernel["grid"] if n != 1) or "1"
+            block = " × ".join(str(n) for n in kernel["block"] if n != 1) or "1"
+            lines.append(f"kernel {kernel['name']}: {grid} blocks of {block} threads")
+        return lines
+
+    def __str__(self) -> str:
+        head = ("line", "loop", "iterations", "verdict", "runs on")
+        rows = self._rows()
+        widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+        lines = [self._head()]
+        for row, loop in zip([head, *rows], [None, *self.facts["loops"]], strict=True):
+            lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+            for remark in [loop["witness"] or loop["reason"]] if loop else []:
+                if remark:
+                    lines.append(" " * (widths[0] + 2) + "  " * loop["depth"] + "^ " + remark)
+        notes = [note.rstrip("\n") for note in self.facts["notes"]]
+        return "\n".join([*lines, *self._summary(), *notes])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        def row(cells: Sequence[str], tag: str) -> str:
+            style = 'style="text-align:left;white-space:pre"'
+            return "<tr>" + "".join(f"<{tag} {style}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+        body = [row(("line", "loop", "iterations", "verdict", "runs on", "because"), "th")]
+        for cells, loop in zip(self._rows(), self.facts["loops"], strict=True):
+            body.append(row((*cells, loop["witness"] or loop["reason"]), "td"))
+        lines = "".join(f"<div>{html.escape(line)}</div>" for line in self._summary())
+        notes = "".join(f"<pre>{html.escape(note)}</pre>" for note in self.facts["notes"])
+        return f"<div><b>{html.escape(self._head())}</b><table>{''.join(body)}</table>{lines}{notes}</div>"
+
+
+def explain(function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None) -> Explanation:
+    """What a call ``function(*args, opts=opts)`` would do, without running it.
+
+    For each loop: the verdict on running it in parallel, with the reason or the iterations that conflict, and what it
+    runs on; the mapping in the form that ``opts`` takes; kernels, memory traffic, arithmetic, performance notes. A
+    mapping that would be refused is explained, not raised. Raises CompileError where the call cannot be compiled at
+    all. The estimate of the time is the roofline of Williams, Waterman and Patterson (2009).
+    """
+    return Explanation(_native.explain(_as_jit(function), args, opts))

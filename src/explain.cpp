@@ -1,0 +1,207 @@
+// explain(): runs the pipeline up to the point where loops have their final form, asks the analyses
+// that the passes ask, then runs the rest and reads off what became of the loops.
+#include "parpy/explain.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "analysis/dependences.h"
+#include "analysis/scatters.h"
+#include "analysis/traffic.h"
+#include "ir/builder.h"
+#include "ir/clone.h"
+#include "ir/visit.h"
+#include "mapping/geometry.h"
+#include "pass.h"
+#include "passes/legality_text.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+constexpr const char* kVerdicts[] = {"proved", "reduction", "refuted", "unknown"};
+constexpr const char* kLevels[] = {"sequential", "blocks", "threads", "workers", "vector"};
+
+std::string verb(const Access& access) {
+    return access.kind == Access::Kind::kRead ? "reads" : "writes";
+}
+
+std::string event(const Occurrence& o) {
+    return iteration_text(o) + " " + verb(*o.access) + " " + element_text(o);
+}
+
+class Explainer {
+public:
+    Explainer(Module& module, const Options& options)
+        : module_(module),
+          options_(options),
+          dependences_(*module.entry_function()),
+          traffic_(dependences_.accesses()) {}
+
+    // Before the loops are mapped.
+    void facts(Explanation& out) {
+        walk(module_.entry_function()->body, 0, -1, out);
+        footprints(out);
+    }
+
+    // After they are.
+    void mapping(Explanation& out) const {
+        for (std::size_t i = 0; i < loops_.size(); ++i) {
+            const LoopMapping& m = loops_[i]->mapping;
+            Explanation::Loop& loop = out.loops[i];
+            loop.mapping = {m.threads, m.threads > 0 && m.reduce, m.threads_per_block};
+            loop.level = kLevels[static_cast<std::size_t>(m.level)];
+        }
+    }
+
+private:
+    void walk(Body& body, int depth, int around, Explanation& out) {
+        for (Stmt* stmt : body) {
+            auto* loop = stmt->as<For>();
+            const int number = loop != nullptr ? dependences_.accesses().loop_of(loop) : around;
+            if (loop != nullptr) out.loops.push_back(described(*loop, depth));
+            out.flops += operations(*stmt) * (around < 0 ? 1 : traffic_.runs(around));
+            for_each_body(*stmt, [&](Body& inner) {
+                walk(inner, depth + (loop != nullptr ? 1 : 0), number, out);
+            });
+        }
+    }
+
+    Explanation::Loop described(For& loop, int depth) {
+        loops_.push_back(&loop);
+        Explanation::Loop out;
+        out.key = loop.labels.empty() ? place_name(loop) : loop.labels.front();
+        out.line = loop.span.line;
+        out.text = source_line(module_.sources, loop.span);
+        out.depth = depth;
+        out.exact = constant_trip_count(loop).has_value();
+        out.trips = traffic_.trips(loop);
+        const LoopFacts facts = dependences_.of(loop);
+        out.verdict = kVerdicts[static_cast<std::size_t>(facts.verdict)];
+        out.reason = facts.reason;
+        out.atomic = options_.legality != Legality::kTrust &&
+                     !scattered_updates(loop, facts, options_.deterministic).empty();
+        const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;
+        if (conflicts && facts.decisive && facts.decisive->exact) {
+            out.witness =
+                event(facts.decisive->witness[0]) + ", " + event(facts.decisive->witness[1]);
+        }
+        return out;
+    }
+
+    // Operations on floats that the statement itself makes in one execution.
+    static double operations(const Stmt& stmt) {
+        double count = 0;
+        for_each_slot(stmt, [&](const Expr* slot) {
+            for_each_expr(*slot, [&](const Expr& e) {
+                const bool leaf = e.operands.empty() || e.op == Op::kLoad || e.op == Op::kConvert ||
+                                  e.op == Op::kSelect || e.op == Op::kCall;
+                if (leaf || !e.type.is_scalar()) return;
+                if (is_float(e.type.scalar)) count += e.op == Op::kFma ? 2 : 1;
+                if (is_complex(e.type.scalar)) count += e.op == Op::kMul ? 6 : 2;
+            });
+        });
+        const auto* assign = stmt.as<Assign>();
+        const auto* store = stmt.as<Store>();
+        if (assign != nullptr && assign->update) count += is_float(assign->var->type.scalar);
+        if (store != nullptr && store->update) count += is_float(store->array->type.scalar);
+        return count;
+    }
+
+    // Of each array the box of elements that reads and writes may touch.
+    void footprints(Explanation& out) const {
+        const Accesses& accesses = dependences_.accesses();
+        using Box = std::vector<Interval>;
+        std::map<const Var*, std::pair<Box, Box>> boxes;
+        std::vector<const Var*> order;
+        for (const Access& access : accesses.all()) {
+            const Var& array = *access.array;
+            const auto [found, made] = boxes.try_emplace(&array);
+            if (made) order.push_back(&array);
+            Box box;
+            for (std::size_t axis = 0; axis < array.dims.size(); ++axis) {
+                const auto& extent = array.dims[axis].extent;
+                Interval all{0, extent ? *extent - 1
+                                       : static_cast<std::int64_t>(Traffic::kGuessedTrips) - 1};
+                if (!access.anywhere && axis < access.indices.size()) {
+                    const Interval range = accesses.range(access.indices[axis]);
+                    all.low = std::clamp(range.low, all.low, all.high);
+                    all.high = std::clamp(range.high, all.low, all.high);
+                }
+                box.push_back(all);
+            }
+            if (access.kind != Access::Kind::kWrite) join(found->second.first, box);
+            if (access.writes()) join(found->second.second, box);
+        }
+        for (const Var* array : order) {
+            const auto& [read, written] = boxes.at(array);
+            const double size = size_in_bytes(array->type.scalar);
+            out.arrays.push_back({array->name, size * volume(read), size * volume(written)});
+        }
+    }
+
+    static void join(std::vector<Interval>& into, const std::vector<Interval>& box) {
+        if (into.empty()) into = box;
+        for (std::size_t axis = 0; axis < box.size(); ++axis) {
+            into[axis].low = std::min(into[axis].low, box[axis].low);
+            into[axis].high = std::max(into[axis].high, box[axis].high);
+        }
+    }
+
+    static double volume(const std::vector<Interval>& box) {
+        double result = box.empty() ? 0 : 1;
+        for (const Interval& side : box)
+            result *= std::max(0.0, static_cast<double>(side.high - side.low) + 1);
+        return result;
+    }
+
+    Module& module_;
+    const Options& options_;
+    Dependences dependences_;
+    Traffic traffic_;
+    std::vector<For*> loops_;
+};
+
+void list_kernels(const Module& module, Explanation& out) {
+    for_each_stmt(module.entry_function()->body, [&](const Stmt& stmt) {
+        const auto* launch = stmt.as<Launch>();
+        if (launch == nullptr || launch->iterations != nullptr) return;
+        Explanation::Kernel kernel;
+        kernel.name = launch->kernel->name;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const Expr* size = launch->grid[axis];
+            kernel.grid[axis] = size == nullptr ? 1 : constant_integer(size).value_or(0);
+            kernel.block[axis] = launch->block[axis];
+        }
+        out.kernels.push_back(std::move(kernel));
+    });
+}
+
+}  // namespace
+
+Explanation explain(const Module& surface, const Signature& signature, const Options& options,
+                    Diagnostics& diagnostics) {
+    Explanation out;
+    Module module = clone(surface);
+    const std::span<const Pass> passes = pipeline(options.backend);
+    const auto place = [&](std::string_view name) {
+        const auto found = std::ranges::find(passes, name, &Pass::name);
+        return static_cast<std::size_t>(found - passes.begin());
+    };
+    PassContext normal{module, options, signature, diagnostics};
+    const std::size_t chosen = place("choose-mapping");
+    if (!run_passes(normal, passes.first(chosen))) return out;
+    Explainer explainer(module, options);
+    explainer.facts(out);
+    PassContext mapped{module, options, signature, out.diagnostics};
+    const std::size_t judged = place("check-legality") + 1;
+    const bool legal = run_passes(mapped, passes.subspan(chosen, judged - chosen));
+    explainer.mapping(out);
+    if (legal && run_passes(mapped, passes.subspan(judged))) list_kernels(module, out);
+    return out;
+}
+
+}  // namespace parpy

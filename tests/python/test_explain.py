@@ -1,0 +1,135 @@
+"""parpy.explain: the facts are those of the call, the mapping it shows can be given back, three ways to read it."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import parpy
+
+CPU, CUDA = parpy.CompileBackend.Cpu, parpy.CompileBackend.Cuda
+
+
+@parpy.jit
+def steps(a, b, t, n):
+    for _ in range(t):
+        parpy.label("inner")
+        for i in range(1, n - 1):
+            b[i] = (a[i - 1] + a[i + 1]) / 2
+        for i in range(1, n - 1):
+            a[i] = b[i]
+
+
+@parpy.jit
+def running_sum(a, n):
+    parpy.label("i")
+    for i in range(1, n):
+        a[i] += a[i - 1]
+
+
+@parpy.jit
+def histogram(h, k, n):
+    for i in range(n):
+        h[k[i]] += 1
+
+
+ARGUMENTS = (np.zeros(1000), np.zeros(1000), 5, 1000)
+
+
+def test_loops_verdicts_and_levels():
+    found = parpy.explain(steps, *ARGUMENTS, opts=parpy.auto(backend=CPU))
+    loops = found.facts["loops"]
+    assert [loop["verdict"] for loop in loops] == ["refuted", "proved", "proved"]
+    assert [loop["level"] for loop in loops] == ["sequential", "workers", "workers"]
+    assert [loop["depth"] for loop in loops] == [0, 1, 1]
+    assert [loop["trips"] for loop in loops] == [5, 998, 998]
+    assert loops[1]["key"] == "inner"
+    assert "iteration _=0" in loops[0]["witness"]
+    assert "iteration _=1" in loops[0]["witness"]
+    assert loops[1]["text"] == "for i in range(1, n - 1):"
+
+
+@pytest.mark.parametrize("backend", [CPU, CUDA], ids=lambda b: b.name)
+def test_the_mapping_can_be_given_back(backend):
+    found = parpy.explain(steps, *ARGUMENTS, opts=parpy.auto(backend=backend))
+    assert found.mapping
+    pasted = eval(repr(found.mapping), {"parpy": parpy})
+    assert pasted == found.mapping
+    by_hand = parpy.CompileOptions(parallelize=pasted, backend=backend)
+    automatic = parpy.auto(backend=backend)
+    assert parpy.print_compiled(steps, ARGUMENTS, by_hand) == parpy.print_compiled(steps, ARGUMENTS, automatic)
+    again = parpy.explain(steps, *ARGUMENTS, opts=by_hand)
+    assert again.mapping == found.mapping
+    assert again.facts["loops"] == found.facts["loops"]
+
+
+def test_a_refused_mapping_is_explained():
+    a = np.ones(10)
+    opts = parpy.CompileOptions(parallelize={"i": parpy.threads(4)}, backend=CPU)
+    found = parpy.explain(running_sum, a, 10, opts=opts)
+    assert found.facts["refused"]
+    text = str(found)
+    assert "refused" in text
+    assert "^ iteration i=1 writes a[1], iteration i=2 reads a[1]" in text
+    assert "error[P401]" in text
+    assert a.tolist() == [1.0] * 10
+
+
+def test_nothing_runs_and_errors_are_those_of_the_call():
+    a = np.ones(10)
+    parpy.explain(running_sum, a, 10)
+    assert a.tolist() == [1.0] * 10
+    with pytest.raises(IndexError, match="P405"):
+        parpy.explain(running_sum, a, 12)
+    with pytest.raises(TypeError):
+        parpy.explain(running_sum, a)
+
+
+def test_kernels_memory_and_arithmetic():
+    found = parpy.explain(steps, *ARGUMENTS, opts=parpy.auto(backend=CUDA))
+    assert len(found.facts["kernels"]) == 2
+    assert found.facts["kernels"][0]["grid"] == (4, 1, 1)
+    assert found.facts["kernels"][0]["block"] == (256, 1, 1)
+    arrays = {array["name"]: (array["read"], array["written"]) for array in found.facts["arrays"]}
+    assert arrays == {"a": (8000.0, 7984.0), "b": (7984.0, 7984.0)}
+    assert found.facts["flops"] == 5 * 998 * 2
+    assert found.seconds > 0
+
+
+def test_atomic_updates_are_named():
+    arguments = np.zeros(8), np.zeros(100, np.int64), 100
+    assert "reduction, atomic" in str(parpy.explain(histogram, *arguments, opts=parpy.auto(backend=CUDA)))
+
+
+class Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.cells: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "td":
+            self.cells[-1] += data
+
+
+def test_html_and_json():
+    found = parpy.explain(steps, *ARGUMENTS, opts=parpy.auto(backend=CPU))
+    page = Page()
+    page.feed(found._repr_html_())
+    assert not page.open
+    assert "for i in range(1, n - 1):" in [cell.strip() for cell in page.cells]
+    facts = json.loads(found.json())
+    assert facts["function"] == "steps"
+    assert facts["seconds"] == found.seconds
+    assert len(facts["loops"]) == 3
