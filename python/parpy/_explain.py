@@ -1,4 +1,4 @@
-"""parpy.explain: what the compiler knows about a call and decides for it, laid out for a terminal, a notebook or a tool."""
+"""parpy.explain: what the compiler knows about a call and decides for it, for a terminal, a notebook or a tool."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Explanation:
     def seconds(self) -> float:
         """The least time that memory and arithmetic allow on a typical machine, every byte moved once."""
         _, bandwidth, rate = _ROOFLINES[self._machine]
-        return max(self.bytes / bandwidth, self.facts["flops"] / rate)
+        return float(max(self.bytes / bandwidth, self.facts["flops"] / rate))
 
     @property
     def _machine(self) -> str:
@@ -76,7 +76,7 @@ class Explanation:
         return f"{self.facts['function']} on {self.facts['backend']}, {mode}{refused}"
 
     def _rows(self) -> list[tuple[str, ...]]:
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for loop in self.facts["loops"]:
             trips = f"{'' if loop['exact'] else '~'}{loop['trips']:.0f}"
             verdict = loop["verdict"] + (", atomic" if loop["atomic"] else "")
@@ -89,8 +89,8 @@ class Explanation:
         read, written = sum(a["read"] for a in arrays), sum(a["written"] for a in arrays)
         machine = _ROOFLINES[self._machine][0]
         lines = [
-            f"memory: {_amount(read, 'B')} read, {_amount(written, 'B')} written; {_amount(self.facts['flops'], 'flop')}; "
-            f"at least {_duration(self.seconds)} on {machine}",
+            f"memory: {_amount(read, 'B')} read, {_amount(written, 'B')} written; "
+            f"{_amount(self.facts['flops'], 'flop')}; at least {_duration(self.seconds)} on {machine}",
             f"mapping: {self.mapping!r}",
         ]
         for kernel in self.facts["kernels"]:

@@ -50,7 +50,7 @@ struct Dependence {
 
 struct LoopFacts {
     Verdict verdict = Verdict::kProved;
-    std::string reason;  // kUnknown, kRefuted by a scalar: what stands in the way
+    std::string reason;                   // kUnknown, kRefuted by a scalar: what stands in the way
     std::vector<Dependence> dependences;  // carried by the loop, at most one per pair of accesses
     std::optional<Dependence> decisive;   // the one that the verdict is about
     std::vector<UpdateGroup> reductions;  // of scalars and elements that the loop leaves alone
