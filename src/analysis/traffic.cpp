@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "analysis/memory_layout.h"
 #include "mapping/geometry.h"
@@ -19,37 +20,80 @@ std::size_t index(int i) {
 double Traffic::trips(const ir::For& loop) const {
     if (const auto exact = constant_trip_count(loop)) return static_cast<double>(*exact);
     const int number = accesses_.loop_of(&loop);
-    return number < 0 ? kGuessedTrips : trips(number);
+    return number < 0 ? kGuessedTrips : trips(number, Of::kMean);
 }
 
-// From the conditions on the counter, c >= 0 and limit - k c >= 0: the mean of the limit's range.
-double Traffic::trips(int loop) const {
+double Traffic::most_trips(const ir::For& loop) const {
+    const int number = accesses_.loop_of(&loop);
+    return number < 0 ? kGuessedTrips : trips(number, Of::kMost);
+}
+
+// From conditions c - low >= 0 and high - k c >= 0 on the counter: the mean or the most of what
+// lies between. Of bounds with several definitions, `min(i + 64, n)` say, those that leave the
+// least.
+double Traffic::trips(int loop, Of which) const {
     const LoopInstance& instance = accesses_.loops()[index(loop)];
     if (const auto exact = constant_trip_count(*instance.stmt)) return static_cast<double>(*exact);
+    std::vector<Affine> above;  // c - low
+    for (const Condition& bound : instance.bounds) {
+        if (!bound.equality && bound.value.coefficient(instance.counter) == 1)
+            above.push_back(bound.value);
+    }
+    if (above.empty()) above.push_back(Affine::symbol(instance.counter));  // counts from 0
     std::optional<double> best;
     for (const Condition& bound : instance.bounds) {
-        const std::int64_t factor = bound.value.coefficient(instance.counter);
-        if (bound.equality || factor >= 0) continue;
-        const auto limit = sum(bound.value, Affine::symbol(instance.counter), -factor);
-        if (!limit) continue;
-        const Interval range = accesses_.range(*limit);
-        if (range.low <= -Accesses::kLargestParameter / 2 ||
-            range.high >= Accesses::kLargestParameter / 2) {
-            continue;
+        const std::int64_t factor = -bound.value.coefficient(instance.counter);
+        if (bound.equality || factor <= 0) continue;
+        for (const Affine& low : above) {
+            const auto length = sum(bound.value, low, factor);
+            if (!length) continue;
+            for (const Affine& alternative : alternatives(*length)) {
+                const auto value = value_of(alternative, which);
+                if (!value) continue;
+                const double count = std::floor(*value / static_cast<double>(factor)) + 1;
+                best = std::min(best.value_or(count), count);
+            }
         }
-        const double mean = (static_cast<double>(std::max<std::int64_t>(range.low, 0)) +
-                             static_cast<double>(std::max<std::int64_t>(range.high, 0))) /
-                            2;
-        const double count = std::floor(mean / static_cast<double>(-factor)) + 1;
-        best = std::min(best.value_or(count), count);
     }
     return best.value_or(kGuessedTrips);
+}
+
+// `value`, and what it is under each definition of a symbol in it.
+std::vector<Affine> Traffic::alternatives(const Affine& value) const {
+    std::vector<Affine> result = {value};
+    const auto under = [&](int symbol, std::int64_t coefficient, const Condition& condition) {
+        const std::int64_t own = condition.value.coefficient(symbol);
+        if (!condition.equality || (own != 1 && own != -1)) return;
+        // own * symbol + rest == 0
+        const auto made = sum(value, condition.value, -own * coefficient);
+        if (made) result.push_back(*made);
+    };
+    for (const auto& [symbol, coefficient] : value.terms) {
+        for (const Alternatives& definition : accesses_.symbols()[index(symbol)].definition) {
+            for (const auto& conjunction : definition) {
+                for (const Condition& condition : conjunction)
+                    under(symbol, coefficient, condition);
+            }
+        }
+    }
+    return result;
+}
+
+std::optional<double> Traffic::value_of(const Affine& value, Of which) const {
+    const Interval range = accesses_.range(value);
+    constexpr std::int64_t kKnown = Accesses::kLargestParameter / 2;
+    if (range.low <= -kKnown || range.high >= kKnown) return std::nullopt;
+    const auto counted = [](std::int64_t n) {
+        return static_cast<double>(std::max<std::int64_t>(n, 0));
+    };
+    const double most = counted(range.high);
+    return which == Of::kMost ? most : (counted(range.low) + most) / 2;
 }
 
 double Traffic::runs(int loop) const {
     double result = 1;
     for (const int around : accesses_.chain(loop))
-        result *= trips(around);
+        result *= trips(around, Of::kMean);
     return result;
 }
 

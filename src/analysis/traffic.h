@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "analysis/accesses.h"
 #include "ir/ir.h"
@@ -19,6 +20,8 @@ public:
 
     // Iterations of one execution; the mean of those that depend on loops around.
     [[nodiscard]] double trips(const ir::For& loop) const;
+    // The most that one execution may have.
+    [[nodiscard]] double most_trips(const ir::For& loop) const;
     // How often the body of `loop` (an index in Accesses::loops; -1: the function) runs per call.
     [[nodiscard]] double runs(int loop) const;
 
@@ -27,7 +30,10 @@ public:
     [[nodiscard]] std::optional<std::int64_t> stride(const Access& access, int loop) const;
 
 private:
-    [[nodiscard]] double trips(int loop) const;
+    enum class Of : std::uint8_t { kMean, kMost };
+    [[nodiscard]] double trips(int loop, Of which) const;
+    [[nodiscard]] std::vector<Affine> alternatives(const Affine& value) const;
+    [[nodiscard]] std::optional<double> value_of(const Affine& value, Of which) const;
 
     const Accesses& accesses_;
 };

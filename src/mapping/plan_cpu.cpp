@@ -83,7 +83,7 @@ private:
     LoopPar request(For& loop) {
         LoopPar result;
         result.threads = static_cast<std::int64_t>(
-            std::clamp(traffic_.trips(loop), 1.0, static_cast<double>(kMostThreads)));
+            std::clamp(traffic_.most_trips(loop), 1.0, static_cast<double>(kMostThreads)));
         result.reduce = loops_.reduces(loop);
         return result;
     }

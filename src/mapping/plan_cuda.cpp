@@ -27,7 +27,7 @@ constexpr std::int64_t kThreadsPerBlock = 256;
 constexpr std::int64_t kMostPerBlock = 1024;
 constexpr std::int64_t kMostAlone = std::int64_t{1} << 30;  // of a loop with nothing around it
 constexpr std::int64_t kMostReducing = std::int64_t{132} * 2048;  // resident at once
-constexpr std::int64_t kPerReducingThread = 8;  // iterations, before others are asked to help
+constexpr std::int64_t kPerReducingThread = 16;  // iterations, before others are asked to help
 
 bool uses_arrays(const Stmt& stmt) {
     const Uses uses = uses_of(stmt);
@@ -89,17 +89,24 @@ private:
     // ------------------------------------------------------------ inside a kernel
 
     // `loop` and all in it as part of a kernel that has `around` blocks so far. `alone`: nothing
-    // else runs in those blocks.
-    Plan threads(For& loop, double around, bool alone) {
-        Plan best = as_threads(loop, around, alone);
+    // else runs in those blocks. `together`: the threads of loops that follow each other there; 0:
+    // each is free to choose.
+    Plan threads(For& loop, double around, bool alone, std::int64_t together = 0) {
+        Plan best = as_threads(loop, around, alone, together);
         std::vector<For*> children;
         legal_children(loop.body, children);
         if (children.empty()) return best;
         const double blocks = around * traffic_.trips(loop);
         Plan nested{rest(loop, children, blocks), {{&loop, blocks_of(loop)}}};
         const bool only = alone && children.size() == 1 && tight(loop, *children[0]);
+        // Threads beyond those of the narrowest loop would idle in it.
+        std::int64_t common = 0;
+        for (For* child : children) {
+            if (children.size() > 1 && loops_.reduces(*child))
+                common = std::max(common, reducing_threads(traffic_.most_trips(*child)));
+        }
         for (For* child : children)
-            append(nested, threads(*child, blocks, only));
+            append(nested, threads(*child, blocks, only, common));
         if (nested.nanoseconds < best.nanoseconds) best = nested;
         return best;
     }
@@ -121,19 +128,26 @@ private:
         return outer.body.size() == 1 && outer.body[0] == &inner;
     }
 
-    Plan as_threads(For& loop, double around, bool alone) {
+    static std::int64_t reducing_threads(double trips) {
+        std::int64_t threads = kWarpSize;
+        while (threads < kMostPerBlock && static_cast<double>(threads * kPerReducingThread) < trips)
+            threads *= 2;
+        return threads;
+    }
+
+    Plan as_threads(For& loop, double around, bool alone, std::int64_t together) {
         LoopPar request;
         request.reduce = loops_.reduces(loop);
-        const double trips = traffic_.trips(loop);
+        const double trips = traffic_.most_trips(loop);
         const auto whole = static_cast<std::int64_t>(
             std::clamp(std::ceil(trips), 1.0, static_cast<double>(kMostAlone)));
         if (around == 1) {
             request.threads = request.reduce ? std::min(whole, kMostReducing) : whole;
             request.threads_per_block = kThreadsPerBlock;
+        } else if (together > 0) {
+            request.threads = together;
         } else if (request.reduce) {
-            request.threads = kWarpSize;
-            while (request.threads < kMostPerBlock && request.threads * kPerReducingThread < whole)
-                request.threads *= 2;
+            request.threads = reducing_threads(trips);
         } else if (!alone || whole <= kMostPerBlock) {
             request.threads = std::min(whole, kMostPerBlock);
         } else {
@@ -152,7 +166,7 @@ private:
     LoopPar blocks_of(For& loop) {
         LoopPar request;
         request.threads = static_cast<std::int64_t>(
-            std::clamp(std::ceil(traffic_.trips(loop)), 1.0, static_cast<double>(kMostAlone)));
+            std::clamp(std::ceil(traffic_.most_trips(loop)), 1.0, static_cast<double>(kMostAlone)));
         request.reduce = loops_.reduces(loop);
         return request;
     }
