@@ -1,6 +1,7 @@
 // The slow half of reading arguments. See array_intake.h.
 #include "array_intake.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "intake_detail.h"
@@ -152,6 +153,7 @@ void read_scalar(const void* bytes, Scalar scalar, ArgumentView& view) {
         return;
     }
     std::memcpy(&view.value, bytes, static_cast<std::size_t>(size));  // little-endian
+    if (scalar == Scalar::kBool) view.value = view.value != 0 ? 1 : 0;
     if (ir::is_signed_integer(scalar)) {
         const int unused = 64 - 8 * size;
         view.value =
@@ -262,9 +264,21 @@ bool Intake::take_numpy(PyArrayObject* array, ArgumentView& view, IntakeFault& f
     return true;
 }
 
+namespace {
+
+bool same_elements(PyArrayObject* a, PyArrayObject* b) {
+    const int rank = PyArray_NDIM(a);
+    return PyArray_DATA(a) == PyArray_DATA(b) && rank == PyArray_NDIM(b) &&
+           PyArray_TYPE(a) == PyArray_TYPE(b) &&
+           std::equal(PyArray_DIMS(a), PyArray_DIMS(a) + rank, PyArray_DIMS(b)) &&
+           std::equal(PyArray_STRIDES(a), PyArray_STRIDES(a) + rank, PyArray_STRIDES(b));
+}
+
+}  // namespace
+
 PyArrayObject* Intake::aligned_copy(PyArrayObject* array, const ArgumentView& view) {
     for (const Copy& copy : copies_) {
-        if (copy.original == array) {
+        if (same_elements(copy.original, array)) {
             PyArrayObject* shared = copy.aligned;
             copies_.push_back({&view, array, shared});
             return shared;
@@ -275,6 +289,30 @@ PyArrayObject* Intake::aligned_copy(PyArrayObject* array, const ArgumentView& vi
     held_.push_back(reinterpret_cast<PyObject*>(aligned));
     copies_.push_back({&view, array, aligned});
     return aligned;
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> Intake::torn_apart(Arguments arguments,
+                                                                      std::uint64_t written) const {
+    std::vector<ArgumentView> originals(arguments.begin(), arguments.end());
+    std::vector<std::size_t> copied;
+    for (const Copy& copy : copies_) {
+        const auto index = static_cast<std::size_t>(copy.view - arguments.data());
+        originals[index].data = PyArray_DATA(copy.original);
+        originals[index].strides =
+            reinterpret_cast<const std::int64_t*>(PyArray_STRIDES(copy.original));
+        copied.push_back(index);
+    }
+    const auto stored = [&](std::size_t i) { return (written & argument_bit(i)) != 0; };
+    for (const std::size_t i : copied) {
+        if (stored(i) && overlaps_itself(originals[i])) return std::pair(i, i);
+        for (std::size_t j = 0; j < originals.size(); ++j) {
+            const ArgumentView &a = originals[i], &b = originals[j];
+            if (j == i || !b.is_array() || b.on_device() || !(stored(i) || stored(j))) continue;
+            const bool shared = arguments[i].data == arguments[j].data;
+            if (!shared && intersect(a, byte_range(a), b, byte_range(b))) return std::pair(i, j);
+        }
+    }
+    return std::nullopt;
 }
 
 bool Intake::take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault& fault) {

@@ -57,6 +57,10 @@ public:
         return true;
     }
     [[nodiscard]] bool has_copies() const { return !copies_.empty(); }
+    // Two arguments, perhaps the same, that share memory which their copies do not share, though
+    // one of them is in `written` (overlap.h): the first of them was copied.
+    [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> torn_apart(
+        Arguments arguments, std::uint64_t written) const;
 
     // Of the first device array that names one: the stream its library is working on.
     std::optional<std::uint64_t> stream;

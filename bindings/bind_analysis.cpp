@@ -121,14 +121,14 @@ nb::dict pass_seconds(nb::handle function, nb::tuple arguments, nb::handle optio
     JitFunction* self = jit_function(function);
     Call call(self);
     if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
-    const Options& record = converted->record->options;
+    const Options chosen = with_threads(*converted->record, converted->threads);
     const Signature signature =
         make_signature(call.views, {}, overlapping(call.views, call.surface->written));
     ir::Module module = ir::clone(*call.surface->module);
     Diagnostics diagnostics;
-    PassContext context{module, record, signature, diagnostics};
+    PassContext context{module, chosen, signature, diagnostics};
     nb::dict result;
-    for (const Pass& pass : pipeline(record.backend)) {
+    for (const Pass& pass : pipeline(chosen.backend)) {
         const auto start = std::chrono::steady_clock::now();
         pass.run(context);
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

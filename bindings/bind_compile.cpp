@@ -12,6 +12,7 @@
 #include "parpy/compile.h"
 #include "pass.h"
 #include "raise.h"
+#include "runtime/fork_gate.h"
 #include "runtime/kernel_cache.h"
 
 namespace nb = nanobind;
@@ -50,11 +51,13 @@ std::string source_text(nb::handle function, nb::tuple arguments, nb::handle opt
     JitFunction* self = jit_function(function);
     Call call(self);
     if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
-    const Options& chosen = options_of(options, call).record->options;
+    const ConvertedOptions& converted = options_of(options, call);
+    const Options chosen = with_threads(*converted.record, converted.threads);
     Diagnostics diagnostics;
     Program program;
     {
         const nb::gil_scoped_release released;
+        const BehindForkGate gate;
         const Signature signature =
             make_signature(call.views, {}, overlapping(call.views, call.surface->written));
         program = compile(*call.surface->module, signature, chosen, diagnostics);
@@ -77,9 +80,14 @@ std::tuple<std::size_t, std::size_t, std::vector<std::string>> cache_info(nb::ha
         if (std::find(general.begin(), general.end(), name) == general.end())
             general.push_back(name);
     };
-    PerOptions* each = surface != nullptr ? surface->per_options.load() : nullptr;
-    for (; each != nullptr; each = each->next) {
-        const Specializations::Info info = each->specializations.info();
+    std::vector<Specializations::Info> infos;
+    const PerOptions* per = surface != nullptr ? surface->per_options.load() : nullptr;
+    for (; per != nullptr; per = per->next) {
+        const PerThreads* each = per->per_threads.load();
+        for (; each != nullptr; each = each->next)
+            infos.push_back(each->specializations.info());
+    }
+    for (const Specializations::Info& info : infos) {
         specializations += info.specializations;
         builds += info.builds;
         for (std::size_t i = 0; i < info.generality.positions.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "nvrtc_paths.h"
 #include "raise.h"
 #include "runtime/device.h"
+#include "runtime/fork_gate.h"
 
 namespace nb = nanobind;
 
@@ -31,6 +32,7 @@ void bind_cuda(nb::module_& m) {
             std::string image;
             {
                 const nb::gil_scoped_release release;
+                const BehindForkGate gate;
                 cuda::NvrtcOptions options;
                 options.architecture = architecture;
                 options.fast_math = fast_math;

@@ -69,7 +69,8 @@ void interpret(nb::handle function, nb::tuple arguments, nb::handle options,
         make_signature(call.views, {}, overlapping(call.views, call.surface->written));
     ir::Module module = ir::clone(*call.surface->module);
     Diagnostics diagnostics;
-    PassContext context{module, converted->record->options, signature, diagnostics};
+    const Options chosen = with_threads(*converted->record, converted->threads);
+    PassContext context{module, chosen, signature, diagnostics};
     if (run_passes(context, passes)) {
         std::vector<ir::EvalArgument> values;
         for (const ir::Var* param : module.entry_function()->params) {

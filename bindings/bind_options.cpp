@@ -35,7 +35,7 @@ std::size_t hash_of(const Options& options) {
     const auto mix = [&](std::size_t value) { hash = (hash + value) * 0x9E3779B97F4A7C15u; };
     for (const auto& [label, loop] : options.mapping) {
         mix(std::hash<std::string>{}(label));
-        mix(static_cast<std::size_t>(loop.threads) * 4 + loop.reduce);
+        mix(loop.reduce ? 1 : 0);
         mix(static_cast<std::size_t>(loop.threads_per_block));
     }
     mix(static_cast<std::size_t>(options.fast_math) * 2 + options.automatic);
@@ -103,15 +103,19 @@ std::optional<std::uint64_t> stream_of(nb::handle value) {
 
 ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
     Options options;
+    ConvertedOptions converted;
     const auto field = [&](const char* name) -> nb::object { return source.attr(name); };
     const auto backend = nb::cast<std::string>(field("backend").attr("value"));
     const bool automatic = backend == "auto";
     options.backend = automatic ? automatic_backend() : backend_named(backend);
     for (auto [label, loop] : nb::cast<nb::dict>(field("parallelize"))) {
         LoopPar& par = options.mapping[nb::cast<std::string>(label)];
-        par.threads = nb::cast<std::int64_t>(loop.attr("_threads"));
         par.reduce = nb::cast<bool>(loop.attr("_reduce"));
         par.threads_per_block = nb::cast<std::int64_t>(loop.attr("_tpb"));
+    }
+    for (auto& [label, par] : options.mapping) {
+        const nb::object loop = field("parallelize")[nb::str(label.c_str())];
+        converted.threads.push_back(nb::cast<std::int64_t>(loop.attr("_threads")));
     }
     options.automatic = nb::cast<bool>(field("automatic"));
     const auto legality = nb::cast<std::string>(field("legality"));
@@ -140,7 +144,6 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
     options.extra_flags = nb::cast<std::vector<std::string>>(field("extra_flags"));
     if (options.backend == Backend::kCuda) options.cuda_arch = cuda::current_architecture();
 
-    ConvertedOptions converted;
     converted.stream = stream_of(field("stream"));
     converted.debug = nb::cast<bool>(field("debug_print"));
     converted.write_output = nb::cast<bool>(field("write_output"));
@@ -175,6 +178,14 @@ PyType_Spec spec = {"parpy._native.OptionsBase", sizeof(OptionsObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 
 }  // namespace
+
+Options with_threads(const OptionsRecord& record, std::span<const std::int64_t> threads) {
+    Options options = record.options;
+    std::size_t i = 0;
+    for (auto& [label, par] : options.mapping)
+        par.threads = threads[i++];
+    return options;
+}
 
 PyTypeObject* options_type() {
     return the_options_type;

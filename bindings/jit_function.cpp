@@ -221,6 +221,8 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
     if (!read_arguments(*surface, args, views.data(), intake)) return nullptr;
     const Arguments arguments(views.data(), count);
 
+    if (intake.has_copies() && !check_copies(*surface, intake, arguments)) return nullptr;
+
     // After the arguments were read, which may run Python code that assigns to the options.
     const ConvertedOptions* converted = call.options != nullptr
                                             ? converted_options(call.options)
@@ -228,17 +230,18 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
     if (converted == nullptr) return nullptr;
     const OptionsRecord* record =
         call.debug ? with_assertions(converted->record) : converted->record;
-    if ((call.debug || converted->debug) && !print_stages(*surface, record->options, arguments)) {
+    Specializations& specializations = surface->under(record, converted->threads);
+    const Options& options = specializations.options;
+    if ((call.debug || converted->debug) && !print_stages(*surface, options, arguments)) {
         return nullptr;
     }
-    Specializations& specializations = surface->under(record);
     const Specialization* found = specializations.find(arguments);
     if (found == nullptr)
         found = specialize(*surface, specializations, arguments, converted->write_output);
     if (found == nullptr) return nullptr;
 
     Buffer<std::uint64_t, kInlineSlots> slots(found->slot_count());
-    if (record->options.backend == Backend::kCuda) {
+    if (options.backend == Backend::kCuda) {
         const RuntimeError error =
             run_on_cuda(*found, arguments, intake, converted->stream, slots.data());
         if (error.failed()) {

@@ -16,6 +16,7 @@
 #include "numpy_api.h"
 #include "options_object.h"
 #include "runtime/dispatch.h"
+#include "runtime/thread_counts.h"
 
 namespace parpy {
 
@@ -26,12 +27,35 @@ struct Leaf {
     PyObject* key = nullptr;  // owned; null: the parameter itself
 };
 
-// Specialisations under one set of options; a list that only grows at its head.
-struct PerOptions {
-    PerOptions(const OptionsRecord* r, std::uint64_t written, PerOptions* n)
-        : record(r), specializations(r->options, written), next(n) {}
-    const OptionsRecord* record;
+// Specialisations under options with these thread counts; a list that only grows at its head, as
+// the next.
+struct PerThreads {
+    PerThreads(const OptionsRecord& record, std::vector<std::int64_t> threads,
+               std::uint64_t written, PerThreads* n)
+        : counts(std::move(threads)),
+          specializations(with_threads(record, counts), written),
+          next(n) {}
+    const std::vector<std::int64_t> counts;
     Specializations specializations;
+    PerThreads* next;
+};
+
+// Specialisations under one set of options.
+struct PerOptions {
+    PerOptions(const OptionsRecord* r, PerOptions* n);
+    ~PerOptions();
+    PerOptions(const PerOptions&) = delete;
+    PerOptions& operator=(const PerOptions&) = delete;
+    [[nodiscard]] Specializations* find(const std::vector<std::int64_t>& counts) const {
+        for (PerThreads* each = per_threads.load(std::memory_order_acquire); each != nullptr;
+             each = each->next) {
+            if (each->counts == counts) return &each->specializations;
+        }
+        return nullptr;
+    }
+    const OptionsRecord* record;
+    std::atomic<PerThreads*> per_threads{nullptr};
+    ThreadCounts settled;  // under the mutex of the Surface
     PerOptions* next;
 };
 
@@ -47,7 +71,8 @@ public:
 
     int traverse(visitproc visit, void* arg) const;  // for the garbage collector
     [[nodiscard]] std::size_t argument_count() const { return leaves.size() + captures.size(); }
-    [[nodiscard]] Specializations& under(const OptionsRecord* record);
+    [[nodiscard]] Specializations& under(const OptionsRecord* record,
+                                         const std::vector<std::int64_t>& threads);
     // "argument 'x'", "argument d['k']" or "global 'x'", and where it is declared.
     [[nodiscard]] std::string describe(std::size_t argument) const;
     [[nodiscard]] Span place(std::size_t argument) const;
@@ -55,6 +80,7 @@ public:
     const ir::Module* module = nullptr;
     std::vector<Leaf> leaves;
     bool plain = true;          // leaf i is parameter i
+    bool deep = false;          // ir::nests_deeply()
     std::uint64_t written = 0;  // a bit per argument that the function may store to
     std::vector<Place> captures;
     Guards guards;
@@ -115,6 +141,9 @@ extern std::atomic<std::uint64_t> cache_generation;
 
 // One argument was refused: the exception, located at its declaration.
 void raise_fault(const Surface& surface, std::size_t argument, const IntakeFault& fault);
+// Refuses arguments whose memory overlaps where their aligned copies do not. False with an
+// exception.
+bool check_copies(const Surface& surface, const Intake& intake, Arguments arguments);
 // Compiles for these arguments, or waits for the thread that does. nullptr with an exception set.
 // write_output: generated text that does not compile is kept in a file, which the error names.
 const Specialization* specialize(const Surface& surface, Specializations& specializations,

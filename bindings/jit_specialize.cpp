@@ -3,14 +3,19 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "analysis/uses.h"
+#include "ir/depth.h"
 #include "ir/visit.h"
 #include "jit_function.h"
 #include "nvrtc_paths.h"
 #include "parpy/compile.h"
 #include "raise.h"
+#include "runtime/fork_gate.h"
+#include "runtime/thread_pool.h"
+#include "support/deep_stack.h"
 
 namespace nb = nanobind;
 
@@ -26,6 +31,14 @@ Place place_of(nb::handle record) {
     place.key = nb::object(record.attr("key")).release().ptr();
     if (PyUnicode_CheckExact(place.key)) PyUnicode_InternInPlace(&place.key);
     return place;
+}
+
+void where_it_fits(bool deep, const std::function<void()>& work) {
+    if (deep) {
+        on_deep_stack(work);
+    } else {
+        work();
+    }
 }
 
 // A bit per parameter that `entry` may store to. Before types are inferred an argument of a call
@@ -52,7 +65,8 @@ std::uint64_t stored_parameters(const ir::Function& entry) {
 Surface::Surface(PyObject* parsed, PyObject* parameters) {
     const nb::handle source(parsed);
     module = nb::cast<const ir::Module*>(source.attr("module"));
-    written = stored_parameters(*module->entry_function());
+    deep = ir::nests_deeply(*module);
+    where_it_fits(deep, [&] { written = stored_parameters(*module->entry_function()); });
     for (nb::handle param : source.attr("params")) {
         Leaf leaf;
         const Py_ssize_t index = PySequence_Index(parameters, nb::object(param.attr("name")).ptr());
@@ -90,18 +104,43 @@ int Surface::traverse(visitproc visit, void* arg) const {
     return guards.traverse(visit, arg);
 }
 
-Specializations& Surface::under(const OptionsRecord* record) {
-    for (PerOptions* each = per_options.load(std::memory_order_acquire); each != nullptr;
-         each = each->next) {
-        if (each->record == record) return each->specializations;
+PerOptions::PerOptions(const OptionsRecord* r, PerOptions* n)
+    : record(r),
+      settled(r->options.backend == Backend::kCpu
+                  ? ThreadCounts(ThreadCounts::Round::kDown, worker_count())
+                  : ThreadCounts(ThreadCounts::Round::kUp, 0)),
+      next(n) {}
+
+PerOptions::~PerOptions() {
+    for (PerThreads* each = per_threads.load(); each != nullptr;) {
+        delete std::exchange(each, each->next);
+    }
+}
+
+Specializations& Surface::under(const OptionsRecord* record,
+                                const std::vector<std::int64_t>& threads) {
+    const auto under_record = [&]() -> PerOptions* {
+        PerOptions* each = per_options.load(std::memory_order_acquire);
+        while (each != nullptr && each->record != record)
+            each = each->next;
+        return each;
+    };
+    PerOptions* per = under_record();
+    if (per != nullptr) {
+        if (Specializations* found = per->find(threads)) return *found;
     }
     const std::lock_guard lock(mutex_);
-    PerOptions* head = per_options.load(std::memory_order_relaxed);
-    for (PerOptions* each = head; each != nullptr; each = each->next) {
-        if (each->record == record) return each->specializations;
+    if (per = under_record(); per == nullptr) {
+        per = new PerOptions(record, per_options.load(std::memory_order_relaxed));
+        per_options.store(per, std::memory_order_release);
     }
-    auto* made = new PerOptions(record, written, head);
-    per_options.store(made, std::memory_order_release);
+    // Other counts give other roundings of sums.
+    const bool exactly = record->options.deterministic;
+    const std::vector<std::int64_t> counts = exactly ? threads : per->settled.settle(threads);
+    if (Specializations* found = per->find(counts)) return *found;
+    auto* made =
+        new PerThreads(*record, counts, written, per->per_threads.load(std::memory_order_relaxed));
+    per->per_threads.store(made, std::memory_order_release);
     return made->specializations;
 }
 
@@ -201,7 +240,8 @@ std::shared_ptr<Executable> build(const Surface& surface, const Options& options
     if (!back_end_exists(options, failure)) return nullptr;
     const Program program = compile(*surface.module, signature, options, failure.diagnostics);
     if (failure.diagnostics.has_errors()) return nullptr;
-    std::shared_ptr<Executable> executable = load(program, options, failure.error);
+    std::shared_ptr<Executable> executable;
+    where_it_fits(surface.deep, [&] { executable = load(program, options, failure.error); });
     if (executable == nullptr) failure.source = program.text;
     return executable;
 }
@@ -249,6 +289,18 @@ private:
 
 }  // namespace
 
+bool check_copies(const Surface& surface, const Intake& intake, Arguments arguments) {
+    const auto torn = intake.torn_apart(arguments, surface.written);
+    if (!torn) return true;
+    const auto [first, second] = *torn;
+    const std::string what = first == second ? "elements that lie on each other"
+                                             : "memory in common with " + surface.describe(second);
+    raise_fault(surface, first,
+                {Code::kP556, "is not aligned and has " + what,
+                 "pass aligned arrays: np.require(x, requirements='A') makes an aligned copy"});
+    return false;
+}
+
 const Specialization* specialize(const Surface& surface, Specializations& specializations,
                                  Arguments arguments, bool write_output) {
     if (!check_devices(surface, specializations.options, arguments)) return nullptr;
@@ -259,8 +311,12 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
         const GilReleased released;
         made = specializations.find_or_build(
             arguments,
+            [&](const Signature& signature, const Options& options, Specializations::Failure& f) {
+                return build(surface, options, signature, f);
+            },
             [&](const Signature& signature, Specializations::Failure& f) {
-                return build(surface, specializations.options, signature, f);
+                (void)compile(*surface.module, signature, specializations.options, f.diagnostics);
+                return !f.diagnostics.has_errors();
             },
             failure);
     }
@@ -268,7 +324,6 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
     if (failure.diagnostics.has_errors()) {
         set_python_error(failure.diagnostics, surface.module->sources);
     } else {
-        if (!failure.error.failed()) failure.error.message = "compilation failed without a message";
         if (write_output && !failure.source.empty()) {
             failure.error.help += failure.error.help.empty() ? "" : "; ";
             failure.error.help += "the generated code is in " + written_to_file(failure.source);
@@ -282,6 +337,7 @@ bool print_stages(const Surface& surface, const Options& options, Arguments argu
     std::string text;
     {
         const GilReleased released;
+        const BehindForkGate gate;
         Options traced = options;
         traced.debug_print = true;
         Diagnostics diagnostics;

@@ -5,26 +5,33 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "numpy_api.h"
 #include "parpy/options.h"
 
 namespace parpy {
 
-// Options that compare equal share one record, which lives as long as the process.
+// Options that compare equal but for their thread counts share one record, which lives as long as
+// the process.
 struct OptionsRecord {
-    Options options;         // debug_print is off: it is no part of what is compiled
+    Options options;         // thread counts are 0; debug_print is off: it is not compiled in
     bool automatic = false;  // the user left the choice of the back end to ParPy
 };
 
 // What one OptionsBase object stands for.
 struct ConvertedOptions {
     const OptionsRecord* record = nullptr;  // null: stale
+    std::vector<std::int64_t> threads;      // one per label of the mapping, in its order
     std::uint64_t epoch = 0;
     bool debug = false;                   // print the stages of every compilation
     bool write_output = false;            // keep generated text that does not compile
     std::optional<std::uint64_t> stream;  // opts.stream, a CUstream
 };
+
+// The options of a record with these thread counts.
+Options with_threads(const OptionsRecord& record, std::span<const std::int64_t> threads);
 
 PyTypeObject* options_type();  // made by bind_options
 bool is_options(PyObject* object);

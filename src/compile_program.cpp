@@ -3,8 +3,10 @@
 
 #include "backend/emit.h"
 #include "ir/clone.h"
+#include "ir/depth.h"
 #include "parpy/compile.h"
 #include "pass.h"
+#include "support/deep_stack.h"
 
 namespace parpy {
 namespace {
@@ -36,23 +38,35 @@ Program compile_as(const ir::Module& surface, const Signature& signature, const 
     return program;
 }
 
+// On the stack of the caller.
+Program compile_here(const ir::Module& surface, const Signature& signature, const Options& options,
+                     Diagnostics& diagnostics, const Trace& trace) {
+    if (!options.automatic) return compile_as(surface, signature, options, diagnostics, trace);
+    // Nobody asked for the mapping: where it cannot be carried out, the program goes without.
+    Diagnostics attempt;
+    Program program = compile_as(surface, signature, options, attempt, trace);
+    if (!attempt.has_errors()) {
+        for (const Diagnostic& note : attempt.all())
+            diagnostics.report(note);
+        return program;
+    }
+    Options sequential = options;
+    sequential.automatic = false;
+    return compile_as(surface, signature, sequential, diagnostics, trace);
+}
+
 }  // namespace
 
 Program compile(const ir::Module& surface, const Signature& signature, const Options& options,
                 Diagnostics& diagnostics, const Trace& trace) {
     try {
-        if (!options.automatic) return compile_as(surface, signature, options, diagnostics, trace);
-        // Nobody asked for the mapping: where it cannot be carried out, the program goes without.
-        Diagnostics attempt;
-        Program program = compile_as(surface, signature, options, attempt, trace);
-        if (!attempt.has_errors()) {
-            for (const Diagnostic& note : attempt.all())
-                diagnostics.report(note);
-            return program;
+        if (!ir::nests_deeply(surface)) {
+            return compile_here(surface, signature, options, diagnostics, trace);
         }
-        Options sequential = options;
-        sequential.automatic = false;
-        return compile_as(surface, signature, sequential, diagnostics, trace);
+        Program program;
+        on_deep_stack(
+            [&] { program = compile_here(surface, signature, options, diagnostics, trace); });
+        return program;
     } catch (const std::exception& e) {
         diagnostics.internal({}, std::string("the compiler failed: ") + e.what());
         return {};

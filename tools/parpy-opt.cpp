@@ -502,6 +502,26 @@ bool evaluate_and_print(const Arguments& arguments, const ir::Module& module, ir
     return true;
 }
 
+// What must hold of the text: what the pass in front of the first one leaves behind.
+// Nothing of text that is only parsed and printed.
+std::optional<ir::Profile> input_profile(const Arguments& arguments,
+                                         const std::vector<Pass>& passes) {
+    if (passes.empty()) {
+        return arguments.eval || arguments.emit ? arguments.verify.value_or(ir::Profile::kTyped)
+                                                : arguments.verify;
+    }
+    for (const Backend backend : {arguments.options.backend, Backend::kCpu, Backend::kCuda}) {
+        ir::Profile before = ir::Profile::kSurface;
+        for (const Pass& pass : pipeline(backend)) {
+            if (pass.name == passes[0].name) {
+                return before;
+            }
+            before = pass.after;
+        }
+    }
+    return std::nullopt;
+}
+
 int run(Arguments& arguments) {
     const std::vector<Pass> passes = chosen_passes(arguments);
     std::string text;
@@ -524,11 +544,14 @@ int run(Arguments& arguments) {
         };
     }
     bool ok = ir::parse(text, name, module, diagnostics);
+    if (const auto profile = input_profile(arguments, passes); ok && profile) {
+        ok = ir::verify(module, *profile, diagnostics);
+    }
     if (ok) {
         PassContext context{module, arguments.options, arguments.signature, diagnostics};
         ok = run_passes(context, passes, trace);
     }
-    if (ok && arguments.verify) {
+    if (ok && arguments.verify && !passes.empty()) {
         ok = ir::verify(module, *arguments.verify, diagnostics);
     }
     if (ok && arguments.eval) {

@@ -59,6 +59,7 @@ struct Argument {
     bool read_only = false;
     bool aliased = false;                    // its memory overlaps that of another argument
     std::optional<ir::Placement> placement;  // aliased: how, where it is known
+    bool wide = false;  // integers passed at run time: beyond what legality is reasoned about with
     friend bool operator==(const Argument&, const Argument&) = default;
 };
 

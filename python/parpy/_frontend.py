@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _native
+from ._deep_stack import on_deep_stack, with_deep_stack
 from ._errors import raise_for
 from ._frontend_scope import FunctionScope, Program
 from ._frontend_statements import Statements
@@ -84,6 +85,8 @@ class FunctionFrontend(Statements):
         try:
             self.module.set_body(self.function, self.body(node.body))
         except RecursionError:
+            if not on_deep_stack():
+                raise
             self.error(
                 "P011",
                 node,
@@ -114,6 +117,10 @@ def parse(function: object) -> Surface:
     Raises CompileError, or one of its flavours, with everything found wrong in the function and in
     those it calls.
     """
+    return with_deep_stack(lambda: _parse(function))
+
+
+def _parse(function: object) -> Surface:
     program = Program()
     entry = FunctionFrontend(program, source_of(function), True)
     entry.build()

@@ -178,7 +178,7 @@ class Calls(Expressions):
         return False
 
     def lower_op(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-        operands = [self.lower(argument) for argument in node.args]
+        operands = self.lower_all(node.args)
         return self.module.op(intrinsic.op, operands, self.span(node))
 
     def lower_float_op(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
@@ -205,7 +205,7 @@ class Calls(Expressions):
         return self.module.op("int", [rounded], span)
 
     def lower_fold(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-        return self._fold(node, intrinsic.op, [self.lower(argument) for argument in node.args])
+        return self._fold(node, intrinsic.op, self.lower_all(node.args))
 
     def lower_float_fold(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         operands = [self.python_float(argument) for argument in node.args]
@@ -235,7 +235,7 @@ class Calls(Expressions):
         return self.module.op(intrinsic.op, truths, span)
 
     def lower_clip(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
-        value, low, high = (self.lower(argument) for argument in node.args)
+        value, low, high = self.lower_all(node.args)
         span = self.span(node)
         return self.module.op("minimum", [self.module.op("maximum", [value, low], span), high], span)
 
@@ -390,7 +390,7 @@ class Calls(Expressions):
                 return None
             given[word] = keyword.value
         # Python evaluates the arguments in the order of the call.
-        lowered = {word: self.lower(value) for word, value in given.items()}
+        lowered = dict(zip(given, self.lower_all(list(given.values())), strict=True))
         operands = []
         for parameter in parameters.values():
             if parameter.name in lowered:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from . import _native
-from ._frontend_arrays import Arrays, first_name
+from ._frontend_arrays import Arrays, first_name, string_key
 from ._frontend_scope import describe
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
 
@@ -197,8 +197,32 @@ class Expressions(Arrays):
             chain.append(chain[-1].left)
         result = self.lower(chain[-1].left)
         for part in reversed(chain):
-            result = self.binary(part.op, result, self.lower(part.right), part)
+            left, right = self.in_order(result, part.left, partial(self.lower, part.right))
+            result = self.binary(part.op, left, right, part)
         return result
+
+    def in_order(
+        self, left: _native.Expr, node: ast.expr, make: Callable[[], _native.Expr]
+    ) -> tuple[_native.Expr, _native.Expr]:
+        """`left`, which is `node`, and what `make` makes, evaluated in this order: statements that
+        the second needs in front must not change what the first reads."""
+        before = len(self.out)
+        right = make()
+        if len(self.out) > before and _reads_elements(node):
+            left = self.module.read(self.hold(left, node, before), self.span(node))
+        return left, right
+
+    def lower_all(self, nodes: list[ast.expr]) -> list[_native.Expr]:
+        """`nodes` as values, evaluated from the left."""
+        values: list[_native.Expr] = []
+        for index, node in enumerate(nodes):
+            before = len(self.out)
+            value = self.lower(node)
+            for i in reversed(range(index)) if len(self.out) > before else ():
+                if _reads_elements(nodes[i]):
+                    values[i] = self.module.read(self.hold(values[i], nodes[i], before), self.span(nodes[i]))
+            values.append(value)
+        return values
 
     def binary(self, op: ast.operator, left: _native.Expr, right: _native.Expr, node: ast.expr) -> _native.Expr:
         return self.module.op(BINARY[type(op)], [left, right], self.span(node))
@@ -227,7 +251,7 @@ class Expressions(Arrays):
         text = _COMPARE[type(node.ops[index])]
         before = left()
         if index == len(node.ops) - 1:
-            return self.module.op(text, [before, self.lower(right)], span)
+            return self.module.op(text, [*self.in_order(before, first, lambda: self.lower(right))], span)
         held = isinstance(first, ast.Constant) or (index > 0 and self.has_effects(first))
         if self.has_effects(right) and not held:  # its effects come in front of the statement
             before = self.module.read(self.hold(before, first), span)
@@ -244,11 +268,13 @@ class Expressions(Arrays):
         span = self.span(node)
         return self.module.read(var, span), lambda: self.module.read(var, span)
 
-    def hold(self, value: _native.Expr, node: ast.expr) -> _native.Var:
-        """A temporary with this value, assigned in front of the current statement."""
+    def hold(self, value: _native.Expr, node: ast.expr, at: int | None = None) -> _native.Var:
+        """A temporary with this value, assigned in front of the current statement; `at`: and of all
+        that stands there from this number on."""
         span = self.span(node)
         var = self.temporary(span)
-        self.out.append(self.module.assign(var, value, None, span))
+        place = len(self.out) if at is None else at
+        self.out.insert(place, self.module.assign(var, value, None, span))
         return var
 
     def has_effects(self, node: ast.expr) -> bool:
@@ -342,6 +368,15 @@ class Expressions(Arrays):
 
 def _word(node: ast.BoolOp) -> str:
     return "and" if isinstance(node.op, ast.And) else "or"
+
+
+def _reads_elements(node: ast.expr) -> bool:
+    """Whether `node` may read elements of arrays, directly or in a function that it calls."""
+    parts = list(ast.walk(node))
+    reads = any(
+        isinstance(part, ast.Call) or (isinstance(part, ast.Subscript) and string_key(part) is None) for part in parts
+    )
+    return reads and not any(isinstance(part, ast.Slice) for part in parts)
 
 
 def _is_boolean(node: ast.expr) -> bool:

@@ -15,6 +15,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import NoReturn
 
 from . import _native
+from ._deep_stack import with_deep_stack
 from ._errors import fail
 
 # An indented function is parsed behind this line, which makes its indentation legal.
@@ -63,9 +64,9 @@ def _parse(text: str) -> ast.AST | None:
     """The first statement of `text`; None if it has none or is no Python."""
     try:
         if text[:1] in (" ", "\t"):
-            block = ast.parse(_BLOCK + text).body[0]
+            block = with_deep_stack(lambda: ast.parse(_BLOCK + text)).body[0]
             return block.body[0] if isinstance(block, ast.If) else None
-        body = ast.parse(text).body
+        body = with_deep_stack(lambda: ast.parse(text)).body
         return body[0] if body else None
     except SyntaxError:
         return None

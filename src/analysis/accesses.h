@@ -67,7 +67,7 @@ struct Access {
 
 class Accesses {
 public:
-    // No extent, stride or general integer argument is larger; the dispatcher sees to it.
+    // No extent, stride or general integer argument that is not `wide` is larger.
     static constexpr std::int64_t kLargestParameter = std::int64_t{1} << 47;
 
     explicit Accesses(const ir::Function& entry);

@@ -1,4 +1,4 @@
-// Interval arithmetic, and the fixpoint over the assignments of a function. Variables have one
+// The fixpoint over the assignments of a function. Variables have one
 // range for the whole function, widened to their type's where it keeps growing; conditions narrow
 // it for the statements and operands they guard.
 #include "analysis/intervals.h"
@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/interval_arithmetic.h"
 #include "analysis/uses.h"
 #include "ir/ops.h"
 
@@ -17,117 +18,7 @@ using namespace ir;
 
 namespace {
 
-__extension__ using Wide = __int128;
-
-constexpr Interval kEmpty = {1, 0};
 constexpr Interval kBool = {0, 1};
-
-// The ends as computed without overflow, or everything if the type may wrap them.
-Interval fit(Wide low, Wide high, Scalar scalar) {
-    const Interval type = Interval::of_type(scalar);
-    if (low < type.low || high > type.high) {
-        return type;
-    }
-    return {static_cast<std::int64_t>(low), static_cast<std::int64_t>(high)};
-}
-
-template <class F>
-Interval corners(const Interval& a, const Interval& b, Scalar scalar, F&& f) {
-    const std::array<Wide, 4> values = {f(Wide{a.low}, Wide{b.low}), f(Wide{a.low}, Wide{b.high}),
-                                        f(Wide{a.high}, Wide{b.low}),
-                                        f(Wide{a.high}, Wide{b.high})};
-    return fit(std::ranges::min(values), std::ranges::max(values), scalar);
-}
-
-Wide floor_divide(Wide a, Wide b) {
-    const Wide quotient = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-
-Interval modulo(const Interval& a, const Interval& b, Scalar scalar) {
-    if (b.low <= 0) {
-        return Interval::of_type(scalar);
-    }
-    if (a.low >= 0 && a.high < b.low) {
-        return a;
-    }
-    return {0, a.low >= 0 ? std::min(a.high, b.high - 1) : b.high - 1};
-}
-
-// a & b: between zero and the smallest of the operands known to be non-negative.
-Interval bit_and(const Interval& a, const Interval& b, Scalar scalar) {
-    if (a.low < 0 && b.low < 0) {
-        return Interval::of_type(scalar);
-    }
-    if (a.low < 0 || b.low < 0) {
-        return {0, a.low < 0 ? b.high : a.high};
-    }
-    return {0, std::min(a.high, b.high)};
-}
-
-// The smallest 2^k - 1 that covers `value`.
-std::int64_t ones_above(std::int64_t value) {
-    std::int64_t ones = 0;
-    while (ones < value) {
-        ones = 2 * ones + 1;
-    }
-    return ones;
-}
-
-Interval magnitude(const Interval& a, Scalar scalar) {
-    if (a.low >= 0) {
-        return a;
-    }
-    return fit(a.high < 0 ? -Wide{a.high} : Wide{0}, std::max(-Wide{a.low}, Wide{a.high}), scalar);
-}
-
-Interval arithmetic(Op op, const Interval& a, const Interval& b, Scalar scalar) {
-    switch (op) {
-        case Op::kAdd:
-            return fit(Wide{a.low} + b.low, Wide{a.high} + b.high, scalar);
-        case Op::kSub:
-            return fit(Wide{a.low} - b.high, Wide{a.high} - b.low, scalar);
-        case Op::kMul:
-            return corners(a, b, scalar, [](Wide x, Wide y) { return x * y; });
-        case Op::kFloorDiv:
-            return b.low > 0 ? corners(a, b, scalar, floor_divide) : Interval::of_type(scalar);
-        case Op::kMod:
-            return modulo(a, b, scalar);
-        case Op::kMin:
-        case Op::kMinimum:
-        case Op::kFmin:
-            return {std::min(a.low, b.low), std::min(a.high, b.high)};
-        case Op::kMax:
-        case Op::kMaximum:
-        case Op::kFmax:
-            return {std::max(a.low, b.low), std::max(a.high, b.high)};
-        case Op::kIndex:
-            if (a.low >= 0) {
-                return a;
-            }
-            return hull(
-                fit(Wide{a.low} + b.low, Wide{std::min<std::int64_t>(a.high, -1)} + b.high, scalar),
-                a.high < 0 ? kEmpty : Interval{0, a.high});
-        case Op::kBitAnd:
-            return bit_and(a, b, scalar);
-        case Op::kBitOr:
-        case Op::kBitXor:
-            return a.low >= 0 && b.low >= 0 ? Interval{0, ones_above(std::max(a.high, b.high))}
-                                            : Interval::of_type(scalar);
-        case Op::kShr:
-            return b.low >= 0 && b.high < 8 * size_in_bytes(scalar)
-                       ? corners(
-                             a, b, scalar, [](Wide x, Wide y) { return x >> y; })
-                       : Interval::of_type(scalar);
-        case Op::kShl:
-            return b.low >= 0 && b.high < 8 * size_in_bytes(scalar)
-                       ? corners(
-                             a, b, scalar, [](Wide x, Wide y) { return x * (Wide{1} << y); })
-                       : Interval::of_type(scalar);
-        default:
-            return Interval::of_type(scalar);
-    }
-}
 
 bool is_tracked(const Type& type) {
     return type.is_scalar() && (is_integer(type.scalar) || type.scalar == Scalar::kBool);
@@ -145,95 +36,7 @@ void for_each_extent(const Function& function, F&& fn) {
     }
 }
 
-Op negation(Op comparison) {
-    switch (comparison) {
-        case Op::kEq:
-            return Op::kNe;
-        case Op::kNe:
-            return Op::kEq;
-        case Op::kLt:
-            return Op::kGe;
-        case Op::kLe:
-            return Op::kGt;
-        case Op::kGt:
-            return Op::kLe;
-        default:
-            return Op::kLt;
-    }
-}
-
-Op mirrored(Op comparison) {
-    switch (comparison) {
-        case Op::kLt:
-            return Op::kGt;
-        case Op::kLe:
-            return Op::kGe;
-        case Op::kGt:
-            return Op::kLt;
-        case Op::kGe:
-            return Op::kLe;
-        default:
-            return comparison;
-    }
-}
-
-// The values that `x <op> y` leaves of x.
-Interval restricted(const Interval& x, Op op, const Interval& y) {
-    switch (op) {
-        case Op::kLt:
-            return y.high == Interval::all().low
-                       ? kEmpty
-                       : intersection(x, {Interval::all().low, y.high - 1});
-        case Op::kLe:
-            return intersection(x, {Interval::all().low, y.high});
-        case Op::kGt:
-            return y.low == Interval::all().high
-                       ? kEmpty
-                       : intersection(x, {y.low + 1, Interval::all().high});
-        case Op::kGe:
-            return intersection(x, {y.low, Interval::all().high});
-        case Op::kEq:
-            return intersection(x, y);
-        case Op::kNe: {
-            if (y.low != y.high) {
-                return x;
-            }
-            Interval rest = x;
-            rest.low += rest.low == y.low ? 1 : 0;
-            rest.high -= rest.high == y.low && !rest.empty() ? 1 : 0;
-            return rest;
-        }
-        default:
-            return x;
-    }
-}
-
 }  // namespace
-
-Interval Interval::of_type(Scalar scalar) {
-    if (scalar == Scalar::kBool) {
-        return kBool;
-    }
-    if (!is_integer(scalar) || scalar == Scalar::kU64) {
-        return all();
-    }
-    const int bits = 8 * size_in_bytes(scalar);
-    if (is_unsigned_integer(scalar)) {
-        return {0, (std::int64_t{1} << bits) - 1};
-    }
-    return {all().low >> (64 - bits), all().high >> (64 - bits)};
-}
-
-Interval hull(const Interval& a, const Interval& b) {
-    if (a.empty() || b.empty()) {
-        return a.empty() ? b : a;
-    }
-    return {std::min(a.low, b.low), std::max(a.high, b.high)};
-}
-
-Interval intersection(const Interval& a, const Interval& b) {
-    return {std::max(a.low, b.low), std::min(a.high, b.high)};
-}
 
 class IntervalWalk {
 public:
@@ -406,7 +209,7 @@ private:
                 eval(*index);
             }
         }
-        Interval values = kEmpty;
+        Interval values = kEmptyInterval;
         if (!begin.empty() && !end.empty() && !step.empty()) {
             if (step.high > 0 && end.high > Interval::all().low) {
                 values = hull(values, {begin.low, end.high - 1});
@@ -427,7 +230,7 @@ private:
 
     void set(const Var* var, const Interval& values) {
         if (values.empty()) {
-            result_.of_var_.try_emplace(var, kEmpty);
+            result_.of_var_.try_emplace(var, kEmptyInterval);
             return;
         }
         auto [place, is_new] = result_.of_var_.try_emplace(var, values);
@@ -461,7 +264,7 @@ private:
             }
         }
         const auto found = result_.of_var_.find(var);
-        Interval values = found == result_.of_var_.end() ? kEmpty : found->second;
+        Interval values = found == result_.of_var_.end() ? kEmptyInterval : found->second;
         for (const Fact& fact : facts_) {
             if (fact.var == var) {
                 values = intersection(values, fact.values);
@@ -591,7 +394,7 @@ private:
             return Interval::all();
         }
         if (dead) {
-            return kEmpty;
+            return kEmptyInterval;
         }
         return operation(expr, operands[0], operands[1]);
     }

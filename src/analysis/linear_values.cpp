@@ -214,9 +214,17 @@ Affine LinearValues::variable(const Var* var) {
 
 void LinearValues::make_parameter(const Var* var) {
     Symbol symbol;
+    const Interval type = Interval::of_type(var->type.scalar);
+    if (var->wide) {
+        symbol.kind = Symbol::Kind::kOpaque;
+        symbol.general = true;
+        symbol.low = type.low;
+        symbol.high = type.high;
+        parameters_.emplace(var, make(std::move(symbol)));
+        return;
+    }
     symbol.kind = Symbol::Kind::kParameter;
     symbol.var = var;
-    const Interval type = Interval::of_type(var->type.scalar);
     symbol.low = var->origin.kind == Origin::Kind::kExtent
                      ? 0
                      : std::max(type.low, -Accesses::kLargestParameter);

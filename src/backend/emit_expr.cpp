@@ -457,7 +457,7 @@ Text ExprPrinter::print(const Expr& expr) const {
             }
             return {names_.of(expr.var), Precedence::kPostfix, expr.type.scalar};
         case Op::kLoad:
-            return {element(*expr.var, expr.operands), Precedence::kPostfix, expr.type.scalar};
+            return print_load(expr);
         case Op::kArray:
             return {names_.of(expr.var), Precedence::kPostfix, expr.type.scalar};
         case Op::kExtent: {
@@ -508,6 +508,13 @@ Text ExprPrinter::print_index(const Expr& expr) const {
     const Text n = operand(*expr.operands[1], Precedence::kAssignment);
     counting_ = before;
     return {"index(" + i.text + ", " + n.text + ")", Precedence::kPostfix, common(i.type, n.type)};
+}
+
+// Bytes of the caller's own arrays of bool may be anything.
+Text ExprPrinter::print_load(const Expr& expr) const {
+    const std::string text = element(*expr.var, expr.operands);
+    const bool foreign = expr.type.scalar == Scalar::kBool && expr.var->space == ir::Space::kGlobal;
+    return {foreign ? "truth(" + text + ")" : text, Precedence::kPostfix, expr.type.scalar};
 }
 
 Text ExprPrinter::print_call(const Expr& expr) const {

@@ -63,43 +63,6 @@ double decode(std::uint16_t bits, const NarrowFormat& format) {
     return sign * std::ldexp(significand, exponent - format.mantissa_bits);
 }
 
-template <class I>
-std::int64_t saturate(double value) {
-    if (std::isnan(value)) {
-        return 0;
-    }
-    // The limits as doubles: the upper one of 64-bit types rounds up to a power of two, which is
-    // itself out of range, hence >=.
-    if (value <= static_cast<double>(std::numeric_limits<I>::min())) {
-        return static_cast<std::int64_t>(std::numeric_limits<I>::min());
-    }
-    if (value >= static_cast<double>(std::numeric_limits<I>::max())) {
-        return static_cast<std::int64_t>(std::numeric_limits<I>::max());
-    }
-    return static_cast<std::int64_t>(static_cast<I>(value));
-}
-
-std::int64_t integer_from_double(double value, Scalar to) {
-    switch (to) {
-        case Scalar::kI8:
-            return saturate<std::int8_t>(value);
-        case Scalar::kI16:
-            return saturate<std::int16_t>(value);
-        case Scalar::kI32:
-            return saturate<std::int32_t>(value);
-        case Scalar::kU8:
-            return saturate<std::uint8_t>(value);
-        case Scalar::kU16:
-            return saturate<std::uint16_t>(value);
-        case Scalar::kU32:
-            return saturate<std::uint32_t>(value);
-        case Scalar::kU64:
-            return saturate<std::uint64_t>(value);
-        default:
-            return saturate<std::int64_t>(value);
-    }
-}
-
 std::int64_t wrap(std::int64_t value, Scalar to) {
     switch (to) {
         case Scalar::kI8:
@@ -116,6 +79,34 @@ std::int64_t wrap(std::int64_t value, Scalar to) {
             return static_cast<std::uint32_t>(value);
         default:
             return value;
+    }
+}
+
+// The lowest value of S for what S cannot hold.
+template <class S>
+S whole(double value) {
+    const double top = -static_cast<double>(std::numeric_limits<S>::min());
+    return value >= -top && value < top ? static_cast<S>(value) : std::numeric_limits<S>::min();
+}
+
+// Unsigned: what lies in the upper half is moved to the lower one and back.
+template <class S>
+std::int64_t whole_unsigned(double value) {
+    const double top = -static_cast<double>(std::numeric_limits<S>::min());
+    if (!(value >= top)) return whole<S>(value);
+    return static_cast<std::int64_t>(whole<S>(value - top) ^ std::numeric_limits<S>::min());
+}
+
+std::int64_t integer_from_double(double value, Scalar to) {
+    switch (to) {
+        case Scalar::kI64:
+            return whole<std::int64_t>(value);
+        case Scalar::kU64:
+            return whole_unsigned<std::int64_t>(value);
+        case Scalar::kU32:
+            return wrap(whole_unsigned<std::int32_t>(value), to);
+        default:
+            return wrap(whole<std::int32_t>(value), to);
     }
 }
 

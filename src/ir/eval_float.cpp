@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <numbers>
 
@@ -131,8 +132,11 @@ std::optional<double> elementary(Op op, double x, double y) {
 
 // The neighbour of `x` in the direction of `y` among the values of a 16-bit format.
 double next_narrow(double x, double y, bool half) {
-    if (std::isnan(x) || std::isnan(y) || x == y) {
+    if (std::isnan(x) || std::isnan(y)) {
         return std::isnan(x) ? x : y;
+    }
+    if (x == y) {
+        return half ? x : y;  // one of two zeros, NumPy's choice
     }
     const auto decode = [&](unsigned bits) {
         const auto narrow = static_cast<std::uint16_t>(bits);
@@ -323,6 +327,7 @@ std::complex<T> divide(std::complex<T> a, std::complex<T> b) {
     return {(a.real() * ratio + a.imag()) * scale, (a.imag() * ratio - a.real()) * scale};
 }
 
+// Whole exponents below 100 by multiplication, as NumPy does it.
 template <class T>
 std::complex<T> power(std::complex<T> a, std::complex<T> b) {
     if (b == std::complex<T>()) {
@@ -331,6 +336,23 @@ std::complex<T> power(std::complex<T> a, std::complex<T> b) {
     if (a == std::complex<T>()) {
         constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
         return b.real() > 0 ? std::complex<T>() : std::complex<T>(kNan, kNan);
+    }
+    if (b.imag() == 0 && std::fabs(b.real()) < 100 && std::trunc(b.real()) == b.real()) {
+        const int exponent = static_cast<int>(b.real());
+        if (exponent > 0 && exponent < 4) {
+            const std::complex<T> square = exponent == 1 ? a : multiply(a, a);
+            return exponent == 3 ? multiply(a, square) : square;
+        }
+        std::complex<T> result = {1, 0};
+        for (int left = std::abs(exponent);; a = multiply(a, a)) {
+            if ((left & 1) != 0) {
+                result = multiply(result, a);
+            }
+            left >>= 1;
+            if (left == 0) {
+                return exponent < 0 ? divide(std::complex<T>(1, 0), result) : result;
+            }
+        }
     }
     return std::pow(a, b);
 }

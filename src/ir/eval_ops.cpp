@@ -3,6 +3,7 @@
 #include "ir/eval_ops.h"
 
 #include <array>
+#include <limits>
 #include <numeric>
 #include <type_traits>
 
@@ -139,6 +140,9 @@ std::optional<T> unary(Op op, T a) {
         case Op::kSquare:
             return narrow<T>(wide(a) * wide(a));
         case Op::kReciprocal:
+            // 1 / 0 is infinite, and becomes what that is as an integer.
+            if (a == 0 && std::is_signed_v<T> && sizeof(T) >= 4)
+                return std::numeric_limits<T>::min();
             return a == 1 || is_minus_one(a) ? a : T{0};
         default:
             return std::nullopt;

@@ -17,8 +17,10 @@ namespace parpy::ir {
 [[nodiscard]] std::optional<Constant> evaluate_op(Op op, Scalar operand, Scalar result,
                                                   std::span<const Constant> operands);
 
-// kConvert: as a C cast, but float to integer saturates and NaN gives 0. The Constant may hold any
-// kind of value whatever `from` says, except that `from` tells u64 from i64.
+// kConvert: as a C cast. Float to integer, beyond the range, is what NumPy gives on x86-64: types
+// of up to 16 bits take the low bits of the i32, unsigned ones those of a negative integer, and
+// what is out of range of the i32 or i64 too, and NaN, is the lowest of these. The Constant may
+// hold any kind of value whatever `from` says, except that `from` tells u64 from i64.
 [[nodiscard]] Constant convert_constant(const Constant& value, Scalar from, Scalar to);
 
 // Rounding to the narrow floats (nearest, ties to even; one rounding), and back.

@@ -85,6 +85,7 @@ struct Var {
     bool aliased = false;          // no `restrict`: may overlap another parameter, or is stored to
                                    // by other threads of the kernel
     std::optional<Placement> placement;  // entry parameters that are aliased, where known
+    bool wide = false;                   // integer entry parameters: may have any value of the type
     // A constant known at specialisation: the value of a scalar parameter or of a captured global.
     std::optional<struct Constant> constant_value() const;
     std::shared_ptr<struct Constant> constant;

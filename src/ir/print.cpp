@@ -222,6 +222,7 @@ private:
         }
         out_ += param.written ? " written" : "";
         out_ += param.aliased ? " aliased" : "";
+        out_ += param.wide ? " wide" : "";
         if (param.constant) {
             out_ += " = " + literal(param.type, *param.constant, literals_);
         }

@@ -259,7 +259,8 @@ private:
             s.var == nullptr) {
             return;
         }
-        if (s.step->op == Op::kConst && s.step->constant == Constant{std::int64_t{0}}) {
+        // Before types are inferred it is the mistake of the user, whom inference tells.
+        if (from(Profile::kTyped) && s.step->op == Op::kConst && s.step->constant == Constant{std::int64_t{0}}) {
             fail(s.span, "a loop has step 0");
         }
         if (from(Profile::kTyped)) {
@@ -401,7 +402,7 @@ private:
                     fail(e.span, "a call does not name a function of this module");
                     return false;
                 }
-                if (e.callee->params.size() != e.operands.size()) {
+                if (from(Profile::kTyped) && e.callee->params.size() != e.operands.size()) {
                     fail(e.span, "call of '" + e.callee->name + "' passes " +
                                      std::to_string(e.operands.size()) + " arguments");
                     return false;

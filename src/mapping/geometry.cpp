@@ -163,6 +163,23 @@ Expr* trip_count(Builder& builder, const For& loop) {
     return builder.binary(Op::kMax, builder.unary(Op::kNeg, floor), zero());
 }
 
+Expr* has_iterations(Builder& builder, const For& loop) {
+    const std::optional<std::int64_t> trips = constant_trip_count(loop);
+    if (trips && *trips > 0) return nullptr;
+    const auto step = constant_integer(loop.step);
+    const auto compare = [&](Op op, const Expr* a, Expr* b) {
+        return builder.binary(op, clone(builder.module(), a), b);
+    };
+    const auto before = [&](Op op) {
+        return compare(op, loop.begin, clone(builder.module(), loop.end));
+    };
+    if (step) return before(*step < 0 ? Op::kGt : Op::kLt);
+    const auto toward = [&](Op op) {
+        return compare(op, loop.step, builder.integer(0, loop.step->type.scalar));
+    };
+    return builder.select(toward(Op::kGt), before(Op::kLt), before(Op::kGt));
+}
+
 Expr* iteration_number(Builder& builder, const For& loop) {
     Module& module = builder.module();
     Expr* number = builder.var(loop.var);

@@ -65,6 +65,8 @@ private:
 [[nodiscard]] std::optional<std::int64_t> constant_trip_count(std::int64_t begin, std::int64_t end,
                                                               std::int64_t step);
 [[nodiscard]] ir::Expr* trip_count(ir::Builder& builder, const ir::For& loop);
+// Whether the loop runs at all, as a new expression; null where constants say that it does.
+[[nodiscard]] ir::Expr* has_iterations(ir::Builder& builder, const ir::For& loop);
 // Which iteration the loop's variable stands for, from 0: an expression for use inside the loop.
 [[nodiscard]] ir::Expr* iteration_number(ir::Builder& builder, const ir::For& loop);
 

@@ -246,15 +246,15 @@ private:
     }
 
     // Two conversions in a row, where the first loses nothing. An integer that passes through a
-    // float saturates at the limits of the last type, where it would wrap by itself.
+    // float does not wrap at the limits of the last type, as it would by itself.
     static Expr* fold_conversion(Expr* expr) {
         Expr* inner = expr->operands[0];
         if (inner->op == Op::kConvert) {
             const Scalar from = inner->operands[0]->type.scalar;
             const Scalar through = inner->type.scalar;
             const Scalar to = expr->type.scalar;
-            const bool saturates = is_integer(from) && is_float(through) && is_integer(to);
-            if (embeds(from, through) && (!saturates || embeds(from, to))) {
+            const bool bounded = is_integer(from) && is_float(through) && is_integer(to);
+            if (embeds(from, through) && (!bounded || embeds(from, to))) {
                 expr->operands[0] = inner = inner->operands[0];
             }
         }

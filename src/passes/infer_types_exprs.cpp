@@ -333,6 +333,14 @@ void Typer::walk_test(Expr*& slot) {
 }
 
 // `a or b` is one of its operands, as in Python.
+// One of the two is, or awaits, the result of a function that calls itself: it starts as the type
+// of the other.
+Type Typer::found_so_far(const Operand& a, const Operand& b) const {
+    if (phase_ != Phase::kFind || a.type.is_unknown() == b.type.is_unknown()) return {};
+    const Type& known = a.type.is_unknown() ? b.type : a.type;
+    return known.is_scalar() ? known : Type{};
+}
+
 Operand Typer::walk_logical(Expr*& slot) {
     Expr& expr = *slot;
     const Operand operands[2] = {walk_value(expr.operands[0]), walk_value(expr.operands[1])};
@@ -340,6 +348,7 @@ Operand Typer::walk_logical(Expr*& slot) {
     Operand result;
     result.rank = std::max(a.rank, b.rank);
     if (!a.type.is_scalar() || !b.type.is_scalar()) {
+        result.type = found_so_far(a, b);
         return result;
     }
     if (a.type.scalar == Scalar::kBool && b.type.scalar == Scalar::kBool) {
@@ -371,6 +380,7 @@ Operand Typer::walk_select(Expr*& slot) {
     Operand result;
     result.rank = std::max({rank, a.rank, b.rank});
     if (!a.type.is_scalar() || !b.type.is_scalar()) {
+        result.type = found_so_far(a, b);
         return result;
     }
     result.type = join(a, b);

@@ -110,6 +110,7 @@ private:
     Operand walk_logical(ir::Expr*& slot);
     Operand walk_select(ir::Expr*& slot);
     Operand walk_operation(ir::Expr*& slot);
+    [[nodiscard]] ir::Type found_so_far(const Operand& a, const Operand& b) const;
     bool check_subscripts(const ir::Var* array, const std::vector<ir::Expr*>& indices, Span span);
     bool check_update(const ir::Store& stmt, const ir::Type& result);
     ArgumentKey argument_key(ir::Expr*& slot);

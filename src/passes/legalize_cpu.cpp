@@ -8,6 +8,7 @@
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
+#include "mapping/geometry.h"
 #include "passes/partial_values.h"
 #include "runtime/abi.h"
 
@@ -221,19 +222,12 @@ private:
         loop.mapping.reductions = std::move(kept);
         before.push_back(&loop);
         before.insert(before.end(), after.begin(), after.end());
-        const auto begin = constant_integer(loop.begin);
-        const auto end = constant_integer(loop.end);
-        const auto step = constant_integer(loop.step);
-        const bool runs = begin && end && step && (*step > 0 ? *begin < *end : *begin > *end);
-        if (after.empty() || runs) {
+        Expr* any = after.empty() ? nullptr : has_iterations(b, loop);
+        if (any == nullptr) {
             out.insert(out.end(), before.begin(), before.end());
-            return;
+        } else {  // a loop without iterations must not touch the element, which may not exist
+            out.push_back(b.if_(any, std::move(before)));
         }
-        // A loop without iterations must not touch the element, which may not exist.
-        Expr* from = clone(module_, loop.begin);
-        Expr* to = clone(module_, loop.end);
-        Expr* any = b.binary(step && *step < 0 ? Op::kGt : (step ? Op::kLt : Op::kNe), from, to);
-        out.push_back(b.if_(any, std::move(before)));
     }
 
     // ------------------------------------------------------------ updates

@@ -27,6 +27,7 @@ struct Partial {
     Reduction target;
     Var* value = nullptr;   // each thread's
     Var* memory = nullptr;  // one per block, where several blocks combine
+    Expr* runs = nullptr;   // the element may only be touched if this holds; null: in any case
 };
 
 bool updates(const Stmt& stmt, const Reduction& target) {
@@ -52,7 +53,8 @@ public:
           warps_(warps),
           kernel_(kernel),
           launch_(launch),
-          shape_(shape_of(kernel.body)) {}
+          shape_(shape_of(kernel.body)),
+          ranges_(kernel) {}
 
     void run() {
         if (shape_.block == 1) return;
@@ -94,9 +96,10 @@ private:
         for (const Reduction& target : loop.mapping.reductions) {
             const Scalar type = accumulator_of(target.var->type.scalar);
             Var* value = builder_.scalar(target.var->name + "_partial", type);
-            partials.push_back({target, value, nullptr});
+            partials.push_back({target, value, nullptr, nullptr});
             out.push_back(builder_.assign(value, identity(builder_, target.op, type)));
         }
+        guard(loop, partials, out);
         take_over(loop, partials);
         loop.body = code(loop.body, false);
         out.push_back(&loop);
@@ -109,6 +112,22 @@ private:
             }
         } else {
             combine_grid(static_cast<std::size_t>(level), partials, std::move(rest), out);
+        }
+    }
+
+    // A loop without iterations must not touch an element that may not exist.
+    void guard(const For& loop, std::vector<Partial>& partials, Body& out) {
+        Expr* runs = has_iterations(builder_, loop);
+        if (runs == nullptr) return;
+        Var* kept = nullptr;
+        for (Partial& partial : partials) {
+            const Reduction& target = partial.target;
+            if (target.var->type.is_scalar() || always_exists(ranges_, target)) continue;
+            if (kept == nullptr) {
+                kept = builder_.scalar(loop.var->name + "_runs", Scalar::kBool);
+                out.push_back(builder_.assign(kept, runs));
+            }
+            partial.runs = builder_.var(kept);
         }
     }
 
@@ -210,11 +229,13 @@ private:
         Expr* value =
             builder_.binary(target.op, builder_.convert(old, type), builder_.var(partial.value));
         value = builder_.convert(value, target.var->type.scalar);
+        Stmt* update = nullptr;
         if (array) {
-            out.push_back(builder_.store(target.var, indices_of(target), value));
+            update = builder_.store(target.var, indices_of(target), value);
         } else {
-            out.push_back(builder_.assign(target.var, value));
+            update = builder_.assign(target.var, value);
         }
+        out.push_back(partial.runs == nullptr ? update : builder_.if_(partial.runs, {update}));
     }
 
     std::vector<Expr*> indices_of(const Reduction& target) {
@@ -424,6 +445,7 @@ private:
     Function& kernel_;
     Launch& launch_;
     const KernelShape shape_;
+    const Intervals ranges_;
     std::unordered_map<Scalar, Var*> shared_;
     Var* last_block_ = nullptr;
     Body allocations_;

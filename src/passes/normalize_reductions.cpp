@@ -74,28 +74,11 @@ private:
         Var *part, *touched;
     };
 
-    // Whether the element may be accessed though no iteration updates it.
-    bool in_range(const Reduction& target) const {
-        for (std::size_t i = 0; i < target.indices.size(); ++i) {
-            if (!in_range(*target.indices[i], target.var->dims[i])) return false;
-        }
-        return true;
-    }
-
-    bool in_range(const Expr& index, const Dim& dim) const {
-        if (index.op == Op::kConvert) return in_range(*index.operands[0], dim);
-        if (const auto value = constant_integer(&index)) {
-            return *value >= 0 && (!dim.extent || *value < *dim.extent);
-        }
-        return index.op == Op::kVar && dim.extent &&
-               ranges_.of(index.var).within({0, *dim.extent - 1});
-    }
-
     void move(For& loop, bool on_host, Body& out) {
         Builder b(module_, loop.span);
         std::vector<Moved> moved;
         for (const Reduction& target : loop.mapping.reductions) {
-            if (target.var->type.is_scalar() || in_range(target) ||
+            if (target.var->type.is_scalar() || always_exists(ranges_, target) ||
                 always_updates(loop.body, target)) {
                 continue;
             }

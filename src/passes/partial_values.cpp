@@ -72,6 +72,25 @@ bool ordered(Op op, Scalar type) {
 
 }  // namespace
 
+namespace {
+
+bool in_range(const Intervals& ranges, const Expr& index, const Dim& dim) {
+    if (index.op == Op::kConvert) return in_range(ranges, *index.operands[0], dim);
+    if (const auto value = constant_integer(&index)) {
+        return *value >= 0 && (!dim.extent || *value < *dim.extent);
+    }
+    return index.op == Op::kVar && dim.extent && ranges.of(index.var).within({0, *dim.extent - 1});
+}
+
+}  // namespace
+
+bool always_exists(const Intervals& ranges, const Reduction& target) {
+    for (std::size_t i = 0; i < target.indices.size(); ++i) {
+        if (!in_range(ranges, *target.indices[i], target.var->dims[i])) return false;
+    }
+    return true;
+}
+
 Scalar accumulator_of(Scalar element) {
     return element == Scalar::kF16 || element == Scalar::kBF16 ? Scalar::kF32 : element;
 }

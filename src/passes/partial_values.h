@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/intervals.h"
 #include "ir/builder.h"
 
 namespace parpy {
@@ -16,6 +17,10 @@ namespace parpy {
 // The neutral value of `op`: combining it with x gives x. For min and max of floats that holds of
 // every x but NaN, which they skip (infer_reductions); fmin and fmax start from NaN.
 [[nodiscard]] ir::Expr* identity(ir::Builder& builder, ir::Op op, ir::Scalar type);
+
+// The reduced element exists for sure, whether or not the loop has an iteration that updates it.
+// `ranges` are those of the function that the loop stands in.
+[[nodiscard]] bool always_exists(const Intervals& ranges, const ir::Reduction& target);
 
 // What a update statement inside the loop does to its thread's partial value: as the update, except
 // that the partial values of `-=` add up.

@@ -16,6 +16,7 @@ public:
         param->origin = {Origin::Kind::kArgument, index, 0};
         param->aliased = argument.aliased;
         param->placement = argument.placement;
+        param->wide = argument.wide;
         if (argument.type.is_array()) {
             params_.push_back(param);
             bind_layout(param, argument, index);

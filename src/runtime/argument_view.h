@@ -25,10 +25,13 @@ struct ArgumentView {
     static constexpr std::uint64_t kReadOnly = 1u << 6;
     static constexpr std::uint64_t kOnDevice = 1u << 7;
     // In keys only: the argument overlaps another; its strides follow from its extents; its value,
-    // and the dimensions whose extents and strides, are run-time values (and 0 in the key).
+    // and the dimensions whose extents and strides, are run-time values (and 0 in the key); the key
+    // is of Scope::kShared; the value is larger than kLargestGeneral.
     static constexpr std::uint64_t kAliased = 1u << 8;
     static constexpr std::uint64_t kContiguous = 1u << 9;
     static constexpr std::uint64_t kGeneralValue = 1u << 10;
+    static constexpr std::uint64_t kShared = 1u << 11;
+    static constexpr std::uint64_t kWide = 1u << 12;
     static constexpr int kRankShift = 16;
     static constexpr int kDeviceShift = 24;
     static constexpr int kGeneralExtentsShift = 32;

@@ -9,20 +9,10 @@
 #include <cstddef>
 #include <cstring>
 
+#include "runtime/fork_gate.h"
+
 namespace parpy {
 namespace {
-
-// Scalars whose value is no part of a Signature: always run-time values.
-bool never_fixed(ir::Scalar scalar) {
-    return ir::is_complex(scalar) || scalar == ir::Scalar::kF16 || scalar == ir::Scalar::kBF16;
-}
-
-// An integer scalar that stays a constant of the program however often it changes.
-bool too_large(const ArgumentView& view) {
-    constexpr std::int64_t kLargest = Specializations::kLargestGeneral;
-    const auto value = static_cast<std::int64_t>(view.value);
-    return ir::is_integer(view.scalar()) && (value > kLargest || value < -kLargest);
-}
 
 std::uint64_t hash_words(std::span<const std::uint64_t> words) {
     std::uint64_t hash = words.size();
@@ -37,62 +27,24 @@ bool same_words(std::span<const std::uint64_t> a, std::span<const std::uint64_t>
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
-}  // namespace
-
-Signature make_signature(Arguments arguments, const Generality& generality, std::uint64_t aliased) {
-    Signature signature;
-    signature.reserve(arguments.size());
-    std::vector<ir::Placement> placed;
-    if (aliased != 0) placed = placements(arguments, aliased);
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const ArgumentView& view = arguments[i];
-        const bool fixed = view.is_array() && (aliased & argument_bit(i)) != 0;
-        const Generality::Position general =
-            generality.any && !fixed ? generality.positions[i] : Generality::Position{};
-        Argument& argument = signature.emplace_back();
-        const ir::Scalar scalar = view.scalar();
-        if (!view.is_array()) {
-            argument.type = view.is_weak() ? ir::Type::weak_of(scalar) : ir::Type::of(scalar);
-            if ((general.value && !too_large(view)) || never_fixed(scalar)) continue;
-            if (scalar == ir::Scalar::kF64) {
-                argument.real = std::bit_cast<double>(view.value);
-            } else if (scalar == ir::Scalar::kF32) {
-                argument.real = std::bit_cast<float>(static_cast<std::uint32_t>(view.value));
-            } else {
-                argument.integer = static_cast<std::int64_t>(view.value);
-            }
-            continue;
-        }
-        argument.type = ir::Type::array(scalar, view.rank());
-        argument.read_only = view.read_only();
-        argument.aliased = fixed;
-        if (fixed) argument.placement = placed[i];
-        argument.dims.resize(static_cast<std::size_t>(view.rank()));
-        const std::int64_t size = ir::size_in_bytes(scalar);
-        const bool contiguous = general.extents != 0 && is_contiguous(view);
-        bool known = true;         // the extents of all faster dimensions are
-        std::int64_t product = 1;  // of them
-        for (int d = view.rank() - 1; d >= 0; --d) {
-            Argument::Dim& dim = argument.dims[static_cast<std::size_t>(d)];
-            const bool general_extent = (general.extents >> d & 1) != 0;
-            if (!general_extent) dim.extent = view.extents[d];
-            if (contiguous) {
-                if (known) dim.stride = product;
-            } else if ((general.strides >> d & 1) == 0) {
-                dim.stride = view.strides[d] / size;
-            }
-            known = known && !general_extent;
-            product *= view.extents[d];
-        }
-    }
-    return signature;
+// The same for all calls whose arguments have the same types, ranks and places.
+std::uint64_t hash_types(Arguments arguments) {
+    std::uint64_t hash = arguments.size();
+    for (const ArgumentView& view : arguments)
+        hash = (hash + view.header) * 0x9E3779B97F4A7C15u;
+    return hash;
 }
+
+}  // namespace
 
 // ---------------------------------------------------------------- one specialisation
 
 Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments arguments,
-                               bool fixed)
-    : executable_(std::move(executable)), written_(arguments.size(), false), fixed_(fixed) {
+                               std::uint64_t aliased, bool fixed, Scope scope)
+    : executable_(std::move(executable)),
+      written_(arguments.size(), false),
+      fixed_(fixed),
+      scope_(scope) {
     for (const Slot& slot : executable_->program.slots) {
         const ArgumentView& view = arguments[slot.argument];
         Item item;
@@ -118,17 +70,21 @@ Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments
         }
         recipe_.push_back(item);
     }
+    // A shared program was compiled for the overlap of these, whatever it is.
+    const auto free = [&](std::uint32_t i) {
+        return scope == Scope::kShared && (aliased & argument_bit(i)) != 0;
+    };
     for (std::uint32_t i = 0; i < arguments.size(); ++i) {
         for (std::uint32_t j = 0; j < i; ++j) {
             if (arguments[i].is_array() && arguments[j].is_array() &&
-                (written_[i] || written_[j])) {
+                (written_[i] || written_[j]) && !(free(i) && free(j))) {
                 exclusive_.emplace_back(j, i);
             }
         }
     }
     if (!fixed_) {
         for (std::uint32_t i = 0; i < arguments.size(); ++i) {
-            if (arguments[i].is_array() && written_[i]) spread_.push_back(i);
+            if (arguments[i].is_array() && written_[i] && !free(i)) spread_.push_back(i);
         }
     }
     if (fixed_) {
@@ -179,6 +135,7 @@ bool Specialization::overlap(Arguments arguments) const {
 }
 
 bool Specialization::accepts(Arguments arguments) const {
+    if (scope_ == Scope::kShared) return true;
     const auto holds = [&](const ArgumentBound& bound) {
         __extension__ __int128 sum = bound.constant;
         for (const ArgumentBound::Term& term : bound.terms) {
@@ -195,94 +152,6 @@ bool Specialization::accepts(Arguments arguments) const {
         return std::any_of(alternatives.begin(), alternatives.end(), holds);
     });
 }
-
-// ---------------------------------------------------------------- keys
-
-Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliased) {
-    words_ = inline_.data();
-    std::vector<ir::Placement> placed;
-    if (aliased != 0) placed = placements(arguments, aliased);
-    std::size_t most = 2 * placed.size();
-    for (const ArgumentView& view : arguments)
-        most += 2 + 2 * static_cast<std::size_t>(view.rank());
-    if (most > kInline) {
-        heap_.resize(most);
-        words_ = heap_.data();
-    }
-    std::uint64_t* word = words_;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const ArgumentView& view = arguments[i];
-        std::uint64_t* header = word++;
-        *header = view.header;
-        if (!view.is_array()) {
-            const bool general =
-                never_fixed(view.scalar()) ||
-                (generality.any && generality.positions[i].value && !too_large(view));
-            if (general) *header |= ArgumentView::kGeneralValue;
-            *word++ = general ? 0 : view.value;
-            continue;
-        }
-        const bool fixed = (aliased & argument_bit(i)) != 0;
-        if (fixed) {
-            *header |= ArgumentView::kAliased;
-            *word++ = placed[i].group;
-            *word++ = static_cast<std::uint64_t>(placed[i].offset);
-        }
-        const auto rank = static_cast<std::size_t>(view.rank());
-        for (std::size_t d = 0; d < rank; ++d) {
-            word[d] = static_cast<std::uint64_t>(view.extents[d]);
-            word[rank + d] = static_cast<std::uint64_t>(view.strides[d]);
-        }
-        if (generality.any && !fixed && generality.positions[i].any()) {
-            const Generality::Position& general = generality.positions[i];
-            const unsigned dims = (1u << rank) - 1;
-            const unsigned extents = general.extents & dims;
-            unsigned strides = general.strides & dims;
-            if (extents != 0 && is_contiguous(view)) {
-                *header |= ArgumentView::kContiguous;
-                strides = dims;
-            }
-            *header |= std::uint64_t{extents} << ArgumentView::kGeneralExtentsShift;
-            *header |= std::uint64_t{strides} << ArgumentView::kGeneralStridesShift;
-            for (std::size_t d = 0; d < rank; ++d) {
-                if ((extents >> d & 1) != 0) word[d] = 0;
-                if ((strides >> d & 1) != 0) word[rank + d] = 0;
-            }
-        }
-        word += 2 * rank;
-    }
-    size_ = static_cast<std::size_t>(word - words_);
-}
-
-namespace {
-
-// Whether what is compiled under `key` runs these arguments, told without building their own key.
-// Says no where extents or strides are general.
-bool answers(std::span<const std::uint64_t> key, Arguments arguments) {
-    const std::uint64_t* word = key.data();
-    for (const ArgumentView& view : arguments) {
-        const std::uint64_t header = *word++;
-        if (!view.is_array()) {
-            const bool same = view.header == header && view.value == *word;
-            const bool general = (view.header | ArgumentView::kGeneralValue) == header;
-            if (!same && (!general || too_large(view))) return false;
-            ++word;
-            continue;
-        }
-        if (view.header != header) return false;
-        const auto rank = static_cast<std::size_t>(view.rank());
-        for (std::size_t d = 0; d < rank; ++d) {
-            if (word[d] != static_cast<std::uint64_t>(view.extents[d]) ||
-                word[rank + d] != static_cast<std::uint64_t>(view.strides[d])) {
-                return false;
-            }
-        }
-        word += 2 * rank;
-    }
-    return true;
-}
-
-}  // namespace
 
 // ---------------------------------------------------------------- the table
 
@@ -310,7 +179,6 @@ struct Specializations::Pending {
     std::vector<std::uint64_t> key;
     bool done = false;
     Failure failure;
-    bool failed = false;
 };
 
 Specializations::Specializations(Options o, std::uint64_t written)
@@ -319,6 +187,11 @@ Specializations::Specializations(Options o, std::uint64_t written)
 }
 
 Specializations::~Specializations() = default;
+
+void Specializations::publish(Generality generality) {
+    made_.clear();
+    publish(std::move(generality), state_.load(std::memory_order_relaxed)->capacity);
+}
 
 void Specializations::publish(Generality generality, std::size_t capacity) {
     auto state = std::make_unique<State>();
@@ -357,13 +230,13 @@ const Specialization* Specializations::find(const State& state, Arguments argume
         return entry->value->accepts(arguments) ? entry->value.get() : find_fixed(state, arguments);
     }
     const std::uint64_t aliased = overlapping(arguments, written_);
-    if (aliased == 0) return nullptr;
-    const Key aliased_key(arguments, state.generality, aliased);
-    entry = look_up(state, aliased_key.words());
-    if (entry == nullptr || entry->value->accepts(arguments)) {
-        return entry != nullptr ? entry->value.get() : nullptr;
+    if (aliased != 0) {
+        const Key aliased_key(arguments, state.generality, aliased);
+        entry = look_up(state, aliased_key.words());
+        if (entry != nullptr && entry->value->accepts(arguments)) return entry->value.get();
+        if (entry != nullptr) return find_fixed(state, arguments);
     }
-    return find_fixed(state, arguments);
+    return remembers_.load(std::memory_order_relaxed) ? find_fixed(state, arguments) : nullptr;
 }
 
 const Specialization* Specializations::find_fixed(const State& state, Arguments arguments) const {
@@ -392,48 +265,19 @@ void Specializations::insert(std::span<const std::uint64_t> key,
     }
 }
 
-// Notes the values of a call that has no specialisation yet. True if a value became a run-time one.
+// Makes run-time values of what keeps changing; true if there was something. The call has no
+// specialisation yet.
 bool Specializations::generalize(Arguments arguments) {
-    const auto changes = [](auto& values, auto value) {
-        if (values.size() > kDistinctValues) return false;
-        if (std::find(values.begin(), values.end(), value) != values.end()) return false;
-        values.push_back(value);
-        return values.size() > kDistinctValues;
-    };
-    if (history_.size() < arguments.size()) history_.resize(arguments.size());
     Generality generality = state_.load(std::memory_order_relaxed)->generality;
-    generality.positions.resize(arguments.size());
-    bool changed = false;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const ArgumentView& view = arguments[i];
-        History& history = history_[i];
-        Generality::Position& position = generality.positions[i];
-        if (!view.is_array()) {
-            if (view.scalar() == ir::Scalar::kBool || never_fixed(view.scalar())) continue;
-            if (changes(history.values, view.value)) position.value = changed = true;
-            continue;
-        }
-        const auto rank = static_cast<std::size_t>(view.rank());
-        if (history.extents.size() < rank) {
-            history.extents.resize(rank);
-            history.strides.resize(rank);
-        }
-        const bool contiguous = is_contiguous(view);
-        for (std::size_t d = 0; d < rank; ++d) {
-            if (changes(history.extents[d], view.extents[d])) {
-                position.extents = static_cast<std::uint16_t>(position.extents | 1u << d);
-                changed = true;
-            }
-            if (!contiguous && changes(history.strides[d], view.strides[d])) {
-                position.strides = static_cast<std::uint16_t>(position.strides | 1u << d);
-                changed = true;
-            }
-        }
-    }
-    if (!changed) return false;
-    generality.any = true;
-    publish(std::move(generality), state_.load(std::memory_order_relaxed)->capacity);
-    return true;
+    const bool changed = history_.note(arguments, generality) ||
+                         (crowded(arguments) && history_.generalize_all(generality));
+    if (changed) publish(std::move(generality));
+    return changed;
+}
+
+bool Specializations::crowded(Arguments arguments) const {
+    const auto made = made_.find(hash_types(arguments));
+    return made != made_.end() && made->second >= kMostOwn;
 }
 
 namespace {
@@ -447,74 +291,119 @@ bool needs_sizes(const Specializations::Failure& failure) {
 }  // namespace
 
 const Specialization* Specializations::find_or_build(Arguments arguments, const Build& build,
-                                                     Failure& failure) {
+                                                     const Check& check, Failure& failure) {
+    const BehindForkGate gate;
     std::unique_lock lock(mutex_);
-    for (;;) {
+    while (!failure.failed()) {
         const State& state = *state_.load(std::memory_order_relaxed);
         if (const Specialization* found = find(state, arguments)) return found;
         if (!fixed_ && generalize(arguments)) continue;
 
         const std::uint64_t aliased = overlapping(arguments, written_);
-        // What the general program does not accept is compiled for its own values.
-        const Generality none;
-        const Entry* general = look_up(state, Key(arguments, state.generality, aliased).words());
-        const Generality& generality = general != nullptr ? none : state.generality;
-        const Key key(arguments, generality, aliased);
-        const auto same = [&](const auto& other) { return same_words(other->key, key.words()); };
-        if (auto other = std::find_if(pending_.begin(), pending_.end(), same);
-            other != pending_.end()) {
-            const std::shared_ptr<Pending> pending = *other;
-            built_.wait(lock, [&] { return pending->done; });
-            if (pending->failed) {
-                failure = pending->failure;
-                return nullptr;
-            }
-            continue;
-        }
-
-        auto pending = std::make_shared<Pending>();
-        pending->key.assign(key.words().begin(), key.words().end());
-        pending_.push_back(pending);
-        ++builds_;
-        lock.unlock();
+        const Key general(arguments, state.generality, aliased);
+        const bool refused = look_up(state, general.words()) != nullptr;
+        const bool special = refused || aliased != 0;
         std::shared_ptr<const Specialization> made;
-        try {
-            const Signature signature = make_signature(arguments, generality, aliased);
-            if (auto executable = build(signature, failure)) {
-                const auto& positions = generality.positions;
-                const bool fixed =
-                    std::none_of(positions.begin(), positions.end(),
-                                 [](const auto& position) { return position.any(); });
-                made = std::make_shared<Specialization>(std::move(executable), arguments, fixed);
-            }
-        } catch (const std::exception& fault) {
-            failure.error = {Code::kP900, fault.what(), {}};
-        }
-        lock.lock();
-        std::erase(pending_, pending);
-        pending->done = true;
-        if (made == nullptr && state.generality.any && needs_sizes(failure)) {
-            // What is known of the sizes is needed after all: this function stays specialised.
-            failure = {};
-            fixed_ = true;
-            publish({}, state_.load(std::memory_order_relaxed)->capacity);
-            built_.notify_all();
-            continue;
-        }
-        pending->failed = made == nullptr;
-        if (made == nullptr) {
-            pending->failure = failure;
+        if (sharing_ && special && crowded(arguments)) {
+            made = share(arguments, aliased, build, check, failure, lock);
         } else {
-            if (aliased != 0 && !generality.any && !made->overlap(arguments)) {
-                // Only arrays that are not written overlap: the plain key is answered by it too.
-                insert(Key(arguments, generality, 0).words(), made);
-            }
-            insert(key.words(), made);
+            // What the general program does not accept is compiled for its own values.
+            made = make(arguments, refused ? Generality{} : state.generality, aliased, Scope::kOwn,
+                        build, failure, lock);
         }
-        built_.notify_all();
-        if (made != nullptr && generality.any && !made->accepts(arguments)) continue;
-        return made.get();
+        if (made != nullptr && made->accepts(arguments)) return made.get();
     }
+    return nullptr;
+}
+
+std::shared_ptr<const Specialization> Specializations::share(Arguments arguments,
+                                                             std::uint64_t aliased,
+                                                             const Build& build, const Check& check,
+                                                             Failure& failure,
+                                                             std::unique_lock<std::mutex>& lock) {
+    lock.unlock();
+    const bool allowed = check(make_signature(arguments, {}, aliased), failure);
+    lock.lock();
+    if (!allowed) return nullptr;
+    const Generality generality = state_.load(std::memory_order_relaxed)->generality;
+    auto made = make(arguments, generality, aliased, Scope::kShared, build, failure, lock);
+    if (failure.failed()) {  // then not: such calls have programs of their own
+        failure = {};
+        sharing_ = false;
+    }
+    if (made != nullptr && entries_.size() < kMostRemembered) {
+        remembers_.store(true, std::memory_order_relaxed);
+        insert(Key(arguments, {}, aliased).words(), made);
+    }
+    return made;
+}
+
+std::shared_ptr<const Specialization> Specializations::make(Arguments arguments,
+                                                            const Generality& generality,
+                                                            std::uint64_t aliased, Scope scope,
+                                                            const Build& build, Failure& failure,
+                                                            std::unique_lock<std::mutex>& lock) {
+    const Key key(arguments, generality, aliased, scope);
+    if (const Entry* known = look_up(*state_.load(std::memory_order_relaxed), key.words())) {
+        return known->value;
+    }
+    const auto same = [&](const auto& other) { return same_words(other->key, key.words()); };
+    if (auto other = std::find_if(pending_.begin(), pending_.end(), same);
+        other != pending_.end()) {
+        const std::shared_ptr<Pending> pending = *other;
+        built_.wait(lock, [&] { return pending->done; });
+        failure = pending->failure;
+        return nullptr;
+    }
+
+    auto pending = std::make_shared<Pending>();
+    pending->key.assign(key.words().begin(), key.words().end());
+    pending_.push_back(pending);
+    ++builds_;
+    if (scope == Scope::kOwn) ++made_[hash_types(arguments)];
+    lock.unlock();
+    std::shared_ptr<const Specialization> made;
+    try {
+        Options chosen = options;
+        if (scope == Scope::kShared) {
+            chosen.legality = Legality::kTrust;  // each call is checked
+            chosen.automatic = false;            // what is proved depends on the call
+        }
+        const Signature signature = make_signature(arguments, generality, aliased, scope);
+        if (auto executable = build(signature, chosen, failure)) {
+            const bool fixed =
+                scope == Scope::kOwn &&
+                std::none_of(generality.positions.begin(), generality.positions.end(),
+                             [](const auto& position) { return position.any(); });
+            made = std::make_shared<Specialization>(std::move(executable), arguments, aliased,
+                                                    fixed, scope);
+        }
+    } catch (const std::exception& fault) {
+        failure.error = {Code::kP900, fault.what(), {}};
+    }
+    lock.lock();
+    std::erase(pending_, pending);
+    pending->done = true;
+    if (made == nullptr && scope == Scope::kOwn && generality.any && needs_sizes(failure)) {
+        // What is known of the sizes is needed after all: it stays part of what is compiled for.
+        failure = {};
+        history_.pin(generality, proved_);
+        fixed_ = generality == proved_;
+        publish(fixed_ ? Generality{} : proved_);
+    } else if (made == nullptr && !failure.failed()) {
+        failure.error.message = "compilation failed without a message";
+    }
+    pending->failure = failure;
+    if (made != nullptr) {
+        if (scope == Scope::kOwn && generality.any) proved_ = generality;
+        if (aliased != 0 && !generality.any && !made->overlap(arguments)) {
+            // Only arrays that are not written overlap: the plain key is answered by it too.
+            insert(Key(arguments, generality, 0).words(), made);
+        }
+        insert(key.words(), made);
+    }
+    built_.notify_all();
+    return made;
 }
 
 Specializations::Info Specializations::info() const {

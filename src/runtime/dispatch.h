@@ -1,12 +1,15 @@
-// From the arguments of a call to compiled code: the key of a specialisation, the table that finds
-// it, the policy that generalises what keeps changing, and the filling of run-time slots. Knows
-// nothing of Python: the bindings hand in ArgumentViews and a function that compiles. One
-// Specializations object serves one function under one set of options. Readers take no lock;
-// writers hold one mutex, and of several threads that need the same key one compiles while the
-// others wait.
+// From the arguments of a call to compiled code: the table of specialisations, and the filling of
+// run-time slots. Knows nothing of Python: the bindings hand in ArgumentViews and functions that
+// compile. One Specializations object serves one function under one set of options. Readers take no
+// lock; writers hold one mutex, and of several threads that need the same key one compiles while
+// the others wait.
+//
+// The number of programs stays bounded however arguments change. What keeps changing becomes a
+// run-time value (generality.h). Calls that the general program cannot answer for, because it is
+// not known to be legal for their values, have a program of their own each, up to a number; beyond
+// it they are checked one by one and share one (Scope::kShared).
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -15,37 +18,22 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "parpy/options.h"
+#include "runtime/dispatch_key.h"
 #include "runtime/executable.h"
-#include "runtime/overlap.h"
 #include "support/diagnostic.h"
 
 namespace parpy {
 
-// Which parts of each argument are run-time values, per position.
-struct Generality {
-    struct Position {
-        bool value = false;         // a scalar's value
-        std::uint16_t extents = 0;  // bit per dimension
-        std::uint16_t strides = 0;
-        [[nodiscard]] bool any() const { return value || extents != 0 || strides != 0; }
-        friend bool operator==(const Position&, const Position&) = default;
-    };
-    std::vector<Position> positions;
-    bool any = false;
-};
-
-// What is compiled for the arguments: values where they are fixed, nothing where they are general.
-// `aliased` has a bit per argument; of those everything is fixed, down to where they lie.
-[[nodiscard]] Signature make_signature(Arguments arguments, const Generality& generality,
-                                       std::uint64_t aliased);
-
 // A program ready to run and how its slots are filled.
 class Specialization {
 public:
-    Specialization(std::shared_ptr<Executable> executable, Arguments arguments, bool fixed);
+    // `aliased`: the arguments compiled as overlapping. `fixed`: nothing of them is general.
+    Specialization(std::shared_ptr<Executable> executable, Arguments arguments,
+                   std::uint64_t aliased, bool fixed, Scope scope);
 
     // The slots in order. `pointers`, if given, replaces the data pointers, one per argument.
     void fill(Arguments arguments, std::uint64_t* slots, void* const* pointers = nullptr) const;
@@ -79,30 +67,16 @@ private:
     std::vector<std::uint32_t> spread_;  // written arrays with run-time strides
     std::vector<ByteRange> ranges_;      // fixed shapes: of each argument; else empty
     bool fixed_ = true;
-};
-
-// What a call is looked up by: per argument its header, then its value, or its extents and strides.
-class Key {
-public:
-    Key(Arguments arguments, const Generality& generality, std::uint64_t aliased);
-    Key(const Key&) = delete;
-    Key& operator=(const Key&) = delete;
-    [[nodiscard]] std::span<const std::uint64_t> words() const { return {words_, size_}; }
-
-private:
-    static constexpr std::size_t kInline = 120;
-    std::uint64_t* words_ = nullptr;
-    std::size_t size_ = 0;
-    std::array<std::uint64_t, kInline> inline_;  // not initialised
-    std::vector<std::uint64_t> heap_;
+    Scope scope_;
 };
 
 class Specializations {
 public:
-    // Distinct values a scalar, extent or stride may take before it becomes a run-time argument.
-    static constexpr std::size_t kDistinctValues = 3;
-    // Integers beyond this are never run-time arguments: that is what legality is proved for.
-    static constexpr std::int64_t kLargestGeneral = std::int64_t{1} << 47;
+    // Programs for arguments of the same types under one Generality: more than one call in this
+    // many is not worth a program of its own.
+    static constexpr std::size_t kMostOwn = 16;
+    // Calls that share a program are remembered as checked up to this many.
+    static constexpr std::size_t kMostRemembered = 4096;
 
     // `written`: the arguments that the function may store to.
     Specializations(Options options, std::uint64_t written);
@@ -119,12 +93,17 @@ public:
         Diagnostics diagnostics;
         RuntimeError error;
         std::string source;  // the generated text, where `error` is about it
+        [[nodiscard]] bool failed() const { return diagnostics.has_errors() || error.failed(); }
     };
-    // Makes an executable for a signature, or reports why not.
-    using Build = std::function<std::shared_ptr<Executable>(const Signature&, Failure&)>;
-    // find(), else builds and inserts. nullptr and `failure` set if the build failed.
+    // Makes an executable for a signature under options, or reports why not.
+    using Build =
+        std::function<std::shared_ptr<Executable>(const Signature&, const Options&, Failure&)>;
+    // Whether the function may be compiled for a signature; reports why not.
+    using Check = std::function<bool(const Signature&, Failure&)>;
+    // find(), else builds and inserts. nullptr and `failure` set if the call is refused or the
+    // build failed.
     [[nodiscard]] const Specialization* find_or_build(Arguments arguments, const Build& build,
-                                                      Failure& failure);
+                                                      const Check& check, Failure& failure);
 
     struct Info {
         std::size_t specializations = 0;
@@ -146,10 +125,26 @@ private:
     [[nodiscard]] const Specialization* find_fixed(const State& state, Arguments arguments) const;
     void insert(std::span<const std::uint64_t> key, std::shared_ptr<const Specialization> value);
     void publish(Generality generality, std::size_t capacity);
+    void publish(Generality generality);  // with the capacity as it is
     [[nodiscard]] bool generalize(Arguments arguments);
+    // Too many programs were made for such arguments.
+    [[nodiscard]] bool crowded(Arguments arguments) const;
+    // The program for a call that shares one, after a check of the call. nullptr without a failure:
+    // try again.
+    std::shared_ptr<const Specialization> share(Arguments arguments, std::uint64_t aliased,
+                                                const Build& build, const Check& check,
+                                                Failure& failure,
+                                                std::unique_lock<std::mutex>& lock);
+    // Builds and inserts, or waits for the thread that does so for the same key. nullptr without a
+    // failure: try again.
+    std::shared_ptr<const Specialization> make(Arguments arguments, const Generality& generality,
+                                               std::uint64_t aliased, Scope scope,
+                                               const Build& build, Failure& failure,
+                                               std::unique_lock<std::mutex>& lock);
 
     std::atomic<const State*> state_;
     mutable std::atomic<const Entry*> recent_{nullptr};
+    std::atomic<bool> remembers_{false};  // some calls that share a program
 
     mutable std::mutex mutex_;  // guards all below
     std::condition_variable built_;
@@ -157,13 +152,12 @@ private:
         states_;  // the current one last; readers may hold any
     std::vector<std::unique_ptr<const Entry>> entries_;
     std::vector<std::shared_ptr<Pending>> pending_;
-    // Per position: distinct values seen of the scalar, of each extent, of each stride.
-    struct History {
-        std::vector<std::uint64_t> values;
-        std::vector<std::vector<std::int64_t>> extents, strides;
-    };
-    std::vector<History> history_;
+    ArgumentHistory history_;
+    Generality proved_;   // the last one that a program was made under
     bool fixed_ = false;  // nothing is generalised
+    bool sharing_ = true;
+    // Programs made under the current Generality, by the types of their arguments.
+    std::unordered_map<std::uint64_t, std::size_t> made_;
     std::size_t builds_ = 0;
 };
 

@@ -25,15 +25,12 @@ namespace {
 constexpr double kChunkWork = 25'000;
 constexpr std::int64_t kChunksPerWorker = 4;
 
+std::atomic<bool> workers_exist{false};
 std::atomic<bool> workers_lost{false};  // we are a fork of a process that had workers
 
-void note_workers_exist() {
-    static std::once_flag once;
-    std::call_once(once, [] {
-        pthread_atfork(nullptr, nullptr,
-                       [] { workers_lost.store(true, std::memory_order_relaxed); });
-    });
-}
+[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, [] {
+    if (workers_exist.load(std::memory_order_relaxed)) workers_lost.store(true);
+});
 
 using Body = void (*)(void*, std::int64_t, std::int64_t, std::int64_t);
 
@@ -56,12 +53,19 @@ std::int64_t processor_count() {
     return count;
 }
 
+// In a fork TBB's own locks may be held by threads that are gone.
+struct LeaveLost {
+    void operator()(tbb::task_arena* arena) const {
+        if (!workers_lost.load(std::memory_order_relaxed)) delete arena;
+    }
+};
+
 // An arena of at most `workers` threads; each calling thread keeps the one it used last.
 tbb::task_arena& bounded_arena(std::int64_t workers) {
-    static thread_local std::unique_ptr<tbb::task_arena> arena;
+    static thread_local std::unique_ptr<tbb::task_arena, LeaveLost> arena;
     static thread_local std::int64_t size = 0;
     if (!arena || size != workers) {
-        arena = std::make_unique<tbb::task_arena>(static_cast<int>(workers));
+        arena.reset(new tbb::task_arena(static_cast<int>(workers)));
         size = workers;
     }
     return *arena;
@@ -89,7 +93,7 @@ void run_chunks(const Split& split, std::int64_t max_workers, Body body, void* f
         }
         return;
     }
-    note_workers_exist();
+    workers_exist.store(true, std::memory_order_relaxed);
     if (workers == processor_count()) {
         run_in_arena(split, body, frame);
     } else {
@@ -112,7 +116,7 @@ void warm_workers() {
     if (worker_count() < 2 || workers_lost.load(std::memory_order_relaxed)) return;
     static std::once_flag once;
     std::call_once(once, [] {
-        note_workers_exist();
+        workers_exist.store(true, std::memory_order_relaxed);
         tbb::task_arena(static_cast<int>(worker_count())).enqueue([] {});
     });
 }

@@ -11,6 +11,7 @@ import linecache
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def edge_values(dtype: str) -> np.ndarray:
             float(info.eps),
         ]
         return np.array(values, dtype=kind)
-    real = [-13.0, -1.0, -0.0, 0.0, 0.5, 4.0]
+    real = [-13.0, -1.0, -0.0, 0.0, 0.5, 4.0, np.inf]
     return np.array([complex(a, b) for a in real for b in real], dtype=kind)
 
 
@@ -107,6 +108,17 @@ def _not_both_zero(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _nonnegative_exponent(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return y >= 0
+
+
+def _as_arrays(x: np.ndarray) -> np.ndarray:
+    """What NumPy's scalar loops and its vector loops convert alike, to uint32 above all."""
+    finite = np.isfinite(x) | (x.dtype != np.float16)
+    return finite & (~(np.abs(x.astype(np.float64)) >= 2**31) | (x > 0))
+
+
+def _power(x: np.ndarray, exponent: int) -> np.ndarray:
+    """By the ufunc: ** of an array and a Python number takes short cuts that a number does not."""
+    return np.power(x, np.full_like(x, exponent))
 
 
 def cases() -> Iterator[Case]:
@@ -175,6 +187,8 @@ def cases() -> Iterator[Case]:
                 defined=_nonnegative_exponent,
             )
             yield Case("gcd", "np.gcd(x[i], y[i])", two, np.gcd)
+            yield Case("lcm", "np.lcm(x[i], y[i])", two, np.lcm)
+            yield Case("reciprocal", "np.reciprocal(x[i])", (dtype,), np.reciprocal)
     for name, symbol in [("and", "and"), ("or", "or")]:
         combine = {"and": np.logical_and, "or": np.logical_or}[name]
         yield Case(
@@ -195,8 +209,9 @@ def cases() -> Iterator[Case]:
         yield Case("copysign", "np.copysign(x[i], y[i])", (dtype, dtype), np.copysign)
         yield Case("fmin", "np.fmin(x[i], y[i])", (dtype, dtype), np.fmin, defined=_not_both_zero)
         yield Case("fmax", "np.fmax(x[i], y[i])", (dtype, dtype), np.fmax, defined=_not_both_zero)
-        if dtype != "float16":
-            yield Case("nextafter", "np.nextafter(x[i], y[i])", (dtype, dtype), np.nextafter)
+        yield Case("nextafter", "np.nextafter(x[i], y[i])", (dtype, dtype), np.nextafter)
+        for to in INTEGERS:
+            yield Case(f"to_{to}", f"np.{to}(x[i])", (dtype,), partial(np.ndarray.astype, dtype=to), defined=_as_arrays)
         for name, ulp in [
             ("exp", 2),
             ("exp2", 2),
@@ -236,6 +251,8 @@ def cases() -> Iterator[Case]:
             yield Case(name, f"np.{name}(x[i])", (dtype,), getattr(np, name), ulp=8)
         yield Case("div", "x[i] / y[i]", (dtype, dtype), np.divide, ulp=8)
         yield Case("pow", "x[i] ** y[i]", (dtype, dtype), np.power, ulp=200)
+        for exponent in (1, 2, 3, 5, -1, -2):
+            yield Case(f"pow_{exponent}", f"x[i] ** {exponent}", (dtype,), partial(_power, exponent=exponent), ulp=200)
 
 
 def ulps_apart(got: np.ndarray, want: np.ndarray) -> np.ndarray:

@@ -104,17 +104,50 @@ def test_interrupts_are_no_missing_protocol():
 
 
 def test_an_unaligned_array_passed_twice_is_one_array():
-    @parpy.jit
-    def fill(a, b):
-        for i in range(len(a)):
-            a[i] = 5.0
-        for i in range(2):
-            b[i] = -1.0
-
     x = np.zeros(33, np.uint8)[1:].view(np.float64)
     assert not x.flags.aligned
-    fill(x, x, opts=CPU)
+    both(x, x, opts=CPU)
     assert x.tolist() == [-1, -1, 5, 5]
+
+
+def test_two_views_of_the_same_unaligned_memory_are_one_array():
+    raw = np.zeros(33, np.uint8)
+    both(raw[1:].view(np.float64), raw[1:].view(np.float64), opts=CPU)
+    assert raw[1:].view(np.float64).tolist() == [-1, -1, 5, 5]
+
+
+@parpy.jit
+def both(a, b):
+    for i in range(len(a)):
+        a[i] = 5.0
+    for i in range(2):
+        b[i] = -1.0
+
+
+@parpy.jit
+def add(a, b, out):
+    for i in range(len(out)):
+        out[i] = a[i] + b[i]
+
+
+def test_unaligned_views_that_overlap_are_refused_where_one_is_written():
+    raw = np.zeros(41, np.uint8)
+    x = raw[1:].view(np.float64)
+    with pytest.raises(ValueError, match="P556") as caught:
+        both(x[:-1], x[1:], opts=CPU)
+    assert "is not aligned and has memory in common with argument" in str(caught.value)
+    assert not raw.any()
+    x[:] = np.arange(5)
+    out = np.zeros(3)
+    add(x[:-2], x[2:], out, opts=CPU)  # only read: copies are as good
+    assert out.tolist() == [2, 4, 6]
+    aligned = np.zeros(6, np.float64)
+    shifted = aligned.view(np.uint8)[4:-4].view(np.float64)
+    with pytest.raises(ValueError, match="P556"):
+        both(aligned, shifted, opts=CPU)
+    repeated = np.lib.stride_tricks.as_strided(x, (4,), (0,))
+    with pytest.raises(ValueError, match="elements that lie on each other"):
+        both(repeated, np.zeros(4), opts=CPU)
 
 
 @pytest.mark.parametrize("number", [3, 2.5, np.float32(1), np.array(1.0)])

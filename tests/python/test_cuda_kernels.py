@@ -142,6 +142,23 @@ def test_an_element_that_no_iteration_touches_need_not_exist(mapping):
 
 
 @parpy.jit
+def scatter_rows(x, row, y, n, m):
+    parpy.label("N")
+    for i in range(n):
+        parpy.label("M")
+        for j in range(m):
+            y[row[i]] += x[i, j]
+
+
+@pytest.mark.parametrize("mapping", [{"N": 4}, {"N": 4, "M": 32}, {"M": 64}, {"N": 2, "M": threads(128).tpb(64)}])
+@pytest.mark.parametrize("columns", [0, 70])
+def test_a_loop_without_iterations_touches_no_element(mapping, columns):
+    x = rng.integers(-5, 6, (4, 70)).astype(np.float64)
+    far = 10**12 if columns == 0 else 0
+    check(scatter_rows, (x, np.array([0, -far, 3, far]), np.ones(5), 3, columns), mapping)
+
+
+@parpy.jit
 def total(x, y, n, m):
     parpy.label("N")
     for i in range(n):

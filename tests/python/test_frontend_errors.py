@@ -112,8 +112,6 @@ def messages(statements: str, params: str = "x, n") -> list[str]:
         ("x[0] = len(x[0])", ["2:16: P026: only whole arrays have a shape"]),
         ("x[0] = x[0].shape[0]", ["2:12: P026: only whole arrays have a shape"]),
         ("x[0] = x[0].ndim", ["2:12: P026: only whole arrays have a shape"]),
-        ("x[0] = " + "abs(" * 190 + "n" + ")" * 190,
-         ["1:1: P011: the statements of 'f' are nested too deeply"]),
         ("with parpy.gpu, open(n):\n    pass",
          ["2:21: P021: only 'with parpy.gpu' can be compiled"]),
         ("x[0] = max(*x)", ["2:16: P023: 'max' cannot take a starred argument"]),

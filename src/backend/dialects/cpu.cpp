@@ -81,6 +81,8 @@ constexpr Spelling kOperators[] = {
     {kFmod, kF64s, "fmod_f64($0, $1)"},
     {kCopysign, kF32s, "__builtin_copysignf($0, $1)", kPostfix, kFloat},
     {kCopysign, kF64s, "__builtin_copysign($0, $1)"},
+    {kNextafter, set_of(ir::Scalar::kF16), "next_f16($0, $1)", kPostfix, kFloat},
+    {kNextafter, set_of(ir::Scalar::kBF16), "next_bf16($0, $1)", kPostfix, kFloat},
     {kNextafter, kF32s, "nextafter_f32($0, $1)", kPostfix, kFloat},
     {kNextafter, kF64s, "nextafter_f64($0, $1)"},
     {kFma, kF32s, "__builtin_fmaf($0, $1, $2)", kPostfix, kFloat},
@@ -136,7 +138,7 @@ constexpr Dialect kDialect{
     .restrict_qualifier = "__restrict",
     .independent_loop = "#pragma clang loop vectorize(assume_safety)",
     .unrolled_loop = "#pragma clang loop unroll(full)",
-    .float_to_integer = "($t)$0",
+    .float_to_integer = "truncate<$t>($0)",
     .atomic_add = "atomic_add($0, $1)",
     .atomic_adds = kAtomicAdds,
 };

@@ -87,6 +87,8 @@ constexpr Spelling kOperators[] = {
     {kFmod, kF64s, "fmod($0, $1)"},
     {kCopysign, kF32s, "copysignf($0, $1)", kPostfix, kFloat},
     {kCopysign, kF64s, "copysign($0, $1)"},
+    {kNextafter, set_of(ir::Scalar::kF16), "next_f16($0, $1)", kPostfix, kFloat},
+    {kNextafter, set_of(ir::Scalar::kBF16), "next_bf16($0, $1)", kPostfix, kFloat},
     {kNextafter, kF32s, "nextafterf($0, $1)", kPostfix, kFloat},
     {kNextafter, kF64s, "nextafter($0, $1)"},
     {kFma, kF32s, "fmaf($0, $1, $2)", kPostfix, kFloat},
@@ -134,7 +136,7 @@ constexpr Dialect kDialect{
     .restrict_qualifier = "__restrict__",
     .independent_loop = "",
     .unrolled_loop = "#pragma unroll",
-    .float_to_integer = "saturate<$t>($0)",
+    .float_to_integer = "truncate<$t>($0)",
     .atomic_add = "atomic_add($0, $1)",
     .atomic_adds = kAtomicAdds,
 };

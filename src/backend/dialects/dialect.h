@@ -103,7 +103,7 @@ struct Dialect {
     std::string_view restrict_qualifier;
     std::string_view independent_loop;        // line before a loop of level kVector
     std::string_view unrolled_loop;           // line before a loop to be written out
-    std::string_view float_to_integer;        // $0, saturating, to $t
+    std::string_view float_to_integer;        // $0 to $t
     std::string_view atomic_add;              // of ($0: address, $1: value)
     std::span<const ir::Scalar> atomic_adds;  // the types it is for; atomic_update() takes all
 };

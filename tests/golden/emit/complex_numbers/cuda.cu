@@ -32,13 +32,22 @@ typedef complex<double> c128;
 template <class T, class R> INLINE complex<T> complex_cast(complex<R> a) {
     return {(T)a.re, (T)a.im};
 }
+template <class T> INLINE bool is_inf(T a) { return a == a && a - a != 0; }
+template <class T> INLINE bool is_finite(T a) { return a - a == 0; }
+#define NAN __int_as_float(0x7fc00000)
+INLINE double copysign_f64(double a, double b) { return copysign(a, b); }
 INLINE double exp_f64(double a) { return exp(a); }
 INLINE double cos_f64(double a) { return cos(a); }
 INLINE double sin_f64(double a) { return sin(a); }
 template <class T> INLINE complex<T> exp_complex(complex<T> a) {
-    const double size = exp_f64(a.re);
-    if (a.im == 0) return {(T)size, a.im};
-    return {(T)(size * cos_f64(a.im)), (T)(size * sin_f64(a.im))};
+    const double x = a.re, y = a.im;
+    if (is_inf(x) && !is_finite(y)) {
+        return x > 0 ? complex<T>{(T)x, (T)NAN} : complex<T>{(T)0, (T)copysign_f64(0.0, y)};
+    }
+    const double size = exp_f64(x);
+    if (y == 0) return {(T)size, a.im};
+    if (is_inf(x)) return {(T)copysign_f64(size, cos_f64(y)), (T)copysign_f64(size, sin_f64(y))};
+    return {(T)(size * cos_f64(y)), (T)(size * sin_f64(y))};
 }
 
 extern "C" __global__ void __launch_bounds__(128) roots_i(

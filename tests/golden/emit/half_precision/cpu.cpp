@@ -32,6 +32,27 @@ INLINE float exp_f32(float x) {
     q = mul_add(q, r, 0.49999994f);
     return scale_f32(1.0f + mul_add(r * r, q, r), n);
 }
+template <class F> INLINE int whole_i32(F a) {
+    return a >= (F)-2147483648.0 && a < (F)2147483648.0 ? (int)a : -2147483647 - 1;
+}
+template <class F> INLINE i64 whole_i64(F a) {
+    return a >= (F)-9223372036854775808.0 && a < (F)9223372036854775808.0 ? (i64)a : -9223372036854775807LL - 1;
+}
+// Float to integer, towards zero. Beyond the range what NumPy gives on x86-64: small types and
+// negative values for unsigned ones wrap around; what is still larger, and NaN, is the lowest value.
+template <class I, class F> INLINE I truncate(F a) {
+    if constexpr (sizeof(I) < 4 || (sizeof(I) == 4 && (I)-1 < 0)) {
+        return (I)whole_i32(a);
+    } else if constexpr ((I)-1 < 0) {
+        return (I)whole_i64(a);
+    } else if constexpr (sizeof(I) == 4) {
+        const bool high = a >= (F)2147483648.0;
+        return (I)whole_i32(high ? a - (F)2147483648.0 : a) ^ (I)high << 31;
+    } else {
+        const bool high = a >= (F)9223372036854775808.0;
+        return (I)whole_i64(high ? a - (F)9223372036854775808.0 : a) ^ (I)high << 63;
+    }
+}
 INLINE float f32_to_odd(double x) {
     const float near = (float)x;
     const double back = near;
@@ -71,7 +92,7 @@ static NOINLINE void halves_i(f16* __restrict h, bf16* __restrict b, const doubl
         // input.ir:8: b[i] = b[i] / 3.0 if b[i] > 1.0 else -b[i]
         b[i] = b[i] > 1.0f ? (bf16)(b[i] / 3.0f) : (bf16)-b[i];
         // input.ir:9: h[i] = f16(d[i]) + f16(int(h[i]))
-        h[i] = f16_from_f64(d[i]) + (f16)(float)(i64)(float)h[i];
+        h[i] = f16_from_f64(d[i]) + (f16)(float)truncate<i64>((float)h[i]);
     }
 }
 

@@ -14,14 +14,27 @@ struct f16 {
     }
 };
 #define INLINE static __device__ __forceinline__
-// Float to integer: towards zero, out of range to the nearest integer there is, NaN to 0.
-template <class I, class F> INLINE I saturate(F a) {
-    constexpr bool is_signed = (I)-1 < 0;
-    constexpr int bits = 8 * sizeof(I) - is_signed;
-    constexpr I highest = (I)(~0ull >> (64 - bits)), lowest = is_signed ? (I)(-highest - 1) : (I)0;
-    constexpr F limit = (F)(1ull << (bits - 1)) * 2;
-    const F inside = a < limit && a >= (F)lowest ? a : (F)0;
-    return a >= limit ? highest : a < (F)lowest ? lowest : (I)inside;
+template <class F> INLINE int whole_i32(F a) {
+    return a >= (F)-2147483648.0 && a < (F)2147483648.0 ? (int)a : -2147483647 - 1;
+}
+typedef long long i64;
+template <class F> INLINE i64 whole_i64(F a) {
+    return a >= (F)-9223372036854775808.0 && a < (F)9223372036854775808.0 ? (i64)a : -9223372036854775807LL - 1;
+}
+// Float to integer, towards zero. Beyond the range what NumPy gives on x86-64: small types and
+// negative values for unsigned ones wrap around; what is still larger, and NaN, is the lowest value.
+template <class I, class F> INLINE I truncate(F a) {
+    if constexpr (sizeof(I) < 4 || (sizeof(I) == 4 && (I)-1 < 0)) {
+        return (I)whole_i32(a);
+    } else if constexpr ((I)-1 < 0) {
+        return (I)whole_i64(a);
+    } else if constexpr (sizeof(I) == 4) {
+        const bool high = a >= (F)2147483648.0;
+        return (I)whole_i32(high ? a - (F)2147483648.0 : a) ^ (I)high << 31;
+    } else {
+        const bool high = a >= (F)9223372036854775808.0;
+        return (I)whole_i64(high ? a - (F)9223372036854775808.0 : a) ^ (I)high << 63;
+    }
 }
 typedef unsigned int u32;
 INLINE float f32_from_bits(u32 bits) { return __uint_as_float(bits); }
@@ -45,7 +58,6 @@ struct bf16 {
     }
     INLINE_MEMBER operator float() const { return f32_from_bits((u32)bits << 16); }
 };
-typedef long long i64;
 
 extern "C" __global__ void __launch_bounds__(128) halves_i(
         f16* __restrict__ h, bf16* __restrict__ b, const double* __restrict__ d) {
@@ -57,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(128) halves_i(
         // input.ir:8: b[i] = b[i] / 3.0 if b[i] > 1.0 else -b[i]
         b[i] = b[i] > 1.0f ? (bf16)(b[i] / 3.0f) : (bf16)-b[i];
         // input.ir:9: h[i] = f16(d[i]) + f16(int(h[i]))
-        h[i] = f16_from_f64(d[i]) + (f16)(float)saturate<i64>((float)h[i]);
+        h[i] = f16_from_f64(d[i]) + (f16)(float)truncate<i64>((float)h[i]);
     }
 }
 

@@ -11,6 +11,8 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
 template <class T> INLINE T min_py(T a, decltype(T()) b) { return b < a ? b : a; }
 typedef unsigned char u8;
 typedef unsigned long long u64;
+// Of an array of bool: any byte but 0 is true.
+INLINE bool truth(const bool& element) { return (const unsigned char&)element != 0; }
 template <class T> INLINE T div_unsigned(T a, decltype(T()) b) { return b == 0 ? (T)0 : (T)(a / b); }
 // Has the sign of the divisor; x % 0 is 0.
 template <class T> INLINE T floor_mod(T a, decltype(T()) b) {
@@ -53,7 +55,7 @@ static NOINLINE void integers_i(int* __restrict a, const u8* __restrict b, const
         // input.ir:9: a[i] += i32((b[i] + b[i]) // b[99 - i]) + i32(c[i] * -9223372036854775808)
         a[i] = a[i] + (div_unsigned((u8)(b[i] + b[i]), b[99 - i]) + (int)(c[i] * (-9223372036854775807LL - 1)));
         // input.ir:10: flags[i] = not flags[i] and b[i] < 200 or c[i] == 5 ^ 3
-        flags[i] = !flags[i] && b[i] < 200 || c[i] == 6;
+        flags[i] = !truth(flags[i]) && b[i] < 200 || c[i] == 6;
     }
 }
 

@@ -4,6 +4,8 @@
 template <class T> INLINE T min_py(T a, decltype(T()) b) { return b < a ? b : a; }
 typedef long long i64;
 typedef unsigned char u8;
+// Of an array of bool: any byte but 0 is true.
+INLINE bool truth(const bool& element) { return (const unsigned char&)element != 0; }
 typedef unsigned long long u64;
 template <class T> INLINE T wrap_add(T a, decltype(T()) b) { return (T)((u64)a + (u64)b); }
 template <class T> INLINE T wrap_sub(T a, decltype(T()) b) { return (T)((u64)a - (u64)b); }
@@ -45,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(128) integers_i(
         // input.ir:9: a[i] += i32((b[i] + b[i]) // b[99 - i]) + i32(c[i] * -9223372036854775808)
         a[i] = wrap_add(a[i], wrap_add((int)div_unsigned((u8)(b[i] + b[i]), b[99 - i]), (int)wrap_mul(c[i], (-9223372036854775807LL - 1))));
         // input.ir:10: flags[i] = not flags[i] and b[i] < 200 or c[i] == 5 ^ 3
-        flags[i] = !flags[i] && b[i] < 200 || c[i] == 6;
+        flags[i] = !truth(flags[i]) && b[i] < 200 || c[i] == 6;
     }
 }
 

@@ -1,0 +1,58 @@
+"""Work that recurses along the nesting of a program: CPython compiles chains of thousands of `elif`,
+operators or ternaries, more levels than its own default limit of recursion."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_LIMIT = 60_000
+_BYTES = 1 << 30  # of which only what is used takes memory
+_lock = threading.Lock()
+_worker: int | None = None
+
+
+def on_deep_stack() -> bool:
+    """Whether this thread is one that `with_deep_stack` made."""
+    return _worker == threading.get_ident()
+
+
+def with_deep_stack(work: Callable[[], T]) -> T:
+    """work(), and once more on a thread with a large stack if it recursed too deeply."""
+    try:
+        return work()
+    except RecursionError:
+        if on_deep_stack():
+            raise
+    results: list[T] = []
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        global _worker
+        _worker = threading.get_ident()
+        try:
+            results.append(work())
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            _worker = None
+
+    with _lock:  # the limit and the size of stacks are the interpreter's
+        limit = sys.getrecursionlimit()
+        size = threading.stack_size(_BYTES)
+        try:
+            sys.setrecursionlimit(max(limit, _LIMIT))
+            thread = threading.Thread(target=run)
+            thread.start()
+            threading.stack_size(size)
+            thread.join()
+        finally:
+            threading.stack_size(size)
+            sys.setrecursionlimit(limit)
+    if failures:
+        raise failures[0]
+    return results[0]

@@ -1,0 +1,161 @@
+// See dispatch_key.h.
+#include "runtime/dispatch_key.h"
+
+#include <bit>
+
+namespace parpy {
+
+namespace {
+
+bool is_wide(const ArgumentView& view) {
+    constexpr std::int64_t kLargest = kLargestGeneral;
+    if (!ir::is_integer(view.scalar())) return false;
+    if (view.scalar() == ir::Scalar::kU64) return view.value > std::uint64_t{kLargest};
+    const auto value = static_cast<std::int64_t>(view.value);
+    return value > kLargest || value < -kLargest;
+}
+
+// In the header of a key where the value is a run-time one.
+std::uint64_t general_value(const ArgumentView& view) {
+    return ArgumentView::kGeneralValue | (is_wide(view) ? ArgumentView::kWide : 0);
+}
+
+}  // namespace
+
+Signature make_signature(Arguments arguments, const Generality& generality, std::uint64_t aliased,
+                         Scope scope) {
+    const bool shared = scope == Scope::kShared;
+    Signature signature;
+    signature.reserve(arguments.size());
+    std::vector<ir::Placement> placed;
+    if (aliased != 0 && !shared) placed = placements(arguments, aliased);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const ArgumentView& view = arguments[i];
+        const bool overlaps = view.is_array() && (aliased & argument_bit(i)) != 0;
+        const bool fixed = overlaps && !shared;
+        const Generality::Position general =
+            generality.any && !fixed ? generality.positions[i] : Generality::Position{};
+        Argument& argument = signature.emplace_back();
+        const ir::Scalar scalar = view.scalar();
+        if (!view.is_array()) {
+            argument.type = view.is_weak() ? ir::Type::weak_of(scalar) : ir::Type::of(scalar);
+            if (general.value || never_fixed(scalar)) {
+                argument.wide = is_wide(view);
+                continue;
+            }
+            if (scalar == ir::Scalar::kF64) {
+                argument.real = std::bit_cast<double>(view.value);
+            } else if (scalar == ir::Scalar::kF32) {
+                argument.real = std::bit_cast<float>(static_cast<std::uint32_t>(view.value));
+            } else {
+                argument.integer = static_cast<std::int64_t>(view.value);
+            }
+            continue;
+        }
+        argument.type = ir::Type::array(scalar, view.rank());
+        argument.read_only = view.read_only();
+        argument.aliased = overlaps;
+        if (fixed) argument.placement = placed[i];
+        argument.dims.resize(static_cast<std::size_t>(view.rank()));
+        const std::int64_t size = ir::size_in_bytes(scalar);
+        const bool contiguous = general.extents != 0 && is_contiguous(view);
+        bool known = true;         // the extents of all faster dimensions are
+        std::int64_t product = 1;  // of them
+        for (int d = view.rank() - 1; d >= 0; --d) {
+            Argument::Dim& dim = argument.dims[static_cast<std::size_t>(d)];
+            const bool general_extent = (general.extents >> d & 1) != 0;
+            if (!general_extent) dim.extent = view.extents[d];
+            if (contiguous) {
+                if (known) dim.stride = product;
+            } else if ((general.strides >> d & 1) == 0) {
+                dim.stride = view.strides[d] / size;
+            }
+            known = known && !general_extent;
+            product *= view.extents[d];
+        }
+    }
+    return signature;
+}
+
+Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliased, Scope scope) {
+    const bool shared = scope == Scope::kShared;
+    words_ = inline_.data();
+    std::vector<ir::Placement> placed;
+    if (aliased != 0 && !shared) placed = placements(arguments, aliased);
+    std::size_t most = 2 * placed.size();
+    for (const ArgumentView& view : arguments)
+        most += 2 + 2 * static_cast<std::size_t>(view.rank());
+    if (most > kInline) {
+        heap_.resize(most);
+        words_ = heap_.data();
+    }
+    std::uint64_t* word = words_;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const ArgumentView& view = arguments[i];
+        std::uint64_t* header = word++;
+        *header = view.header;
+        if (shared) *header |= ArgumentView::kShared;
+        if (!view.is_array()) {
+            const bool general =
+                never_fixed(view.scalar()) || (generality.any && generality.positions[i].value);
+            if (general) *header |= general_value(view);
+            *word++ = general ? 0 : view.value;
+            continue;
+        }
+        const bool overlaps = (aliased & argument_bit(i)) != 0;
+        const bool fixed = overlaps && !shared;
+        if (overlaps) *header |= ArgumentView::kAliased;
+        if (fixed) {
+            *word++ = placed[i].group;
+            *word++ = static_cast<std::uint64_t>(placed[i].offset);
+        }
+        const auto rank = static_cast<std::size_t>(view.rank());
+        for (std::size_t d = 0; d < rank; ++d) {
+            word[d] = static_cast<std::uint64_t>(view.extents[d]);
+            word[rank + d] = static_cast<std::uint64_t>(view.strides[d]);
+        }
+        if (generality.any && !fixed && generality.positions[i].any()) {
+            const Generality::Position& general = generality.positions[i];
+            const unsigned dims = (1u << rank) - 1;
+            const unsigned extents = general.extents & dims;
+            unsigned strides = general.strides & dims;
+            if (extents != 0 && is_contiguous(view)) {
+                *header |= ArgumentView::kContiguous;
+                strides = dims;
+            }
+            *header |= std::uint64_t{extents} << ArgumentView::kGeneralExtentsShift;
+            *header |= std::uint64_t{strides} << ArgumentView::kGeneralStridesShift;
+            for (std::size_t d = 0; d < rank; ++d) {
+                if ((extents >> d & 1) != 0) word[d] = 0;
+                if ((strides >> d & 1) != 0) word[rank + d] = 0;
+            }
+        }
+        word += 2 * rank;
+    }
+    size_ = static_cast<std::size_t>(word - words_);
+}
+
+bool answers(std::span<const std::uint64_t> key, Arguments arguments) {
+    const std::uint64_t* word = key.data();
+    for (const ArgumentView& view : arguments) {
+        const std::uint64_t header = *word++;
+        if (!view.is_array()) {
+            const bool same = view.header == header && view.value == *word;
+            if (!same && (view.header | general_value(view)) != header) return false;
+            ++word;
+            continue;
+        }
+        if (view.header != header) return false;
+        const auto rank = static_cast<std::size_t>(view.rank());
+        for (std::size_t d = 0; d < rank; ++d) {
+            if (word[d] != static_cast<std::uint64_t>(view.extents[d]) ||
+                word[rank + d] != static_cast<std::uint64_t>(view.strides[d])) {
+                return false;
+            }
+        }
+        word += 2 * rank;
+    }
+    return true;
+}
+
+}  // namespace parpy

@@ -1,0 +1,55 @@
+// Which parts of a function's arguments are run-time values, and the policy that decides it: what
+// keeps changing is generalised, so that no loop recompiles forever. Called for calls that have no
+// specialisation yet; the caller holds its lock.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/argument_view.h"
+
+namespace parpy {
+
+// Per position of the arguments.
+struct Generality {
+    struct Position {
+        bool value = false;         // a scalar's value
+        std::uint16_t extents = 0;  // bit per dimension
+        std::uint16_t strides = 0;
+        [[nodiscard]] bool any() const { return value || extents != 0 || strides != 0; }
+        friend bool operator==(const Position&, const Position&) = default;
+    };
+    std::vector<Position> positions;
+    bool any = false;
+    friend bool operator==(const Generality&, const Generality&) = default;
+};
+
+// Scalars whose value is never part of what is compiled for.
+[[nodiscard]] bool never_fixed(ir::Scalar scalar);
+
+class ArgumentHistory {
+public:
+    // Distinct values a scalar, extent or stride may take before it becomes a run-time argument.
+    static constexpr std::size_t kDistinctValues = 3;
+
+    // Notes the values of a call. True if one of them became a run-time value of `generality`.
+    [[nodiscard]] bool note(Arguments arguments, Generality& generality);
+    // Everything that had more than one value becomes a run-time value; true if something does.
+    [[nodiscard]] bool generalize_all(Generality& generality) const;
+    // What is general in `refused` and not in `kept` stays part of what is compiled for.
+    void pin(const Generality& refused, const Generality& kept);
+
+private:
+    struct Position {
+        std::vector<std::uint64_t> values;
+        std::vector<std::vector<std::int64_t>> extents, strides;
+        Generality::Position pinned;
+    };
+    // Makes general what `wanted(distinct values)` says of.
+    template <class Wanted>
+    bool generalize(Generality& generality, const Wanted& wanted) const;
+
+    std::vector<Position> positions_;
+};
+
+}  // namespace parpy

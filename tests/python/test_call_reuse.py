@@ -1,0 +1,545 @@
+"""When code is compiled and when it is used again: specialisation and generalisation, overlap, captured
+values, threads and processes."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import parpy
+from calls import ADD, CPU, fresh, on_cpu
+
+
+@parpy.jit
+def shift(x, y, n):
+    for i in range(n):
+        y[i] = x[i] + 1
+
+
+# ---------------------------------------------------------------- specialisation
+
+
+def test_same_arguments_compile_once(tmp_path):
+    f = fresh(ADD, tmp_path)
+    x, y = np.ones(8), np.zeros(8)
+    for _ in range(5):
+        f(x, y, 8, 2.0, opts=CPU)
+    assert f.cache_info() == (1, 1, ())
+    assert y.tolist() == [10.0] * 8
+
+
+def test_values_that_keep_changing_become_arguments(tmp_path):
+    f = fresh(ADD, tmp_path)
+    for n in range(1, 20):
+        x, y = np.ones(n), np.zeros(n)
+        f(x, y, n, 2.0, opts=CPU)
+        assert y.tolist() == [2.0] * n
+    info = f.cache_info()
+    assert info.compilations == 4
+    assert info.run_time == ("x.shape[0]", "y.shape[0]", "n")
+    for a in range(10):
+        x, y = np.ones(5), np.zeros(5)
+        f(x, y, 5, float(a), opts=CPU)
+        assert y.tolist() == [float(a)] * 5
+    assert f.cache_info().compilations <= 8
+    assert "a" in f.cache_info().run_time
+
+
+def test_run_time_strides(tmp_path):
+    f = fresh(ADD, tmp_path)
+    for step in (1, 2, 3, 4, 5, 6, -1, -2):
+        x, y = np.arange(60.0)[::step][:8], np.zeros(60)[::step][:8]
+        f(x, y, 8, 1.0, opts=CPU)
+        np.testing.assert_array_equal(x, y)
+    assert f.cache_info().compilations <= 6
+    assert "x.strides[0]" in f.cache_info().run_time
+
+
+def test_run_time_extents_of_matrices(tmp_path):
+    f = fresh(
+        """
+        @parpy.jit
+        def f(x, y):
+            n, m = x.shape
+            for i in range(n):
+                for j in range(m):
+                    y[i] += x[i, j]
+        """,
+        tmp_path,
+    )
+    rng = np.random.default_rng(0)
+    for n in range(1, 8):
+        x = rng.random((n, 9 - n))
+        for each in (x, x.T, x[::-1]):
+            y = np.zeros(len(each))
+            f(each, y, opts=CPU)
+            np.testing.assert_allclose(y, each.sum(axis=1))
+
+
+def test_types_do_not_share_code(tmp_path):
+    f = fresh(ADD, tmp_path)
+    for dtype in (np.float32, np.float64, np.int32):
+        x, y = np.ones(3, dtype), np.zeros(3, dtype)
+        f(x, y, 3, 2, opts=CPU)
+        assert y.tolist() == [2] * 3
+    assert f.cache_info().compilations == 3
+
+
+def test_equal_options_share_code(tmp_path):
+    f = fresh(ADD, tmp_path)
+    x, y = np.ones(3), np.zeros(3)
+    for _ in range(4):
+        f(x, y, 3, 1.0, opts=on_cpu(i=3))
+    assert f.cache_info().compilations == 1
+    f(x, y, 3, 1.0, opts=on_cpu(i=2))
+    assert f.cache_info().compilations == 2
+
+
+def test_assigning_to_options_takes_effect(tmp_path):
+    f = fresh(ADD, tmp_path)
+    x, y = np.ones(3), np.zeros(3)
+    opts = on_cpu(i=3)
+    f(x, y, 3, 1.0, opts=opts)
+    opts.parallelize = {"nowhere": parpy.threads(3)}
+    with pytest.raises(parpy.CompileError, match="nowhere"):
+        f(x, y, 3, 1.0, opts=opts)
+
+
+# ---------------------------------------------------------------- no recompile storms
+
+
+def compilations(f) -> int:
+    return f.cache_info().compilations
+
+
+def test_thread_counts_that_keep_changing_are_rounded(tmp_path):
+    f = fresh(ADD, tmp_path)
+    for n in range(1, 100):
+        x, y = np.ones(64), np.zeros(64)
+        f(x, y, 64, 2.0, opts=on_cpu(i=n))
+        assert y.tolist() == [2.0] * 64
+    assert compilations(f) <= 12
+
+
+def test_thread_counts_of_several_loops(tmp_path):
+    f = fresh(
+        """
+        @parpy.jit
+        def f(x):
+            parpy.label('i')
+            for i in range(8):
+                x[i] += 1
+            parpy.label('j')
+            for j in range(8, 16):
+                x[j] += 1
+        """,
+        tmp_path,
+    )
+    for n in range(1, 12):
+        for m in range(1, 12):
+            x = np.zeros(16)
+            f(x, opts=on_cpu(i=n, j=m))
+            assert (x == 1).all()
+    assert compilations(f) <= 48
+
+
+def test_bools_that_keep_changing_become_arguments(tmp_path):
+    names = "abcdefg"
+    lines = [f"            if {name}: s += {1 << i}" for i, name in enumerate(names)]
+    text = f"""
+        @parpy.jit
+        def f(x, {", ".join(names)}):
+            s = 0
+{chr(10).join(lines)}
+            for i in range(1):
+                x[i] = s
+    """
+    f = fresh(text, tmp_path)
+    for bits in range(1 << len(names)):
+        x = np.zeros(1)
+        f(x, *(bool(bits >> i & 1) for i in range(len(names))), opts=CPU)
+        assert x[0] == bits
+    assert compilations(f) <= 32
+    assert {"a", "b", "c"} <= set(f.cache_info().run_time)
+
+
+def test_products_of_few_values_become_arguments(tmp_path):
+    f = fresh(
+        """
+        @parpy.jit
+        def f(x, a, b, c, d):
+            for i in range(len(x)):
+                x[i] = a * 1000 + b * 100 + c * 10 + d
+        """,
+        tmp_path,
+    )
+    for values in itertools.product(range(3), repeat=4):
+        x = np.zeros(2)
+        f(x, *values, opts=CPU)
+        assert x[0] == int("".join(map(str, values)))
+    assert compilations(f) <= 32
+
+
+def test_large_integers_that_keep_changing(tmp_path):
+    f = fresh(
+        """
+        @parpy.jit
+        def f(x, seed):
+            for i in range(len(x)):
+                x[i] = (seed ^ i) & 0xffff
+        """,
+        tmp_path,
+    )
+    rng = np.random.default_rng(0)
+    for seed in rng.integers(2**50, 2**63 - 1, 80).tolist():
+        x = np.zeros(3, np.int64)
+        f(x, seed, opts=CPU)
+        assert x.tolist() == [(seed ^ i) & 0xFFFF for i in range(3)]
+    assert compilations(f) <= 32
+
+
+def test_overlaps_that_keep_changing():
+    f = parpy.jit(shift.__wrapped__)
+    for offset in range(1, 80):
+        base = np.arange(100.0)
+        want = base.copy()
+        shift(want[:-offset], want[offset:], 100 - offset, seq=True)
+        f(base[:-offset], base[offset:], 100 - offset, opts=CPU)
+        np.testing.assert_array_equal(base, want)
+    assert compilations(f) <= 40
+
+
+def test_calls_beyond_what_was_proved(tmp_path):
+    f = fresh(
+        """
+        @parpy.jit
+        def f(x, n, k):
+            parpy.label('i')
+            for i in range(n):
+                x[i] = x[i + k] + 1
+        """,
+        tmp_path,
+    )
+    for k in range(1, 70):
+        x = np.arange(200.0)
+        if k < 60:
+            with pytest.raises(parpy.ParallelError, match="iteration i="):
+                f(x, 60, k, opts=on_cpu(i=4))
+            assert x.tolist() == list(range(200))
+        else:
+            f(x, 60, k, opts=on_cpu(i=4))
+            assert x[:60].tolist() == [i + k + 1 for i in range(60)]
+    assert compilations(f) <= 40
+
+
+def test_what_needs_its_sizes_is_specialised_for_them_alone(tmp_path):
+    f = fresh(
+        """
+        @parpy.jit
+        def f(x, y, a):
+            y[:] = a * x
+        """,
+        tmp_path,
+    )
+    for n in range(2, 8):
+        for a in range(12):
+            x, y = np.ones(n), np.zeros(n)
+            f(x, y, float(a), opts=CPU)
+            assert y.tolist() == [float(a)] * n
+    assert "a" in f.cache_info().run_time
+    assert compilations(f) <= 40
+
+
+# ---------------------------------------------------------------- overlapping arguments
+
+
+def test_overlapping_arguments_are_seen(tmp_path):
+    f = parpy.jit(shift.__wrapped__)
+    base = np.zeros(9)
+    f(base[:-1].copy(), base[1:], 8, opts=CPU)
+    assert base.tolist() == [0] + [1] * 8
+    before = f.cache_info().compilations
+    base[:] = 0
+    for _ in range(2):
+        base[:] = 0
+        f(base[:-1], base[1:], 8, opts=CPU)
+        assert base.tolist() == list(range(9))
+    assert f.cache_info().compilations == before + 1
+    base[:] = 0
+    f(base[:-1], base[1:], 8, seq=True)
+    assert base.tolist() == list(range(9))
+
+
+def test_overlap_at_the_first_call():
+    f = parpy.jit(shift.__wrapped__)
+    base = np.zeros(65)
+    f(base[:-1], base[1:], 64, opts=CPU)
+    assert base.tolist() == list(range(65))
+    separate = np.zeros(64)
+    f(np.zeros(64), separate, 64, opts=CPU)
+    assert separate.tolist() == [1] * 64
+
+
+def test_the_same_array_twice():
+    f = parpy.jit(shift.__wrapped__)
+    x = np.zeros(5)
+    f(x, x, 5, opts=CPU)
+    assert x.tolist() == [1] * 5
+
+
+# ---------------------------------------------------------------- captured values
+
+SCALE = 2.0
+
+
+@parpy.jit
+def scaled(x):
+    x[0] = SCALE
+
+
+def test_globals_are_read_at_each_call(monkeypatch):
+    x = np.zeros(1)
+    for value in (2.0, 3.0, 4.0, 5.0, 6.0, 7.0):
+        monkeypatch.setitem(globals(), "SCALE", value)
+        scaled(x, opts=CPU)
+        assert x[0] == value
+    assert scaled.cache_info().compilations <= 4
+    monkeypatch.delitem(globals(), "SCALE")
+    with pytest.raises(NameError):
+        scaled(x, opts=CPU)
+
+
+def test_closures_are_read_at_each_call():
+    value = 1
+
+    @parpy.jit
+    def f(x):
+        x[0] = value
+
+    x = np.zeros(1)
+    f(x, opts=CPU)
+    assert x[0] == 1
+    value = 5
+    f(x, opts=CPU)
+    assert x[0] == 5
+
+
+def test_redefined_helpers_never_run_old_code(tmp_path):
+    space: dict[str, object] = {"parpy": parpy}
+
+    def define(text: str) -> None:
+        file = tmp_path / f"cell_{len(list(tmp_path.iterdir()))}.py"
+        file.write_text(textwrap.dedent(text))
+        exec(compile(file.read_text(), str(file), "exec"), space)
+
+    define("""
+        @parpy.jit
+        def helper(a):
+            return a + 1
+        """)
+    define("""
+        @parpy.jit
+        def f(x):
+            x[0] = helper(1)
+        """)
+    x = np.zeros(1)
+    space["f"](x, opts=CPU)
+    assert x[0] == 2
+    define("""
+        @parpy.jit
+        def helper(a):
+            return a + 100
+        """)
+    space["f"](x, opts=CPU)
+    assert x[0] == 101
+
+
+def test_a_function_defined_anew_runs_its_new_code(tmp_path):
+    x = np.zeros(1)
+    for value in (1, 2):
+        f = fresh(
+            f"""
+            @parpy.jit
+            def f(x):
+                x[0] = {value}
+            """,
+            tmp_path,
+        )
+        f(x, opts=CPU)
+        assert x[0] == value
+
+
+def test_clear_cache_forgets(tmp_path, monkeypatch):
+    monkeypatch.setenv("PARPY_CACHE_DIR", str(tmp_path / "cache"))
+    f = fresh(ADD, tmp_path)
+    x, y = np.ones(3), np.zeros(3)
+    f(x, y, 3, 1.0, opts=CPU)
+    parpy.clear_cache()
+    f(x, y, 3, 1.0, opts=CPU)
+    assert f.cache_info().compilations == 1
+    assert y.tolist() == [2] * 3
+
+
+def test_functions_are_collected(tmp_path):
+    f = fresh(ADD, tmp_path)
+    f(np.ones(3), np.zeros(3), 3, 1.0, opts=CPU)
+    gone = weakref.ref(f)
+    del f
+    gc.collect()
+    assert gone() is None
+
+
+# ---------------------------------------------------------------- threads and processes
+
+
+def test_eight_threads_compile_a_function_once(tmp_path):
+    f = fresh(ADD, tmp_path)
+    barrier = threading.Barrier(8)
+    results: list[np.ndarray] = [np.zeros(100) for _ in range(8)]
+    errors: list[BaseException] = []
+
+    def work(y: np.ndarray) -> None:
+        try:
+            barrier.wait()
+            for _ in range(50):
+                f(np.ones(100), y, 100, 1.0, opts=CPU)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(y,)) for y in results]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert f.cache_info() == (1, 1, ())
+    assert all((y == 50).all() for y in results)
+
+
+def test_eight_threads_with_different_shapes(tmp_path):
+    f = fresh(ADD, tmp_path)
+    errors: list[BaseException] = []
+
+    def work(k: int) -> None:
+        try:
+            for n in range(1, 12):
+                y = np.zeros(n + k)
+                f(np.ones(n + k), y, n + k, 3.0, opts=CPU)
+                assert (y == 3).all()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert f.cache_info().compilations < 12
+
+
+PROGRAM = """
+import sys
+import numpy as np, parpy
+@parpy.jit
+def f(x, n):
+    parpy.label('i')
+    for i in range(n):
+        x[i] = 3 * i
+x = np.zeros(1000)
+f(x, 1000, opts=parpy.CompileOptions(parallelize={'i': parpy.threads(1000)}, backend=parpy.CompileBackend.Cpu))
+assert (x == 3 * np.arange(1000)).all()
+print(parpy.print_compiled(f, [x, 1000], parpy.CompileOptions(backend=parpy.CompileBackend.Cpu)))
+"""
+
+
+def test_processes_share_the_disk_cache(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    environment = {
+        **os.environ,
+        "PARPY_CACHE_DIR": str(tmp_path / "cache"),
+        "PYTHONHASHSEED": "random",
+    }
+    running = [
+        subprocess.Popen(
+            [sys.executable, str(program)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    texts = [process.communicate()[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0]
+    assert texts[0] == texts[1] != ""
+    again = subprocess.run(
+        [sys.executable, str(program)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert again.stdout == texts[0]
+
+
+FORKS = """
+import os, signal, threading
+import numpy as np
+import parpy
+
+OPTS = parpy.CompileOptions(parallelize={"i": parpy.threads(2)}, backend=parpy.CompileBackend.Cpu)
+
+@parpy.jit
+def scale(x, y, a):
+    parpy.label('i')
+    for i in range(x.shape[0]):
+        y[i] = x[i] * a + 1.0
+
+def compiled_and_run(n):
+    x, y = np.full(n, 3.0), np.zeros(n)
+    parpy.jit(scale.__wrapped__)(x, y, 2.0, opts=OPTS)
+    return (y == 7.0).all()
+
+stop = False
+def churn(n):
+    while not stop:
+        n += 1
+        assert compiled_and_run(n)
+
+threads = [threading.Thread(target=churn, args=(1000 * k,)) for k in range(1, 4)]
+for thread in threads:
+    thread.start()
+for n in range(80):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(0 if compiled_and_run(50000 + n) else 1)
+    assert os.waitpid(child, 0)[1] == 0, n
+stop = True
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_children_compile_though_others_compiled_when_they_were_forked(tmp_path):
+    script = tmp_path / "forks.py"
+    script.write_text(FORKS)
+    result = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PARPY_CACHE": "0"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
