@@ -106,7 +106,7 @@ std::tuple<std::size_t, std::size_t, std::vector<std::string>> cache_info(nb::ha
 }
 
 Backend backend_named(const std::string& name) {
-    return name == "cuda" ? Backend::kCuda : Backend::kCpu;
+    return name == "cuda" ? Backend::kCuda : name == "sim" ? Backend::kSim : Backend::kCpu;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "raise.h"
 #include "runtime/device.h"
 #include "runtime/fork_gate.h"
+#include "runtime/sim_executable.h"
 
 namespace nb = nanobind;
 
@@ -43,6 +44,10 @@ void bind_cuda(nb::module_& m) {
         },
         nb::arg("source"), nb::arg("name") = "kernel.cu", nb::arg("architecture") = "sm_90",
         nb::arg("fast_math") = false, "CUDA C++ text as a cubin. Needs NVRTC, but no GPU.");
+    m.def(
+        "set_simulator",
+        [](int warp_size, std::uint64_t seed) { set_simulator({warp_size, seed}); },
+        nb::arg("warp_size"), nb::arg("seed"), "How simulated launches run from now on.");
     m.def(
         "synchronize",
         [] {

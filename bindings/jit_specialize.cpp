@@ -218,19 +218,20 @@ void raise_fault(const Surface& surface, std::size_t argument, const IntakeFault
 namespace {
 
 bool back_end_exists(const Options& options, Specializations::Failure& failure) {
-    if (options.check != Check::kNothing && options.backend == Backend::kCuda) {
+    const bool on_cpu = options.backend == Backend::kCpu;
+    if (options.check != Check::kNothing && !on_cpu && options.backend != Backend::kMetal) {
         failure.diagnostics
-            .error(Code::kP562, {}, "the back end 'Cuda' cannot check a program while it runs")
+            .error(Code::kP562, {},
+                   std::string("the back end '") +
+                       (options.backend == Backend::kCuda ? "Cuda" : "Sim") +
+                       "' cannot check a program while it runs")
             .help = "add backend=parpy.CompileBackend.Cpu to the options that have 'check'";
         return false;
     }
-    if (options.backend == Backend::kCpu || options.backend == Backend::kCuda) return true;
+    if (options.backend != Backend::kMetal) return true;
     failure.diagnostics
-        .error(Code::kP560, {},
-               std::string("the back end '") +
-                   (options.backend == Backend::kMetal ? "Metal" : "Sim") +
-                   "' is not part of this version of ParPy")
-        .help = "use CompileBackend.Cpu or CompileBackend.Cuda";
+        .error(Code::kP560, {}, "the back end 'Metal' is not part of this version of ParPy")
+        .help = "use CompileBackend.Cpu, Cuda or Sim";
     return false;
 }
 
@@ -246,9 +247,9 @@ std::shared_ptr<Executable> build(const Surface& surface, const Options& options
     return executable;
 }
 
-// CPU code cannot reach arrays on a device.
+// CPU code, the simulator's included, cannot reach arrays on a device.
 bool check_devices(const Surface& surface, const Options& options, Arguments arguments) {
-    if (options.backend != Backend::kCpu) return true;
+    if (options.backend == Backend::kCuda) return true;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (!arguments[i].is_array() || !arguments[i].on_device()) continue;
         raise_fault(

@@ -4,7 +4,7 @@ Decorate a function with ``parpy.jit``, name its loops with ``parpy.label``, and
 ``f(x, y, opts=parpy.par({'i': parpy.threads(1024)}))``.
 """
 
-from . import backend, builtin, math
+from . import backend, builtin, cuda, math
 from ._errors import BackendError, CompileError, InternalError, ParallelError
 from ._explain import explain
 from ._jit import clear_cache, jit, print_compiled, sync
@@ -39,6 +39,7 @@ __all__ = [
     "backend",
     "builtin",
     "clear_cache",
+    "cuda",
     "explain",
     "gpu",
     "jit",

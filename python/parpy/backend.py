@@ -10,14 +10,14 @@ __all__ = ["available", "backends", "is_enabled", "set_default"]
 
 def backends() -> list[CompileBackend]:
     """The back ends that this version of ParPy generates code for, whether or not their hardware is here."""
-    return [CompileBackend.Cpu, CompileBackend.Cuda]
+    return [CompileBackend.Cpu, CompileBackend.Cuda, CompileBackend.Sim]
 
 
 def is_enabled(backend: CompileBackend, verbose: bool = False) -> bool:
     """Whether code for ``backend`` can run on this machine. ``verbose`` prints why not."""
     if not isinstance(backend, CompileBackend):
         raise TypeError(f"expected a parpy.CompileBackend, not {backend!r}")
-    if backend in (CompileBackend.Cpu, CompileBackend.Auto):
+    if backend in (CompileBackend.Cpu, CompileBackend.Sim, CompileBackend.Auto):
         return True
     reason = _native.cuda_unavailable() if backend is CompileBackend.Cuda else "not part of this version of ParPy"
     if reason and verbose:

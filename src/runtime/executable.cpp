@@ -3,6 +3,7 @@
 
 #include "runtime/cpu_executable.h"
 #include "runtime/cuda_executable.h"
+#include "runtime/sim_executable.h"
 
 namespace parpy {
 
@@ -13,12 +14,13 @@ std::shared_ptr<Executable> load(const Program& program, const Options& options,
             return load_cpu(program, options, error);
         case Backend::kCuda:
             return load_cuda(program, options, error);
-        case Backend::kMetal:
         case Backend::kSim:
+            return load_sim(program, options, error);
+        case Backend::kMetal:
             break;
     }
     error = {Code::kP514, "programs for this back end cannot run in this build of ParPy",
-             "use CompileBackend.Cpu or CompileBackend.Cuda"};
+             "use CompileBackend.Cpu, Cuda or Sim"};
     return nullptr;
 }
 

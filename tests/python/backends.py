@@ -1,21 +1,26 @@
-"""Runs a decorated function on one backend by name: the interpreter, the CPU, or the GPU where there is one."""
+"""Runs a decorated function by name of back end: the interpreter, the CPU, the simulator, the GPU where there is one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 import parpy
 
-BACKENDS = ["eval", "cpu"]
+BACKENDS = ["eval", "cpu", "sim"]
 if parpy.backend.is_enabled(parpy.CompileBackend.Cuda):
     BACKENDS.append("cuda")
 
 
+def copies(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
+
+
 def options(backend: str, mapping: Mapping[str, int | parpy.LoopPar]) -> parpy.CompileOptions:
     loops = {label: n if isinstance(n, parpy.LoopPar) else parpy.threads(n) for label, n in mapping.items()}
-    target = parpy.CompileBackend.Cuda if backend == "cuda" else parpy.CompileBackend.Cpu
-    return parpy.CompileOptions(parallelize=loops, backend=target)
+    return parpy.CompileOptions(parallelize=loops, backend=parpy.CompileBackend(backend))
 
 
 def run(
@@ -25,3 +30,9 @@ def run(
         parpy._jit.interpret(function, arguments, options("cpu", mapping))
     else:
         function(*arguments, opts=options(backend, mapping))
+
+
+def cuda_text(
+    function: Callable[..., None], arguments: tuple[Any, ...], mapping: Mapping[str, int | parpy.LoopPar]
+) -> str:
+    return parpy.print_compiled(function, arguments, options("cuda", mapping))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import glob
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -36,3 +39,39 @@ def cubin(text: str, architecture: str = "sm_90", fast_math: bool = False) -> by
     if why_missing():
         pytest.skip(why_missing())
     return bytes(_native.compile_cuda(device_part(text), "kernel.cu", architecture, fast_math))
+
+
+@functools.cache
+def library() -> ctypes.CDLL | None:
+    """The pip package's or the system's NVRTC, or None."""
+    found = importlib.util.find_spec("nvidia")
+    roots = found.submodule_search_locations if found else []
+    places = [path for root in roots for path in glob.glob(f"{root}/**/libnvrtc.so*", recursive=True)]
+    for name in [*sorted(places), "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    return None
+
+
+def ptx(text: str) -> str:
+    """The PTX of the device part of ``text`` for sm_90; skips the test where NVRTC is missing."""
+    nvrtc = library()
+    if nvrtc is None:
+        pytest.skip("no NVRTC")
+    program = ctypes.c_void_p()
+    device = device_part(text)
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), device.encode(), b"kernels.cu", 0, None, None)
+    options = [b"--gpu-architecture=sm_90", b"--std=c++17", b"--fmad=false"]
+    status = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
+    size = ctypes.c_size_t()
+    nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetProgramLog(program, log)
+    assert status == 0, log.value.decode() + device
+    nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
+    result = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetPTX(program, result)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    return result.value.decode()

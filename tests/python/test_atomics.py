@@ -7,8 +7,8 @@ import linecache
 import numpy as np
 import pytest
 
+import backends
 import parpy
-import simt
 
 CPU = parpy.CompileBackend.Cpu
 N = 3000
@@ -65,8 +65,9 @@ def test_every_operator_and_type(update, type_name):
     function(x, k, got, N, opts=parpy.CompileOptions(parallelize={"i": parpy.threads(64)}, backend=CPU))
     np.testing.assert_array_equal(got, want)
     got = operands(update, np.dtype(type_name))[2]
-    text = simt.run(function, (x, k, got, N), {"i": parpy.threads(512)})
-    assert "atomic_" in text
+    mapping = {"i": parpy.threads(512)}
+    backends.run("sim", function, (x, k, got, N), mapping)
+    assert "atomic_" in backends.cuda_text(function, (x, k, got, N), mapping)
     np.testing.assert_array_equal(got, want)
 
 
@@ -93,7 +94,7 @@ def test_nested_loops(inner):
     )
     np.testing.assert_array_equal(got, want)
     got[:] = 0
-    simt.run(transposed_product, (values, columns, starts, x, got, 200), mapping)
+    backends.run("sim", transposed_product, (values, columns, starts, x, got, 200), mapping)
     np.testing.assert_array_equal(got, want)
 
 

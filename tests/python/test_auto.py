@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import parpy
-import simt
 from legality import Nest
 from legality_cases import CASES, HELPERS
 from test_legality import nest_of, random_nest
 
 CPU = parpy.auto(backend=parpy.CompileBackend.Cpu)
 CUDA = parpy.auto(backend=parpy.CompileBackend.Cuda)
+SIM = parpy.auto(backend=parpy.CompileBackend.Sim)
 
 
 def check(nest: Nest, opts: parpy.CompileOptions) -> None:
@@ -75,7 +75,7 @@ ARGUMENTS = {
 
 def run_cuda_text(function, arguments) -> str:
     text = parpy.print_compiled(function, arguments, CUDA)
-    simt.run(function, arguments, {}, lambda _: text)
+    function(*arguments, opts=SIM)
     return text
 
 

@@ -7,7 +7,6 @@ import pytest
 
 import backends
 import parpy
-import simt
 
 BYTES = np.array([0, 1, 2, 3, 127, 128, 254, 255] * 9, np.uint8)
 
@@ -27,19 +26,14 @@ def logic(b, c, out, count):
 
 
 @pytest.mark.parametrize(
-    ("backend", "mapping"), [("eval", {}), ("cpu", {}), ("cpu", {"i": 2, "j": 2}), ("simt", {"i": 32, "j": 32})]
+    ("backend", "mapping"), [("eval", {}), ("cpu", {}), ("cpu", {"i": 2, "j": 2}), ("sim", {"i": 32, "j": 32})]
 )
 def test_any_byte_but_zero_is_true(backend, mapping):
-    if backend == "simt" and simt.COMPILER is None:
-        pytest.skip("no C++ compiler")
     b, c = BYTES.view(bool), np.roll(BYTES, 3).view(bool)
     got = [b.copy(), c.copy(), np.zeros(len(b), bool), np.zeros(4, np.int64)]
     want = [(b.view(np.uint8) != 0), (c.view(np.uint8) != 0), got[2].copy(), got[3].copy()]
     logic(*want, seq=True)
-    if backend == "simt":
-        simt.run(logic, got, mapping)
-    else:
-        backends.run(backend, logic, got, mapping)
+    backends.run(backend, logic, got, mapping)
     np.testing.assert_array_equal(got[2].view(np.uint8), want[2].view(np.uint8))
     assert got[3].tolist() == want[3].tolist()
 

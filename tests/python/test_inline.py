@@ -7,7 +7,6 @@ import pytest
 
 import backends
 import parpy
-import simt
 from parpy.builtin import inline
 
 rng = np.random.default_rng(5)
@@ -74,17 +73,12 @@ CASES = [
 
 @pytest.mark.parametrize(("function", "arguments", "mapping"), CASES, ids=lambda value: getattr(value, "__name__", ""))
 def test_labels_count(function, arguments, mapping):
-    want = simt.copies(arguments)
+    want = backends.copies(arguments)
     function(*want, seq=True)
-    for backend in ("eval", "cpu", "simt"):
-        if backend == "simt" and simt.COMPILER is None:
-            continue
+    for backend in backends.BACKENDS:
         for loops in ({}, mapping):
-            got = simt.copies(arguments)
-            if backend == "simt":
-                simt.run(function, got, loops)
-            else:
-                backends.run(backend, function, got, loops)
+            got = backends.copies(arguments)
+            backends.run(backend, function, got, loops)
             for expected, actual in zip(want, got, strict=True):
                 np.testing.assert_array_equal(actual, expected)
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import backends
+import nvrtc
 import parpy
-import simt
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -55,15 +56,14 @@ def test_gpu(kernel):
     compare_call(kernel, "cuda", parpy.auto(backend=parpy.CompileBackend.Cuda))
 
 
-@pytest.mark.skipif(simt.COMPILER is None, reason="no C++ compiler")
 def test_cuda_text(kernel):
-    """Without a GPU: NVRTC compiles the text, and the CPU runs it."""
+    """Without a GPU: NVRTC compiles the text, and the simulator runs it."""
     data, want = data_and_result(kernel)
     function, sizes = kernel.on("cuda"), kernel.presets["tiny"]
-    text = simt.run(function, arguments(function, data), kernel.mapping("cuda", sizes))
+    mapping = kernel.mapping("cuda", sizes)
+    backends.run("sim", function, arguments(function, data), mapping)
     check(kernel, data, want)
-    if simt.nvrtc() is not None:
-        simt.compile_with_nvrtc(text)
+    nvrtc.cubin(backends.cuda_text(function, arguments(function, data), mapping))
 
 
 def test_metadata(kernel):

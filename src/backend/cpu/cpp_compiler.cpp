@@ -36,6 +36,7 @@
 #include <mutex>
 
 #include "backend/cpu/llvm_guard.h"
+#include "backend/sim/lower_simulated.h"
 
 // Debian wires Polly into Clang's code generator; ours goes without its 3 MB.
 llvm::PassPluginLibraryInfo getPollyPluginInfo();
@@ -63,6 +64,10 @@ constexpr std::string_view kPasses =
     "instcombine<no-verify-fixpoint>,early-cse,"
     "simplifycfg<forward-switch-cond;sink-common-insts>,loop-unroll<O3>,sroa<modify-cfg>,"
     "instcombine<no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),simplifycfg,dce)";
+
+// In front of kPasses for the simulator's text.
+constexpr std::string_view kSimulatedPasses =
+    "always-inline,function(sroa<modify-cfg>,early-cse,simplifycfg),lower-simulated,";
 
 constexpr std::string_view kFileSystemRoot = "/usr";
 
@@ -158,7 +163,6 @@ std::vector<std::string> cc1_arguments(const CppOptions& options) {
                                   "2",
                                   "-mframe-pointer=none",
                                   "-w",
-                                  "-fwrapv",
                                   "-fno-strict-float-cast-overflow",
                                   "-relaxed-aliasing",
                                   "-fno-finite-loops",
@@ -167,6 +171,7 @@ std::vector<std::string> cc1_arguments(const CppOptions& options) {
                                   "4096",  // long chains of min(a, b, ...) nest
                                   "-ferror-limit",
                                   "8"};
+    if (!options.simulated) a.emplace_back("-fwrapv");
     for (const std::string& feature : h.feature_list) {
         a.insert(a.end(), {"-target-feature", feature});
     }
@@ -328,7 +333,15 @@ struct KeepVectorLoops : llvm::PassInfoMixin<KeepVectorLoops> {
     }
 };
 
-bool optimise(llvm::Module& module, llvm::TargetMachine& machine, std::string& reason) {
+struct LowerSimulated : llvm::PassInfoMixin<LowerSimulated> {
+    static llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+        sim::lower_simulated(module);
+        return llvm::PreservedAnalyses::none();
+    }
+};
+
+bool optimise(llvm::Module& module, llvm::TargetMachine& machine, bool simulated,
+              std::string& reason) {
     relax_zero_signs(module);
     llvm::PipelineTuningOptions tuning;
     tuning.LoopVectorization = true;
@@ -350,8 +363,17 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, std::string& r
         return true;
     });
     builder.crossRegisterProxies(loops, functions, components, modules);
+    builder.registerPipelineParsingCallback([](llvm::StringRef name,
+                                               llvm::ModulePassManager& passes,
+                                               llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
+        if (name != "lower-simulated") return false;
+        passes.addPass(LowerSimulated());
+        return true;
+    });
+    const std::string pipeline = simulated ? std::string(kSimulatedPasses) + std::string(kPasses)
+                                           : std::string(kPasses);
     llvm::ModulePassManager passes;
-    if (llvm::Error e = builder.parsePassPipeline(passes, kPasses)) {
+    if (llvm::Error e = builder.parsePassPipeline(passes, pipeline)) {
         reason = llvm::toString(std::move(e));
         return false;
     }
@@ -382,7 +404,7 @@ bool compile(std::string_view source, std::string_view file_name, const CppOptio
     c.context.setDiagnosticHandler(std::make_unique<MessageHandler>(c));
     if (!run_front_end(source, file_name, options, state, c)) return false;
     c.module->setDataLayout(machine->createDataLayout());
-    if (!optimise(*c.module, *machine, reason)) return false;
+    if (!optimise(*c.module, *machine, options.simulated, reason)) return false;
     if (!generate(*machine, c, reason)) return false;
     c.message_stream.flush();
     return c.messages.empty();
@@ -394,6 +416,7 @@ std::string cpp_compiler_identity(const CppOptions& options) {
     static const std::string compiler =
         clang::getClangFullVersion() + "\n" + std::string(kPasses) + "\nno-lsr nsz-minmax";
     std::string result = compiler;
+    if (options.simulated) result += "\nsimulated 1";  // counts versions of lower_simulated
     for (const std::string& argument : cc1_arguments(options))
         result += "\n" + argument;
     return result;

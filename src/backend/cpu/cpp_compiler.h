@@ -30,6 +30,8 @@ namespace parpy {
 struct CppOptions {
     bool fast_math = false;
     bool line_tables = false;  // for profilers and debuggers; costs 5 % of the compile time
+    // The text is the simulator's (backend/sim): CUDA's rules, so signed overflow does not happen.
+    bool simulated = false;
     // Directories. Where there is one, the system's C and C++ headers are searched as well.
     std::vector<std::string> includes;
     std::vector<std::string> extra_flags;  // in cc1's spelling: -DNAME=1, -fno-unroll-loops, …

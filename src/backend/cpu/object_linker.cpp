@@ -11,6 +11,7 @@
 #include "backend/cpu/cpp_compiler.h"
 #include "backend/cpu/llvm_guard.h"
 #include "runtime/abi.h"
+#include "runtime/simulator.h"
 
 namespace parpy {
 
@@ -37,6 +38,13 @@ llvm::orc::SymbolMap abi_symbols(LLJIT& jit) {
     add("parpy_launch", &parpy_launch);
     add("parpy_launch_overlapped", &parpy_launch_overlapped);
     add("parpy_scratch", &parpy_scratch);
+    add("parpy_sim_here", &parpy_sim_here);
+    add("parpy_sim_enter", &parpy_sim_enter);
+    add("parpy_sim_barrier", &parpy_sim_barrier);
+    add("parpy_sim_exchange", &parpy_sim_exchange);
+    add("parpy_sim_pause", &parpy_sim_pause);
+    add("parpy_sim_sleep", &parpy_sim_sleep);
+    add("parpy_sim_fail", &parpy_sim_fail);
     return map;
 }
 

@@ -145,7 +145,7 @@ std::span<const Snippet> c_family_prelude() {
 }
 
 const Dialect* device_dialect(Backend backend) {
-    return backend == Backend::kCuda ? &cuda_dialect() : nullptr;
+    return backend == Backend::kCuda || backend == Backend::kSim ? &cuda_dialect() : nullptr;
 }
 
 }  // namespace parpy

@@ -1,0 +1,7 @@
+"""CUDA kernels, on a GPU or on the simulator."""
+
+from .sim import Simulator
+
+__all__ = ["sim"]
+
+sim = Simulator()

@@ -1,0 +1,47 @@
+"""Settings of the simulator that runs CUDA kernels on the CPU: ``parpy.cuda.sim``."""
+
+from __future__ import annotations
+
+from .. import _native
+
+
+class Simulator:
+    """How the simulator runs kernels from the next launch on, in all threads.
+
+    ``seed``: 0 (the default) starts the threads of a block in order and runs blocks in parallel. Any other number
+    stands for one random order of blocks and threads, the same at each launch, and fills shared memory with rubbish:
+    a missing barrier shows as a wrong result.
+
+    ``warp_size``: how many threads of kernels written by hand exchange values as one warp: 1, 2, 4, 8, 16 or 32.
+    Loops that the compiler maps always use 32, as the GPU does.
+    """
+
+    __slots__ = ("_seed", "_warp_size")
+
+    def __init__(self) -> None:
+        self._seed, self._warp_size = 0, 32
+
+    @property
+    def seed(self) -> int:
+        return self._seed
+
+    @seed.setter
+    def seed(self, value: int) -> None:
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**64:
+            raise ValueError(f"a seed is an int from 0 to 2**64 - 1, not {value!r}")
+        self._seed = value
+        _native.set_simulator(self._warp_size, self._seed)
+
+    @property
+    def warp_size(self) -> int:
+        return self._warp_size
+
+    @warp_size.setter
+    def warp_size(self, value: int) -> None:
+        if value not in (1, 2, 4, 8, 16, 32):
+            raise ValueError(f"a warp has 1, 2, 4, 8, 16 or 32 threads, not {value!r}")
+        self._warp_size = value
+        _native.set_simulator(self._warp_size, self._seed)
+
+    def __repr__(self) -> str:
+        return f"parpy.cuda.sim(warp_size={self._warp_size}, seed={self._seed})"

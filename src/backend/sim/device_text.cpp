@@ -1,0 +1,31 @@
+// See device_text.h. The prelude stands in backend/prelude/sim.inc.
+#include "backend/sim/device_text.h"
+
+namespace parpy::sim {
+
+namespace {
+
+constexpr std::string_view kPrelude =
+#include "backend/prelude/sim.inc"
+    ;
+
+}  // namespace
+
+std::string kernel_symbol(std::string_view kernel) {
+    return "parpy_sim_kernel_" + std::string(kernel);
+}
+
+std::string simulator_text(std::string_view device, std::span<const std::string> kernels,
+                           std::string_view file_name) {
+    std::string text(kPrelude);
+    text += "#line 1 \"" + std::string(file_name) + "\"\n";
+    text += device;
+    text += "\n";
+    for (const std::string& kernel : kernels) {
+        text += "extern \"C\" parpy_sim::Kernel " + kernel_symbol(kernel) + " = {parpy_sim::Run<" +
+                kernel + ">::row, 0, 0, 0};\n";
+    }
+    return text;
+}
+
+}  // namespace parpy::sim

@@ -1,0 +1,232 @@
+// See lower_simulated.h.
+#include "backend/sim/lower_simulated.h"
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "runtime/simulator.h"
+
+namespace parpy::sim {
+
+namespace {
+
+using llvm::CallInst;
+using llvm::Function;
+using llvm::GlobalVariable;
+using llvm::Instruction;
+using llvm::Value;
+
+const Function* callee(const Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<CallInst>(&instruction);
+    return call == nullptr ? nullptr : call->getCalledFunction();
+}
+
+llvm::SmallVector<CallInst*> calls_of(Function& function, llvm::StringRef name) {
+    llvm::SmallVector<CallInst*> calls;
+    for (Instruction& instruction : llvm::instructions(function)) {
+        const Function* called = callee(instruction);
+        if (called != nullptr && called->getName() == name) {
+            calls.push_back(llvm::cast<CallInst>(&instruction));
+        }
+    }
+    return calls;
+}
+
+// A kernel's loop over a row of threads.
+bool is_row(Function& function) {
+    return !calls_of(function, "parpy_sim_enter").empty();
+}
+
+// Whether anybody but the pause behind it looks at what an atomic operation returns. Loops around
+// a compare-and-swap are taken to.
+bool atomic_is_observed(const CallInst& pause) {
+    const Instruction* at = pause.getPrevNode();
+    while (at != nullptr && !llvm::isa<llvm::AtomicRMWInst>(at))
+        at = at->getPrevNode();
+    if (at == nullptr) return true;
+    const auto only_paused = [&](const Value& value, const auto& self, int depth) -> bool {
+        for (const llvm::User* user : value.users()) {
+            if (user == &pause) continue;
+            if (depth == 0 || !llvm::isa<llvm::CastInst>(user)) return false;
+            if (!self(*user, self, depth - 1)) return false;
+        }
+        return true;
+    };
+    return !only_paused(*at, only_paused, 3);
+}
+
+bool is_address(const Instruction& instruction) {
+    const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    return intrinsic != nullptr &&
+           intrinsic->getIntrinsicID() == llvm::Intrinsic::threadlocal_address;
+}
+
+class Lowering {
+public:
+    explicit Lowering(llvm::Module& module) : module_(module) {}
+
+    void run() {
+        address_directly();
+        place_shared_memory();
+        bool outside = false;  // a function that was not inlined asks for the thread
+        int outside_needs = 0;
+        for (Function& function : module_) {
+            if (function.isDeclaration() || is_row(function)) continue;
+            remove_pauses(function);
+            outside_needs |= needs_of(function);
+            outside = outside || !calls_of(function, "parpy_sim_here").empty();
+            share(function, nullptr);
+            outside = outside || !calls_of(function, "parpy_sim_here").empty();
+        }
+        for (Function& function : module_) {
+            if (function.isDeclaration() || !is_row(function)) continue;
+            remove_pauses(function);
+            lower_row(function, outside);
+            describe(function, needs_of(function) | outside_needs);
+        }
+        for (GlobalVariable* variable : shared_) {
+            if (variable->use_empty()) variable->eraseFromParent();
+        }
+    }
+
+private:
+    // Variables that are extern are reached through a function that would initialise them.
+    void address_directly() {
+        llvm::SmallVector<Function*> wrappers;
+        for (Function& function : module_) {
+            if (function.getName().starts_with("_ZTW") && !function.isDeclaration()) {
+                wrappers.push_back(&function);
+            }
+        }
+        for (Function* wrapper : wrappers) {
+            Value* variable = nullptr;
+            for (Instruction& instruction : llvm::instructions(*wrapper)) {
+                if (is_address(instruction)) variable = instruction.getOperand(0);
+            }
+            if (variable == nullptr) continue;
+            for (llvm::User* user : llvm::make_early_inc_range(wrapper->users())) {
+                auto* call = llvm::dyn_cast<CallInst>(user);
+                if (call == nullptr) continue;
+                llvm::IRBuilder<> builder(call);
+                call->replaceAllUsesWith(builder.CreateThreadLocalAddress(variable));
+                call->eraseFromParent();
+            }
+            if (wrapper->use_empty()) wrapper->eraseFromParent();
+        }
+    }
+
+    // Offsets of the static variables; those that are extern begin behind them.
+    void place_shared_memory() {
+        const llvm::DataLayout& layout = module_.getDataLayout();
+        for (GlobalVariable& variable : module_.globals()) {
+            if (!variable.isThreadLocal()) continue;
+            shared_.push_back(&variable);
+            if (variable.isDeclaration()) continue;
+            const std::uint64_t align =
+                std::max<std::uint64_t>(variable.getAlign().valueOrOne().value(), 4);
+            const std::uint64_t size = layout.getTypeAllocSize(variable.getValueType());
+            total_ = (total_ + align - 1) / align * align;
+            offsets_[&variable] = {total_, size};
+            total_ += size;
+        }
+        total_ = (total_ + kSharedAlign - 1) / kSharedAlign * kSharedAlign;
+    }
+
+    // Accesses to shared variables through the thread's pointer; the bytes of those that are used.
+    std::uint64_t share(Function& function, Value* here) {
+        std::uint64_t bytes = 0;
+        llvm::SmallPtrSet<const GlobalVariable*, 8> used;
+        llvm::SmallVector<llvm::IntrinsicInst*> accesses;
+        for (Instruction& instruction : llvm::instructions(function)) {
+            if (is_address(instruction)) {
+                accesses.push_back(llvm::cast<llvm::IntrinsicInst>(&instruction));
+            }
+        }
+        for (llvm::IntrinsicInst* access : accesses) {
+            auto* variable = llvm::cast<GlobalVariable>(access->getArgOperand(0));
+            llvm::IRBuilder<> builder(access);
+            Value* thread = here;
+            if (thread == nullptr) {
+                thread = builder.CreateCall(
+                    module_.getOrInsertFunction("parpy_sim_here", builder.getPtrTy()));
+            }
+            Value* field =
+                builder.CreateConstGEP1_64(builder.getInt8Ty(), thread, offsetof(Thread, shared));
+            Value* base = builder.CreateLoad(builder.getPtrTy(), field);
+            const auto found = offsets_.find(variable);
+            const std::uint64_t offset = found == offsets_.end() ? total_ : found->second.first;
+            access->replaceAllUsesWith(
+                builder.CreateConstGEP1_64(builder.getInt8Ty(), base, offset));
+            access->eraseFromParent();
+            if (found != offsets_.end() && used.insert(variable).second) {
+                bytes += found->second.second;
+            }
+        }
+        return bytes;
+    }
+
+    static void remove_pauses(Function& function) {
+        for (CallInst* pause : calls_of(function, "parpy_sim_pause")) {
+            if (!atomic_is_observed(*pause)) pause->eraseFromParent();
+        }
+    }
+
+    void lower_row(Function& function, bool outside) {
+        CallInst* enter = calls_of(function, "parpy_sim_enter").front();
+        Value* here = enter->getArgOperand(0);
+        for (CallInst* call : calls_of(function, "parpy_sim_here")) {
+            call->replaceAllUsesWith(here);
+            call->eraseFromParent();
+        }
+        static_bytes_[&function] = share(function, here);
+        if (!outside) enter->eraseFromParent();
+    }
+
+    static int needs_of(Function& function) {
+        int needs = 0;
+        for (const Instruction& instruction : llvm::instructions(function)) {
+            const Function* called = callee(instruction);
+            if (called == nullptr) continue;
+            const llvm::StringRef name = called->getName();
+            if (name == "parpy_sim_barrier" || name == "parpy_sim_exchange") needs |= kWaits;
+            if (name == "parpy_sim_pause" || name == "parpy_sim_sleep") needs |= kSpins;
+        }
+        return needs;
+    }
+
+    void describe(Function& row, int needs) {
+        for (GlobalVariable& variable : module_.globals()) {
+            if (!variable.getName().starts_with("parpy_sim_kernel_")) continue;
+            auto* fields = llvm::cast<llvm::ConstantStruct>(variable.getInitializer());
+            if (fields->getOperand(0) != &row) continue;
+            const auto number = [&](std::uint64_t value) {
+                return llvm::ConstantInt::get(llvm::Type::getInt32Ty(module_.getContext()), value);
+            };
+            variable.setInitializer(llvm::ConstantStruct::get(
+                fields->getType(), {&row, number(static_cast<std::uint64_t>(needs)),
+                                    number(static_bytes_[&row]), number(total_)}));
+        }
+    }
+
+    llvm::Module& module_;
+    llvm::SmallVector<GlobalVariable*> shared_;
+    llvm::DenseMap<const GlobalVariable*, std::pair<std::uint64_t, std::uint64_t>> offsets_;
+    llvm::DenseMap<const Function*, std::uint64_t> static_bytes_;
+    std::uint64_t total_ = 0;
+};
+
+}  // namespace
+
+void lower_simulated(llvm::Module& module) {
+    Lowering(module).run();
+}
+
+}  // namespace parpy::sim

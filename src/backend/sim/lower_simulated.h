@@ -1,0 +1,18 @@
+// The step of the embedded compiler that is particular to simulated device code: after functions
+// were inlined into their kernels and before the optimiser.
+//
+//   parpy_sim_here()          the thread that the kernel's loop is at, so that indices are values
+//   thread_local variables    the block's shared memory: an offset from Thread::shared
+//   parpy_sim_pause()         removed after atomics whose result nobody looks at
+//   parpy_sim_kernel_*        what each kernel needs of the simulator is filled in
+#pragma once
+
+namespace llvm {
+class Module;
+}
+
+namespace parpy::sim {
+
+void lower_simulated(llvm::Module& module);
+
+}  // namespace parpy::sim

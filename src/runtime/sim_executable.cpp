@@ -1,0 +1,217 @@
+// A CUDA program on the simulator.
+#include "runtime/sim_executable.h"
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "backend/sim/device_text.h"
+#include "runtime/host_code.h"
+#include "runtime/kernel_cache.h"
+
+namespace parpy {
+
+namespace {
+
+// Loops that the compiler mapped exchange values in warps of 32, whatever the setting says.
+std::atomic<std::uint64_t> seed{0};
+
+// ---------------------------------------------------------------- where in the user's text
+
+// A device text's line as the place in the user's program: the comment that stands nearest above
+// it, "file:line: text", within its function.
+std::string place_of(const std::string& device, int line) {
+    std::string found = "line " + std::to_string(line) + " of the device code";
+    std::size_t begin = 0;
+    for (int at = 1; at <= line && begin < device.size(); ++at) {
+        const std::size_t end = std::min(device.find('\n', begin), device.size());
+        const std::string_view text(device.data() + begin, end - begin);
+        const std::size_t slashes = text.find_first_not_of(' ');
+        if (slashes != std::string_view::npos && text.substr(slashes).starts_with("// ")) {
+            const std::string_view comment = text.substr(slashes + 3);
+            const std::size_t colon = comment.find(": ");
+            const bool located = colon != std::string_view::npos && colon > 0 &&
+                                 comment[colon - 1] >= '0' && comment[colon - 1] <= '9';
+            if (located) {
+                found = std::string(comment.substr(0, colon)) + " (" +
+                        std::string(comment.substr(colon + 2)) + ")";
+            }
+        }
+        begin = end + 1;
+    }
+    return found;
+}
+
+RuntimeError error_of(sim::Fault fault, const std::string& kernel, const std::string& device) {
+    for (const int line : {fault.line, fault.other_line}) {
+        const std::size_t at = fault.message.find("{}");
+        if (line != 0 && at != std::string::npos)
+            fault.message.replace(at, 2, place_of(device, line));
+    }
+    return {fault.code, "kernel '" + kernel + "': " + fault.message, std::move(fault.help)};
+}
+
+// ---------------------------------------------------------------- one call
+
+std::string shape_text(const unsigned size[3]) {
+    return std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
+           std::to_string(size[2]);
+}
+
+class SimSession final : public DeviceSession {
+public:
+    SimSession(const Program& program, const std::vector<const sim::Kernel*>& kernels)
+        : program_(program), kernels_(kernels) {}
+    ~SimSession() override {
+        for (void* memory : scratch_)
+            std::free(memory);
+    }
+    SimSession(const SimSession&) = delete;
+    SimSession& operator=(const SimSession&) = delete;
+
+    // Whatever is in front of a kernel has run: overlapped or not is the same.
+    int launch(const KernelLaunch& what, RuntimeError& error) override {
+        const auto& [index, grid, block, shared_bytes, arguments, overlapped] = what;
+        if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return 0;
+        if (index < 0 || static_cast<std::size_t>(index) >= kernels_.size()) {
+            error = {Code::kP527,
+                     "the host code launches kernel " + std::to_string(index) + " of " +
+                         std::to_string(kernels_.size()),
+                     {}};
+            return 1;
+        }
+        const auto number = static_cast<std::size_t>(index);
+        const sim::Kernel& kernel = *kernels_[number];
+        const std::string& name = program_.kernels[number];
+        if (!fits(kernel, grid, block, shared_bytes)) {
+            error = {
+                Code::kP531,
+                "kernel '" + name + "' cannot run on " + shape_text(grid) + " blocks of " +
+                    shape_text(block) + " threads with " +
+                    std::to_string(static_cast<unsigned>(kernel.static_shared) + shared_bytes) +
+                    " bytes of shared memory",
+                "a block has at most 1024 x 1024 x 64 threads, 1024 in all, and " +
+                    std::to_string(sim::kMaxSharedBytes) +
+                    " bytes; a grid at most 2147483647 x 65535 x 65535 blocks"};
+            return 1;
+        }
+        sim::Launch launch{&kernel,
+                           name.c_str(),
+                           {grid[0], grid[1], grid[2]},
+                           {block[0], block[1], block[2]},
+                           shared_bytes,
+                           arguments,
+                           {32, seed.load(std::memory_order_relaxed)}};
+        sim::Fault fault = sim::simulate(launch);
+        if (!fault.happened()) return 0;
+        error = error_of(std::move(fault), name, program_.device);
+        return 1;
+    }
+
+    void* scratch(std::int64_t bytes, RuntimeError& error) override {
+        const auto size =
+            (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)) + 63) / 64 * 64;
+        void* memory = std::aligned_alloc(64, size);
+        if (memory == nullptr) {
+            error = {Code::kP542, "there is no memory for " + std::to_string(bytes) + " bytes", {}};
+            return nullptr;
+        }
+        std::memset(memory, 0, size);
+        scratch_.push_back(memory);
+        return memory;
+    }
+
+private:
+    static bool fits(const sim::Kernel& kernel, const unsigned grid[3], const unsigned block[3],
+                     unsigned shared_bytes) {
+        const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
+        const std::uint64_t shared =
+            std::uint64_t{shared_bytes} + static_cast<std::uint64_t>(kernel.static_shared);
+        return threads > 0 && threads <= sim::kMaxBlockThreads && block[2] <= 64 &&
+               grid[0] <= 2147483647 && grid[1] <= 65535 && grid[2] <= 65535 &&
+               shared <= sim::kMaxSharedBytes;
+    }
+
+    const Program& program_;
+    const std::vector<const sim::Kernel*>& kernels_;
+    std::vector<void*> scratch_;
+};
+
+class SimExecutable final : public Executable {
+public:
+    SimExecutable(Program p, HostCode host, std::unique_ptr<LoadedObject> device,
+                  std::vector<const sim::Kernel*> kernels)
+        : Executable(std::move(p)),
+          host_(std::move(host)),
+          device_(std::move(device)),
+          kernels_(std::move(kernels)) {}
+
+    RuntimeError run(const std::uint64_t* slots, void*) const override {
+        SimSession session(program, kernels_);
+        ParpyContext context;
+        context.session = &session;
+        if (host_.entry(&context, slots) == 0 && !context.error) return {};
+        if (context.error) return std::move(*context.error);
+        return {Code::kP900, "the program '" + program.name + "' failed without a reason", {}};
+    }
+
+private:
+    HostCode host_;
+    std::unique_ptr<LoadedObject> device_;
+    std::vector<const sim::Kernel*> kernels_;
+};
+
+std::string device_object(const Program& program, const Options& options, RuntimeError& error) {
+    CppOptions cpp;
+    cpp.simulated = true;
+    cpp.fast_math = options.fast_math;
+    cpp.includes = options.includes;
+    cpp.extra_flags = options.extra_flags;
+    const std::string file = program.name + ".cu";
+    const std::string text = sim::simulator_text(program.device, program.kernels, file);
+
+    const bool cacheable = program.device.find("#include") == std::string::npos;
+    KernelCache& cache = KernelCache::instance();
+    const std::string key =
+        cacheable ? KernelCache::key("sim", cpp_compiler_identity(cpp), text) : std::string();
+    if (cacheable) {
+        if (std::optional<std::string> known = cache.get(key)) return std::move(*known);
+    }
+    std::string object = compile_cpp(text, file, cpp, error);
+    if (cacheable && !object.empty()) cache.put(key, object);
+    return object;
+}
+
+}  // namespace
+
+void set_simulator(const sim::Settings& settings) {
+    seed.store(settings.seed, std::memory_order_relaxed);
+}
+
+std::shared_ptr<Executable> load_sim(const Program& program, const Options& options,
+                                     RuntimeError& error) {
+    HostCode host = load_host_code(program, options, error);
+    if (host.entry == nullptr) return nullptr;
+    std::unique_ptr<LoadedObject> device;
+    std::vector<const sim::Kernel*> kernels;
+    if (!program.kernels.empty()) {
+        const std::string object = device_object(program, options, error);
+        if (object.empty()) return nullptr;
+        device = load_object(object, options.libs, error);
+        if (device == nullptr) return nullptr;
+    }
+    for (const std::string& name : program.kernels) {
+        const void* kernel = device->symbol(sim::kernel_symbol(name));
+        if (kernel == nullptr) {
+            error = {Code::kP527, "the device code defines no kernel '" + name + "'", {}};
+            return nullptr;
+        }
+        kernels.push_back(static_cast<const sim::Kernel*>(kernel));
+    }
+    return std::make_shared<SimExecutable>(program, std::move(host), std::move(device),
+                                           std::move(kernels));
+}
+
+}  // namespace parpy

@@ -1,0 +1,159 @@
+// One block of a simulated launch: its threads, who of them waits for what, and who runs next.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/fiber.h"
+#include "runtime/simulator.h"
+
+namespace parpy::sim {
+
+// A fixed sequence for each seed.
+class RandomOrder {
+public:
+    explicit RandomOrder(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15U + 1) {}
+    [[nodiscard]] std::uint64_t below(std::uint64_t bound) {
+        state_ += 0x9E3779B97F4A7C15U;
+        std::uint64_t z = state_;
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9U;
+        z = (z ^ z >> 27) * 0x94D049BB133111EBU;
+        return (z ^ z >> 31) % bound;
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+// What the workers of one launch share.
+class Grid {
+public:
+    explicit Grid(const Launch& l) : launch(l) {}
+    const Launch& launch;
+    std::vector<std::uint64_t> order;  // of the blocks; empty: as they are numbered
+    std::uint64_t idle_pauses = 0;     // of waiting loops, since anything changed; one worker only
+
+    [[nodiscard]] unsigned threads_per_block() const {
+        return launch.block.x * launch.block.y * launch.block.z;
+    }
+    [[nodiscard]] bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+    void stop(Fault fault);  // the first one counts
+    [[nodiscard]] Fault take_fault() { return std::move(fault_); }
+
+private:
+    std::atomic<bool> stopped_{false};
+    std::mutex mutex_;
+    Fault fault_;
+};
+
+class Block;
+
+// A thread of a block on a fiber, or all of a block's threads in turn.
+struct SimFiber {
+    Fiber fiber;
+    Thread thread{};
+    Thread* here = nullptr;  // parpy_sim_here()
+    Block* block = nullptr;
+    unsigned linear = 0;
+    enum class At : std::uint8_t { kRunning, kBarrier, kExchange } at = At::kRunning;
+    int line = 0;
+    int kind = 0;
+    unsigned mask = 0;
+    unsigned long long value = 0;
+    int from = 0;
+    unsigned long long result = 0;
+    unsigned long long seen = 0;  // by its last pause
+};
+
+// One thread of the machine at work for a launch, with its fibers.
+class Worker {
+public:
+    explicit Worker(Grid& g) : grid(g), cpu(FiberThread::current()) {}
+    ~Worker();
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    [[nodiscard]] SimFiber* acquire();  // null, and the grid stopped, where there is no memory
+    void release(SimFiber* fiber) { idle_.push_back(fiber); }
+
+    Grid& grid;
+    FiberThread& cpu;
+
+private:
+    std::vector<SimFiber*> idle_;
+};
+
+class Block {
+public:
+    explicit Block(Worker& worker);
+    ~Block() { recall(); }
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+
+    // The blocks from `begin` to `end` of a kernel whose threads do not wait.
+    void run_rows(std::uint64_t begin, std::uint64_t end);
+
+    // Of other kernels: one block, the number-th in the grid's order.
+    void start(std::uint64_t number);
+    // Runs until all threads are done (true), the launch is stopped (true), or every thread that
+    // can run is in a waiting loop (false).
+    bool resume();
+    // Every block is in waiting loops. `more`: further blocks found no room.
+    void report_spinning(bool more);
+
+    // What the running thread `self` does.
+    int barrier(SimFiber& self, int line, int kind, bool predicate);
+    unsigned long long exchange(SimFiber& self);
+    void pause(SimFiber& self, int line, unsigned long long seen);
+    [[noreturn]] void fail(SimFiber& self, Fault fault);
+
+private:
+    struct Warp {
+        unsigned alive = 0, arrived = 0;
+    };
+
+    static void thread_body(Fiber&, void* data);
+    static void rows_body(Fiber&, void* data);
+    static void land(Fiber&, void* data, int reason, const void* address);
+
+    void run_rows(SimFiber& self);
+    void find(std::uint64_t number);
+    [[nodiscard]] Thread first_thread() const;
+    [[nodiscard]] Index position(unsigned linear) const;
+    [[nodiscard]] std::string name_of(unsigned linear) const;
+    [[nodiscard]] Warp& warp_of(const SimFiber& fiber);
+    [[nodiscard]] unsigned lane_of(const SimFiber& fiber) const;
+
+    void begin_thread(SimFiber& fiber);
+    [[nodiscard]] SimFiber* next(SimFiber* finished = nullptr);
+    void suspend(SimFiber& self);
+    void wake(SimFiber& fiber);
+    void finish(SimFiber& self);
+    void release_barrier();
+    void release_exchange(unsigned warp);
+    bool complete(unsigned warp, const SimFiber& one);
+    void progress();
+    void report_deadlock();
+    void recall();
+
+    Worker& worker_;
+    const Launch& launch_;
+    const unsigned count_;  // of threads
+    Index index_{};
+    std::uint64_t rows_begin_ = 0, rows_end_ = 0;  // blocks of run_rows
+    std::vector<unsigned char> shared_;
+    unsigned char* shared_begin_ = nullptr;
+    RandomOrder random_{0};
+    std::vector<unsigned> order_;       // of starting; empty: as they are numbered
+    std::vector<SimFiber*> by_thread_;  // null: not started, or finished
+    std::vector<Warp> warps_;
+    std::deque<SimFiber*> ready_;
+    unsigned started_ = 0, alive_ = 0;
+    unsigned arrived_ = 0, holding_ = 0;  // at the barrier; of them with a true predicate
+    unsigned pauses_ = 0, turns_ = 0;     // of the running thread; of threads in waiting loops
+    bool spinning_ = false;
+};
+
+}  // namespace parpy::sim

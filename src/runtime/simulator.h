@@ -1,0 +1,78 @@
+// Runs one launch of simulated device code (backend/sim) on the CPU: blocks in parallel, the
+// threads of a block one after the other where they never wait for each other, and as fibers
+// otherwise, with the barriers, shuffles and votes of a GPU. Threads that wait for each other in
+// vain become an error, as do stack overflow and access to memory that is not there.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "runtime/executable.h"
+
+namespace parpy::sim {
+
+// Behind backend/prelude/sim.inc, which has the same two structs.
+struct Index {
+    unsigned x, y, z;
+};
+struct Thread {
+    Index thread, block, block_dim, grid_dim;
+    int warp_size;
+    void* fiber;
+    unsigned char* shared;
+};
+struct Kernel {
+    void (*row)(const Thread* first, unsigned end, void** arguments);
+    int needs;
+    int static_shared, module_shared;
+};
+
+inline constexpr int kWaits = 1;  // barriers, exchanges
+inline constexpr int kSpins = 2;  // atomics whose results it looks at: maybe in a waiting loop
+inline constexpr std::uint64_t kSharedAlign = 16;
+
+// parpy.cuda.sim's settings.
+struct Settings {
+    int warp_size = 32;
+    std::uint64_t seed = 0;  // 0: in order, blocks in parallel; else: an order of its own
+};
+
+inline constexpr unsigned kMaxBlockThreads = 1024;
+inline constexpr unsigned kMaxSharedBytes = 227 * 1024;
+
+struct Launch {
+    const Kernel* kernel;
+    const char* name;
+    Index grid, block;
+    unsigned dynamic_shared;
+    void** arguments;
+    Settings settings;
+};
+
+// What stopped a launch: for the whole grid the first.
+struct Fault {
+    Code code = Code::kP900;
+    std::string message;  // names the thread and block; "{}" stands for the place of `line`, …
+    int line = 0;         // of the device text; 0: unknown
+    int other_line = 0;   // … and the second "{}" for that of this one
+    std::string help;
+    [[nodiscard]] bool happened() const { return !message.empty(); }
+};
+
+// Waits for the launch. Thread-safe.
+[[nodiscard]] Fault simulate(const Launch& launch);
+
+}  // namespace parpy::sim
+
+// What device code calls (prelude/sim.inc says when).
+extern "C" {
+parpy::sim::Thread* parpy_sim_here();
+void parpy_sim_enter(parpy::sim::Thread* thread);
+int parpy_sim_barrier(void* fiber, int line, int kind, int predicate);
+unsigned long long parpy_sim_exchange(void* fiber, int line, int kind, unsigned mask,
+                                      unsigned long long value, int from);
+void parpy_sim_pause(void* fiber, int line, unsigned long long seen);
+[[noreturn]] void parpy_sim_fail(void* fiber, int line, const char* message);
+void parpy_sim_sleep(void* fiber, unsigned nanoseconds);
+}
