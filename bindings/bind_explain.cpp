@@ -5,6 +5,7 @@
 #include "bind_jit.h"
 #include "parpy/explain.h"
 #include "raise.h"
+#include "runtime/fork_gate.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -35,11 +36,13 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
     JitFunction* self = jit_function(function);
     Call call(self);
     if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
-    const Options& chosen = options_of(options, call).record->options;
+    const ConvertedOptions& converted = options_of(options, call);
+    const Options chosen = with_threads(*converted.record, converted.threads);
     Diagnostics diagnostics;
     Explanation found;
     {
         const nb::gil_scoped_release released;
+        const BehindForkGate gate;
         const Signature signature =
             make_signature(call.views, {}, overlapping(call.views, call.surface->written));
         found = explain(*call.surface->module, signature, chosen, diagnostics);

@@ -260,7 +260,8 @@ private:
             return;
         }
         // Before types are inferred it is the mistake of the user, whom inference tells.
-        if (from(Profile::kTyped) && s.step->op == Op::kConst && s.step->constant == Constant{std::int64_t{0}}) {
+        if (from(Profile::kTyped) && s.step->op == Op::kConst &&
+            s.step->constant == Constant{std::int64_t{0}}) {
             fail(s.span, "a loop has step 0");
         }
         if (from(Profile::kTyped)) {

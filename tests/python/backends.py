@@ -1,4 +1,4 @@
-"""Runs a decorated function by name of back end: the interpreter, the CPU, the simulator, the GPU where there is one."""
+"""Runs a decorated function by name of back end: interpreter, CPU, simulator, and the GPU where there is one."""
 
 from __future__ import annotations
 

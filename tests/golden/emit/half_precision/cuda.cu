@@ -3,15 +3,13 @@
 typedef unsigned short u16;
 #define INLINE_MEMBER __device__ __forceinline__
 // Half precision: stored in 16 bits, computed in float, rounded after every operation.
+extern "C" __device__ u16 __nv_float2half_rn(float);
+extern "C" __device__ float __nv_half2float(u16);
 struct f16 {
     u16 bits;
     f16() = default;
-    INLINE_MEMBER f16(float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
-    INLINE_MEMBER operator float() const {
-        float x;
-        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
-        return x;
-    }
+    INLINE_MEMBER f16(float x) : bits(__nv_float2half_rn(x)) {}
+    INLINE_MEMBER operator float() const { return __nv_half2float(bits); }
 };
 #define INLINE static __device__ __forceinline__
 template <class F> INLINE int whole_i32(F a) {
