@@ -3,6 +3,7 @@
 #include "parpy/explain.h"
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <unordered_map>
 
@@ -82,7 +83,7 @@ private:
         const LoopFacts facts = dependences_.of(loop);
         out.verdict = kVerdicts[static_cast<std::size_t>(facts.verdict)];
         out.reason = facts.reason;
-        out.atomic = options_.legality != Legality::kTrust &&
+        out.atomic = (options_.legality != Legality::kTrust || options_.automatic) &&
                      !scattered_updates(loop, facts, options_.deterministic).empty();
         const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;
         if (conflicts && facts.decisive && facts.decisive->exact) {
@@ -126,7 +127,7 @@ private:
                 const auto& extent = array.dims[axis].extent;
                 Interval all{0, extent ? *extent - 1
                                        : static_cast<std::int64_t>(Traffic::kGuessedTrips) - 1};
-                if (!access.anywhere && axis < access.indices.size()) {
+                if (!all.empty() && !access.anywhere && axis < access.indices.size()) {
                     const Interval range = accesses.range(access.indices[axis]);
                     all.low = std::clamp(range.low, all.low, all.high);
                     all.high = std::clamp(range.high, all.low, all.high);
@@ -180,10 +181,8 @@ void list_kernels(const Module& module, Explanation& out) {
     });
 }
 
-}  // namespace
-
-Explanation explain(const Module& surface, const Signature& signature, const Options& options,
-                    Diagnostics& diagnostics) {
+Explanation explain_as(const Module& surface, const Signature& signature, const Options& options,
+                       Diagnostics& diagnostics) {
     Explanation out;
     Module module = clone(surface);
     const std::span<const Pass> passes = pipeline(options.backend);
@@ -202,6 +201,23 @@ Explanation explain(const Module& surface, const Signature& signature, const Opt
     explainer.mapping(out);
     if (legal && run_passes(mapped, passes.subspan(judged))) list_kernels(module, out);
     return out;
+}
+
+}  // namespace
+
+Explanation explain(const Module& surface, const Signature& signature, const Options& options,
+                    Diagnostics& diagnostics) {
+    try {
+        Explanation out = explain_as(surface, signature, options, diagnostics);
+        if (!options.automatic || !out.diagnostics.has_errors()) return out;
+        // As compile() does: a mapping that nobody asked for and that cannot be carried out.
+        Options sequential = options;
+        sequential.automatic = false;
+        return explain_as(surface, signature, sequential, diagnostics);
+    } catch (const std::exception& e) {
+        diagnostics.internal({}, std::string("the compiler failed: ") + e.what());
+        return {};
+    }
 }
 
 }  // namespace parpy

@@ -124,11 +124,14 @@ struct Dependences::State {
         if (outcome == Outcome::kForSomeCalls ||
             (outcome == Outcome::kPerhaps && system.general())) {
             if (commutes && reduced(facts, source)) return;
-            auto excluded =
-                outcome == Outcome::kForSomeCalls ? system.excluded(sets) : std::nullopt;
-            if (!excluded) excluded.emplace().emplace_back();
-            facts.conditions.insert(facts.conditions.end(), excluded->begin(), excluded->end());
-            if (outcome == Outcome::kForSomeCalls) return;
+            // Updates that meet in some calls may be atomic in all.
+            if (!commutes) {
+                auto excluded =
+                    outcome == Outcome::kForSomeCalls ? system.excluded(sets) : std::nullopt;
+                if (!excluded) excluded.emplace().emplace_back();
+                facts.conditions.insert(facts.conditions.end(), excluded->begin(), excluded->end());
+                if (outcome == Outcome::kForSomeCalls) return;
+            }
         }
         Dependence& found = facts.dependences.emplace_back();
         found.kind = kind_of(source, sink);

@@ -16,7 +16,7 @@ bool atomic_type(Scalar scalar) {
 }  // namespace
 
 std::vector<Update> scattered_updates(For& loop, const LoopFacts& facts, bool deterministic) {
-    if (!facts.scatters) return {};
+    if (!facts.scatters || facts.verdict != Verdict::kReduction) return {};
     std::vector<const Stmt*> wanted;
     for (const Dependence& d : facts.dependences) {
         for (const Access* access : {d.source, d.sink})

@@ -50,7 +50,8 @@ void forget_reduction(For& loop, const Store& store) {
 }  // namespace
 
 void atomic_updates(PassContext& context) {
-    if (context.options.legality == Legality::kTrust) return;
+    // What the compiler chose itself is nobody's to trust.
+    if (context.options.legality == Legality::kTrust && !context.options.automatic) return;
     Function& entry = *context.module.entry_function();
     std::vector<For*> loops;
     for_each_stmt(entry.body, [&](Stmt& stmt) {

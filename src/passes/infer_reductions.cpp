@@ -60,7 +60,8 @@ private:
 
     void check_scalars() {
         // A value that is carried on some path need not be on those that are taken.
-        const bool trusted = context_.options.legality == Legality::kTrust;
+        const bool trusted =
+            context_.options.legality == Legality::kTrust && !context_.options.automatic;
         const VarSet exposed = exposed_reads(loop_->body);
         const VarSet& live = liveness_.after(loop_);
         for (const Var* scalar : uses_.written) {

@@ -117,10 +117,16 @@ private:
 
     void rewrite_body(Body& body) {
         for_each_stmt(body, [&](Stmt& stmt) {
-            if (auto* loop = stmt.as<For>(); loop && narrow_.contains(loop->var)) {
+            if (auto* loop = stmt.as<For>()) {
+                const bool narrow = narrow_.contains(loop->var);
                 for (Expr** bound : {&loop->begin, &loop->end, &loop->step}) {
-                    *bound = to_i32(*bound);
+                    if (narrow) {
+                        *bound = to_i32(*bound);
+                    } else {
+                        data(*bound);
+                    }
                 }
+                // As in the updates, which are recognised by them.
                 for (Reduction& reduction : loop->mapping.reductions) {
                     subscripts(reduction.indices);
                 }

@@ -479,6 +479,7 @@ def test_missing_driver():
 def test_what_fails_while_it_runs():
     """test_failures.py on this GPU instead of the emulated one."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    command += ["-o", "pythonpath=tests/python"]  # the package under test, not the source tree's
     command.append(str(Path(__file__).with_name("test_failures.py")))
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, "FAKE_CUDA_EMULATE": "1"}
