@@ -8,8 +8,7 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
                                    void (*body)(void* frame, i64 begin, i64 end, i64 chunk),
                                    void* frame);
 #define INLINE_MEMBER inline __attribute__((always_inline))
-template <class T>
-struct complex {
+template <class T> struct complex {
     T re, im;
     INLINE_MEMBER complex operator+(complex b) const { return {re + b.re, im + b.im}; }
     INLINE_MEMBER complex operator-(complex b) const { return {re - b.re, im - b.im}; }
@@ -31,43 +30,24 @@ struct complex {
     INLINE_MEMBER bool operator!=(complex b) const { return re != b.re || im != b.im; }
     INLINE_MEMBER bool operator<(complex b) const { return re < b.re || (re == b.re && im < b.im); }
     INLINE_MEMBER bool operator>(complex b) const { return b < *this; }
-    INLINE_MEMBER bool operator<=(complex b) const {
-        return re < b.re || (re == b.re && im <= b.im);
-    }
+    INLINE_MEMBER bool operator<=(complex b) const { return re < b.re || (re == b.re && im <= b.im); }
     INLINE_MEMBER bool operator>=(complex b) const { return b <= *this; }
 };
 typedef complex<float> c64;
 typedef complex<double> c128;
 #define INLINE static inline __attribute__((always_inline))
-template <class T, class R>
-INLINE complex<T> complex_cast(complex<R> a) {
+template <class T, class R> INLINE complex<T> complex_cast(complex<R> a) {
     return {(T)a.re, (T)a.im};
 }
-template <class T>
-INLINE bool is_inf(T a) {
-    return a == a && a - a != 0;
-}
-template <class T>
-INLINE bool is_finite(T a) {
-    return a - a == 0;
-}
+template <class T> INLINE bool is_inf(T a) { return a == a && a - a != 0; }
+template <class T> INLINE bool is_finite(T a) { return a - a == 0; }
 #define NAN __builtin_nanf("")
-INLINE double copysign_f64(double a, double b) {
-    return __builtin_copysign(a, b);
-}
-INLINE float mul_add(float a, float b, float c) {
-    return __builtin_fmaf(a, b, c);
-}
-INLINE double mul_add(double a, double b, double c) {
-    return __builtin_fma(a, b, c);
-}
+INLINE double copysign_f64(double a, double b) { return __builtin_copysign(a, b); }
+INLINE float mul_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+INLINE double mul_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
 typedef unsigned long long u64;
-INLINE u64 f64_bits(double x) {
-    return __builtin_bit_cast(u64, x);
-}
-INLINE double f64_from_bits(u64 bits) {
-    return __builtin_bit_cast(double, bits);
-}
+INLINE u64 f64_bits(double x) { return __builtin_bit_cast(u64, x); }
+INLINE double f64_from_bits(u64 bits) { return __builtin_bit_cast(double, bits); }
 // y * 2^n for a whole n: in two steps, so that results may overflow or be denormal.
 INLINE double scale_f64(double y, double n) {
     const double half = __builtin_rint(n * 0.5);
@@ -140,8 +120,7 @@ INLINE double sin_f64(double x) {
     const double y = t.n & 1 ? cos_poly_f64(t.r) : sin_poly_f64(t.r);
     return f64_from_bits(f64_bits(y) ^ (t.n & 2) << 62 ^ (f64_bits(x) & 0x8000000000000000));
 }
-template <class T>
-INLINE complex<T> exp_complex(complex<T> a) {
+template <class T> INLINE complex<T> exp_complex(complex<T> a) {
     const double x = a.re, y = a.im;
     if (is_inf(x) && !is_finite(y)) {
         return x > 0 ? complex<T>{(T)x, (T)NAN} : complex<T>{(T)0, (T)copysign_f64(0.0, y)};
@@ -159,8 +138,8 @@ struct roots_i_frame {
 
 static NOINLINE void roots_i(c128* __restrict z, const c64* __restrict w, i64 begin, i64 end,
                              i64 chunk) {
-// input.ir:6: for i in range(n):
-#pragma clang loop vectorize(assume_safety)
+    // input.ir:6: for i in range(n):
+    #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
         // input.ir:7: z[i] = z[i] * z[i] / w[i] + exp(z[i]) * complex{0.0, 1.0}
         z[i] = z[i] * z[i] / complex_cast<double>(w[i]) + exp_complex(z[i]) * c128{0.0, 1.0};
