@@ -481,7 +481,8 @@ def test_what_fails_while_it_runs():
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     command += ["-o", "pythonpath=tests/python"]  # the package under test, not the source tree's
     command.append(str(Path(__file__).with_name("test_failures.py")))
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, "FAKE_CUDA_EMULATE": "1"}
+        command, capture_output=True, text=True, check=False, env={**inherited, "FAKE_CUDA_EMULATE": "1"}
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
