@@ -92,8 +92,7 @@ nb::list loop_facts(nb::handle function, nb::tuple arguments) {
         if (pass.name == "check-bounds") break;
         passes.push_back(pass);
     }
-    const Signature signature =
-        make_signature(call.views, {}, overlapping(call.views, call.surface->written));
+    const Signature signature = call.surface->signature(call.views);
     const Options options;
     ir::Module module = ir::clone(*call.surface->module);
     Diagnostics diagnostics;
@@ -122,8 +121,7 @@ nb::dict pass_seconds(nb::handle function, nb::tuple arguments, nb::handle optio
     Call call(self);
     if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
     const Options chosen = with_threads(*converted->record, converted->threads);
-    const Signature signature =
-        make_signature(call.views, {}, overlapping(call.views, call.surface->written));
+    const Signature signature = call.surface->signature(call.views);
     ir::Module module = ir::clone(*call.surface->module);
     Diagnostics diagnostics;
     PassContext context{module, chosen, signature, diagnostics};

@@ -58,8 +58,7 @@ std::string source_text(nb::handle function, nb::tuple arguments, nb::handle opt
     {
         const nb::gil_scoped_release released;
         const BehindForkGate gate;
-        const Signature signature =
-            make_signature(call.views, {}, overlapping(call.views, call.surface->written));
+        const Signature signature = call.surface->signature(call.views);
         program = compile(*call.surface->module, signature, chosen, diagnostics);
     }
     if (diagnostics.has_errors()) {

@@ -65,8 +65,7 @@ void interpret(nb::handle function, nb::tuple arguments, nb::handle options,
     if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
 
     const std::vector<Pass> passes = passes_until(until);
-    const Signature signature =
-        make_signature(call.views, {}, overlapping(call.views, call.surface->written));
+    const Signature signature = call.surface->signature(call.views);
     ir::Module module = ir::clone(*call.surface->module);
     Diagnostics diagnostics;
     const Options chosen = with_threads(*converted->record, converted->threads);

@@ -8,10 +8,12 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "ir/ir.h"
+#include "ir/ops.h"
 #include "ir/print.h"
 #include "span_caster.h"
 
@@ -206,6 +208,103 @@ Stmt* make_gpu(Module& module, Body body, Span span) {
     return stmt;
 }
 
+// A kernel written by hand; `geometry` is grid and block, x y z each, and bytes of shared memory.
+Stmt* make_kernel(Module& module, const std::vector<Expr*>& geometry, Body body, Span span) {
+    if (geometry.size() != 7) throw nb::value_error("a launch has seven sizes");
+    auto* stmt = module.make<ir::Gpu>(span);
+    std::copy_n(geometry.begin(), 3, stmt->grid);
+    std::copy_n(geometry.begin() + 3, 3, stmt->block);
+    stmt->shared_bytes = geometry[6];
+    stmt->body = std::move(body);
+    return stmt;
+}
+
+Expr* make_register(Module& module, std::string_view name, Span span) {
+    const auto reg = ir::register_from_text(name);
+    if (!reg) throw nb::value_error(("no register '" + std::string(name) + "'").c_str());
+    Expr* expr = module.make_expr(Op::kRegister, ir::Type::unknown(), span);
+    expr->reg = *reg;
+    return expr;
+}
+
+Expr* make_atomic(Module& module, std::string_view name, Var* array, std::vector<Expr*> indices,
+                  const std::vector<Expr*>& values, Span span) {
+    const auto atomic = ir::atomic_from_text(name);
+    if (!atomic || ir::value_count(*atomic) != values.size()) {
+        throw nb::value_error(("no atomic '" + std::string(name) + "' of these values").c_str());
+    }
+    indices.insert(indices.end(), values.begin(), values.end());
+    Expr* expr = make_of_var(module, Op::kAtomic, array, std::move(indices), span);
+    expr->index = static_cast<int>(*atomic);
+    return expr;
+}
+
+// `extents`: none for a one-dimensional array of the launch's shared memory, of `size` elements.
+Stmt* make_alloc(Module& module, Var* array, std::string_view scalar, std::string_view space,
+                 const std::vector<std::int64_t>& extents, Var* size, Span span) {
+    const auto element = ir::scalar_from_name(scalar);
+    if (!element) throw nb::value_error(("no scalar type '" + std::string(scalar) + "'").c_str());
+    array->type = ir::Type::array(*element, static_cast<int>(size != nullptr ? 1 : extents.size()));
+    array->space = size != nullptr     ? ir::Space::kDynamic
+                   : space == "shared" ? ir::Space::kShared
+                                       : ir::Space::kLocal;
+    std::int64_t stride = 1;
+    for (auto extent = extents.rbegin(); extent != extents.rend(); ++extent) {
+        array->dims.insert(array->dims.begin(), {*extent, stride, nullptr, nullptr});
+        stride *= *extent;
+    }
+    if (size != nullptr) array->dims = {{std::nullopt, 1, size, nullptr}};
+    auto* stmt = module.make<ir::Alloc>(span);
+    stmt->array = array;
+    return stmt;
+}
+
+Stmt* make_barrier(Module& module, std::string_view scope, Span span) {
+    auto* stmt = module.make<ir::Barrier>(span);
+    stmt->scope = scope == "block"          ? ir::BarrierScope::kBlock
+                  : scope == "warp"         ? ir::BarrierScope::kWarp
+                  : scope == "grid"         ? ir::BarrierScope::kGrid
+                  : scope == "device"       ? ir::BarrierScope::kDevice
+                  : scope == "block_memory" ? ir::BarrierScope::kBlockMemory
+                                            : ir::BarrierScope::kSystemMemory;
+    return stmt;
+}
+
+Stmt* make_print(Module& module, std::vector<std::string> texts, std::vector<Expr*> values,
+                 Span span) {
+    if (texts.size() != values.size() + 1) throw nb::value_error("texts stand around values");
+    auto* stmt = module.make<ir::Print>(span);
+    stmt->texts = std::move(texts);
+    stmt->values = std::move(values);
+    return stmt;
+}
+
+// `types` and `result`: scalars, "f32*" for arrays, "void".
+Function* make_foreign(Module& module, std::string name, const std::vector<std::string>& types,
+                       std::string_view result, std::string_view abi, Span span) {
+    Function* function = module.make_function(std::move(name), ir::FunctionKind::kForeign, span);
+    const auto scalar_of = [](std::string_view text) {
+        const auto scalar = ir::scalar_from_name(text);
+        if (!scalar) throw nb::value_error(("no type '" + std::string(text) + "'").c_str());
+        return *scalar;
+    };
+    for (std::string_view type : types) {
+        const bool pointer = type.ends_with('*');
+        if (pointer) type.remove_suffix(1);
+        const ir::Scalar scalar = scalar_of(type);
+        Var* param =
+            module.make_var("a" + std::to_string(function->params.size()),
+                            pointer ? ir::Type::array(scalar, 1) : ir::Type::of(scalar), span);
+        if (pointer) param->dims = {{1, 1, nullptr, nullptr}};  // whatever the function makes of it
+        function->params.push_back(param);
+    }
+    function->result = result == "void" ? ir::Type::none() : ir::Type::of(scalar_of(result));
+    function->abi = abi == "numba" ? ir::ForeignAbi::kResultFirst
+                    : abi == "out" ? ir::ForeignAbi::kResultLast
+                                   : ir::ForeignAbi::kC;
+    return function;
+}
+
 void bind_expressions(nb::class_<Module>& module) {
     module.def("constant", make_constant, "value"_a, "span"_a, kOwned)
         .def("constant_u64", make_u64_constant, "value"_a, "span"_a, kOwned)
@@ -238,6 +337,8 @@ void bind_expressions(nb::class_<Module>& module) {
             "array"_a, "span"_a, kOwned)
         .def("convert", make_convert, "operand"_a, "scalar"_a, "span"_a, kOwned)
         .def("call", make_call, "callee"_a, "operands"_a, "span"_a, kOwned)
+        .def("register", make_register, "name"_a, "span"_a, kOwned)
+        .def("atomic", make_atomic, "name"_a, "array"_a, "indices"_a, "values"_a, "span"_a, kOwned)
         .def(
             "set_inline", [](Module&, Expr* call) { call->index = ir::kInlineCall; }, "call"_a)
         .def(
@@ -263,6 +364,11 @@ void bind_statements(nb::class_<Module>& module) {
         .def("evaluate", make_evaluate, "value"_a, "span"_a, kOwned)
         .def("assert_", make_assert, "condition"_a, "message"_a, "span"_a, kOwned)
         .def("gpu", make_gpu, "body"_a, "span"_a, kOwned)
+        .def("kernel", make_kernel, "geometry"_a, "body"_a, "span"_a, kOwned)
+        .def("alloc", make_alloc, "array"_a, "scalar"_a, "space"_a, "extents"_a, "size"_a.none(),
+             "span"_a, kOwned)
+        .def("barrier", make_barrier, "scope"_a, "span"_a, kOwned)
+        .def("print", make_print, "texts"_a, "values"_a, "span"_a, kOwned)
         .def(
             "set_labels",
             [](Module&, Stmt* stmt, std::vector<std::string> labels) {
@@ -290,6 +396,7 @@ void bind_ir(nb::module_& m) {
             "name"_a, "text"_a, "first_line"_a)
         .def_prop_ro("sources", [](const Module& self) { return self.sources; })
         .def("function", make_function, "name"_a, "entry"_a, "span"_a, kOwned)
+        .def("foreign", make_foreign, "name"_a, "types"_a, "result"_a, "abi"_a, "span"_a, kOwned)
         .def(
             "variable",
             [](Module& self, std::string name, Span span) {

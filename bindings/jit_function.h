@@ -31,9 +31,9 @@ struct Leaf {
 // the next.
 struct PerThreads {
     PerThreads(const OptionsRecord& record, std::vector<std::int64_t> threads,
-               std::uint64_t written, PerThreads* n)
+               std::uint64_t written, Generality generality, PerThreads* n)
         : counts(std::move(threads)),
-          specializations(with_threads(record, counts), written),
+          specializations(with_threads(record, counts), written, std::move(generality)),
           next(n) {}
     const std::vector<std::int64_t> counts;
     Specializations specializations;
@@ -73,6 +73,8 @@ public:
     [[nodiscard]] std::size_t argument_count() const { return leaves.size() + captures.size(); }
     [[nodiscard]] Specializations& under(const OptionsRecord* record,
                                          const std::vector<std::int64_t>& threads);
+    // What a call with these arguments is compiled for when it is the first.
+    [[nodiscard]] Signature signature(Arguments arguments) const;
     // "argument 'x'", "argument d['k']" or "global 'x'", and where it is declared.
     [[nodiscard]] std::string describe(std::size_t argument) const;
     [[nodiscard]] Span place(std::size_t argument) const;
@@ -82,11 +84,14 @@ public:
     bool plain = true;          // leaf i is parameter i
     bool deep = false;          // ir::nests_deeply()
     std::uint64_t written = 0;  // a bit per argument that the function may store to
+    bool general = false;       // compiled for any values and sizes of its parameters
     std::vector<Place> captures;
     Guards guards;
     std::atomic<PerOptions*> per_options{nullptr};
 
 private:
+    [[nodiscard]] Generality generality() const;
+
     PyObject* parsed_ = nullptr;
     std::mutex mutex_;
 };

@@ -67,6 +67,7 @@ Surface::Surface(PyObject* parsed, PyObject* parameters) {
     module = nb::cast<const ir::Module*>(source.attr("module"));
     deep = ir::nests_deeply(*module);
     where_it_fits(deep, [&] { written = stored_parameters(*module->entry_function()); });
+    general = nb::cast<bool>(source.attr("general"));
     for (nb::handle param : source.attr("params")) {
         Leaf leaf;
         const Py_ssize_t index = PySequence_Index(parameters, nb::object(param.attr("name")).ptr());
@@ -139,9 +140,17 @@ Specializations& Surface::under(const OptionsRecord* record,
     const std::vector<std::int64_t> counts = exactly ? threads : per->settled.settle(threads);
     if (Specializations* found = per->find(counts)) return *found;
     auto* made =
-        new PerThreads(*record, counts, written, per->per_threads.load(std::memory_order_relaxed));
+        new PerThreads(*record, counts, written, generality(), per->per_threads.load(std::memory_order_relaxed));
     per->per_threads.store(made, std::memory_order_release);
     return made->specializations;
+}
+
+Generality Surface::generality() const {
+    return general ? all_general(leaves.size(), argument_count()) : Generality{};
+}
+
+Signature Surface::signature(Arguments arguments) const {
+    return make_signature(arguments, generality(), overlapping(arguments, written));
 }
 
 Span Surface::place(std::size_t argument) const {
@@ -217,8 +226,10 @@ void raise_fault(const Surface& surface, std::size_t argument, const IntakeFault
 
 namespace {
 
-bool back_end_exists(const Options& options, Specializations::Failure& failure) {
-    const bool on_cpu = options.backend == Backend::kCpu;
+bool back_end_exists(const Surface& surface, const Options& options,
+                     Specializations::Failure& failure) {
+    const bool on_cpu = options.backend == Backend::kCpu ||
+                        (options.backend == Backend::kSim && surface.general);
     if (options.check != Check::kNothing && !on_cpu && options.backend != Backend::kMetal) {
         failure.diagnostics
             .error(Code::kP562, {},
@@ -238,7 +249,7 @@ bool back_end_exists(const Options& options, Specializations::Failure& failure) 
 // Compiles and loads. Runs without the GIL; touches no Python object.
 std::shared_ptr<Executable> build(const Surface& surface, const Options& options,
                                   const Signature& signature, Specializations::Failure& failure) {
-    if (!back_end_exists(options, failure)) return nullptr;
+    if (!back_end_exists(surface, options, failure)) return nullptr;
     const Program program = compile(*surface.module, signature, options, failure.diagnostics);
     if (failure.diagnostics.has_errors()) return nullptr;
     std::shared_ptr<Executable> executable;
@@ -349,9 +360,7 @@ bool print_stages(const Surface& surface, const Options& options, Arguments argu
             if (!ir.ends_with('\n')) text += '\n';
         };
         // Errors are reported by the compilation that follows, or were by the one that went before.
-        (void)compile(*surface.module,
-                      make_signature(arguments, {}, overlapping(arguments, surface.written)),
-                      traced, diagnostics, trace);
+        (void)compile(*surface.module, surface.signature(arguments), traced, diagnostics, trace);
     }
     try {
         nb::module_::import_("builtins")

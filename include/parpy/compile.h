@@ -43,6 +43,7 @@ struct Program {
     std::string name;  // of the function; the host part exports `<name>` and `<name>_slots`
     std::string device, host, text;
     std::vector<std::string> kernels;  // CUDA: in order of their launch index
+    bool by_hand = false;              // the kernels are the user's own, not made of loops
     std::vector<Slot> slots;
     // For which calls the program is legal: of each item one bound must hold.
     std::vector<std::vector<ArgumentBound>> requirements;

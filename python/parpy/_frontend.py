@@ -14,6 +14,7 @@ from typing import Any
 from . import _native
 from ._deep_stack import on_deep_stack, with_deep_stack
 from ._errors import raise_for
+from ._frontend_kernels import GEOMETRY
 from ._frontend_scope import FunctionScope, Program
 from ._frontend_statements import Statements
 from ._names import Capture, Guard, source_of
@@ -54,6 +55,7 @@ class Surface:
     captures: tuple[Capture, ...]
     guards: tuple[Guard, ...]
     sources: tuple[_native.Source, ...]
+    general: bool = False  # compiled once for all values and sizes of its parameters
 
 
 class FunctionFrontend(Statements):
@@ -83,7 +85,8 @@ class FunctionFrontend(Statements):
                 self.assigned.add(argument.arg)
         self.parameters = declared
         try:
-            self.module.set_body(self.function, self.body(node.body))
+            body = self.body(node.body)
+            self.module.set_body(self.function, self.as_kernel(body) if self.entry and self.program.kernel else body)
         except RecursionError:
             if not on_deep_stack():
                 raise
@@ -97,6 +100,9 @@ class FunctionFrontend(Statements):
     def finish(self) -> list[Param]:
         """Adds the parameters, which the body decided about: dict entries, then captures."""
         params = []
+        for name, var in zip(GEOMETRY, self.launch, strict=False):
+            self.module.add_param(self.function, var)
+            params.append(Param(name))
         for name, argument in self.parameters.items():
             entries = self.dict_params.get(name)
             if entries is None:
@@ -111,18 +117,25 @@ class FunctionFrontend(Statements):
         return params
 
 
-def parse(function: object) -> Surface:
+def parse(
+    function: object,
+    kernel: bool = False,
+    program: Program | None = None,
+    frontend: type[FunctionFrontend] = FunctionFrontend,
+) -> Surface:
     """The surface module of a jit function, a captured source, or a plain Python function.
+
+    Of a kernel written by hand the parameters begin with GEOMETRY. Languages of their own give a ``program`` and
+    a ``frontend``.
 
     Raises CompileError, or one of its flavours, with everything found wrong in the function and in
     those it calls.
     """
-    return with_deep_stack(lambda: _parse(function))
+    return with_deep_stack(lambda: _parse(function, program or Program(kernel), frontend))
 
 
-def _parse(function: object) -> Surface:
-    program = Program()
-    entry = FunctionFrontend(program, source_of(function), True)
+def _parse(function: object, program: Program, frontend: type[FunctionFrontend]) -> Surface:
+    entry = frontend(program, source_of(function), True)
     entry.build()
     done = 0
     while done < len(program.pending):  # building one may meet others
@@ -150,6 +163,7 @@ def _parse(function: object) -> Surface:
         captures=tuple(capture for capture, _ in entry.captures.values()),
         guards=tuple(program.guards.values()),
         sources=tuple(program.module.sources),
+        general=program.kernel,
     )
 
 

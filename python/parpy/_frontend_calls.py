@@ -86,7 +86,7 @@ class Calls(Expressions):
         owner = self.resolve(func.value)
         if owner is not None and not is_array(owner.value) and not is_scalar(owner.value):
             return None
-        intrinsic = Intrinsic(func.attr, "reduce", func.attr, 0, 1)
+        intrinsic = Intrinsic(func.attr, "reduce", func.attr, 0, 1, ("axis", "keepdims"))
         if not self.fits(node, intrinsic):
             return self.poison(node)
         return self._reduce(node, intrinsic.op, func.value, node.args)
@@ -150,17 +150,15 @@ class Calls(Expressions):
         if starred is not None:
             self.error("P023", starred, f"'{name}' cannot take a starred argument", "write it out")
             return False
-        if node.keywords and not (
-            intrinsic.lowering == "reduce" and all(k.arg in ("axis", "keepdims") for k in node.keywords)
-        ):
+        if not all(k.arg in intrinsic.keywords for k in node.keywords):
             word = node.keywords[0].arg
             shown = f"keyword argument '{word}'" if word else "keyword arguments from a dict"
             self.error(
                 "P023",
                 node.keywords[0],
                 f"'{name}' takes no {shown} in compiled code",
-                "'axis' and 'keepdims' can be given"
-                if intrinsic.lowering == "reduce"
+                f"{' and '.join(map(repr, intrinsic.keywords))} can be given"
+                if intrinsic.keywords
                 else "pass positional arguments only",
             )
             return False

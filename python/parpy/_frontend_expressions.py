@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from . import _native
+from ._device import DeviceFunction, ForeignFunction, Register
 from ._frontend_arrays import Arrays, first_name, string_key
 from ._frontend_scope import describe
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
@@ -90,6 +91,9 @@ class Expressions(Arrays):
     def call(self, node: ast.Call) -> _native.Expr:
         raise NotImplementedError
 
+    def register(self, value: Register, node: ast.expr) -> _native.Expr:
+        raise NotImplementedError
+
     # ------------------------------------------------------------ leaves
 
     def _constant(self, node: ast.Constant) -> _native.Expr:
@@ -126,6 +130,8 @@ class Expressions(Arrays):
     def _value(self, binding: Binding, shown: str, node: ast.expr) -> _native.Expr:
         """A non-local object as a value: a constant of a library, or a captured scalar or array."""
         value = binding.value
+        if isinstance(value, Register):
+            return self.register(value, node)
         if is_scalar(value) and self.is_constant(binding, node):
             return self.constant(value.value if isinstance(value, Enum) else value, node)
         if (is_scalar(value) or is_array(value)) and binding.container is not NO_PLACE:
@@ -278,11 +284,14 @@ class Expressions(Arrays):
         return var
 
     def has_effects(self, node: ast.expr) -> bool:
-        """Whether evaluating `node` may do more than give a value: it calls a jit function."""
+        """Whether evaluating `node` may do more than give a value: it calls a jit function, or changes memory."""
         for part in ast.walk(node):
             if isinstance(part, ast.Call):
                 called = self.resolve(part.func)
                 if called is not None and self.is_function(called.value):
+                    return True
+                known = None if called is None else called.value
+                if isinstance(known, DeviceFunction | ForeignFunction) and known.effect:
                     return True
         return False
 

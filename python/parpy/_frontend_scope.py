@@ -14,6 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from . import _native
+from ._device import ForeignFunction
 from ._names import MISSING, Binding, Capture, Guard, Scope, attribute, is_array, is_scalar
 from ._source import FunctionSource
 
@@ -34,13 +35,17 @@ class DictParam(NamedTuple):
 class Program:
     """The surface module of one entry function: every function that it reaches."""
 
-    def __init__(self) -> None:
+    def __init__(self, kernel: bool = False) -> None:
+        self.kernel = kernel  # the entry is a kernel written by hand
         self.module = _native.Module()
         self.diagnostics = _native.Diagnostics()
         self.guards: dict[tuple[int, str], Guard] = {}
         self.class_spaces: dict[type, Mapping[str, Any]] = {}
         self.helpers: dict[FunctionType, FunctionScope] = {}
         self.pending: list[FunctionScope] = []
+        self.link: tuple[str, ...] = ()  # sources of foreign functions that name none themselves
+        self.foreign: dict[ForeignFunction, _native.Function] = {}
+        self.linked: dict[str, int] = {}  # the module's source that has the text of a path
         self._function_names: set[str] = set()
 
     def function_name(self, wanted: str) -> str:
@@ -80,6 +85,10 @@ class FunctionScope:
         self.assigned: set[str] = set()
         self.loops: list[tuple[ast.For | ast.While, int]] = []
         self.conditions = 0
+        # Of a kernel: the sizes of its launch, statements in front of it, names of the grid itself.
+        self.launch: list[_native.Var] = []
+        self.in_front: list[_native.Stmt] = []
+        self.grids: set[str] = set()
         self._taken = set(self.scope.locals)
         self._reported_names: set[str] = set()
 

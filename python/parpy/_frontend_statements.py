@@ -10,8 +10,8 @@ from typing import Any
 
 from . import _native, _operators
 from ._frontend_arrays import integer_constant
-from ._frontend_calls import Calls
 from ._frontend_expressions import BINARY
+from ._frontend_kernels import Kernels
 from ._intrinsics import REDUCTIONS, intrinsic_of
 
 # What to say of statements outside the language: what it is, and the way out.
@@ -37,7 +37,7 @@ _REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
 Label = tuple[str, ast.expr]
 
 
-class Statements(Calls):
+class Statements(Kernels):
     """Statements of one function."""
 
     def body(self, nodes: list[ast.stmt]) -> list[_native.Stmt]:
@@ -146,6 +146,11 @@ class Statements(Calls):
 
     def _assign(self, node: ast.Assign) -> None:
         if len(node.targets) == 1:
+            if self.kernel_array(node.targets[0], node.value):
+                return
+            if isinstance(node.targets[0], ast.Name) and self.is_grid(node.value):
+                self.grids.add(node.targets[0].id)
+                return
             self.assign(node.targets[0], node.value, node)
             return
         if any(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
@@ -277,7 +282,9 @@ class Statements(Calls):
             if any(part is None for part in nested):
                 return None
             return [pair for part in nested if part is not None for pair in part]
-        makers = self._unpack_shape(value, count) or self._unpack_divmod(value, target)
+        makers = self._unpack_shape(value, count)
+        makers = self._unpack_divmod(value, target) if makers is None else makers
+        makers = self.unpack_kernel(value, count) if makers is None else makers
         if makers is None:
             self.error(
                 "P017",
@@ -493,6 +500,8 @@ class Statements(Calls):
         """Docstrings and `...` are nothing; calls of jit functions run; other values are unused."""
         value = node.value
         if isinstance(value, ast.Constant) and (value.value is ... or isinstance(value.value, str)):
+            return
+        if self.kernel_statement(node):
             return
         lowered = self.lower(value)
         if self.has_effects(value):

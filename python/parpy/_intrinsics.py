@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _operators, _reductions
+from . import _device, _operators, _reductions
 from . import math as parpy_math
+from ._device import DeviceFunction
 
 
 class Intrinsic(NamedTuple):
@@ -25,8 +26,15 @@ class Intrinsic(NamedTuple):
     name: str  # as messages call it
     lowering: str  # Calls.lower_<this>
     op: str  # an operator or scalar type, where the lowering needs one
-    least: int  # how many arguments
+    least: int  # how many positional arguments
     most: int
+    keywords: tuple[str, ...] = ()
+    effect: bool = False  # a call does more than give a number
+
+    @staticmethod
+    def of(function: DeviceFunction) -> Intrinsic:
+        f = function
+        return Intrinsic(f"cuda.{f.name}", f.lowering, f.op, f.least, f.most, f.keywords, f.effect)
 
 
 _MANY = 255
@@ -91,6 +99,8 @@ def intrinsic_of(found: object) -> Intrinsic | None:
         scalar = _operators.scalar_name(found)
         if scalar is not None:
             return Intrinsic(f"np.{found.__name__}", "convert", scalar, 1, 1)
+    if not isinstance(found, type) and (scalar := _operators.scalar_name(found)) is not None:
+        return Intrinsic(str(found), "convert", scalar, 1, 1)
     return None
 
 
@@ -107,6 +117,8 @@ def _rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield _operators.label, Intrinsic("parpy.label", "misplaced_label", "", 0, _MANY)
     yield from _reduction_rows()
     yield from _numpy_rows()
+    for function in _device.FUNCTIONS:
+        yield function, Intrinsic.of(function)
 
 
 def _builtin_rows() -> Iterator[tuple[Any, Intrinsic]]:
@@ -142,8 +154,9 @@ REDUCTIONS = ("sum", "prod", "min", "max", "any", "all", "mean")
 
 def _reduction_rows() -> Iterator[tuple[Any, Intrinsic]]:
     for name in REDUCTIONS:
-        yield getattr(_reductions, name), Intrinsic(f"parpy.{name}", "reduce", name, 1, 3)
-        yield getattr(np, name), Intrinsic(f"np.{name}", "reduce", name, 1, 2)
+        keywords = ("axis", "keepdims")
+        yield getattr(_reductions, name), Intrinsic(f"parpy.{name}", "reduce", name, 1, 3, keywords)
+        yield getattr(np, name), Intrinsic(f"np.{name}", "reduce", name, 1, 2, keywords)
 
 
 def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:

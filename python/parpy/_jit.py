@@ -40,7 +40,7 @@ def jit(function: Callable[..., Any]) -> _native.JitFunction:
     def parse_again() -> Surface:
         return parse(source)
 
-    bind = _twin(source.function, names)
+    bind = twin(source.function, names)
     made = _native.JitFunction(
         source.function,
         parse_again,
@@ -53,7 +53,7 @@ def jit(function: Callable[..., Any]) -> _native.JitFunction:
     return made
 
 
-def _twin(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
+def twin(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
     """A function with the same parameters that returns the tuple of its arguments.
 
     It binds the arguments of calls that are not plain, with the errors that Python itself would raise.

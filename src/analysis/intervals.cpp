@@ -11,6 +11,7 @@
 #include "analysis/interval_arithmetic.h"
 #include "analysis/uses.h"
 #include "ir/ops.h"
+#include "ir/visit.h"
 
 namespace parpy {
 
@@ -155,18 +156,17 @@ private:
                     eval(*value);
                 }
                 break;
+            case StmtKind::kPrint:
+                for (const Expr* value : static_cast<const Print&>(stmt).values)
+                    eval(*value);
+                break;
             case StmtKind::kGpu:
+                for_each_slot(stmt, [&](const Expr* slot) { eval(*slot); });
                 walk(static_cast<const Gpu&>(stmt).body);
                 break;
             case StmtKind::kLaunch: {
                 const auto& launch = static_cast<const Launch&>(stmt);
-                for (const Expr* argument : launch.arguments) {
-                    eval(*argument);
-                }
-                evaluate(launch.iterations);
-                for (const Expr* extent : launch.grid) {
-                    evaluate(extent);
-                }
+                for_each_slot(stmt, [&](const Expr* slot) { eval(*slot); });
                 if (launch.chunks != nullptr) {
                     set(launch.chunks, {1, Interval::all().high});
                 }
@@ -375,9 +375,7 @@ private:
                 eval_if(*expr.operands[1], *expr.operands[0], expr.op == Op::kAnd);
                 return kBool;
             case Op::kRegister:
-                return expr.reg < Register::kStackPointer
-                           ? Interval{0, Interval::of_type(Scalar::kI32).high}
-                           : Interval::all();
+                return of_register(expr.reg);
             default:
                 break;
         }
@@ -408,7 +406,7 @@ private:
         switch (expr.op) {
             case Op::kLoad:
             case Op::kCall:
-            case Op::kAtomicAdd:
+            case Op::kAtomic:
                 return type;
             case Op::kConvert:
                 return !expr.operands[0]->type.is(Scalar::kU64) && a.within(type) ? a : type;
@@ -435,6 +433,36 @@ private:
                 return {a.low < 0 ? -1 : a.low > 0 ? 1 : 0, a.high < 0 ? -1 : a.high > 0 ? 1 : 0};
             default:
                 return arity(expr.op) == 2 ? arithmetic(expr.op, a, b, scalar) : type;
+        }
+    }
+
+    // What every GPU allows a launch.
+    static Interval of_register(Register reg) {
+        switch (reg) {
+            case Register::kThreadX:
+            case Register::kThreadY:
+            case Register::kThreadZ:
+                return {0, 1023};
+            case Register::kBlockDimX:
+            case Register::kBlockDimY:
+            case Register::kBlockDimZ:
+                return {1, 1024};
+            case Register::kBlockY:
+            case Register::kBlockZ:
+                return {0, 65534};
+            case Register::kGridDimY:
+            case Register::kGridDimZ:
+                return {1, 65535};
+            case Register::kLane:
+            case Register::kWarp:
+                return {0, 31};
+            case Register::kWarpSize:
+                return {1, 32};
+            case Register::kStackPointer:
+            case Register::kStackLimit:
+                return Interval::all();
+            default:
+                return {0, Interval::of_type(Scalar::kI32).high};
         }
     }
 

@@ -126,7 +126,7 @@ bool LinearValues::follows_from_arguments(const Expr& e) const {
     if (!has_parameters_) return false;
     bool data = false;
     for_each_expr(
-        e, [&](const Expr& each) { data = data || each.op == Op::kLoad || each.op == Op::kCall; });
+        e, [&](const Expr& each) { data = data || each.op == Op::kLoad || has_effects(each.op); });
     return !data;
 }
 

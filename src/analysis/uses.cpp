@@ -44,7 +44,7 @@ public:
                 uses_.loaded.insert(e->var);
                 layout(*e->var, false);
                 break;
-            case Op::kAtomicAdd:
+            case Op::kAtomic:
                 uses_.loaded.insert(e->var);
                 uses_.stored.insert(e->var);
                 layout(*e->var, false);
@@ -102,15 +102,24 @@ public:
         } else if (const auto* failure = s->as<Fail>()) {
             for (const Expr* value : failure->values)
                 expr(value);
+        } else if (const auto* print = s->as<Print>()) {
+            for (const Expr* value : print->values)
+                expr(value);
         } else if (const auto* gpu = s->as<Gpu>()) {
+            for (const auto& sizes : {gpu->grid, gpu->block})
+                for (int i = 0; i < 3; ++i)
+                    expr(sizes[i]);
+            expr(gpu->shared_bytes);
             body(gpu->body);
         } else if (const auto* alloc = s->as<Alloc>()) {
             uses_.allocated.insert(alloc->array);
             layout(*alloc->array, true);
         } else if (const auto* launch = s->as<Launch>()) {
             expr(launch->iterations);
-            for (const Expr* size : launch->grid)
-                expr(size);
+            for (const auto& sizes : {launch->grid, launch->block})
+                for (int i = 0; i < 3; ++i)
+                    expr(sizes[i]);
+            expr(launch->shared_bytes);
             if (launch->chunks != nullptr) uses_.read.insert(launch->chunks);
             arguments(*launch->kernel, launch->arguments);
         }
@@ -159,7 +168,8 @@ private:
                 continue;
             }
             const Var* param = i < callee.params.size() ? callee.params[i] : nullptr;
-            const bool unsure = recursive || param == nullptr;
+            const bool unsure =
+                recursive || param == nullptr || callee.kind == FunctionKind::kForeign;
             if (unsure || inside.loaded.contains(param)) uses_.loaded.insert(operand->var);
             if (unsure || inside.stored.contains(param)) uses_.stored.insert(operand->var);
             layout(*operand->var, true);

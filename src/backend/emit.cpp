@@ -8,6 +8,7 @@
 #include "analysis/uses.h"
 #include "backend/emit_function.h"
 #include "ir/visit.h"
+#include "mapping/geometry.h"
 
 namespace parpy {
 namespace {
@@ -43,8 +44,10 @@ void for_each_word(std::string_view text, F&& fn) {
 // Array parameters that a function stores to, itself or through what it calls or launches.
 void find_stored(ProgramFacts& facts) {
     const auto pass = [&](const std::vector<ir::Expr*>& arguments, const Function& callee) {
+        const bool foreign = callee.kind == FunctionKind::kForeign;
         for (std::size_t i = 0; i < arguments.size() && i < callee.params.size(); ++i) {
-            if (arguments[i]->op == Op::kArray && facts.stored.contains(callee.params[i])) {
+            if (arguments[i]->op == Op::kArray &&
+                (foreign || facts.stored.contains(callee.params[i]))) {
                 facts.stored.insert(arguments[i]->var);
             }
         }
@@ -64,7 +67,7 @@ void find_stored(ProgramFacts& facts) {
             ir::for_each_expr(function->body, [&](const ir::Expr& expr) {
                 if (expr.op == Op::kCall) {
                     pass(expr.operands, *expr.callee);
-                } else if (expr.op == Op::kAtomicAdd) {
+                } else if (expr.op == Op::kAtomic) {
                     facts.stored.insert(expr.var);
                 }
             });
@@ -145,6 +148,11 @@ void name_functions(ProgramFacts& facts) {
             }
         }
     }
+    for (const Function* function : facts.module.functions) {
+        if (function->kind != FunctionKind::kForeign) continue;
+        facts.names[function] = function->name;  // the linker's
+        facts.taken.insert(function->name);
+    }
     name(facts.module.entry_function());  // its name is the program's: first choice
     for (const Function* function : facts.module.functions) {
         if (!facts.names.contains(function)) {
@@ -154,7 +162,7 @@ void name_functions(ProgramFacts& facts) {
 }
 
 ProgramFacts facts_of(const ir::Module& module) {
-    ProgramFacts facts{module, {}, {}, {}, {}, {}, {}, {}, {}};
+    ProgramFacts facts{module, {}, {}, {}, {}, {}, {}, {}, {}, false};
     for (const Source& source : module.sources) {
         for_each_word(source.text, [&](std::string_view word) { facts.words.emplace(word); });
     }
@@ -168,8 +176,11 @@ ProgramFacts facts_of(const ir::Module& module) {
         }
         ir::for_each_stmt(function->body, [&](const ir::Stmt& stmt) {
             if (const auto* launch = stmt.as<ir::Launch>()) {
-                std::int64_t& most = facts.kernel_threads[launch->kernel];
-                most = std::max(most, launch->block[0] * launch->block[1] * launch->block[2]);
+                facts.by_hand |= launch->shared_bytes != nullptr;
+                if (const auto threads = block_size(*launch)) {
+                    std::int64_t& most = facts.kernel_threads[launch->kernel];
+                    most = std::max(most, *threads);
+                }
             }
         });
     }
@@ -243,7 +254,8 @@ std::string functions_text(const Dialect& dialect, ProgramFacts& facts,
     }
     const auto add = [&](std::string function) { text += (text.empty() ? "" : "\n") + function; };
     for (const Function* helper : helpers.order) {
-        add(FunctionPrinter(dialect, facts, *helper).helper());
+        FunctionPrinter printer(dialect, facts, *helper);
+        add(helper->kind == FunctionKind::kForeign ? printer.foreign() : printer.helper());
     }
     for (const Function* root : roots) {
         FunctionPrinter printer(dialect, facts, *root);
@@ -291,6 +303,23 @@ std::string headline(const Function& entry) {
     return out + line + ")\n";
 }
 
+// The sources that foreign functions are defined in, as they are.
+std::string foreign_sources(const ir::Module& module) {
+    std::string text;
+    std::vector<std::uint32_t> done;
+    for (const Function* function : module.functions) {
+        if (function->kind != FunctionKind::kForeign) continue;
+        const std::uint32_t source = function->span.source;
+        if (source >= module.sources.size() || std::ranges::find(done, source) != done.end() ||
+            !module.sources[source].name.ends_with(".cu")) {
+            continue;
+        }
+        done.push_back(source);
+        text += module.sources[source].text + "\n";
+    }
+    return text;
+}
+
 std::vector<Slot> slots_of(const ProgramFacts& facts, const Function& entry) {
     std::vector<Slot> slots;
     for (const ir::Var* param : entry.params) {
@@ -323,6 +352,7 @@ Program emit_program(const ir::Module& module, Backend backend, const Options& /
     Program program;
     program.name = facts.names.at(&entry);
     program.slots = slots_of(facts, entry);
+    program.by_hand = facts.by_hand;
     program.sites = module.sites;
 
     const Dialect* device = device_dialect(backend);
@@ -333,7 +363,7 @@ Program emit_program(const ir::Module& module, Backend backend, const Options& /
             }
         }
         program.device =
-            headline(entry) +
+            headline(entry) + foreign_sources(module) +
             with_prelude(*device, functions_text(*device, facts, {FunctionKind::kKernel}, true));
         program.host = with_prelude(
             cpu_dialect(), functions_text(cpu_dialect(), facts, {FunctionKind::kEntry}, false));

@@ -266,7 +266,8 @@ bool ExprPrinter::is_count(const Expr& expr) const {
 }
 
 bool ExprPrinter::applies(const Spelling& row, const Expr& expr) const {
-    if (row.op != expr.op || (row.types & set_of(expr.operands.at(0)->type.scalar)) == 0) {
+    if (row.op != expr.op) return false;
+    if (!expr.operands.empty() && (row.types & set_of(expr.operands[0]->type.scalar)) == 0) {
         return false;
     }
     const auto second = [&]() -> std::optional<double> {
@@ -315,7 +316,7 @@ const Spelling& ExprPrinter::row_of(const Expr& expr) const {
 // The operand of an infix operator that C++ converts by itself because of the other one's type, so
 // that its conversion need not be written; an index beyond the operands if there is none.
 std::size_t ExprPrinter::implicit_conversion(const Expr& expr, const Spelling& row) const {
-    constexpr std::size_t kNone = 3;
+    constexpr std::size_t kNone = ~std::size_t{0};
     if (row.precedence < Precedence::kEquality || row.precedence > Precedence::kMultiplicative ||
         row.precedence == Precedence::kShift || expr.operands.size() != 2) {
         return kNone;
@@ -425,7 +426,8 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
             if (select && operands[1].type == operands[2].type) {
                 return operands[1].type;
             }
-            if (expr.op == Op::kShl || expr.op == Op::kShr || operands.size() == 1) {
+            if (expr.op == Op::kShl || expr.op == Op::kShr || operands.size() == 1 ||
+                operands.size() > 3) {
                 return promoted(operands[0].type);
             }
             return common(operands[select ? 1 : 0].type, operands[select ? 2 : 1].type);
@@ -446,6 +448,30 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
 }
 
 // ---------------------------------------------------------------- nodes
+
+namespace {
+
+// Whether the hardware has the operation for elements of this type.
+bool on_words(ir::Atomic atomic, Scalar scalar) {
+    using enum ir::Atomic;
+    const bool word = ir::size_in_bytes(scalar) == 4 || ir::size_in_bytes(scalar) == 8;
+    const bool integer = word && ir::is_integer(scalar);
+    switch (atomic) {
+        case kExchange:
+        case kCompareSwap:
+            return word && scalar != Scalar::kC64;
+        case kAdd:
+        case kSub:
+            return integer || scalar == Scalar::kF32 || scalar == Scalar::kF64;
+        case kIncrement:
+        case kDecrement:
+            return scalar == Scalar::kU32;
+        default:
+            return integer;
+    }
+}
+
+}  // namespace
 
 Text ExprPrinter::print(const Expr& expr) const {
     switch (expr.op) {
@@ -481,12 +507,15 @@ Text ExprPrinter::print(const Expr& expr) const {
             return print_index(expr);
         case Op::kCall:
             return print_call(expr);
-        case Op::kAtomicAdd: {
+        case Op::kAtomic: {
             const std::span<Expr* const> all = expr.operands;
-            const std::string address = "&" + element(*expr.var, all.first(all.size() - 1));
-            return {fill(dialect_.atomic_add,
-                         {address, exact(*all.back(), Precedence::kAssignment).text}),
-                    Precedence::kPostfix, expr.type.scalar};
+            const auto which = static_cast<ir::Atomic>(expr.index);
+            std::string out = "atomic_" + std::string(text(which)) +
+                              (on_words(which, expr.type.scalar) ? "(&" : "_any(&") +
+                              element(*expr.var, all.first(expr.rank()));
+            for (const Expr* value : all.subspan(expr.rank()))
+                out += ", " + exact(*value, Precedence::kAssignment).text;
+            return {out + ")", Precedence::kPostfix, expr.type.scalar};
         }
         default:
             return print_row(expr, row_of(expr));

@@ -33,6 +33,8 @@ public:
     [[nodiscard]] std::string root(const ir::Expr& expr) const;
     // As a loop bound, launch size or other count: plain arithmetic.
     [[nodiscard]] std::string count(const ir::Expr& expr, Precedence at_least) const;
+    // With exactly its C++ type.
+    [[nodiscard]] Text exact(const ir::Expr& expr, Precedence at_least) const;
     // array[indices], flattened.
     [[nodiscard]] std::string element(const ir::Var& array,
                                       std::span<ir::Expr* const> indices) const;
@@ -56,7 +58,6 @@ private:
     Text print_load(const ir::Expr& expr) const;
     Text print_index(const ir::Expr& expr) const;
     Text operand(const ir::Expr& expr, Precedence at_least) const;  // with the value of its type
-    Text exact(const ir::Expr& expr, Precedence at_least) const;    // with exactly its C++ type
     Text cast(Text text, ir::Scalar to) const;
     std::size_t implicit_conversion(const ir::Expr& expr, const Spelling& row) const;
     const Spelling& row_of(const ir::Expr& expr) const;

@@ -208,6 +208,49 @@ std::string FunctionPrinter::helper() {
     return std::move(out_);
 }
 
+std::string FunctionPrinter::foreign() {
+    const std::string& name = function_.name;
+    const std::string result =
+        function_.result.is_scalar() ? std::string(exprs_.type(function_.result.scalar)) : "void";
+    std::vector<std::string> types, names, list;
+    for (const Var* param : function_.params) {
+        types.push_back(c_type(*param) + (param->type.is_array() ? "*" : ""));
+        names.push_back(names_.declare(param));
+        list.push_back(types.back() + " " + names.back());
+    }
+    const auto joined = [](const std::vector<std::string>& parts) {
+        std::string text;
+        for (const std::string& part : parts)
+            text += (text.empty() ? "" : ", ") + part;
+        return text;
+    };
+    const bool plain = function_.abi == ir::ForeignAbi::kC || result == "void";
+    const bool first = function_.abi == ir::ForeignAbi::kResultFirst;
+    if (!plain) {
+        types.insert(first ? types.begin() : types.end(), result + "*");
+        names.insert(first ? names.begin() : names.end(), "&result");
+    }
+    // What its source, which stands above, does not say already.
+    const std::uint32_t source = function_.span.source;
+    const auto& sources = facts_.module.sources;
+    if (source >= sources.size() || !sources[source].name.ends_with(".cu")) {
+        line("extern \"C\" __device__ " +
+             (plain   ? result
+              : first ? "int"
+                      : "void") +
+             " " + name + "(" + joined(types) + ");");
+    }
+    if (plain) return std::move(out_);
+    // An overload that returns the result.
+    line(std::string(dialect_.helper_qualifiers) + " " + result + " " + name + "(" + joined(list) +
+         ") {");
+    line("    " + result + " result;");
+    line("    " + name + "(" + joined(names) + ");");
+    line("    return result;");
+    line("}");
+    return std::move(out_);
+}
+
 std::string FunctionPrinter::kernel() {
     const auto threads = facts_.kernel_threads.find(&function_);
     std::string bounds;

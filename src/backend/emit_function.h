@@ -21,6 +21,7 @@ struct ProgramFacts {
     std::unordered_set<const ir::Var*> stored;  // array parameters that are written, by function
     std::unordered_set<const ir::Function*> recursive;
     std::unordered_set<const ir::Var*> unused;  // parameters that a kernel's body does not name
+    bool by_hand = false;
 };
 
 class FunctionPrinter {
@@ -38,6 +39,7 @@ public:
     std::string worker();     // a kernel as the body of parpy_parallel_for, with its frame struct
     std::string kernel();     // a kernel for the device
     std::string entry();      // the exported function and its _slots twin
+    std::string foreign();    // the declaration of a kForeign function
 
 private:
     struct Declaration {
@@ -60,6 +62,7 @@ private:
     void loop(const ir::For& stmt);
     void branch(const ir::If& stmt);
     void alloc(const ir::Alloc& stmt);
+    void print(const ir::Print& stmt);
     void launch_workers(const ir::Launch& stmt);
     void launch_grid(const ir::Launch& stmt);
     [[nodiscard]] std::string bound(const ir::For& loop, const ir::Expr& expr, const char* suffix);

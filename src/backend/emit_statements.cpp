@@ -1,10 +1,12 @@
 // Statements as C-family text.
 
 #include <algorithm>
+#include <span>
 
 #include "analysis/uses.h"
 #include "backend/emit_function.h"
 #include "ir/builder.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -25,6 +27,23 @@ bool has_loop(const ir::Body& body) {
         found |= stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile;
     });
     return found;
+}
+
+// As the inside of a C string that printf prints as it is.
+std::string format_literal(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '%') {
+            out += "%%";
+        } else if (c == '"' || c == '\\') {
+            out += std::string("\\") + c;
+        } else if (c == '\n') {
+            out += "\\n";
+        } else {
+            out += c;
+        }
+    }
+    return out;
 }
 
 bool is_variable(const Expr& expr, const Var* var) {
@@ -144,6 +163,8 @@ void FunctionPrinter::statement(const ir::Stmt& stmt) {
             }
             return line(call + ");");
         }
+        case StmtKind::kPrint:
+            return print(*stmt.as<ir::Print>());
         case StmtKind::kGpu:
             return statements(stmt.as<ir::Gpu>()->body);
         case StmtKind::kAlloc:
@@ -221,6 +242,9 @@ void FunctionPrinter::alloc(const ir::Alloc& stmt) {
     }
     size = size.empty() ? "1" : size;
     const std::string& name = names_.declare(&array);
+    if (array.space == ir::Space::kDynamic) {
+        return line(type + "* " + name + " = (" + type + "*)dynamic_shared();");
+    }
     if (array.space == ir::Space::kScratch) {
         line(type + "* " + name + " = (" + type + "*)parpy_scratch(context, " + size +
              " * (i64)sizeof(" + type + "));");
@@ -232,6 +256,39 @@ void FunctionPrinter::alloc(const ir::Alloc& stmt) {
     const std::string qualifier =
         array.space == ir::Space::kShared ? std::string(dialect_.shared_qualifier) + " " : "";
     line(qualifier + type + " " + name + "[" + size + "];");
+}
+
+// printf knows 64-bit integers, double and %s; the text between values is the user's.
+void FunctionPrinter::print(const ir::Print& stmt) {
+    std::string format;
+    std::vector<std::string> values;
+    for (std::size_t i = 0; i < stmt.texts.size(); ++i) {
+        format += format_literal(stmt.texts[i]);
+        if (i == stmt.values.size()) break;
+        const Expr& value = *stmt.values[i];
+        const std::string text = exprs_.exact(value, Precedence::kUnary).text;
+        const ir::Scalar scalar = value.type.scalar;
+        if (scalar == ir::Scalar::kBool) {
+            format += "%s";
+            values.push_back("(" + exprs_.root(value) + ") ? \"True\" : \"False\"");
+        } else if (ir::is_complex(scalar)) {
+            format += "(%g%+gj)";
+            values.push_back("(double)" + text + ".re");
+            values.push_back("(double)" + text + ".im");
+        } else if (ir::is_float(scalar)) {
+            format += "%g";
+            values.push_back((ir::size_in_bytes(scalar) == 2 ? "(double)(float)" : "(double)") +
+                             text);
+        } else {
+            const bool is_signed = ir::is_signed_integer(scalar);
+            format += is_signed ? "%lld" : "%llu";
+            values.push_back((is_signed ? "(long long)" : "(unsigned long long)") + text);
+        }
+    }
+    std::string call = "printf(\"" + format + "\\n\"";
+    for (const std::string& value : values)
+        call += ", " + value;
+    line(call + ");");
 }
 
 // ---------------------------------------------------------------- control flow
@@ -261,7 +318,7 @@ std::string FunctionPrinter::bound(const ir::For& loop, const Expr& expr, const 
     ir::for_each_expr(expr, [&](const Expr& e) {
         const bool loads = e.op == Op::kLoad && (e.var->aliased || facts_.stored.contains(e.var) ||
                                                  e.var->space != ir::Space::kGlobal);
-        plain &= !loads && e.op != Op::kCall && e.op != Op::kFloorDiv && e.op != Op::kMod &&
+        plain &= !loads && !ir::has_effects(e.op) && e.op != Op::kFloorDiv && e.op != Op::kMod &&
                  e.op != Op::kPow && e.op != Op::kMin && e.op != Op::kMax &&
                  !(e.op == Op::kVar && e.var == loop.var);
     });
@@ -380,13 +437,17 @@ void FunctionPrinter::launch_grid(const ir::Launch& stmt) {
     }
     std::string call = stmt.overlapped ? "parpy_launch_overlapped" : "parpy_launch";
     call += "(context, " + std::to_string(facts_.kernel_index.at(stmt.kernel));
-    for (const Expr* extent : stmt.grid) {
-        call += ", " + (extent == nullptr ? "1" : exprs_.count(*extent, Precedence::kAssignment));
+    for (const std::span<Expr* const> sizes : {std::span(stmt.grid), std::span(stmt.block)}) {
+        for (const Expr* extent : sizes) {
+            call +=
+                ", " + (extent == nullptr ? "1" : exprs_.count(*extent, Precedence::kAssignment));
+        }
     }
-    for (const std::int64_t extent : stmt.block) {
-        call += ", " + std::to_string(extent);
-    }
-    call += ", " + std::to_string(stmt.shared_bytes) + ", " + arguments + ")";
+    call +=
+        ", " +
+        (stmt.shared_bytes == nullptr ? "0"
+                                      : exprs_.count(*stmt.shared_bytes, Precedence::kAssignment)) +
+        ", " + arguments + ")";
     line("const int error = " + call + ";");
     line("if (error) {");
     line("    return error;");

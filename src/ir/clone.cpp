@@ -84,6 +84,8 @@ private:
                 return copy<Assert>(from);
             case StmtKind::kFail:
                 return copy<Fail>(from);
+            case StmtKind::kPrint:
+                return copy<Print>(from);
             case StmtKind::kGpu:
                 return copy<Gpu>(from);
             case StmtKind::kAlloc:
@@ -156,6 +158,7 @@ private:
 };
 
 void fill_function(Module& module, const Function& from, Function& to, Substitution& substitution) {
+    to.abi = from.abi;
     VariableCopier(module, substitution).function(from);
     for (Var* param : from.params) {
         to.params.push_back(substitution.vars.at(param));

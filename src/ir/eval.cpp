@@ -186,7 +186,14 @@ private:
             case StmtKind::kFail:
                 raise(frame, *s.as<Fail>());
                 break;
+            case StmtKind::kPrint:
+                fail(s.span, "print cannot be interpreted");
+                break;
             case StmtKind::kGpu:
+                if (s.as<Gpu>()->by_hand()) {
+                    fail(s.span, "kernels of CUDA programs cannot be interpreted");
+                    break;
+                }
                 return body(frame, s.as<Gpu>()->body);
             case StmtKind::kAlloc:
                 allocate(frame, *s.as<Alloc>()->array, s.span);
@@ -496,8 +503,8 @@ private:
             case Op::kSelect:
                 return truth(expr(frame, *e.operands[0])) ? expr(frame, *e.operands[1])
                                                           : expr(frame, *e.operands[2]);
-            case Op::kAtomicAdd:
-                return atomic_add(frame, e);
+            case Op::kAtomic:
+                return atomic(frame, e);
             case Op::kRegister:
                 if (e.reg == Register::kStackPointer) return {std::int64_t{-depth_}};
                 if (e.reg == Register::kStackLimit) return {std::int64_t{1 - kMaxDepth}};
@@ -526,8 +533,12 @@ private:
         return {view->extents[static_cast<std::size_t>(dimension)]};
     }
 
-    Constant atomic_add(Frame& frame, const Expr& e) {
-        const std::size_t rank = e.operands.size() - 1;
+    Constant atomic(Frame& frame, const Expr& e) {
+        if (e.index != static_cast<int>(Atomic::kAdd)) {
+            fail(e.span, "kernels of CUDA programs cannot be interpreted");
+            return {};
+        }
+        const std::size_t rank = e.rank();
         const Constant value = expr(frame, *e.operands[rank]);
         std::byte* place = element(frame, *e.var, e.operands, rank, e.span);
         if (place == nullptr) {

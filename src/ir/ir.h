@@ -63,6 +63,8 @@ enum class Space : std::uint8_t {
     kLocal,    // made by Alloc, private to the thread that runs it
     kShared,   // made by Alloc, one per thread block
     kScratch,  // made by Alloc in host code: device memory for the duration of the call
+    kDynamic,  // made by Alloc, one per thread block, all of them at the start of the shared memory
+               // that the launch asks for
 };
 
 // Where the value of an entry parameter comes from (specialize_arguments): the argument's pointer
@@ -119,10 +121,34 @@ enum class Register : std::uint8_t {
     kGridDimZ,
     kLane,
     kWarp,
+    kWarpSize,
     kStackPointer,
     kStackLimit,
 };
 [[nodiscard]] Scalar type_of(Register reg);
+
+// The `index` of a kAtomic. Each replaces the element by a function of it and of the value that is
+// given: kIncrement and kDecrement wrap at the value, kCompareSwap stores its second value where
+// the element is the first.
+enum class Atomic : int {
+    kAdd,
+    kSub,
+    kMin,
+    kMax,
+    kAnd,
+    kOr,
+    kXor,
+    kExchange,
+    kIncrement,
+    kDecrement,
+    kCompareSwap,
+};
+[[nodiscard]] std::string_view text(Atomic atomic);
+[[nodiscard]] std::optional<Atomic> atomic_from_text(std::string_view text);
+// How many operands follow the subscripts.
+[[nodiscard]] constexpr std::size_t value_count(Atomic atomic) {
+    return atomic == Atomic::kCompareSwap ? 2 : 1;
+}
 
 // The operands of a kSlice that its `index` says are there, in this order.
 enum SliceBound : int { kSliceBegin = 1, kSliceEnd = 2, kSliceStep = 4 };
@@ -142,10 +168,14 @@ struct Expr {
     Span span;
     std::vector<Expr*> operands;
     Constant constant{};  // kConst, kReduce; surface kExtent: the rank demanded, if an integer
-    Var* var = nullptr;   // kVar, kLoad, kExtent, kArray, kAtomicAdd
-    int index = 0;        // kExtent, kSlice, kReduce; surface kCall: kInlineCall or 0
+    Var* var = nullptr;   // kVar, kLoad, kExtent, kArray, kAtomic
+    int index = 0;        // kExtent, kSlice, kReduce, kAtomic; surface kCall: kInlineCall or 0
     Register reg{};       // kRegister
     Function* callee = nullptr;  // kCall
+    // Of a kAtomic: how many operands are subscripts.
+    [[nodiscard]] std::size_t rank() const {
+        return operands.size() - value_count(static_cast<Atomic>(index));
+    }
 };
 
 // ---------------------------------------------------------------- statements
@@ -162,6 +192,7 @@ enum class StmtKind : std::uint8_t {
     kEvaluate,
     kAssert,
     kFail,
+    kPrint,
     kGpu,
     kAlloc,
     kBarrier,
@@ -273,9 +304,20 @@ struct Fail : StmtOf<StmtKind::kFail> {
     std::size_t site = 0;
     std::vector<Expr*> values;  // i64
 };
+// print(…) on the device: texts[0] values[0] texts[1] … and a last text.
+struct Print : StmtOf<StmtKind::kPrint> {
+    std::vector<std::string> texts;
+    std::vector<Expr*> values;
+};
+// with parpy.gpu: the body is run by one thread. Of a kernel written by hand: by all threads of the
+// grid; it is then the only statement of the entry that touches arrays.
 struct Gpu : StmtOf<StmtKind::kGpu> {
     Body body;
-};  // with parpy.gpu
+    Expr* grid[3] = {};  // all or none
+    Expr* block[3] = {};
+    Expr* shared_bytes = nullptr;
+    [[nodiscard]] bool by_hand() const { return grid[0] != nullptr; }
+};
 
 // Makes `array` (not a parameter; its dims are known) for the rest of the enclosing body.
 struct Alloc : StmtOf<StmtKind::kAlloc> {
@@ -284,8 +326,17 @@ struct Alloc : StmtOf<StmtKind::kAlloc> {
 
 // kWarp, kBlock, kGrid: all threads of the scope wait for each other and see each other's stores.
 // kDevice: no wait; what the thread did before it is seen everywhere before what it does after it.
+// kBlockMemory, kSystemMemory: the same for the threads of the block, and for the host as well.
 // kStream: the kernels launched before this one have ended (Launch::overlapped).
-enum class BarrierScope : std::uint8_t { kWarp, kBlock, kGrid, kDevice, kStream };
+enum class BarrierScope : std::uint8_t {
+    kWarp,
+    kBlock,
+    kGrid,
+    kDevice,
+    kBlockMemory,
+    kSystemMemory,
+    kStream,
+};
 struct Barrier : StmtOf<StmtKind::kBarrier> {
     BarrierScope scope = BarrierScope::kBlock;
 };
@@ -303,8 +354,8 @@ struct Launch : StmtOf<StmtKind::kLaunch> {
     std::int64_t max_workers = 0;  // the user's threads(n); 0: no bound
     // CUDA
     Expr* grid[3] = {};  // null means 1
-    std::int64_t block[3] = {1, 1, 1};
-    std::int64_t shared_bytes = 0;
+    Expr* block[3] = {};
+    Expr* shared_bytes = nullptr;  // null means 0
     bool overlapped = false;  // may start while the work in front of it ends: the kernel waits for
                               // that itself
 };
@@ -312,14 +363,20 @@ struct Launch : StmtOf<StmtKind::kLaunch> {
 // ---------------------------------------------------------------- functions and modules
 
 enum class FunctionKind : std::uint8_t {
-    kEntry,   // what Python calls; host code once kernels are outlined
-    kHelper,  // another jit function, called from the entry or from kernels
-    kKernel,  // device code started by a Launch
+    kEntry,    // what Python calls; host code once kernels are outlined
+    kHelper,   // another jit function, called from the entry or from kernels
+    kKernel,   // device code started by a Launch
+    kForeign,  // device code that is linked in: no body, the types of the parameters are given
 };
+
+// How a kForeign function hands over its result: as C functions do, or through a pointer that is
+// the first parameter (the function itself returns an int status) or the last (it returns nothing).
+enum class ForeignAbi : std::uint8_t { kC, kResultFirst, kResultLast };
 
 struct Function {
     std::string name;
     FunctionKind kind = FunctionKind::kHelper;
+    ForeignAbi abi = ForeignAbi::kC;
     Span span;
     std::vector<Var*> params;
     Type result = Type::unknown();

@@ -23,10 +23,14 @@ const OpRow& row(Op op) {
     return kOps[static_cast<std::size_t>(op)];
 }
 
-constexpr std::array<std::string_view, 16> kRegisters = {
-    "thread.x",   "thread.y",   "thread.z",      "block.x",     "block.y",   "block.z",
-    "blockdim.x", "blockdim.y", "blockdim.z",    "griddim.x",   "griddim.y", "griddim.z",
-    "lane",       "warp",       "stack.pointer", "stack.limit",
+constexpr std::array<std::string_view, 17> kRegisters = {
+    "thread.x",   "thread.y",   "thread.z",   "block.x",       "block.y",     "block.z",
+    "blockdim.x", "blockdim.y", "blockdim.z", "griddim.x",     "griddim.y",   "griddim.z",
+    "lane",       "warp",       "warpsize",   "stack.pointer", "stack.limit",
+};
+
+constexpr std::array<std::string_view, 11> kAtomics = {
+    "add", "sub", "min", "max", "and", "or", "xor", "exchange", "inc", "dec", "cas",
 };
 
 constexpr std::array<std::string_view, 7> kReductions = {"sum", "prod", "min", "max",
@@ -79,7 +83,30 @@ Type special_result(const Expr& expr) {
         case Op::kRint:
         case Op::kShuffleDown:
         case Op::kShuffleXor:
+        case Op::kShfl:
+        case Op::kShflUp:
+        case Op::kShflDown:
+        case Op::kShflXor:
+        case Op::kReverse:
             return operand(0);
+        case Op::kBallot:
+        case Op::kMatchAny:
+        case Op::kMatchAll:
+        case Op::kActiveMask:
+            return Type::of(Scalar::kU32);
+        case Op::kVoteAll:
+        case Op::kVoteAny:
+        case Op::kSyncAll:
+        case Op::kSyncAny:
+            return Type::of(Scalar::kBool);
+        case Op::kSyncCount:
+        case Op::kPopCount:
+        case Op::kLeadingZeros:
+        case Op::kFirstSet:
+            return Type::of(Scalar::kI32);
+        case Op::kSyncWarp:
+        case Op::kSleep:
+            return Type::none();
         case Op::kReal:
         case Op::kImag:
             return operand(0).is_scalar() ? Type::of(real_part_of(operand(0).scalar))
@@ -88,7 +115,7 @@ Type special_result(const Expr& expr) {
             const Type common = common_type(expr.operands);
             return common.is_scalar() ? Type::of(complex_of(common.scalar)) : common;
         }
-        case Op::kAtomicAdd:
+        case Op::kAtomic:
             return expr.operands.empty() ? Type::unknown() : expr.operands.back()->type;
         default:
             return Type::unknown();
@@ -200,6 +227,16 @@ bool is_of_slices(Op op) {
     return op >= Op::kSlice && op <= Op::kMatMul;
 }
 
+bool has_effects(Op op) {
+    return op == Op::kCall || op == Op::kShuffleDown || op == Op::kShuffleXor ||
+           (op >= Op::kAtomic && op <= Op::kSleep);
+}
+
+bool has_effects(const Expr& expr) {
+    return has_effects(expr.op) ||
+           std::ranges::any_of(expr.operands, [](const Expr* e) { return has_effects(*e); });
+}
+
 bool has_slices(const Expr& expr) {
     return is_of_slices(expr.op) ||
            std::ranges::any_of(expr.operands, [](const Expr* e) { return has_slices(*e); });
@@ -219,6 +256,18 @@ std::optional<SliceReduction> slice_reduction_from_text(std::string_view text) {
 
 Scalar type_of(Register reg) {
     return reg < Register::kStackPointer ? Scalar::kI32 : Scalar::kI64;
+}
+
+std::string_view text(Atomic atomic) {
+    return kAtomics[static_cast<std::size_t>(atomic)];
+}
+
+std::optional<Atomic> atomic_from_text(std::string_view text) {
+    const auto found = std::ranges::find(kAtomics, text);
+    if (found == kAtomics.end()) {
+        return std::nullopt;
+    }
+    return static_cast<Atomic>(found - kAtomics.begin());
 }
 
 std::string_view text(Register reg) {

@@ -23,6 +23,11 @@ namespace parpy::ir {
 [[nodiscard]] bool is_update(Op op);
 [[nodiscard]] bool is_comparison(Op op);
 
+// Operators that do more than give a number, or that other threads must reach as well: never
+// dropped, repeated or moved.
+[[nodiscard]] bool has_effects(Op op);
+[[nodiscard]] bool has_effects(const Expr& expr);  // anywhere inside
+
 // Whether `expr` computes from whole arrays anywhere inside (the rows gone after lower_slices).
 [[nodiscard]] bool is_of_slices(Op op);
 [[nodiscard]] bool has_slices(const Expr& expr);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -282,9 +283,10 @@ private:
         if (accept("if")) {
             return conditional(start);
         }
-        if (is("gpu") && is(":", 1)) {
+        if (is("gpu") && (is(":", 1) || is("grid", 1))) {
             next();
             auto* s = module_.make<Gpu>();
+            geometry(s->grid, s->block, s->shared_bytes);
             s->body = suite(*s, start);
             return s;
         }
@@ -325,20 +327,24 @@ private:
             s->values = list(")");
             return s;
         }
+        if (is("print") && is("(", 1)) {
+            next();
+            return print();
+        }
         const bool word_follows = peek(1).kind == Kind::kName;
         if (word_follows && accept("alloc")) {
             auto* s = module_.make<Alloc>();
             s->array = declaration();
-            constexpr std::array<std::string_view, 4> kSpaces = {"global", "local", "shared",
-                                                                 "scratch"};
+            constexpr std::array<std::string_view, 5> kSpaces = {"global", "local", "shared",
+                                                                 "scratch", "dynamic"};
             s->array->space = word<Space>(kSpaces, "a memory space");
             return s;
         }
         if (word_follows && accept("barrier")) {
             auto* s = module_.make<Barrier>();
-            constexpr std::array<std::string_view, 5> kScopes = {"warp", "block", "grid", "device",
-                                                                 "stream"};
-            s->scope = word<BarrierScope>(kScopes, "'warp', 'block', 'grid', 'device' or 'stream'");
+            constexpr std::array<std::string_view, 7> kScopes = {
+                "warp", "block", "grid", "device", "block_memory", "system_memory", "stream"};
+            s->scope = word<BarrierScope>(kScopes, "the scope of a barrier");
             return s;
         }
         if (word_follows && accept("launch")) {
@@ -540,27 +546,37 @@ private:
             }
             expect(")");
         }
-        if (accept("grid")) {
+        geometry(s->grid, s->block, s->shared_bytes);
+        s->overlapped = accept("overlapped");
+        return s;
+    }
+
+    void geometry(std::span<Expr*, 3> grid, std::span<Expr*, 3> block, Expr*& shared_bytes) {
+        for (const auto& [word, sizes] : {std::pair("grid", grid), std::pair("block", block)}) {
+            if (!accept(word)) continue;
             expect("(");
             const std::vector<Expr*> extents = list(")");
             for (std::size_t i = 0; i < std::min<std::size_t>(3, extents.size()); ++i) {
-                s->grid[i] = extents[i];
+                sizes[i] = extents[i];
             }
-        }
-        if (accept("block")) {
-            expect("(");
-            for (std::int64_t& extent : s->block) {
-                extent = integer();
-                accept(",");
-            }
-            expect(")");
         }
         if (accept("shared")) {
             expect("(");
-            s->shared_bytes = integer();
+            shared_bytes = expression();
             expect(")");
         }
-        s->overlapped = accept("overlapped");
+    }
+
+    Stmt* print() {
+        auto* s = module_.make<Print>();
+        expect("(");
+        s->texts.push_back(string());
+        while (!failed_ && accept(",")) {
+            s->values.push_back(expression());
+            expect(",");
+            s->texts.push_back(string());
+        }
+        expect(")");
         return s;
     }
 

@@ -494,16 +494,21 @@ Expr* ExprParser::operation(const Token& token, const Span& start) {
         e->type = Type::of(*scalar);
         return e;
     }
-    if (token.text == "atomic_add") {
-        expect("(");
-        Expr* e = of_variable(Op::kAtomicAdd, variable(), start);
-        expect("[");
-        e->operands = list("]");
-        expect(",");
-        e->operands.push_back(expression());
-        expect(")");
-        e->span = span_since(start);
-        return e;
+    if (token.text.starts_with("atomic_")) {
+        if (const auto atomic = atomic_from_text(token.text.substr(7))) {
+            expect("(");
+            Expr* e = of_variable(Op::kAtomic, variable(), start);
+            e->index = static_cast<int>(*atomic);
+            expect("[");
+            e->operands = list("]");
+            for (std::size_t i = 0; i < value_count(*atomic); ++i) {
+                expect(",");
+                e->operands.push_back(expression());
+            }
+            expect(")");
+            e->span = span_since(start);
+            return e;
+        }
     }
     const auto op = op_from_text(token.text);
     if (op == Op::kReduce) {

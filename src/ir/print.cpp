@@ -3,6 +3,7 @@
 #include "ir/print.h"
 
 #include <array>
+#include <span>
 #include <unordered_set>
 
 #include "ir/ops.h"
@@ -157,13 +158,23 @@ public:
                 line(call("fail " + std::to_string(failure.site), failure.values), s.span);
                 break;
             }
-            case StmtKind::kGpu:
-                line("gpu:", s.span);
-                body(s.as<Gpu>()->body);
+            case StmtKind::kPrint: {
+                const auto& print = *s.as<Print>();
+                std::string text = "print(" + quoted(print.texts[0]);
+                for (std::size_t i = 0; i < print.values.size(); ++i)
+                    text += ", " + expr(*print.values[i]) + ", " + quoted(print.texts[i + 1]);
+                line(text + ")", s.span);
                 break;
+            }
+            case StmtKind::kGpu: {
+                const auto& gpu = *s.as<Gpu>();
+                line("gpu" + geometry(gpu.grid, gpu.block, gpu.shared_bytes) + ":", s.span);
+                body(gpu.body);
+                break;
+            }
             case StmtKind::kAlloc: {
-                constexpr std::array<std::string_view, 4> kSpaces = {"global", "local", "shared",
-                                                                     "scratch"};
+                constexpr std::array<std::string_view, 5> kSpaces = {"global", "local", "shared",
+                                                                     "scratch", "dynamic"};
                 const Var& array = *s.as<Alloc>()->array;
                 declared_.insert(&array);
                 line("alloc " + names_(array) + ": " + type_of(array) + " " +
@@ -172,8 +183,8 @@ public:
                 break;
             }
             case StmtKind::kBarrier: {
-                constexpr std::array<std::string_view, 5> kScopes = {"warp", "block", "grid",
-                                                                     "device", "stream"};
+                constexpr std::array<std::string_view, 7> kScopes = {
+                    "warp", "block", "grid", "device", "block_memory", "system_memory", "stream"};
                 line("barrier " +
                          std::string(kScopes[static_cast<std::size_t>(s.as<Barrier>()->scope)]),
                      s.span);
@@ -374,21 +385,21 @@ private:
             }
             out += ")";
         }
-        if (s.grid[0] != nullptr) {
-            out += " grid(" + expr(*s.grid[0]);
-            for (int i = 1; i < 3 && s.grid[i] != nullptr; ++i) {
-                out += ", " + expr(*s.grid[i]);
-            }
-            out += ")";
-        }
-        if (s.block[0] != 1 || s.block[1] != 1 || s.block[2] != 1) {
-            out += " block(" + std::to_string(s.block[0]) + ", " + std::to_string(s.block[1]) +
-                   ", " + std::to_string(s.block[2]) + ")";
-        }
-        if (s.shared_bytes != 0) {
-            out += " shared(" + std::to_string(s.shared_bytes) + ")";
-        }
+        out += geometry(s.grid, s.block, s.shared_bytes);
         line(out + (s.overlapped ? " overlapped" : ""), s.span);
+    }
+
+    std::string geometry(const std::span<Expr* const, 3> grid,
+                         const std::span<Expr* const, 3> block, const Expr* shared_bytes) {
+        std::string out;
+        for (std::size_t i = 0; i < 3 && grid[i] != nullptr; ++i)
+            out += (i == 0 ? " grid(" : ", ") + expr(*grid[i]);
+        if (grid[0] != nullptr) out += ")";
+        for (std::size_t i = 0; i < 3 && block[0] != nullptr; ++i)
+            out += (i == 0 ? " block(" : ", ") + (block[i] != nullptr ? expr(*block[i]) : "1");
+        if (block[0] != nullptr) out += ")";
+        if (shared_bytes != nullptr) out += " shared(" + expr(*shared_bytes) + ")";
+        return out;
     }
 
     void body(const Body& statements) {
@@ -490,10 +501,12 @@ private:
                                 name,
                             e.operands);
             }
-            case Op::kAtomicAdd: {
-                const std::size_t rank = e.operands.size() - 1;
-                return "atomic_add(" + element(*e.var, e.operands, rank) + ", " +
-                       expr(*e.operands[rank]) + ")";
+            case Op::kAtomic: {
+                std::string out = "atomic_" + std::string(text(static_cast<Atomic>(e.index))) +
+                                  "(" + element(*e.var, e.operands, e.rank());
+                for (std::size_t i = e.rank(); i < e.operands.size(); ++i)
+                    out += ", " + expr(*e.operands[i]);
+                return out + ")";
             }
             case Op::kSelect:
                 own = kTernary;

@@ -181,6 +181,10 @@ private:
             case StmtKind::kFail:
                 failure(*s.as<Fail>());
                 break;
+            case StmtKind::kPrint:
+                for (const Expr* value : s.as<Print>()->values)
+                    required(value, s.span);
+                break;
             case StmtKind::kGpu:
                 if (from(Profile::kKernels)) {
                     fail(s.span, "a gpu block was not outlined");
@@ -395,7 +399,7 @@ private:
             case Op::kRank:
             case Op::kSize:
             case Op::kArray:
-            case Op::kAtomicAdd:
+            case Op::kAtomic:
                 variable(e.var, e.span);
                 break;
             case Op::kCall:
@@ -417,8 +421,8 @@ private:
         }
         if (e.op == Op::kLoad) {
             element(e.var, e.operands, e.operands.size(), e.span);
-        } else if (e.op == Op::kAtomicAdd) {
-            element(e.var, e.operands, e.operands.size() - 1, e.span);
+        } else if (e.op == Op::kAtomic) {
+            element(e.var, e.operands, e.rank(), e.span);
         } else if (e.op == Op::kVar && from(Profile::kLoops) && loop_variables_.contains(e.var) &&
                    !assigned_.contains(e.var)) {
             loop_variable_read(e);

@@ -110,6 +110,22 @@ void for_each_slot(S& stmt, F&& fn) {
                 slot(value);
             }
             break;
+        case StmtKind::kPrint:
+            for (auto& value : detail::cast<S, Print>(stmt).values) {
+                slot(value);
+            }
+            break;
+        case StmtKind::kGpu: {
+            auto& gpu = detail::cast<S, Gpu>(stmt);
+            for (auto& extent : gpu.grid) {
+                slot(extent);
+            }
+            for (auto& extent : gpu.block) {
+                slot(extent);
+            }
+            slot(gpu.shared_bytes);
+            break;
+        }
         case StmtKind::kLaunch: {
             auto& launch = detail::cast<S, Launch>(stmt);
             for (auto& argument : launch.arguments) {
@@ -119,6 +135,10 @@ void for_each_slot(S& stmt, F&& fn) {
             for (auto& extent : launch.grid) {
                 slot(extent);
             }
+            for (auto& extent : launch.block) {
+                slot(extent);
+            }
+            slot(launch.shared_bytes);
             break;
         }
         default:

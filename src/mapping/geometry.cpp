@@ -192,6 +192,21 @@ Expr* iteration_number(Builder& builder, const For& loop) {
     return number;
 }
 
+std::optional<std::int64_t> block_extent(const Launch& launch, int dimension) {
+    const Expr* extent = launch.block[dimension];
+    return extent == nullptr ? 1 : constant_integer(extent);
+}
+
+std::optional<std::int64_t> block_size(const Launch& launch) {
+    std::int64_t size = 1;
+    for (int d = 0; d < 3; ++d) {
+        const auto extent = block_extent(launch, d);
+        if (!extent) return std::nullopt;
+        size *= *extent;
+    }
+    return size;
+}
+
 KernelShape shape_of(Body& body) {
     KernelShape shape;
     for_each_stmt(body, [&](Stmt& stmt) {

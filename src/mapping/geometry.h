@@ -70,6 +70,10 @@ private:
 // Which iteration the loop's variable stands for, from 0: an expression for use inside the loop.
 [[nodiscard]] ir::Expr* iteration_number(ir::Builder& builder, const ir::For& loop);
 
+// Threads of a block in one dimension, and in all; nothing where the launch asks at run time.
+[[nodiscard]] std::optional<std::int64_t> block_extent(const ir::Launch& launch, int dimension);
+[[nodiscard]] std::optional<std::int64_t> block_size(const ir::Launch& launch);
+
 // The shape of a kernel from its body (chain of spreading loops, profile kKernels, CUDA).
 [[nodiscard]] KernelShape shape_of(ir::Body& body);
 

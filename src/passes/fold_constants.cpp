@@ -19,8 +19,7 @@ namespace {
 
 // May be dropped: it does nothing but give a number. A slice also gives a shape.
 bool is_pure(const Expr& expr) {
-    return expr.op != Op::kCall && expr.op != Op::kAtomicAdd && expr.op != Op::kSlice &&
-           expr.op != Op::kNewAxis &&
+    return !has_effects(expr.op) && expr.op != Op::kSlice && expr.op != Op::kNewAxis &&
            std::ranges::all_of(expr.operands, [](const Expr* e) { return is_pure(*e); });
 }
 

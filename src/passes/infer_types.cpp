@@ -134,6 +134,7 @@ void replace_functions(Module& module, Instances& instances) {
     std::unordered_set<std::string> names = {entry->name};
     module.functions.clear();
     for (Function* original : originals) {
+        if (original->kind == FunctionKind::kForeign) module.functions.push_back(original);
         for (Instance& instance : instances.all) {
             if (instance.source != original || !instance.rewritten) {
                 continue;

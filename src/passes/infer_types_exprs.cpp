@@ -33,11 +33,6 @@ std::optional<Constant> negated(const Operand& operand) {
     return std::nullopt;
 }
 
-bool calls(const Expr& expr) {
-    return expr.op == Op::kCall ||
-           std::ranges::any_of(expr.operands, [](const Expr* e) { return calls(*e); });
-}
-
 }  // namespace
 
 Operand Typer::walk_value(Expr*& slot) {
@@ -73,6 +68,10 @@ Operand Typer::walk(Expr*& slot) {
             return walk_call(slot);
         case Op::kConvert:
             return walk_convert(slot);
+        case Op::kRegister:
+            return walk_register(slot);
+        case Op::kAtomic:
+            return walk_atomic(slot);
         case Op::kAnd:
         case Op::kOr:
             return walk_logical(slot);
@@ -83,7 +82,7 @@ Operand Typer::walk(Expr*& slot) {
         case Op::kMatMul:
             return walk_matmul(slot);
         default:
-            return walk_operation(slot);
+            return is_of_kernels(slot->op) ? walk_of_kernels(slot) : walk_operation(slot);
     }
 }
 
@@ -268,6 +267,7 @@ Operand Typer::walk_call(Expr*& slot) {
     if (std::ranges::any_of(key, [](const ArgumentKey& k) { return k.type.is_unknown(); })) {
         return kUnknownOperand;
     }
+    if (callee.kind == FunctionKind::kForeign) return walk_foreign(slot, key);
     Instance& instance = instances_.find_or_make(&callee, key);
     Operand operand;
     operand.type = instance.result;
@@ -533,7 +533,7 @@ Expr* Typer::truth(Expr* expr) {
 }
 
 bool Typer::repeatable(const Expr& expr, std::string_view what) {
-    if (!calls(expr)) {
+    if (!has_effects(expr)) {
         return true;
     }
     report(Code::kP219, expr.span,

@@ -14,12 +14,6 @@ using namespace ir;
 
 namespace {
 
-bool has_call(const Expr& root) {
-    bool found = false;
-    for_each_expr(root, [&](const Expr& expr) { found = found || expr.op == Op::kCall; });
-    return found;
-}
-
 bool leaves_loop(const Body& body) {
     bool found = false;
     for (const Stmt* stmt : body) {
@@ -147,7 +141,7 @@ void Typer::walk(Stmt& stmt, Body& out) {
         case StmtKind::kEvaluate: {
             auto& evaluate = static_cast<Evaluate&>(stmt);
             walk(evaluate.value);
-            if (!has_call(*evaluate.value)) {
+            if (!has_effects(*evaluate.value)) {
                 return;
             }
             break;
@@ -155,7 +149,11 @@ void Typer::walk(Stmt& stmt, Body& out) {
         case StmtKind::kAssert:
             walk_test(static_cast<Assert&>(stmt).condition);
             break;
+        case StmtKind::kPrint:
+            for_each_slot(stmt, [&](Expr*& slot) { walk_scalar(slot); });
+            break;
         case StmtKind::kGpu:
+            for_each_slot(stmt, [&](Expr*& slot) { walk_integer(slot, Scalar::kI64); });
             walk(static_cast<Gpu&>(stmt).body);
             break;
         case StmtKind::kBreak:
@@ -281,7 +279,7 @@ void Typer::walk_store(Store& stmt, Body& out) {
     Builder b(context_.module, stmt.span);
     std::vector<Expr*> again;
     const auto evaluate_once = [&](Expr*& index) {
-        if (has_call(*index)) {
+        if (has_effects(*index)) {
             Var* once = context_.module.make_var("index", index->type, index->span);
             instance_.webs.splits.push_back({once, "index"});
             out.push_back(b.assign(once, index));

@@ -110,6 +110,12 @@ private:
     Operand walk_logical(ir::Expr*& slot);
     Operand walk_select(ir::Expr*& slot);
     Operand walk_operation(ir::Expr*& slot);
+    // what kernels written by hand do (infer_types_kernels.cpp)
+    static bool is_of_kernels(ir::Op op);
+    Operand walk_of_kernels(ir::Expr*& slot);
+    Operand walk_register(ir::Expr*& slot);
+    Operand walk_atomic(ir::Expr*& slot);
+    Operand walk_foreign(ir::Expr*& slot, const std::vector<ArgumentKey>& key);
     [[nodiscard]] ir::Type found_so_far(const Operand& a, const Operand& b) const;
     bool check_subscripts(const ir::Var* array, const std::vector<ir::Expr*>& indices, Span span);
     bool check_update(const ir::Store& stmt, const ir::Type& result);

@@ -241,6 +241,7 @@ private:
                 state.reachable = false;
                 break;
             case StmtKind::kGpu:
+                uses(stmt, state);
                 walk(static_cast<Gpu&>(stmt).body, state);
                 break;
             default:

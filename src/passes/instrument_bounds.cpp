@@ -2,6 +2,7 @@
 #include "passes/instrument_bounds.h"
 
 #include <limits>
+#include <span>
 
 #include "analysis/intervals.h"
 #include "analysis/uses.h"
@@ -92,15 +93,21 @@ public:
 private:
     std::vector<Subscript> unproved(const Stmt& stmt) const {
         std::vector<Subscript> out;
-        const auto add = [&](const Var& array, const std::vector<Expr*>& indices) {
+        const auto add = [&](const Var& array, std::span<Expr* const> indices) {
             for (std::size_t axis = 0; axis < indices.size(); ++axis) {
                 const Subscript subscript{&stmt, &array, axis, indices[axis]};
                 if (!proved(subscript)) out.push_back(subscript);
             }
         };
         const auto* assign = stmt.as<Assign>();
-        if (assign != nullptr && assign->value->op == Op::kLoad) {
-            add(*assign->value->var, assign->value->operands);
+        const auto* evaluate = stmt.as<Evaluate>();
+        const Expr* value = assign != nullptr     ? assign->value
+                            : evaluate != nullptr ? evaluate->value
+                                                  : nullptr;
+        if (value != nullptr && value->op == Op::kLoad) {
+            add(*value->var, value->operands);
+        } else if (value != nullptr && value->op == Op::kAtomic) {
+            add(*value->var, std::span(value->operands).first(value->rank()));
         } else if (const auto* store = stmt.as<Store>()) {
             add(*store->array, store->indices);
         }

@@ -64,8 +64,8 @@ private:
         for_each_expr(root, [&](const Expr& e) {
             if (e.op == Op::kLoad) {
                 add(e.var, false, &e.operands, e.operands.size());
-            } else if (e.op == Op::kAtomicAdd) {
-                add(e.var, true, &e.operands, e.operands.size() - 1);
+            } else if (e.op == Op::kAtomic) {
+                add(e.var, true, &e.operands, e.rank());
             } else if (e.op == Op::kCall) {
                 const Uses uses = uses_of(e);
                 for (const Expr* argument : e.operands) {

@@ -83,7 +83,7 @@ private:
             const bool fits = guarded || inner.size % rows == 0;
             if (!fits || shape_.blocks() / rows < kEnoughBlocks) continue;
             rows_ = rows;
-            launch_.block[1] = rows;
+            launch_.block[1] = builder_.integer(rows);
             launch_.grid[0] = builder_.integer((inner.size + rows - 1) / rows);
             return;
         }

@@ -284,7 +284,7 @@ private:
                                              builder_.var(partial.value)));
         }
         publish.push_back(builder_.barrier(BarrierScope::kDevice));
-        Expr* ticket = module_.make_expr(Op::kAtomicAdd, Type::of(Scalar::kI32), builder_.span,
+        Expr* ticket = module_.make_expr(Op::kAtomic, Type::of(Scalar::kI32), builder_.span,
                                          {group_index(), builder_.integer(1, Scalar::kI32)});
         ticket->var = tickets;
         publish.push_back(builder_.store(

@@ -34,8 +34,11 @@ void lower(Module& module, Body& body, LoopStack& loops) {
 }  // namespace
 
 void lower_assertions(PassContext& context) {
+    // The simulator checks kernels written by hand.
     const bool checked =
-        context.options.checks_assertions() && context.options.backend == Backend::kCpu;
+        context.options.backend == Backend::kCpu
+            ? context.options.checks_assertions()
+            : context.options.backend == Backend::kSim && context.options.check != Check::kNothing;
     for (Function* function : context.module.functions) {
         LoopStack loops;
         if (checked) {

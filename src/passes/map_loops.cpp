@@ -139,7 +139,8 @@ public:
                 report(*s, "`continue`", *region);
             } else if (is_parallel(*s)) {
                 body(s->as<For>()->body, s, true, false);
-            } else if (const auto* gpu = s->as<Gpu>(); gpu != nullptr && region == nullptr) {
+            } else if (const auto* gpu = s->as<Gpu>();
+                       gpu != nullptr && region == nullptr && !gpu->by_hand()) {
                 body(gpu->body, s, true, true);
             } else {
                 const bool loop = s->kind == StmtKind::kFor || s->kind == StmtKind::kWhile;
@@ -281,7 +282,7 @@ private:
             if (stmt.kind == StmtKind::kReturn && slot->op == Op::kArray) return;
             for_each_expr(*slot, [&](const Expr& e) {
                 if (array != nullptr) return;
-                if (e.op == Op::kLoad || e.op == Op::kArray || e.op == Op::kAtomicAdd) {
+                if (e.op == Op::kLoad || e.op == Op::kArray || e.op == Op::kAtomic) {
                     array = e.var;
                     span = e.span.valid() ? e.span : stmt.span;
                 }
@@ -299,6 +300,13 @@ private:
 
     PassContext& context_;
 };
+
+bool is_by_hand(const Function& entry) {
+    return std::ranges::any_of(entry.body, [](const Stmt* stmt) {
+        const auto* gpu = stmt->as<Gpu>();
+        return gpu != nullptr && gpu->by_hand();
+    });
+}
 
 // With nothing mapped the whole function is sequential code on the GPU. A return at the end stays
 // on the host: it hands over what the caller gets.
@@ -329,7 +337,8 @@ void map_loops(PassContext& context) {
     Function& entry = *context.module.entry_function();
     RequestBinder(context).run();
     const bool on_gpu = context.options.backend != Backend::kCpu;
-    if (on_gpu && context.options.mapping.empty() && !contains_parallel(entry.body)) {
+    if (on_gpu && context.options.mapping.empty() && !contains_parallel(entry.body) &&
+        !is_by_hand(entry)) {
         wrap_in_gpu(context.module, entry);
     }
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);

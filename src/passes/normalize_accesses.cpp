@@ -91,7 +91,7 @@ private:
 
     // The whole value of a statement may itself be a load or call.
     void value(Expr*& expr, Body& out) {
-        if (expr->op == Op::kLoad || expr->op == Op::kCall) {
+        if (expr->op == Op::kLoad || expr->op == Op::kCall || expr->op == Op::kAtomic) {
             for (Expr*& operand : expr->operands)
                 split(operand, out);
         } else {
@@ -102,7 +102,7 @@ private:
     bool watched(const Expr& expr) const {
         bool found = false;
         for_each_expr(expr, [&](const Expr& e) {
-            found |= e.op == Op::kLoad || e.op == Op::kCall ||
+            found |= e.op == Op::kLoad || e.op == Op::kCall || e.op == Op::kAtomic ||
                      (e.op == Op::kVar && unset_.contains(e.var));
         });
         return found;
@@ -120,7 +120,7 @@ private:
         } else {
             for (Expr*& operand : expr->operands)
                 split(operand, out);
-            if (expr->op == Op::kLoad) {
+            if (expr->op == Op::kLoad || expr->op == Op::kAtomic) {
                 expr = named(expr->var->name + "_value", expr, out);
             } else if (expr->op == Op::kCall) {
                 expr = named(expr->callee->name + "_result", expr, out);

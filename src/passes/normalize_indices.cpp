@@ -24,6 +24,9 @@ public:
             rewrite_slots(*stmt, [&](Expr* expr) {
                 if (expr->op == Op::kLoad) {
                     normalize(*expr->var, expr->operands, expr->span);
+                } else if (expr->op == Op::kAtomic) {
+                    normalize(*expr->var, std::span(expr->operands).first(expr->rank()),
+                              expr->span);
                 }
                 return expr;
             });
@@ -37,7 +40,7 @@ public:
     }
 
 private:
-    void normalize(const Var& array, std::vector<Expr*>& indices, Span span) {
+    void normalize(const Var& array, std::span<Expr*> indices, Span span) {
         for (std::size_t axis = 0; axis < indices.size(); ++axis) {
             indices[axis] = normalize(array, axis, indices[axis], span);
         }

@@ -127,7 +127,7 @@ private:
         kernel->body = std::move(body);
         own_variables(*kernel);
         launch->kernel = kernel;
-        set_geometry(*launch, builder);
+        set_geometry(*launch, root.as<Gpu>(), builder);
         return launch;
     }
 
@@ -177,7 +177,13 @@ private:
         }
     }
 
-    void set_geometry(Launch& launch, Builder& builder) {
+    void set_geometry(Launch& launch, const Gpu* gpu, Builder& builder) {
+        if (gpu != nullptr && gpu->by_hand()) {
+            std::ranges::copy(gpu->grid, launch.grid);
+            std::ranges::copy(gpu->block, launch.block);
+            launch.shared_bytes = gpu->shared_bytes;
+            return;
+        }
         const KernelShape shape = shape_of(launch.kernel->body);
         bool too_large = false;
         std::int64_t blocks = 1;
@@ -197,11 +203,14 @@ private:
         for (std::size_t i = 0; i < grid.size(); ++i) {
             if (i == 0 || grid[1] > 1 || grid[2] > 1) launch.grid[i] = builder.integer(grid[i]);
         }
-        launch.block[0] = shape.block;
+        if (shape.block > 1) launch.block[0] = builder.integer(shape.block);
     }
 
     // FUNCTION_LABEL, or the loop's variable where there is no label.
     std::string name_for(const Stmt& root) {
+        if (const auto* gpu = root.as<Gpu>(); gpu != nullptr && gpu->by_hand()) {
+            return unique(entry_.name + "_kernel");
+        }
         std::string suffix = "gpu";
         if (!root.labels.empty()) {
             suffix = root.labels.front();
@@ -211,7 +220,10 @@ private:
         for (char& c : suffix) {
             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
         }
-        const std::string base = entry_.name + "_" + suffix;
+        return unique(entry_.name + "_" + suffix);
+    }
+
+    std::string unique(const std::string& base) {
         std::string name = base;
         for (int n = 2; !names_.insert(name).second; ++n)
             name = base + "_" + std::to_string(n);

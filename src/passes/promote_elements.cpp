@@ -19,6 +19,7 @@
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "mapping/geometry.h"
 
@@ -68,7 +69,7 @@ bool leaves_or_waits(const Stmt& stmt) {
                 (barrier != nullptr && barrier->scope != BarrierScope::kWarp &&
                  barrier->scope != BarrierScope::kBlock);
     });
-    for_each_expr(stmt, [&](const Expr& e) { found = found || e.op == Op::kAtomicAdd; });
+    for_each_expr(stmt, [&](const Expr& e) { found = found || e.op == Op::kAtomic; });
     return found;
 }
 
@@ -105,15 +106,15 @@ public:
           launch_(launch),
           kernel_(*launch.kernel),
           uses_(uses_of(kernel_.body)),
-          budget_(std::min(kMostBytes, kRegisterBytes / 2 / threads(launch))) {}
+          block_(block_extent(launch, 0)),
+          budget_(std::min(kMostBytes, kRegisterBytes / 2 / block_size(launch).value_or(1))) {}
 
-    void run() { walk(kernel_.body); }
-
-private:
-    static std::int64_t threads(const Launch& launch) {
-        return launch.block[0] * launch.block[1] * launch.block[2];
+    // Kernels written by hand are left as they are.
+    void run() {
+        if (block_) walk(kernel_.body);
     }
 
+private:
     void walk(Body& body) {
         for (Stmt* stmt : body)
             for_each_body(*stmt, [&](Body& inner) { walk(inner); });
@@ -167,11 +168,11 @@ private:
         }
         if (first->op == Op::kConvert) first = first->operands[0];
         const bool of_threads = first->op == Op::kRegister && first->reg == Register::kThreadX;
-        if (!of_threads || !end || !step || *step != stride * launch_.block[0]) return std::nullopt;
+        if (!of_threads || !end || !step || *step != stride * *block_) return std::nullopt;
         const auto iterations = constant_trip_count(begin, *end, stride);
         const auto trips = constant_trip_count(begin, *end, *step);
         if (!iterations || !trips || *trips < 1 || *trips > kMostTrips) return std::nullopt;
-        return ThreadLoop{loop, place, *trips, *iterations % launch_.block[0] != 0};
+        return ThreadLoop{loop, place, *trips, *iterations % *block_ != 0};
     }
 
     // ------------------------------------------------------------ elements
@@ -202,7 +203,7 @@ private:
         for (const Expr* index : element.indices) {
             bool plain = true;
             for_each_expr(*index, [&](const Expr& e) {
-                plain = plain && e.op != Op::kLoad && e.op != Op::kCall && e.op != Op::kAtomicAdd;
+                plain = plain && e.op != Op::kLoad && !has_effects(e.op);
             });
             if (!plain) return false;
             owned = owned || constant_offset(*index, *element.variable).has_value();
@@ -470,6 +471,7 @@ private:
     Launch& launch_;
     Function& kernel_;
     const Uses uses_;
+    const std::optional<std::int64_t> block_;  // threads in x; nothing: a kernel written by hand
     std::int64_t budget_;  // bytes of copies that the kernel's threads may still keep
 };
 

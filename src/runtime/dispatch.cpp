@@ -181,9 +181,9 @@ struct Specializations::Pending {
     Failure failure;
 };
 
-Specializations::Specializations(Options o, std::uint64_t written)
+Specializations::Specializations(Options o, std::uint64_t written, Generality generality)
     : options(std::move(o)), written_(written), state_(nullptr) {
-    publish({}, 16);
+    publish(std::move(generality), 16);
 }
 
 Specializations::~Specializations() = default;

@@ -79,7 +79,7 @@ public:
     static constexpr std::size_t kMostRemembered = 4096;
 
     // `written`: the arguments that the function may store to.
-    Specializations(Options options, std::uint64_t written);
+    Specializations(Options options, std::uint64_t written, Generality generality = {});
     ~Specializations();
     Specializations(const Specializations&) = delete;
     Specializations& operator=(const Specializations&) = delete;

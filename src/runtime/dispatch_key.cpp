@@ -25,14 +25,15 @@ std::uint64_t general_value(const ArgumentView& view) {
 Signature make_signature(Arguments arguments, const Generality& generality, std::uint64_t aliased,
                          Scope scope) {
     const bool shared = scope == Scope::kShared;
+    const bool open = shared || generality.overlaps;
     Signature signature;
     signature.reserve(arguments.size());
     std::vector<ir::Placement> placed;
-    if (aliased != 0 && !shared) placed = placements(arguments, aliased);
+    if (aliased != 0 && !open) placed = placements(arguments, aliased);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const ArgumentView& view = arguments[i];
         const bool overlaps = view.is_array() && (aliased & argument_bit(i)) != 0;
-        const bool fixed = overlaps && !shared;
+        const bool fixed = overlaps && !open;
         const Generality::Position general =
             generality.any && !fixed ? generality.positions[i] : Generality::Position{};
         Argument& argument = signature.emplace_back();
@@ -79,9 +80,10 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
 
 Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliased, Scope scope) {
     const bool shared = scope == Scope::kShared;
+    const bool open = shared || generality.overlaps;
     words_ = inline_.data();
     std::vector<ir::Placement> placed;
-    if (aliased != 0 && !shared) placed = placements(arguments, aliased);
+    if (aliased != 0 && !open) placed = placements(arguments, aliased);
     std::size_t most = 2 * placed.size();
     for (const ArgumentView& view : arguments)
         most += 2 + 2 * static_cast<std::size_t>(view.rank());
@@ -103,7 +105,7 @@ Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliase
             continue;
         }
         const bool overlaps = (aliased & argument_bit(i)) != 0;
-        const bool fixed = overlaps && !shared;
+        const bool fixed = overlaps && !open;
         if (overlaps) *header |= ArgumentView::kAliased;
         if (fixed) {
             *word++ = placed[i].group;

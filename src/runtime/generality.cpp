@@ -11,6 +11,15 @@ bool never_fixed(ir::Scalar scalar) {
     return ir::is_complex(scalar) || scalar == ir::Scalar::kF16 || scalar == ir::Scalar::kBF16;
 }
 
+Generality all_general(std::size_t general, std::size_t count) {
+    Generality generality;
+    generality.positions.resize(count);
+    for (std::size_t i = 0; i < general; ++i)
+        generality.positions[i] = {.value = true, .extents = 0xFFFF, .strides = 0xFFFF};
+    generality.any = generality.overlaps = general > 0;
+    return generality;
+}
+
 namespace {
 
 void add(std::uint16_t& set, int bits) {

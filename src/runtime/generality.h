@@ -21,8 +21,12 @@ struct Generality {
     };
     std::vector<Position> positions;
     bool any = false;
+    bool overlaps = false;  // where arrays that overlap lie is left open
     friend bool operator==(const Generality&, const Generality&) = default;
 };
+
+// The first `general` of `count` arguments are run-time values in every part, from the first call.
+[[nodiscard]] Generality all_general(std::size_t general, std::size_t count);
 
 // Scalars whose value is never part of what is compiled for.
 [[nodiscard]] bool never_fixed(ir::Scalar scalar);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/sim/device_text.h"
+#include "runtime/failure.h"
 #include "runtime/host_code.h"
 #include "runtime/kernel_cache.h"
 
@@ -15,8 +16,8 @@ namespace parpy {
 
 namespace {
 
-// Loops that the compiler mapped exchange values in warps of 32, whatever the setting says.
 std::atomic<std::uint64_t> seed{0};
+std::atomic<int> warp_size{32};  // of kernels written by hand
 
 // ---------------------------------------------------------------- where in the user's text
 
@@ -44,7 +45,15 @@ std::string place_of(const std::string& device, int line) {
     return found;
 }
 
-RuntimeError error_of(sim::Fault fault, const std::string& kernel, const std::string& device) {
+RuntimeError error_of(sim::Fault fault, const std::string& kernel, const Program& program) {
+    if (fault.site) {
+        Diagnostic found =
+            ir::describe(program.sites, static_cast<std::size_t>(*fault.site), fault.values);
+        found.notes.push_back({{}, "in " + fault.message + " of kernel '" + kernel + "'"});
+        auto located = std::make_shared<const Diagnostic>(std::move(found));
+        return {located->code, located->message, located->help, located};
+    }
+    const std::string& device = program.device;
     for (const int line : {fault.line, fault.other_line}) {
         const std::size_t at = fault.message.find("{}");
         if (line != 0 && at != std::string::npos)
@@ -103,10 +112,10 @@ public:
                            {block[0], block[1], block[2]},
                            shared_bytes,
                            arguments,
-                           {32, seed.load(std::memory_order_relaxed)}};
+                           settings()};
         sim::Fault fault = sim::simulate(launch);
         if (!fault.happened()) return 0;
-        error = error_of(std::move(fault), name, program_.device);
+        error = error_of(std::move(fault), name, program_);
         return 1;
     }
 
@@ -124,6 +133,12 @@ public:
     }
 
 private:
+    // Loops that the compiler mapped exchange values in warps of 32, whatever the setting says.
+    [[nodiscard]] sim::Settings settings() const {
+        return {program_.by_hand ? warp_size.load(std::memory_order_relaxed) : 32,
+                seed.load(std::memory_order_relaxed)};
+    }
+
     static bool fits(const sim::Kernel& kernel, const unsigned grid[3], const unsigned block[3],
                      unsigned shared_bytes) {
         const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
@@ -152,8 +167,13 @@ public:
         SimSession session(program, kernels_);
         ParpyContext context;
         context.session = &session;
-        if (host_.entry(&context, slots) == 0 && !context.error) return {};
+        Failure failure;  // of the host part; those of kernels are the launch's errors
+        context.failure = &failure;
+        int result = 1;
+        run_until_failure(failure, [&] { result = host_.entry(&context, slots); });
         if (context.error) return std::move(*context.error);
+        if (failure.raised()) return located_error(program, failure);
+        if (result == 0) return {};
         return {Code::kP900, "the program '" + program.name + "' failed without a reason", {}};
     }
 
@@ -188,6 +208,7 @@ std::string device_object(const Program& program, const Options& options, Runtim
 
 void set_simulator(const sim::Settings& settings) {
     seed.store(settings.seed, std::memory_order_relaxed);
+    warp_size.store(settings.warp_size, std::memory_order_relaxed);
 }
 
 std::shared_ptr<Executable> load_sim(const Program& program, const Options& options,

@@ -426,6 +426,10 @@ std::string Block::name_of(unsigned linear) const {
     return "thread " + text_of(position(linear));
 }
 
+std::string Block::place_of(unsigned linear) const {
+    return name_of(linear) + " of block " + text_of(index_);
+}
+
 void Block::report_deadlock() {
     const SimFiber* first = nullptr;
     const SimFiber* other = nullptr;
@@ -555,5 +559,14 @@ void parpy_sim_fail(void* fiber, int line, const char* message) {
     fault.code = parpy::Code::kP541;
     fault.line = line;
     fault.message = std::string(message) + " at {}";
+    self.block->fail(self, std::move(fault));
+}
+
+void parpy_sim_raise(void* fiber, int linear, int site, const long long* values, int count) {
+    auto& self = as_fiber(fiber);
+    parpy::sim::Fault fault;
+    fault.message = self.block->place_of(static_cast<unsigned>(linear));
+    fault.site = site;
+    fault.values.assign(values, values + count);
     self.block->fail(self, std::move(fault));
 }

@@ -108,6 +108,8 @@ public:
     unsigned long long exchange(SimFiber& self);
     void pause(SimFiber& self, int line, unsigned long long seen);
     [[noreturn]] void fail(SimFiber& self, Fault fault);
+    // "thread (1, 0, 0) of block (2, 0, 0)"
+    [[nodiscard]] std::string place_of(unsigned linear) const;
 
 private:
     struct Warp {

@@ -6,7 +6,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/executable.h"
 
@@ -57,6 +59,9 @@ struct Fault {
     int line = 0;         // of the device text; 0: unknown
     int other_line = 0;   // … and the second "{}" for that of this one
     std::string help;
+    // A failed check of the program: its site and values (failure.h); `message` says who.
+    std::optional<std::int64_t> site{};
+    std::vector<std::int64_t> values{};
     [[nodiscard]] bool happened() const { return !message.empty(); }
 };
 
@@ -74,5 +79,7 @@ unsigned long long parpy_sim_exchange(void* fiber, int line, int kind, unsigned 
                                       unsigned long long value, int from);
 void parpy_sim_pause(void* fiber, int line, unsigned long long seen);
 [[noreturn]] void parpy_sim_fail(void* fiber, int line, const char* message);
+[[noreturn]] void parpy_sim_raise(void* fiber, int linear, int site, const long long* values,
+                                  int count);
 void parpy_sim_sleep(void* fiber, unsigned nanoseconds);
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import _native
+from ._backend import on_gpu, set_simulated
 
 
 class Simulator:
@@ -14,12 +15,23 @@ class Simulator:
 
     ``warp_size``: how many threads of kernels written by hand exchange values as one warp: 1, 2, 4, 8, 16 or 32.
     Loops that the compiler maps always use 32, as the GPU does.
+
+    ``enabled``: whether the kernels and arrays of ``parpy.cuda`` are on the simulator. They are where there is no GPU;
+    set it, or PARPY_CUDA_SIM=1 in the environment, to have them there in any case.
     """
 
     __slots__ = ("_seed", "_warp_size")
 
     def __init__(self) -> None:
         self._seed, self._warp_size = 0, 32
+
+    @property
+    def enabled(self) -> bool:
+        return not on_gpu()
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        set_simulated(bool(value))
 
     @property
     def seed(self) -> int:

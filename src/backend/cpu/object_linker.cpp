@@ -45,6 +45,7 @@ llvm::orc::SymbolMap abi_symbols(LLJIT& jit) {
     add("parpy_sim_pause", &parpy_sim_pause);
     add("parpy_sim_sleep", &parpy_sim_sleep);
     add("parpy_sim_fail", &parpy_sim_fail);
+    add("parpy_sim_raise", &parpy_sim_raise);
     return map;
 }
 

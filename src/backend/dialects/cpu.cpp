@@ -125,9 +125,9 @@ constexpr Dialect kDialect{
     .name = "cpu",
     .types = {"bool", "i8", "i16", "int", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "float",
               "double", "c64", "c128"},
-    .registers = {"0", "0", "0", "0", "0", "0", "1", "1", "1", "1", "1", "1", "0", "0",
+    .registers = {"0", "0", "0", "0", "0", "0", "1", "1", "1", "1", "1", "1", "0", "0", "1",
                   "(i64)__builtin_frame_address(0)", "parpy_stack_limit()"},
-    .barriers = {"", "", "", "", ""},
+    .barriers = {"", "", "", "", "", "", ""},
     .operators = kOperators,
     .any_order = kAnyOrder,
     .prelude = kPrelude,
@@ -139,7 +139,6 @@ constexpr Dialect kDialect{
     .independent_loop = "#pragma clang loop vectorize(assume_safety)",
     .unrolled_loop = "#pragma clang loop unroll(full)",
     .float_to_integer = "truncate<$t>($0)",
-    .atomic_add = "atomic_add($0, $1)",
     .atomic_adds = kAtomicAdds,
 };
 

@@ -92,8 +92,8 @@ struct Snippet {
 struct Dialect {
     std::string_view name;
     std::array<std::string_view, ir::kScalarCount> types;  // by Scalar
-    std::array<std::string_view, 16> registers;            // by Register; int or i64 values
-    std::array<std::string_view, 5> barriers;              // by BarrierScope, as statements
+    std::array<std::string_view, 17> registers;            // by Register; int or i64 values
+    std::array<std::string_view, 7> barriers;              // by BarrierScope, as statements
     std::span<const Spelling> operators;                   // before the common rows of c_family.cpp
     std::span<const Spelling> any_order;                   // inside reductions of kVector loops
     std::span<const Snippet> prelude;                      // before the common snippets
@@ -104,7 +104,6 @@ struct Dialect {
     std::string_view independent_loop;        // line before a loop of level kVector
     std::string_view unrolled_loop;           // line before a loop to be written out
     std::string_view float_to_integer;        // $0 to $t
-    std::string_view atomic_add;              // of ($0: address, $1: value)
     std::span<const ir::Scalar> atomic_adds;  // the types it is for; atomic_update() takes all
 };
 

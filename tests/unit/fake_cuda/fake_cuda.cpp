@@ -285,6 +285,11 @@ FAKE(cuMemcpyDtoHAsync_v2, void* to, DevicePointer from, std::size_t bytes, Stre
     state.bytes_to_host += bytes;
     return kSuccess;
 }
+FAKE(cuMemcpyDtoDAsync_v2, DevicePointer to, DevicePointer from, std::size_t bytes, Stream) {
+    ENTER(cuMemcpyDtoDAsync)
+    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
+    return kSuccess;
+}
 FAKE(cuMemHostAlloc, void** pointer, std::size_t bytes, unsigned) {
     ENTER(cuMemHostAlloc)
     *pointer = std::malloc(bytes);
@@ -316,6 +321,39 @@ FAKE(cuEventRecord, Event, Stream) {
 }
 FAKE(cuEventSynchronize, Event) {
     ENTER(cuEventSynchronize)
+    return kSuccess;
+}
+FAKE(cuEventQuery, Event) {
+    ENTER(cuEventQuery)
+    return kSuccess;
+}
+FAKE(cuEventElapsedTime, float* milliseconds, Event, Event) {
+    ENTER(cuEventElapsedTime)
+    *milliseconds = 1.5F;
+    return kSuccess;
+}
+FAKE(cuEventDestroy_v2, Event) {
+    return kSuccess;
+}
+FAKE(cuStreamCreate, Stream* stream, unsigned) {
+    ENTER(cuStreamCreate)
+    *stream = reinterpret_cast<Stream>(16);
+    return kSuccess;
+}
+FAKE(cuStreamDestroy_v2, Stream) {
+    return kSuccess;
+}
+FAKE(cuStreamWaitEvent, Stream, Event, unsigned) {
+    ENTER(cuStreamWaitEvent)
+    return kSuccess;
+}
+FAKE(cuMemFreeHost, void* pinned) {
+    std::free(pinned);
+    return kSuccess;
+}
+FAKE(cuMemHostGetDevicePointer_v2, DevicePointer* pointer, void* pinned, unsigned) {
+    ENTER(cuMemHostGetDevicePointer)
+    *pointer = reinterpret_cast<DevicePointer>(pinned);
     return kSuccess;
 }
 

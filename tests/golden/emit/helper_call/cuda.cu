@@ -3,15 +3,18 @@
 #define INLINE static __device__ __forceinline__
 // A subscript as Python has it: negative ones count from the end.
 template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
+typedef long long i64;
 typedef unsigned long long u64;
 // What failed first: whether anything did, the place, the number of values, the values. The host
 // reads it when the kernels have run.
 extern "C" { __device__ u64 parpy_failure[67]; }
-typedef long long i64;
 // Ends the program, once the kernels have run; the thread goes on.
 template <class... T> static __device__ __noinline__ void fail(int site, T... values) {
-    if (atomicCAS(&parpy_failure[0], 0ull, 1ull) != 0) return;
     const i64 all[] = {(i64)values..., 0};
+#ifdef report_failure  // the simulator stops here
+    report_failure(site, all, (int)sizeof...(values));
+#endif
+    if (atomicCAS(&parpy_failure[0], 0ull, 1ull) != 0) return;
     parpy_failure[1] = site;
     parpy_failure[2] = sizeof...(values);
     for (int i = 0; i < (int)sizeof...(values); ++i) parpy_failure[3 + i] = all[i];

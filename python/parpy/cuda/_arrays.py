@@ -1,0 +1,391 @@
+"""Device arrays: memory of the GPU, or of the simulator, under NumPy's shapes.
+
+Every array is a view of its memory as NumPy would have it; slices, reshapes and transposes are NumPy's own, on
+a NumPy array that stands for the device's. On a GPU that array holds device addresses and is never read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ._backend import on_gpu
+from ._streams import handle_of
+
+__all__ = [
+    "DeviceNDArray",
+    "as_cuda_array",
+    "device_array",
+    "device_array_like",
+    "is_cuda_array",
+    "mapped_array",
+    "mapped_array_like",
+    "pinned",
+    "pinned_array",
+    "pinned_array_like",
+    "to_device",
+]
+
+
+class _Memory:
+    """Keeps what an array lies in alive, with the stream in whose order it is freed."""
+
+    __slots__ = ("on_gpu", "owner", "stream")
+
+    def __init__(self, owner: object, stream: object, on_gpu: bool) -> None:
+        self.owner, self.stream, self.on_gpu = owner, stream, on_gpu
+
+
+class _Placed:
+    """What NumPy makes an array of: an address and a layout."""
+
+    def __init__(self, interface: dict[str, Any]) -> None:
+        self.__array_interface__ = interface
+
+
+def _view_at(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None) -> Any:
+    interface = {"data": (pointer, False), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3}
+    return np.asarray(_Placed(interface))
+
+
+class DeviceNDArray:
+    """An array on the device. Indexing gives views that share memory; one element is copied to the host."""
+
+    __slots__ = ("__weakref__", "_memory", "_view")
+    __array_ufunc__ = None
+
+    def __init__(self, view: Any, memory: _Memory) -> None:
+        self._view, self._memory = view, memory
+
+    # ------------------------------------------------------------ what it is
+
+    shape = property(lambda self: self._view.shape, doc="The extents.")
+    strides = property(lambda self: self._view.strides, doc="Bytes from one element to the next, per dimension.")
+    dtype = property(lambda self: self._view.dtype, doc="The type of the elements.")
+    ndim = property(lambda self: self._view.ndim, doc="How many dimensions.")
+    size = property(lambda self: self._view.size, doc="How many elements.")
+    nbytes = property(lambda self: self._view.nbytes, doc="Bytes of all elements.")
+    itemsize = property(lambda self: self._view.itemsize, doc="Bytes of an element.")
+    flags = property(lambda self: self._view.flags, doc="NumPy's flags of the layout.")
+    stream = property(lambda self: self._memory.stream, doc="The stream that it was made on; 0: the default one.")
+    on_gpu = property(lambda self: self._memory.on_gpu, doc="False: an array of the simulator.")
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if not self.on_gpu:
+            raise AttributeError("an array of the simulator is not on a GPU")
+        interface = dict(self._view.__array_interface__)
+        interface["data"] = (interface["data"][0], False)
+        interface["strides"] = None if self._view.flags.c_contiguous else self._view.strides
+        interface["stream"] = handle_of(self._memory.stream) or 1
+        interface["version"] = 3
+        return {key: interface[key] for key in ("data", "shape", "strides", "typestr", "stream", "version")}
+
+    def is_c_contiguous(self) -> bool:
+        """Whether the elements lie in C order without gaps."""
+        return bool(self._view.flags.c_contiguous)
+
+    def is_f_contiguous(self) -> bool:
+        """Whether the elements lie in Fortran order without gaps."""
+        return bool(self._view.flags.f_contiguous)
+
+    def __len__(self) -> int:
+        return len(self._view)
+
+    def __repr__(self) -> str:
+        return f"<parpy.cuda device array {self.shape} of {self.dtype}>"
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("an array on the device is not converted by itself; write a.copy_to_host()")
+
+    # ------------------------------------------------------------ views
+
+    def _of(self, view: Any) -> DeviceNDArray:
+        return DeviceNDArray(view, self._memory)
+
+    @property
+    def T(self) -> DeviceNDArray:
+        """The transposed view."""
+        return self._of(self._view.T)
+
+    def transpose(self, axes: tuple[int, ...] | None = None) -> DeviceNDArray:
+        """A view with the dimensions in another order."""
+        return self._of(self._view.transpose(axes))
+
+    def reshape(self, *shape: Any, order: str = "C") -> DeviceNDArray:
+        """A view with another shape; ValueError where only a copy could have it."""
+        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
+        view = (self._view if order == "C" else self._view.T).view()
+        try:
+            view.shape = tuple(wanted) if order == "C" else tuple(wanted)[::-1]
+        except AttributeError:
+            raise ValueError(
+                f"an array of shape {self.shape} and strides {self.strides} has no view of shape {tuple(wanted)}"
+            ) from None
+        return self._of(view if order == "C" else view.T)
+
+    def _span(self) -> int:
+        low, high = np.lib.array_utils.byte_bounds(self._view)
+        return int(high - low)
+
+    def _offset(self) -> int:
+        low, _ = np.lib.array_utils.byte_bounds(self._view)
+        return int(self._pointer() - low)
+
+    def _pointer(self) -> int:
+        return int(self._view.__array_interface__["data"][0])
+
+    def ravel(self, order: str = "C") -> DeviceNDArray:
+        """A view with one dimension."""
+        return self.reshape(-1, order=order)
+
+    def view(self, dtype: Any) -> DeviceNDArray:
+        """A view of the same bytes as elements of another type."""
+        return self._of(self._view.view(dtype))
+
+    def squeeze(self, axis: Any = None) -> DeviceNDArray:
+        """A view without dimensions of size 1."""
+        return self._of(self._view.squeeze(axis))
+
+    def split(self, section: int, stream: Any = 0) -> Iterator[DeviceNDArray]:
+        """Views of ``section`` elements each along the first dimension."""
+        for begin in range(0, len(self), section):
+            yield self[begin : begin + section]
+
+    def __getitem__(self, index: Any) -> Any:
+        view = self._view[_index(index)] if not _is_element(index, self.ndim) else None
+        if view is not None:
+            return self._of(view)
+        return self._of(self._view[_cell(index)]).copy_to_host()[0]
+
+    def getitem(self, index: Any, stream: Any = 0) -> Any:
+        """``a[index]``, copied on a stream."""
+        return self[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        cell = _cell(index) if _is_element(index, self.ndim) else _index(index)
+        target = self._of(self._view[cell])
+        if isinstance(value, DeviceNDArray):
+            target.copy_to_device(value)
+        else:
+            target.copy_to_device(np.broadcast_to(np.asarray(value, self.dtype), target.shape))
+
+    def setitem(self, index: Any, value: Any, stream: Any = 0) -> None:
+        """``a[index] = value``, copied on a stream."""
+        self[index] = value
+
+    # ------------------------------------------------------------ copies
+
+    def copy_to_host(self, ary: Any = None, stream: Any = 0) -> Any:
+        """The elements in a NumPy array: ``ary``, or a new one. On a stream it is filled when the stream gets there."""
+        if ary is None:
+            order = "F" if self.is_f_contiguous() and not self.is_c_contiguous() else "C"
+            ary = np.empty(self.shape, self.dtype, order)  # type: ignore[call-overload]
+        elif not isinstance(ary, np.ndarray):
+            raise TypeError(f"copy_to_host fills a NumPy array, not {type(ary).__name__}")
+        elif ary.shape != self.shape or ary.dtype != self.dtype:
+            raise ValueError(
+                f"an array of shape {self.shape} and type {self.dtype} cannot be copied into one of shape {ary.shape} "
+                f"and type {ary.dtype}"
+            )
+        if not self.on_gpu:
+            np.copyto(ary, self._view)
+            return ary
+        handle = handle_of(stream)
+        if _same_layout(ary, self._view):
+            _native.copy_to_host(_address(ary), self._pointer(), self.nbytes, handle)
+            if not handle:
+                _native.synchronize_stream(handle)
+            return ary
+        span, offset = self._span(), self._offset()
+        between = np.empty(span, np.uint8)
+        _native.copy_to_host(_address(between), self._pointer() - offset, span, handle)
+        _native.synchronize_stream(handle)
+        np.copyto(ary, np.ndarray(self.shape, self.dtype, between, offset, self.strides))
+        return ary
+
+    to_host = copy_to_host
+
+    def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
+        """Fills the array from another one, on the device or on the host."""
+        source = ary._view if isinstance(ary, DeviceNDArray) else np.asarray(ary)
+        if source.shape != self.shape or not np.can_cast(source.dtype, self.dtype, "same_kind"):
+            raise ValueError(
+                f"an array of shape {source.shape} and type {source.dtype} cannot be copied into one of shape "
+                f"{self.shape} and type {self.dtype}"
+            )
+        if not self.on_gpu:
+            np.copyto(self._view, ary.copy_to_host() if isinstance(ary, DeviceNDArray) else source)
+            return
+        handle = handle_of(stream)
+        if isinstance(ary, DeviceNDArray):
+            if ary.on_gpu and source.dtype == self.dtype and _same_layout(source, self._view):
+                _native.copy_on_device(self._pointer(), ary._pointer(), self.nbytes, handle)
+                return
+            _native.synchronize_stream(handle)
+            source = ary.copy_to_host()
+        if self.is_c_contiguous() or self.is_f_contiguous():
+            host = np.asarray(source, self.dtype, "C" if self.is_c_contiguous() else "F")
+            _native.copy_to_device(self._pointer(), _address(host), self.nbytes, handle)
+            if host is not ary or not handle:
+                _native.synchronize_stream(handle)
+            return
+        # What lies between the elements goes with them, there and back.
+        span, offset = self._span(), self._offset()
+        between = np.empty(span, np.uint8)
+        _native.copy_to_host(_address(between), self._pointer() - offset, span, handle)
+        _native.synchronize_stream(handle)
+        np.copyto(np.ndarray(self.shape, self.dtype, between, offset, self.strides), source)
+        _native.copy_to_device(self._pointer() - offset, _address(between), span, handle)
+        _native.synchronize_stream(handle)
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _same_layout(a: Any, b: Any) -> bool:
+    return any(a.flags[order] and b.flags[order] for order in ("C_CONTIGUOUS", "F_CONTIGUOUS"))
+
+
+def _is_element(index: Any, ndim: int) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    return len(parts) == ndim and all(isinstance(part, int | np.integer) for part in parts)
+
+
+def _cell(index: Any) -> tuple[slice, ...]:
+    """The index of one element as slices that keep a dimension, flattened to one."""
+    parts = index if isinstance(index, tuple) else (index,)
+    last = parts[-1] if parts else 0
+    return (*parts[:-1], slice(last, last + 1 or None))
+
+
+def _index(index: Any) -> Any:
+    parts = index if isinstance(index, tuple) else (index,)
+    if not all(part is None or part is ... or isinstance(part, int | np.integer | slice) for part in parts):
+        raise TypeError(f"a device array is indexed by integers and slices, not by {index!r}")
+    return index
+
+
+# ---------------------------------------------------------------- making arrays
+
+
+def device_array(
+    shape: int | tuple[int, ...], dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0
+) -> DeviceNDArray:
+    """A device array with arbitrary contents."""
+    sizes = tuple(map(int, shape)) if isinstance(shape, tuple | list) else (int(shape),)
+    kind = np.dtype(dtype)
+    if strides is None:
+        strides = _strides(sizes, kind.itemsize, order)
+    span = sum((n - 1) * abs(s) for n, s in zip(sizes, strides, strict=True)) + kind.itemsize if 0 not in sizes else 0
+    if not on_gpu():
+        owner = np.empty(span, np.uint8)
+        return DeviceNDArray(np.ndarray(sizes, kind, owner, 0, strides), _Memory(owner, stream, False))
+    memory = _native.DeviceMemory(span, handle_of(stream))
+    return DeviceNDArray(_view_at(memory.pointer, sizes, kind, tuple(strides)), _Memory(memory, stream, True))
+
+
+def _strides(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ...]:
+    if order not in ("C", "F"):
+        raise ValueError(f"the order of an array is 'C' or 'F', not {order!r}")
+    strides, step = [], itemsize
+    for extent in reversed(shape) if order == "C" else shape:
+        strides.append(step)
+        step *= max(extent, 1)
+    return tuple(reversed(strides)) if order == "C" else tuple(strides)
+
+
+def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
+    """A device array with shape, type and order of another array."""
+    fortran = ary.flags["F_CONTIGUOUS"] and not ary.flags["C_CONTIGUOUS"]
+    return device_array(ary.shape, ary.dtype, order="F" if fortran else "C", stream=stream)
+
+
+def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | None = None) -> DeviceNDArray:
+    """A copy of an array on the device; ``to``: the device array to fill."""
+    if to is None and isinstance(obj, DeviceNDArray):
+        return obj
+    source = obj if isinstance(obj, DeviceNDArray) else np.asarray(obj)
+    if source.dtype.kind not in "biufc":
+        raise TypeError(f"elements of type {source.dtype} cannot be on the device")
+    if to is None:
+        if source.ndim == 0:
+            source = source.reshape(1)
+        to = device_array_like(source, stream)
+    if copy:
+        to.copy_to_device(source, stream)
+    return to
+
+
+def is_cuda_array(obj: Any) -> bool:
+    """Whether ``obj`` is an array on the device, ours or another library's."""
+    return isinstance(obj, DeviceNDArray) or hasattr(obj, "__cuda_array_interface__")
+
+
+def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
+    """Another library's array on the GPU as one of ours; they share the memory."""
+    if isinstance(obj, DeviceNDArray):
+        return obj
+    interface = obj.__cuda_array_interface__
+    view = _view_at(
+        interface["data"][0], tuple(interface["shape"]), np.dtype(interface["typestr"]), interface.get("strides")
+    )
+    if sync and interface.get("stream"):
+        _native.synchronize_stream(interface["stream"])
+    return DeviceNDArray(view, _Memory(obj, 0, True))
+
+
+def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> Any:
+    """A NumPy array in host memory that the GPU copies from and to without a detour."""
+    return _pinned(shape, dtype, order, False)[0]
+
+
+def pinned_array_like(ary: Any) -> Any:
+    """A pinned array with shape, type and order of another array."""
+    return pinned_array(ary.shape, ary.dtype, order="F" if np.isfortran(ary) else "C")
+
+
+def mapped_array(
+    shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0, **_: Any
+) -> DeviceNDArray:
+    """A device array in host memory that the GPU reads and writes in place; ``copy_to_host`` copies it."""
+    host, memory = _pinned(shape, dtype, order, True)
+    if memory is None:
+        return DeviceNDArray(host, _Memory(host, stream, False))
+    view = _view_at(memory.device_pointer, host.shape, host.dtype, host.strides)
+    return DeviceNDArray(view, _Memory(memory, stream, True))
+
+
+def mapped_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
+    """A mapped array with shape, type and order of another array."""
+    return mapped_array(ary.shape, ary.dtype, order="F" if np.isfortran(ary) else "C", stream=stream)
+
+
+def _pinned(shape: Any, dtype: Any, order: str, mapped: bool) -> tuple[Any, _native.PinnedMemory | None]:
+    sizes = tuple(map(int, shape)) if isinstance(shape, tuple | list) else (int(shape),)
+    kind = np.dtype(dtype)
+    if not on_gpu():
+        return np.empty(sizes, kind, order), None  # type: ignore[call-overload]
+    memory = _native.PinnedMemory(int(np.prod(sizes)) * kind.itemsize, mapped)
+    placed = _Placed(
+        {
+            "data": (memory.address, False),
+            "shape": sizes,
+            "strides": _strides(sizes, kind.itemsize, order),
+            "typestr": kind.str,
+            "version": 3,
+        }
+    )
+    placed.memory = memory  # type: ignore[attr-defined]
+    return np.asarray(placed), memory
+
+
+@contextlib.contextmanager
+def pinned(*arrays: Any) -> Iterator[None]:
+    """For compatibility: large copies of ordinary memory go through pinned buffers by themselves."""
+    yield

@@ -1,0 +1,27 @@
+"""Whether kernels and arrays are on a GPU or on the simulator."""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+from .. import _native
+
+_simulated: bool | None = True if os.environ.get("PARPY_CUDA_SIM", "0") not in ("", "0") else None
+
+
+def on_gpu() -> bool:
+    """Whether there is a GPU to use. Where there is none the simulator takes its place, and says so once."""
+    global _simulated
+    if _simulated is None:
+        reason = _native.cuda_unavailable()
+        _simulated = bool(reason)
+        if reason:
+            warnings.warn(f"kernels run on the simulator, on the CPU: {reason}", RuntimeWarning, stacklevel=4)
+    return not _simulated
+
+
+def set_simulated(simulated: bool) -> None:
+    """``False``: the GPU from now on, if there is one."""
+    global _simulated
+    _simulated = True if simulated else None

@@ -1,0 +1,164 @@
+"""The GPUs of this machine; where there is none, the simulator as one device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from .. import _native
+from ._backend import on_gpu
+
+_ATTRIBUTES = {
+    "MAX_THREADS_PER_BLOCK": 1, "MAX_BLOCK_DIM_X": 2, "MAX_BLOCK_DIM_Y": 3, "MAX_BLOCK_DIM_Z": 4, "MAX_GRID_DIM_X": 5,
+    "MAX_GRID_DIM_Y": 6, "MAX_GRID_DIM_Z": 7, "MAX_SHARED_MEMORY_PER_BLOCK": 8, "TOTAL_CONSTANT_MEMORY": 9,
+    "WARP_SIZE": 10, "MAX_REGISTERS_PER_BLOCK": 12, "CLOCK_RATE": 13, "MULTIPROCESSOR_COUNT": 16,
+    "MAX_THREADS_PER_MULTI_PROCESSOR": 39, "ASYNC_ENGINE_COUNT": 40,
+}  # fmt: skip
+_SIMULATED = {
+    "MAX_THREADS_PER_BLOCK": 1024, "MAX_BLOCK_DIM_X": 1024, "MAX_BLOCK_DIM_Y": 1024, "MAX_BLOCK_DIM_Z": 64,
+    "MAX_GRID_DIM_X": 2**31 - 1, "MAX_GRID_DIM_Y": 65535, "MAX_GRID_DIM_Z": 65535,
+    "MAX_SHARED_MEMORY_PER_BLOCK": 48 * 1024, "TOTAL_CONSTANT_MEMORY": 64 * 1024, "WARP_SIZE": 32,
+    "MAX_REGISTERS_PER_BLOCK": 65536, "CLOCK_RATE": 0, "MULTIPROCESSOR_COUNT": 1,
+    "MAX_THREADS_PER_MULTI_PROCESSOR": 1024, "ASYNC_ENGINE_COUNT": 0,
+}  # fmt: skip
+_CAPABILITY = 75, 76
+
+
+class MemoryInfo(NamedTuple):
+    """Bytes."""
+
+    free: int
+    total: int
+
+
+class Device:
+    """A GPU, or the simulator. Attributes as CUDA names them: ``MULTIPROCESSOR_COUNT``, ``WARP_SIZE``, …"""
+
+    def __init__(self, id: int) -> None:
+        self.id = id
+
+    @property
+    def name(self) -> bytes:
+        return _native.device_name(self.id).encode() if on_gpu() else b"simulator"
+
+    @property
+    def compute_capability(self) -> tuple[int, int]:
+        if not on_gpu():
+            return 9, 0
+        major, minor = (_native.device_attribute(which, self.id) for which in _CAPABILITY)
+        return major, minor
+
+    def __getattr__(self, name: str) -> int:
+        if name not in _ATTRIBUTES:
+            raise AttributeError(f"a device has no attribute '{name}'")
+        return _native.device_attribute(_ATTRIBUTES[name], self.id) if on_gpu() else _SIMULATED[name]
+
+    def get_memory_info(self) -> MemoryInfo:
+        """Free and total memory."""
+        if on_gpu():
+            return MemoryInfo(*_native.memory_info(self.id))
+        import os
+
+        page, pages, free = (os.sysconf(n) for n in ("SC_PAGE_SIZE", "SC_PHYS_PAGES", "SC_AVPHYS_PAGES"))
+        return MemoryInfo(page * free, page * pages)
+
+    def __enter__(self) -> Device:
+        self._before = get_current_device().id
+        select_device(self.id)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        select_device(self._before)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and other.id == self.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        return f"<parpy.cuda device {self.id} '{self.name.decode()}'>"
+
+
+class _Devices:
+    """All devices, by number."""
+
+    def __len__(self) -> int:
+        return _native.device_count() if on_gpu() else 1
+
+    def __getitem__(self, index: int) -> Device:
+        if not 0 <= index < len(self):
+            raise IndexError(f"there is no device {index}; there are {len(self)}")
+        return Device(index)
+
+    def __iter__(self) -> Iterator[Device]:
+        return (Device(index) for index in range(len(self)))
+
+    @property
+    def current(self) -> Device:
+        return get_current_device()
+
+
+gpus = _Devices()
+
+
+class Context:
+    """What ``current_context()`` gives: the memory and device of this thread."""
+
+    @property
+    def device(self) -> Device:
+        return get_current_device()
+
+    def get_memory_info(self) -> MemoryInfo:
+        """Free and total memory of the device."""
+        return self.device.get_memory_info()
+
+    def synchronize(self) -> None:
+        """Waits for all work on the GPUs of this process."""
+        if on_gpu():
+            _native.synchronize()
+
+    def reset(self) -> None:
+        """For compatibility: what is no longer used is freed by itself."""
+
+
+def current_context(devnum: int | None = None) -> Context:
+    """The context of this thread; ``devnum`` selects a device first."""
+    if devnum is not None:
+        select_device(devnum)
+    return Context()
+
+
+def get_current_device() -> Device:
+    """The device that launches and arrays of this thread use."""
+    return Device(_native.current_device() if on_gpu() else 0)
+
+
+def select_device(device_id: int) -> Device:
+    """Makes a device the one of this thread."""
+    gpus[device_id]
+    if on_gpu():
+        _native.select_device(device_id)
+    return Device(device_id)
+
+
+def list_devices() -> list[Device]:
+    """All devices."""
+    return list(gpus)
+
+
+def is_available() -> bool:
+    """Whether there is a GPU; kernels run without one as well."""
+    return not _native.cuda_unavailable()
+
+
+def detect() -> bool:
+    """Prints the devices; whether one of them is a GPU."""
+    for device in gpus:
+        major, minor = device.compute_capability
+        print(f"id {device.id}    {device.name.decode()}    compute capability {major}.{minor}")
+    return on_gpu()
+
+
+def close() -> None:
+    """For compatibility: what is no longer used is freed by itself."""

@@ -1,0 +1,122 @@
+"""Streams and events. On the simulator every launch has ended when it returns, so they have nothing to wait for."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from .. import _native
+from ._backend import on_gpu
+
+__all__ = ["Event", "Stream", "default_stream", "event", "external_stream", "handle_of", "stream", "synchronize"]
+
+
+class Stream:
+    """Work on a stream runs in order; that of two streams at the same time. Give it to launches and copies."""
+
+    __slots__ = ("__weakref__", "_native", "handle")
+
+    def __init__(self, handle: int = 0, native: object = None) -> None:
+        self.handle, self._native = handle, native
+
+    def synchronize(self) -> None:
+        """Waits for all work on the stream, and reports what went wrong there."""
+        if on_gpu():
+            _native.synchronize_stream(self.handle)
+
+    @contextlib.contextmanager
+    def auto_synchronize(self) -> Iterator[Stream]:
+        """``with stream.auto_synchronize():`` waits for the stream at the end of the block."""
+        yield self
+        self.synchronize()
+
+    def __int__(self) -> int:
+        return self.handle
+
+    def __repr__(self) -> str:
+        return f"<parpy.cuda stream {self.handle:#x}>" if self.handle else "<parpy.cuda default stream>"
+
+
+def stream() -> Stream:
+    """A new stream. It waits for the default stream, and that one for it."""
+    if not on_gpu():
+        return Stream()
+    made = _native.DeviceStream()
+    return Stream(made.handle, made)
+
+
+def default_stream() -> Stream:
+    """The stream of launches and copies that are given none."""
+    return Stream()
+
+
+def external_stream(ptr: int) -> Stream:
+    """Another library's stream, by its handle."""
+    return Stream(ptr)
+
+
+def handle_of(given: Any) -> int:
+    """The handle of a stream: ours, another library's, or a number."""
+    if isinstance(given, int):
+        return given
+    for name in ("handle", "cuda_stream", "ptr"):
+        value = getattr(given, name, None)
+        if isinstance(value, int):
+            return value
+    raise TypeError(f"{given!r} is no stream")
+
+
+class Event:
+    """A point in a stream. ``record`` puts it there; ``elapsed_time`` is that between two, in milliseconds."""
+
+    __slots__ = ("__weakref__", "_native", "_seconds")
+
+    def __init__(self, timing: bool = True) -> None:
+        self._native = _native.DeviceEvent(timing) if on_gpu() else None
+        self._seconds: float | None = None
+
+    def record(self, stream: Any = 0) -> None:
+        """Puts the event behind the work that is on the stream now."""
+        if self._native is not None:
+            self._native.record(handle_of(stream))
+        self._seconds = time.perf_counter()
+
+    def query(self) -> bool:
+        """Whether the work in front of the event has ended."""
+        return self._native is None or self._native.query()
+
+    def wait(self, stream: Any = 0) -> None:
+        """Lets the stream wait for the event."""
+        if self._native is not None:
+            self._native.wait(handle_of(stream))
+
+    def synchronize(self) -> None:
+        """Waits for the event."""
+        if self._native is not None:
+            self._native.synchronize()
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds from this event to ``end``; both have happened."""
+        if self._seconds is None or end._seconds is None:
+            raise ValueError("an event that was not recorded has no time")
+        if self._native is not None and end._native is not None:
+            return self._native.milliseconds_until(end._native)
+        return 1000 * (end._seconds - self._seconds)
+
+
+def event(timing: bool = True) -> Event:
+    """A new event; without ``timing`` it cannot measure time."""
+    return Event(timing)
+
+
+def event_elapsed_time(begin: Event, end: Event) -> float:
+    """Milliseconds between two events that have happened."""
+    return begin.elapsed_time(end)
+
+
+def synchronize() -> None:
+    """Waits for all work of this process on its GPUs, and reports what went wrong there."""
+    if on_gpu():
+        _native.synchronize()

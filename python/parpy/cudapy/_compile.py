@@ -1,0 +1,196 @@
+"""``compile``: from typed Python functions to a launcher, and ``Template``: functions with names left open."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import cuda
+from .._frontend import Surface, parse
+from .._names import source_of
+from .._source import FunctionSource
+from ..cuda._kernel import Kernel
+from ._arrays import CudaArray
+from ._errors import CudaPyError, TemplateError
+from ._frontend import TypedFrontend, TypedProgram
+from ._types import Bool, CType, Int, Pointer, Signature, Type, Void, as_signature, parse_signature
+
+
+class dim3(NamedTuple):
+    """Numbers of threads in three dimensions."""
+
+    x: int
+    y: int = 1
+    z: int = 1
+
+
+class Template:
+    """A function in which ``substitute`` replaces names: by other functions, or by text."""
+
+    def __init__(self, function: Any) -> None:
+        self.source: FunctionSource
+        self.signature: Signature | None
+        if isinstance(function, Template):
+            self.source, self.signature = function.source, function.signature
+            return
+        if not isinstance(function, FunctionType):
+            raise TemplateError(f"{function!r} is no function")
+        self.source = source_of(function)
+        self.signature = _commented(function)
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return str(self.source.function.__name__)
+
+    def substitute(self, *pairs: tuple[Any, str] | list[tuple[Any, str]]) -> Template:
+        """The template with each ``(new, old)`` carried out: the word ``old`` becomes the function or text ``new``."""
+        text = self.source.text
+        for new, old in (pair for each in pairs for pair in (each if isinstance(each, list) else [each])):
+            word = getattr(new, "__name__", None) or (new.name if isinstance(new, Template) else str(new))
+            text, count = re.subn(rf"\b{re.escape(old)}\b", word.replace("\\", r"\\"), text)
+            if not count:
+                raise TemplateError(f"'{self.name}' has no name '{old}'")
+        made = Template(self)
+        source = self.source
+        made.source = FunctionSource(source.function, source.name, text, source.first_line)
+        return made
+
+
+def template(*pairs: Any) -> Callable[[Any], Template]:
+    """A decorator: the function as a template, with the substitutions carried out."""
+    return lambda function: Template(function).substitute(*pairs)
+
+
+class Launcher:
+    """``call(x, y, z)(…)`` runs the kernel on so many threads; blocks are ParPy's business."""
+
+    def __init__(self, kernel: _TypedKernel, signature: Signature, names: tuple[str, ...]) -> None:
+        self._kernel, self.signature, self._names = kernel, signature, names
+
+    def __call__(self, x: Any, y: int = 1, z: int = 1) -> Callable[..., None]:
+        sizes = tuple(x) if isinstance(x, tuple) else (x, y, z)
+        launch = self._kernel.forall((*sizes, 1, 1)[:3])
+
+        def call(*arguments: Any) -> None:
+            launch(*self._convert(arguments))
+            cuda.synchronize()
+
+        return call
+
+    def _convert(self, arguments: tuple[Any, ...]) -> list[Any]:
+        name = self.signature.name
+        wanted = self.signature.parameters
+        if len(arguments) != len(wanted):
+            raise CudaPyError(f"'{name}' takes {len(wanted)} arguments, not {len(arguments)}")
+        return [
+            _argument(each, kind, f"argument '{parameter}' of '{name}'")
+            for each, kind, parameter in zip(arguments, wanted, self._names, strict=True)
+        ]
+
+    def source(self) -> str:
+        """The CUDA C++ and host text."""
+        samples = [
+            np.zeros(1, kind.element.dtype) if isinstance(kind, Pointer) else kind.dtype.type(0)
+            for kind in self.signature.parameters
+        ]
+        return self._kernel.inspect_source(*samples)
+
+
+class _TypedKernel(Kernel):
+    """A kernel whose source is read as CudaPy's."""
+
+    def __init__(self, source: FunctionSource, make: Callable[[], TypedProgram]) -> None:
+        self._source, self._make = source, make
+        super().__init__(source, (), {"fast_math": False, "extra_flags": []})
+
+    def parse(self) -> Surface:
+        return parse(self._source, program=self._make(), frontend=TypedFrontend)
+
+
+def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None) -> Launcher:
+    """A launcher for the kernel among ``funs``: a function, or a list of the kernel and what it calls, in any order.
+
+    Each has its signature in the comment above it, ``# name : void (float a, float* X)``, or in ``sig``: a text or
+    a list of types for one function, a list of those for several. The kernel is the first that returns void.
+    ``debug`` prints the CUDA text.
+    """
+    several = isinstance(funs, list | tuple)
+    functions = [each if isinstance(each, Template) else Template(each) for each in (funs if several else [funs])]
+    given = sig if sig is not None else sigs
+    if given is None:
+        texts: list[Any] = [None] * len(functions)
+    else:
+        texts = list(given) if several else [given]
+    if len(texts) != len(functions):
+        raise CudaPyError(f"there are {len(functions)} functions, but {len(texts)} signatures")
+    signatures = {}
+    for function, text in zip(functions, texts, strict=True):
+        signature = function.signature if text is None else as_signature(text, function.name)
+        if signature is None:
+            raise CudaPyError(
+                f"the function '{function.name}' has no signature; write '# {function.name} : void (…)' above it"
+            )
+        count = function.source.function.__code__.co_argcount
+        if len(signature.parameters) != count:
+            raise CudaPyError(
+                f"'{function.name}' has {count} parameters, but its signature has {len(signature.parameters)}"
+            )
+        signatures[function.name] = signature
+    kernel = next((each for each in functions if signatures[each.name].result is Void), None)
+    if kernel is None:
+        raise CudaPyError("none of the functions returns void, so none is a kernel")
+    sources = {each.name: each.source for each in functions}
+    made = _TypedKernel(kernel.source, lambda: TypedProgram(sources, signatures))
+    made.parse()  # mistakes are reported here, not at the first launch
+    code = kernel.source.function.__code__
+    launcher = Launcher(made, signatures[kernel.name], code.co_varnames[: code.co_argcount])
+    if debug:
+        print(launcher.source())
+    return launcher
+
+
+def kernel(sig: Any = None, debug: bool = False) -> Any:
+    """A decorator: ``compile`` of the one function."""
+    if isinstance(sig, FunctionType):
+        return compile(sig)
+    return lambda function: compile(function, sig, debug)
+
+
+def _commented(function: FunctionType) -> Signature | None:
+    """The signature in the comments directly above a function."""
+    for line in (inspect.getcomments(function) or "").splitlines():
+        if re.match(rf"\s*#\s*{re.escape(function.__name__)}\s*:", line):
+            return parse_signature(line)
+    return None
+
+
+def _argument(value: Any, kind: CType, what: str) -> Any:
+    if isinstance(kind, Pointer):
+        if isinstance(value, CudaArray):
+            if value.elemType() != kind.element:
+                raise CudaPyError(f"{what} must be an array of {kind.element}, not of {value.elemType()}")
+            return value.pointer()
+        if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.dtype == kind.element.dtype):
+            _check_elements(value, kind.element, what)
+            return CudaArray(value, kind.element).pointer()
+        raise CudaPyError(f"{what} must be a CudaArray or a list, not {type(value).__name__}")
+    number = np.asarray(value)
+    allowed = {Bool: "b", Int: "iu"}.get(kind, "iuf")
+    if number.ndim != 0 or number.dtype.kind not in allowed:
+        raise CudaPyError(f"{what} must be {kind}, not {type(value).__name__}")
+    if kind is Int and not -(2**31) <= int(value) < 2**31:
+        raise CudaPyError(f"{what} must fit an int, {value} does not")
+    return kind.dtype.type(value)
+
+
+def _check_elements(values: Any, element: Type, what: str) -> None:
+    kinds = {Bool: (bool, np.bool_), Int: (int, np.integer)}.get(element, (int, float, np.number))
+    for value in values:
+        if not isinstance(value, kinds) or (isinstance(value, bool) and element is not Bool):
+            raise CudaPyError(f"{what} must be a list of {element}, but it holds {value!r}")

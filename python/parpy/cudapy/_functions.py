@@ -1,0 +1,33 @@
+"""The names that CudaPy kernels know without importing them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _device
+
+
+class GridIndex:
+    """``idx``, ``idy``, ``idz``: this thread's place among all threads, along one axis."""
+
+    def __init__(self, axis: str) -> None:
+        self.axis = axis
+
+
+CONSTANTS: dict[str, Any] = {
+    "idx": GridIndex("x"), "idy": GridIndex("y"), "idz": GridIndex("z"), "threadIdx": _device.threadIdx,
+    "blockIdx": _device.blockIdx, "blockDim": _device.blockDim, "gridDim": _device.gridDim,
+    "warpSize": _device.warpsize,
+}  # fmt: skip
+
+# name: how many arguments, and the operator. With an f behind the name they are the float functions.
+MATH = {
+    **{name: (1, name) for name in (
+        "acosh", "acos", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf", "erfc", "exp", "exp2",
+        "expm1", "floor", "lgamma", "log", "log10", "log1p", "log2", "rint", "rsqrt", "sin", "sinh", "sqrt", "tan",
+        "tanh", "trunc",
+    )},
+    "fabs": (1, "abs"), "tgamma": (1, "gamma"), "nearbyint": (1, "rint"), "atan2": (2, "atan2"),
+    "copysign": (2, "copysign"), "fmax": (2, "fmax"), "fmin": (2, "fmin"), "fmod": (2, "fmod"), "hypot": (2, "hypot"),
+    "nextafter": (2, "nextafter"), "pow": (2, "**"), "fma": (3, "fma"),
+}  # fmt: skip

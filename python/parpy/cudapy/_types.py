@@ -1,0 +1,101 @@
+"""The types of CudaPy signatures: ``void``, ``bool``, ``int``, ``float``, ``double`` and pointers to them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._errors import CudaTypeError
+
+
+@dataclass(frozen=True)
+class Type:
+    """A C type; ``scalar`` is its name in IR text."""
+
+    name: str
+    scalar: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(_DTYPES[self.name])
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """An array of elements of one type."""
+
+    element: Type
+
+    def __repr__(self) -> str:
+        return f"{self.element}*"
+
+
+Void, Bool, Int = Type("void", ""), Type("bool", "bool"), Type("int", "i32")
+Float, Double = Type("float", "f32"), Type("double", "f64")
+_DTYPES = {"bool": np.bool_, "int": np.int32, "float": np.float32, "double": np.float64}
+_NAMED = {each.name: each for each in (Void, Bool, Int, Float, Double)}
+
+CType = Type | Pointer
+
+
+class Signature(NamedTuple):
+    """``name : result (type name, …)``; the name may be empty, names of parameters are for readers."""
+
+    name: str
+    result: Type
+    parameters: tuple[CType, ...]
+
+
+_SIGNATURE = re.compile(r"#?\s*(?:(\w+)\s*:\s*)?(\w+)\s*\((.*)\)\s*$")
+_PARAMETER = re.compile(r"(\w+)\s*((?:\*\s*)*)\s*(\w*)$")
+
+
+def type_named(text: str) -> CType:
+    """``float`` or ``float*``."""
+    match = _PARAMETER.match(text.strip())
+    stars = match.group(2).count("*") if match else 0
+    if match is None or match.group(1) not in _NAMED or stars > 1:
+        allowed = "void, bool, int, float, double, and a star behind one of them"
+        raise CudaTypeError(f"'{text.strip()}' is no type; there are {allowed}")
+    found = _NAMED[match.group(1)]
+    if not stars:
+        return found
+    if found is Void:
+        raise CudaTypeError("a pointer to void has no elements")
+    return Pointer(found)
+
+
+def parse_signature(text: str) -> Signature | None:
+    """The signature that a text or comment line is; None for other lines."""
+    match = _SIGNATURE.match(text.strip())
+    if match is None:
+        return None
+    name, result, inside = match.groups()
+    parts = [part for part in inside.split(",") if part.strip()]
+    returned = type_named(result)
+    if isinstance(returned, Pointer):
+        raise CudaTypeError(f"a function cannot return {returned}")
+    parameters = tuple(type_named(part) for part in parts)
+    if Void in parameters:
+        raise CudaTypeError("a parameter cannot be void")
+    return Signature(name or "", returned, parameters)
+
+
+def as_signature(given: Any, name: str) -> Signature:
+    """From a text, a Signature, or a list of types with that of the result first."""
+    if isinstance(given, str):
+        found = parse_signature(given)
+        if found is None:
+            raise CudaTypeError(f"'{given}' is no signature; write for example 'void (float a, float* X)'")
+        return found._replace(name=name)
+    if isinstance(given, list | tuple) and given and all(isinstance(each, Type | Pointer) for each in given):
+        if isinstance(given[0], Pointer):
+            raise CudaTypeError(f"a function cannot return {given[0]}")
+        return Signature(name, given[0], tuple(given[1:]))
+    raise CudaTypeError(f"{given!r} is no signature; write a text, or a list of types with the result's first")

@@ -1,0 +1,204 @@
+// What kernels written by hand do, in infer_types: hardware indices, exchanges between threads,
+// atomic operations and foreign functions. Indices, counts and masks are Python ints, so that
+// arithmetic with them never overflows; narrow_indices finds out where 32 bits do.
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/ops.h"
+#include "ir/visit.h"
+#include "passes/infer_types_typer.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+// What an operand of such an operator is converted to.
+enum class Wants : std::uint8_t { kNothing, kValue, kTruth, kMask, kInt, kBits };
+
+struct OperandWants {
+    Wants operands[4] = {};
+};
+
+OperandWants wants_of(Op op) {
+    using enum Wants;
+    switch (op) {
+        case Op::kShfl:
+        case Op::kShflUp:
+        case Op::kShflDown:
+        case Op::kShflXor:
+            return {{kValue, kMask, kInt, kInt}};
+        case Op::kBallot:
+        case Op::kVoteAll:
+        case Op::kVoteAny:
+            return {{kTruth, kMask}};
+        case Op::kMatchAny:
+        case Op::kMatchAll:
+            return {{kValue, kMask}};
+        case Op::kSyncWarp:
+        case Op::kSleep:
+            return {{kMask}};
+        case Op::kSyncCount:
+        case Op::kSyncAll:
+        case Op::kSyncAny:
+            return {{kTruth}};
+        default:
+            return {{kBits}};
+    }
+}
+
+// Elements of these types have the operation.
+bool applies_to(Atomic atomic, Scalar scalar) {
+    switch (atomic) {
+        case Atomic::kAnd:
+        case Atomic::kOr:
+        case Atomic::kXor:
+            return is_integer(scalar) || scalar == Scalar::kBool;
+        case Atomic::kIncrement:
+        case Atomic::kDecrement:
+            return is_integer(scalar);
+        case Atomic::kMin:
+        case Atomic::kMax:
+            return is_integer(scalar) || is_float(scalar);
+        case Atomic::kAdd:
+        case Atomic::kSub:
+            return scalar != Scalar::kBool;
+        default:
+            return scalar != Scalar::kC128;
+    }
+}
+
+}  // namespace
+
+bool Typer::is_of_kernels(Op op) {
+    return (op > Op::kAtomic && op <= Op::kReverse);
+}
+
+Operand Typer::walk_register(Expr*& slot) {
+    Operand operand;
+    operand.type = Type::weak_of(Scalar::kI64);
+    if (rewriting()) {
+        slot->type = Type::of(type_of(slot->reg));
+        slot = Builder(context_.module, slot->span).convert(slot, index_scalar());
+    }
+    return operand;
+}
+
+Operand Typer::walk_of_kernels(Expr*& slot) {
+    Expr& expr = *slot;
+    const OperandWants wanted = wants_of(expr.op);
+    Operand result;
+    result.type = Type::weak_of(Scalar::kI64);
+    for (std::size_t i = 0; i < expr.operands.size(); ++i) {
+        Expr*& operand = expr.operands[i];
+        if (wanted.operands[i] == Wants::kTruth) {
+            walk_test(operand);
+            continue;
+        }
+        const Operand value = walk_scalar(operand);
+        if (!value.type.is_scalar()) return {};
+        Type to = storage(value.type);
+        if (wanted.operands[i] != Wants::kValue) {
+            if (!is_integer(to.scalar) && !to.is(Scalar::kBool)) {
+                report(Code::kP203, operand->span,
+                       "this operand must be an integer, not " + a_python_name(value.type),
+                       "convert it: int(…)");
+                return {};
+            }
+            const bool wide = size_in_bytes(to.scalar) == 8;
+            to = wanted.operands[i] == Wants::kMask  ? Type::of(Scalar::kU32)
+                 : wanted.operands[i] == Wants::kInt ? Type::of(Scalar::kI32)
+                 : wide || size_in_bytes(to.scalar) == 4
+                     ? to
+                     : Type::of(is_signed_integer(to.scalar) ? Scalar::kI32 : Scalar::kU32);
+        } else if (to.is(Scalar::kC128) && (expr.op == Op::kMatchAny || expr.op == Op::kMatchAll)) {
+            report(Code::kP229, operand->span, "complex128 values cannot be matched",
+                   "match their real and imaginary parts");
+            return {};
+        }
+        if (rewriting()) operand = convert(operand, value.type, to);
+        if (i == 0 && (wanted.operands[0] == Wants::kValue || expr.op == Op::kReverse)) {
+            result.type = expr.op == Op::kReverse && !value.type.weak ? to : value.type;
+        }
+    }
+    if (expr.op == Op::kMatchAny || expr.op == Op::kMatchAll) {
+        result.type = Type::weak_of(Scalar::kI64);
+    } else if (expr.op == Op::kSyncWarp || expr.op == Op::kSleep) {
+        result.type = Type::none();
+    } else if (expr.op == Op::kVoteAll || expr.op == Op::kVoteAny || expr.op == Op::kSyncAll ||
+               expr.op == Op::kSyncAny) {
+        result.type = Type::weak_of(Scalar::kBool);
+    }
+    if (rewriting()) {
+        expr.type = typed_result(expr);
+        if (result.type == Type::weak_of(Scalar::kI64)) {
+            slot = Builder(context_.module, expr.span).convert(slot, storage(result.type).scalar);
+        }
+    }
+    return result;
+}
+
+// Value operands become elements; what comes back is the element that was there.
+Operand Typer::walk_atomic(Expr*& slot) {
+    Expr& expr = *slot;
+    const auto atomic = static_cast<Atomic>(expr.index);
+    const std::size_t rank = expr.rank();
+    std::vector<Expr*> indices(expr.operands.begin(),
+                               expr.operands.begin() + static_cast<std::ptrdiff_t>(rank));
+    for (Expr*& index : indices)
+        needs_scalar(*index, walk_index(index, expr.var));
+    std::copy(indices.begin(), indices.end(), expr.operands.begin());
+    std::vector<Operand> values;
+    for (std::size_t i = rank; i < expr.operands.size(); ++i)
+        values.push_back(walk_scalar(expr.operands[i]));
+    if (!check_subscripts(expr.var, indices, expr.span)) return {};
+    Operand result;
+    result.type = Type::of(expr.var->type.scalar);
+    if (!rewriting()) return result;
+    if (!applies_to(atomic, result.type.scalar)) {
+        report(Code::kP229, expr.span,
+               "there is no atomic '" + std::string(text(atomic)) + "' on elements of type " +
+                   python_name(result.type),
+               "use an array of 32-bit or 64-bit integers");
+        return result;
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!values[i].type.is_scalar()) continue;
+        Expr*& value = expr.operands[rank + i];
+        value = convert(value, values[i].type, result.type);
+    }
+    expr.var->written = true;
+    instances_.writes.emplace(expr.var, expr.span);
+    expr.type = result.type;
+    return result;
+}
+
+// The parameters' types are given: numbers are converted to them, of arrays the elements must
+// agree.
+Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
+    Expr& call = *slot;
+    Operand result;
+    result.type = call.callee->result;
+    if (!rewriting()) return result;
+    call.type = result.type;
+    for (std::size_t i = 0; i < key.size(); ++i) {
+        const Type& wanted = call.callee->params[i]->type;
+        Expr*& argument = call.operands[i];
+        if (wanted.is_array() != key[i].type.is_array() ||
+            (wanted.is_array() && wanted.scalar != key[i].type.scalar)) {
+            report(Code::kP230, argument->span,
+                   "'" + call.callee->name + "' takes " + a_python_name(wanted) + " here, not " +
+                       a_python_name(key[i].type),
+                   "pass what its declaration says");
+        } else if (wanted.is_array()) {
+            argument->var->written = true;
+            instances_.writes.emplace(argument->var, argument->span);
+        } else {
+            argument = convert(argument, key[i].type, wanted);
+        }
+    }
+    return result;
+}
+
+}  // namespace parpy

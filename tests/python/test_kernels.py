@@ -1,0 +1,846 @@
+"""Kernels written by hand: what numba.cuda's programs do, on the simulator and, where there is one, on the GPU."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import parpy
+from nvrtc import cubin
+from parpy import cuda
+
+TPB = 16
+rng = np.random.default_rng(11)
+PLACES = ["sim"] + (["cuda"] if cuda.is_available() else [])
+
+
+@pytest.fixture(params=PLACES, autouse=True)
+def backend(request):
+    cuda.sim.enabled = request.param == "sim"
+    yield request.param
+    cuda.sim.enabled = False
+    cuda.sim.seed, cuda.sim.warp_size = 0, 32
+
+
+# ---------------------------------------------------------------- places and launches
+
+
+@cuda.jit
+def saxpy(a, x, y):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        y[i] = a * x[i] + y[i]
+
+
+@pytest.mark.parametrize("n", [1, 31, 100, 1000, 5000])
+def test_saxpy(n):
+    x, y = rng.random(n, np.float32), rng.random(n, np.float32)
+    want = np.float32(2.5) * x + y
+    saxpy[-(-n // 128), 128](2.5, x, y)
+    np.testing.assert_array_equal(y, want)
+
+
+def test_device_arrays():
+    x, y = rng.random(1000), rng.random(1000)
+    dx, dy = cuda.to_device(x), cuda.to_device(y)
+    for _ in range(3):
+        saxpy[8, 128](2.0, dx, dy)
+    np.testing.assert_allclose(dy.copy_to_host(), y + 6 * x)
+    np.testing.assert_array_equal(dx.copy_to_host(), x)
+
+
+def test_one_program_for_all_sizes():
+    saxpy[1, 32](1.0, np.ones(3), np.ones(3))
+    before = saxpy.native.cache_info().compilations
+    for n in (1, 5, 77, 1024):
+        saxpy[8, 128](float(n), np.ones(n), np.ones(n))
+        saxpy.forall(n)(float(n), np.ones(n), np.ones(n))
+    assert saxpy.native.cache_info().compilations == before
+
+
+@cuda.jit
+def places(out):
+    x, y, z = cuda.grid(3)
+    nx, ny, _nz = cuda.gridsize(3)
+    out[z, y, x] = x + nx * (y + ny * z)
+
+
+def test_three_dimensions():
+    out = np.zeros((6, 8, 10), np.int64)
+    places[(5, 2, 3), (2, 4, 2)](out)
+    np.testing.assert_array_equal(out, np.arange(out.size).reshape(out.shape))
+
+
+@cuda.jit
+def registers(out):
+    i = cuda.threadIdx.x + cuda.blockDim.x * (
+        cuda.threadIdx.y
+        + cuda.blockDim.y * (cuda.threadIdx.z + cuda.blockDim.z * (cuda.blockIdx.x + cuda.gridDim.x * cuda.blockIdx.y))
+    )
+    out[i, 0], out[i, 1], out[i, 2] = cuda.laneid, cuda.warpsize, cuda.gridDim.y
+
+
+def test_registers():
+    out = np.zeros((2 * 3 * 48, 3), np.int32)
+    registers[(2, 3), (8, 3, 2)](out)
+    lanes = np.tile(np.arange(48) % 32, 6)
+    np.testing.assert_array_equal(out, np.stack([lanes, np.full(288, 32), np.full(288, 3)], 1))
+
+
+def test_forall():
+    x, y = np.ones(1000), np.zeros(1000)
+    saxpy.forall(1000)(3, x, y)
+    saxpy.forall(1000, tpb=64)(3, x, y)
+    saxpy.forall(0)(3, x, y)
+    assert (y == 6).all()
+
+
+@cuda.jit
+def plane(out):
+    x, y = cuda.grid(2)
+    if x < out.shape[1] and y < out.shape[0]:
+        out[y, x] = 10 * y + x
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (7, 100), (100, 3)])
+def test_forall_of_a_shape(shape):
+    out = np.zeros(shape, np.int32)
+    plane.forall(shape[::-1])(out)
+    y, x = np.indices(shape)
+    np.testing.assert_array_equal(out, 10 * y + x)
+
+
+def test_launches_are_checked():
+    x = np.ones(4)
+    for wrong in (5, (1,), (1, 2, 3, 4, 5)):
+        with pytest.raises(ValueError, match="configured"):
+            saxpy[wrong]
+    with pytest.raises(ValueError, match="at most 1024 threads, not 2048"):
+        saxpy[1, (64, 32)]
+    with pytest.raises(ValueError, match="size in z is 1 to 64, not 65"):
+        saxpy[1, (1, 1, 65)]
+    with pytest.raises(ValueError, match="0 to 65535, not 65536"):
+        saxpy[(1, 65536), 32]
+    with pytest.raises(TypeError, match="tuple of up to three"):
+        saxpy["x", 32]
+    with pytest.raises(ValueError, match=r"saxpy\[grid, block\]"):
+        saxpy(1.0, x, x)
+    with pytest.raises(TypeError, match="positional argument"):
+        saxpy[1, 32](1.0, x)
+    saxpy[0, 32](1.0, x, x)
+    assert (x == 1).all()
+
+
+# ---------------------------------------------------------------- signatures
+
+
+@cuda.jit("void(float32[:], float32[:], int64)")
+def typed(x, y, n):
+    i = cuda.grid(1)
+    if i < n:
+        y[i] = 2 * x[i]
+
+
+def test_signature():
+    x, y = rng.random(10, np.float32), np.zeros(10, np.float32)
+    typed[1, 32](x, y, np.int8(10))
+    np.testing.assert_array_equal(y, 2 * x)
+    with pytest.raises(TypeError, match=r"'x' must be a float32\[:\], not an array of float64 with 1 dimension"):
+        typed[1, 32](x.astype(np.float64), y, 10)
+    with pytest.raises(TypeError, match="argument 'n' must be an int64, not float"):
+        typed[1, 32](x, y, 1.5)
+    with pytest.raises(TypeError, match="takes 3 arguments, not 2"):
+        typed[1, 32](x, y)
+
+
+@cuda.jit(["void(int32[:])", "void(float64[::1])"])
+def either(x):
+    x[cuda.grid(1)] = 7
+
+
+def test_several_signatures():
+    a, b = np.zeros(4, np.int32), np.zeros(4)
+    either[1, 4](a)
+    either[1, 4](b)
+    assert (a == 7).all() and (b == 7).all()
+    with pytest.raises(TypeError, match="no signature of 'either' takes these arguments"):
+        either[1, 4](np.zeros(4, np.float32))
+    with pytest.raises(TypeError, match="c-contiguous"):
+        either[1, 2](b[::2])
+
+
+def test_wrong_signatures():
+    for wrong, message in [
+        ("void(float31)", "did you mean 'float32'"),
+        ("float32(int32)", "returns nothing"),
+        ("void(float32[0])", "no dimension"),
+        ("void(", "cannot be read"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+
+            @cuda.jit(wrong)
+            def bad(x):
+                pass
+
+
+# ---------------------------------------------------------------- memory of blocks and threads
+
+
+@cuda.jit
+def matmul(a, b, c):
+    sa = cuda.shared.array(shape=(TPB, TPB), dtype=np.float64)
+    sb = cuda.shared.array((TPB, TPB), np.float64)
+    x, y = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    total = 0.0
+    for i in range((a.shape[1] + TPB - 1) // TPB):
+        sa[ty, tx] = a[y, tx + i * TPB] if y < a.shape[0] and tx + i * TPB < a.shape[1] else 0.0
+        sb[ty, tx] = b[ty + i * TPB, x] if x < b.shape[1] and ty + i * TPB < b.shape[0] else 0.0
+        cuda.syncthreads()
+        for k in range(TPB):
+            total += sa[ty, k] * sb[k, tx]
+        cuda.syncthreads()
+    if y < c.shape[0] and x < c.shape[1]:
+        c[y, x] = total
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("shape", [(16, 16, 16), (48, 32, 64), (33, 17, 50)])
+def test_tiled_matmul(shape, seed):
+    cuda.sim.seed = seed
+    n, k, m = shape
+    a, b, c = rng.random((n, k)), rng.random((k, m)), np.zeros((n, m))
+    matmul[(-(-m // TPB), -(-n // TPB)), (TPB, TPB)](a, b, c)
+    np.testing.assert_allclose(c, a @ b)
+
+
+@cuda.jit
+def reverse(x):
+    s = cuda.shared.array(0, np.int32)
+    i = cuda.threadIdx.x
+    s[i] = x[i]
+    cuda.syncthreads()
+    x[i] = s[-1 - i] + len(s)
+
+
+def test_shared_memory_of_the_launch():
+    x = np.arange(64, dtype=np.int32)
+    reverse[1, 64, 0, 64 * 4](x)
+    np.testing.assert_array_equal(x, np.arange(64)[::-1] + 64)
+
+
+@cuda.jit
+def block_sum(x, out):
+    n = 128
+    s = cuda.shared.array(n, np.float64)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    s[t] = x[i] if i < len(x) else 0
+    cuda.syncthreads()
+    step = n // 2
+    while step > 0:
+        if t < step:
+            s[t] += s[t + step]
+        cuda.syncthreads()
+        step //= 2
+    if t == 0:
+        cuda.atomic.add(out, 0, s[0])
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_tree_reduction(seed):
+    cuda.sim.seed = seed
+    x, out = rng.integers(-9, 9, 1000) * 1.0, np.zeros(1)
+    block_sum[8, 128](x, out)
+    assert out[0] == x.sum()
+
+
+@cuda.jit
+def sorted_five(x):
+    own = cuda.local.array(5, np.float32)
+    i = cuda.grid(1)
+    if i >= x.shape[0]:
+        return
+    for j in range(5):
+        own[j] = x[i, j]
+    for j in range(5):
+        for k in range(4 - j):
+            if own[k] > own[k + 1]:
+                own[k], own[k + 1] = own[k + 1], own[k]
+    for j in range(5):
+        x[i, j] = own[j]
+
+
+def test_local_array():
+    x = rng.random((50, 5), np.float32)
+    want = np.sort(x, 1)
+    sorted_five.forall(50)(x)
+    np.testing.assert_array_equal(x, want)
+
+
+WEIGHTS = np.array([1.0, 10.0, 100.0])
+
+
+@cuda.jit
+def weighted(x):
+    w = cuda.const.array_like(WEIGHTS)
+    i = cuda.grid(1)
+    x[i] = w[i % 3]
+
+
+def test_constant_array():
+    x = np.zeros(6)
+    weighted[1, 6](x)
+    np.testing.assert_array_equal(x, [1, 10, 100, 1, 10, 100])
+
+
+# ---------------------------------------------------------------- functions
+
+
+@cuda.jit(device=True)
+def clamp(x, low, high):
+    return min(max(x, low), high)
+
+
+@cuda.jit("int32(int32)", device=True, inline=True)
+def is_even(n):
+    if n == 0:
+        return 1
+    return is_odd(n - 1)
+
+
+@cuda.jit(device=True)
+def is_odd(n):
+    if n == 0:
+        return 0
+    return is_even(n - 1)
+
+
+@parpy.jit
+def square(x):
+    return x * x
+
+
+@cuda.jit
+def functions(x, parity):
+    i = cuda.grid(1)
+    x[i] = clamp(square(x[i]), 1.0, 2.0)
+    parity[i] = is_even(i)
+
+
+def test_device_functions_recurse():
+    x, parity = np.linspace(0, 3, 32), np.zeros(32, np.int32)
+    functions[1, 32](x, parity)
+    np.testing.assert_allclose(x, np.clip(np.linspace(0, 3, 32) ** 2, 1, 2))
+    np.testing.assert_array_equal(parity, 1 - np.arange(32) % 2)
+    with pytest.raises(TypeError, match="kernels call it"):
+        clamp(1, 2, 3)
+
+
+@cuda.jit(device=True)
+def put(s, i, v):
+    s[i] = v
+    cuda.syncthreads()
+    return s[(i + 1) % 32]
+
+
+@cuda.jit
+def shifted(x):
+    s = cuda.shared.array(32, np.float64)
+    i = cuda.threadIdx.x
+    x[i] = put(s, i, x[i])
+
+
+def test_shared_arrays_are_passed_on():
+    x = np.arange(32.0)
+    shifted[1, 32](x)
+    np.testing.assert_array_equal(x, np.roll(np.arange(32.0), -1))
+
+
+# ---------------------------------------------------------------- warps
+
+
+@cuda.jit
+def warp_sum(x, out):
+    v = x[cuda.grid(1)]
+    step = 16
+    while step > 0:
+        v += cuda.shfl_down_sync(0xFFFFFFFF, v, step)
+        step //= 2
+    if cuda.laneid == 0:
+        out[cuda.grid(1) // 32] = v
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64, np.complex64, np.float16])
+def test_shuffles(dtype):
+    x, out = rng.integers(-5, 6, 128).astype(dtype), np.zeros(4, dtype)
+    warp_sum[2, 64](x, out)
+    np.testing.assert_array_equal(out, x.reshape(4, 32).sum(1))
+
+
+@cuda.jit
+def exchanges(x, out):
+    i = cuda.grid(1)
+    full = 0xFFFFFFFF
+    out[i, 0] = cuda.shfl_sync(full, x[i], 3)
+    out[i, 1] = cuda.shfl_up_sync(full, x[i], 2)
+    out[i, 2] = cuda.shfl_xor_sync(full, x[i], 5)
+    out[i, 3] = cuda.ballot_sync(full, x[i] > 0)
+    out[i, 4] = cuda.all_sync(full, x[i] > -10)
+    out[i, 5] = cuda.any_sync(full, x[i] > 10)
+    out[i, 6] = cuda.match_any_sync(full, x[i])
+    _mask, same = cuda.match_all_sync(full, x[i])
+    out[i, 7] = same
+    out[i, 8] = cuda.eq_sync(full, x[i] > 10)
+    out[i, 9] = cuda.popc(cuda.lanemask_lt())
+    cuda.syncwarp()
+
+
+def test_exchanges():
+    x = rng.integers(-3, 4, 32).astype(np.int32)
+    out = np.zeros((32, 10), np.int64)
+    exchanges[1, 32](x, out)
+    lane = np.arange(32)
+    np.testing.assert_array_equal(out[:, 0], x[3])
+    np.testing.assert_array_equal(out[:, 1], np.where(lane < 2, x, x[lane - 2]))
+    np.testing.assert_array_equal(out[:, 2], x[lane ^ 5])
+    assert (out[:, 3] == sum(1 << int(k) for k in lane if x[k] > 0)).all()
+    assert (out[:, 4] == 1).all() and (out[:, 5] == 0).all()
+    assert [sum(1 << int(k) for k in lane if x[k] == v) for v in x] == out[:, 6].tolist()
+    assert (out[:, 7] == 0).all() and (out[:, 8] == 1).all()
+    np.testing.assert_array_equal(out[:, 9], lane)
+
+
+@cuda.jit
+def counts(x, out):
+    i = cuda.threadIdx.x
+    out[i, 0] = cuda.syncthreads_count(x[i] > 0)
+    out[i, 1] = cuda.syncthreads_and(x[i] > 0)
+    out[i, 2] = cuda.syncthreads_or(x[i] > 0)
+
+
+def test_barriers_that_count():
+    x, out = np.arange(-10, 86), np.zeros((96, 3), np.int32)
+    counts[1, 96](x, out)
+    assert (out == [85, 0, 1]).all()
+
+
+# ---------------------------------------------------------------- atomics
+
+
+@cuda.jit
+def histogram(x, bins):
+    mine = cuda.shared.array(10, np.int32)
+    t = cuda.threadIdx.x
+    if t < 10:
+        mine[t] = 0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    while i < len(x):
+        cuda.atomic.add(mine, x[i], 1)
+        i += cuda.gridsize(1)
+    cuda.syncthreads()
+    if t < 10:
+        cuda.atomic.add(bins, t, mine[t])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_histogram(seed):
+    cuda.sim.seed = seed
+    x, bins = rng.integers(0, 10, 5000), np.zeros(10, np.int32)
+    histogram[4, 128](x, bins)
+    np.testing.assert_array_equal(bins, np.bincount(x, minlength=10))
+
+
+@cuda.jit
+def all_atomics(out, old):
+    i = cuda.grid(1)
+    old[0, i] = cuda.atomic.add(out, 0, 2)
+    cuda.atomic.sub(out, 1, 3)
+    cuda.atomic.min(out, 2, i - 50)
+    cuda.atomic.max(out, 3, i)
+    old[1, i] = cuda.atomic.exch(out, 4, i)
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64, np.int16, np.uint8, np.float16]
+)
+def test_atomics(dtype):
+    start = [0, 1000, 500, 5, 7] if np.dtype(dtype).itemsize > 2 else [0, 220, 100, 5, 7]
+    out, old = np.array(start, dtype), np.zeros((2, 64), dtype)
+    with np.errstate(all="ignore"):
+        least = (np.arange(64) - 50).astype(dtype).min() if np.dtype(dtype).kind != "u" else None
+    if least is None:
+        return
+    all_atomics[2, 32](out, old)
+    assert out[0] == 128 and out[1] == start[1] - 192 and out[3] == 63
+    assert out[2] == least
+    assert sorted(old[0].tolist()) == list(range(0, 128, 2))
+    assert sorted([*old[1].tolist(), out[4]]) == sorted([*range(64), 7])
+
+
+@cuda.jit
+def bit_atomics(out):
+    i = cuda.grid(1)
+    cuda.atomic.or_(out, 0, 1 << (i % 30))
+    cuda.atomic.and_(out, 1, ~(1 << (i % 30)))
+    cuda.atomic.xor(out, 2, 1 << (i % 30))
+    cuda.atomic.inc(out, 3, 9)
+    cuda.atomic.dec(out, (4,), 9)
+    cuda.atomic.cas(out, 5, i, i + 1)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64])
+def test_bit_atomics(dtype):
+    out = np.array([0, 2**30 - 1, 0, 0, 0, 0], dtype)
+    bit_atomics[1, 30](out)
+    assert out[:5].tolist() == [2**30 - 1, 0, 2**30 - 1, 0, 0]
+    assert 0 < out[5] <= 30
+
+
+@cuda.jit
+def locked(counter, lock):
+    while cuda.atomic.compare_and_swap(lock, 0, 1) != 0:
+        pass
+    counter[0] += 1
+    cuda.threadfence()
+    cuda.atomic.exch(lock, 0, 0)
+
+
+def test_a_lock_between_blocks():
+    counter, lock = np.zeros(1, np.int32), np.zeros(1, np.int32)
+    locked[20, 1](counter, lock)
+    assert counter[0] == 20
+
+
+# ---------------------------------------------------------------- numbers
+
+
+@cuda.jit
+def numbers(x, out):
+    i = cuda.grid(1)
+    out[i, 0] = cuda.popc(x[i])
+    out[i, 1] = cuda.clz(x[i])
+    out[i, 2] = cuda.ffs(x[i])
+    out[i, 3] = cuda.brev(x[i])
+    out[i, 4] = cuda.selp(x[i] > 3, 1, 2)
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_bits(dtype):
+    bits = 8 * np.dtype(dtype).itemsize
+    x = rng.integers(0, 2**bits, 32, dtype, endpoint=False)
+    x[0] = 0
+    out = np.zeros((32, 5), np.uint64)
+    numbers[1, 32](x, out)
+    for value, row in zip(x.tolist(), out.tolist(), strict=True):
+        text = f"{value:0{bits}b}"
+        first = len(text) - text.rindex("1") if value else 0
+        assert row[:4] == [text.count("1"), len(text) - len(text.lstrip("0")), first, int(text[::-1], 2)]
+
+
+@cuda.jit
+def floats(x, y):
+    i = cuda.grid(1)
+    y[i, 0] = cuda.fma(x[i], x[i], 1.0)
+    y[i, 1] = cuda.cbrt(x[i])
+    y[i, 2] = cuda.rsqrt(x[i])
+    y[i, 3] = math.sin(x[i]) / 3
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_floats(dtype):
+    x = rng.random(32).astype(dtype) + dtype(0.5)
+    y = np.zeros((32, 4), dtype)
+    floats[1, 32](x, y)
+    want = np.stack([x * x + 1, np.cbrt(x), 1 / np.sqrt(x), np.sin(x) / 3], 1)
+    np.testing.assert_allclose(y, want, rtol=1e-6 if dtype is np.float32 else 1e-14)
+
+
+@cuda.jit
+def shout(x):
+    i = cuda.grid(1)
+    if i < 2:
+        print("thread", i, "has", x[i], x[i] > 0)
+
+
+def test_print(capfd):
+    shout[1, 32](np.array([1.5, -2.0]))
+    cuda.synchronize()
+    out = capfd.readouterr().out.splitlines()
+    assert sorted(out) == ["thread 0 has 1.5 True", "thread 1 has -2 False"]
+
+
+@cuda.jit
+def mandel(real, imaginary, image, limit):
+    x, y = cuda.grid(2)
+    if x < image.shape[1] and y < image.shape[0]:
+        c = complex(real[x], imaginary[y])
+        z = 0j
+        count = 0
+        while count < limit and z.real * z.real + z.imag * z.imag < 4:
+            z = z * z + c
+            count += 1
+        image[y, x] = count
+
+
+def test_mandelbrot():
+    real, imaginary = np.linspace(-2, 1, 40), np.linspace(-1, 1, 30)
+    image = np.zeros((30, 40), np.uint8)
+    mandel[(5, 4), (8, 8)](real, imaginary, image, 50)
+    c = real[None, :] + 1j * imaginary[:, None]
+    z, want = np.zeros_like(c), np.zeros(c.shape, int)
+    for _ in range(50):
+        alive = np.abs(z) < 2
+        want[alive] += 1
+        z[alive] = z[alive] ** 2 + c[alive]
+    np.testing.assert_array_equal(image, want)
+
+
+# ---------------------------------------------------------------- aliases, globals, other arrays
+
+
+@cuda.jit
+def shift(x, y):
+    i = cuda.grid(1)
+    v = x[i] if i < len(x) else 0
+    cuda.syncthreads()
+    if i < len(y):
+        y[i] = v
+
+
+def test_arguments_may_overlap():
+    for n in (5, 9, 30):
+        x = np.arange(float(n))
+        shift[1, 32](x[1:], x[:-1])
+        np.testing.assert_array_equal(x, [*range(1, n), n - 1])
+
+
+SCALE = 3
+
+
+@cuda.jit
+def scaled(x):
+    x[cuda.grid(1)] *= SCALE
+
+
+def test_globals_are_read_at_each_launch(monkeypatch):
+    x = np.ones(4)
+    scaled[1, 4](x)
+    monkeypatch.setitem(globals(), "SCALE", 5)
+    scaled[1, 4](x)
+    assert (x == 15).all()
+
+
+def test_strided_and_negative():
+    x = np.zeros((6, 8))[::2, ::-2]
+    plane.forall((4, 3))(x)
+    y, k = np.indices((3, 4))
+    np.testing.assert_array_equal(x, 10 * y + k)
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def refused(function, *arguments):
+    with pytest.raises(parpy.CompileError) as caught:
+        function[1, 32](*arguments)
+    return str(caught.value)
+
+
+def test_errors_in_kernels():
+    @cuda.jit
+    def no_name(x):
+        x[0] = cuda.shared.array(3, np.int32)
+
+    @cuda.jit
+    def varying(x, n):
+        s = cuda.shared.array(n, np.int32)
+        x[0] = s[0]
+
+    @cuda.jit
+    def no_value(x):
+        x[0] = cuda.syncthreads()
+
+    @cuda.jit
+    def grid_value(x):
+        p = cuda.grid(2)
+        x[0] = p
+
+    @cuda.jit
+    def float_bits(x):
+        cuda.atomic.or_(x, 0, 1)
+
+    @cuda.jit
+    def returns(x):
+        return x[0]
+
+    x = np.ones(4)
+    assert "needs a name of its own" in refused(no_name, x)
+    assert "must be constant" in refused(varying, x, 3)
+    assert "gives no value" in refused(no_value, x)
+    assert "x, y = cuda.grid(2)" in refused(grid_value, x)
+    message = refused(float_bits, x)
+    assert "there is no atomic 'or' on elements of type float64" in message and "P229" in message
+    assert "returns" in refused(returns, x)
+
+
+def test_only_kernels_have_threads():
+    @parpy.jit
+    def loop(x):
+        for i in range(4):
+            x[i] = cuda.grid(1)
+
+    with pytest.raises(parpy.CompileError, match="P028"):
+        loop(np.ones(4))
+    with pytest.raises(TypeError, match="only be called in a kernel"):
+        cuda.grid(1)
+
+
+# ---------------------------------------------------------------- text
+
+
+def test_the_text_reads_like_hand_written_code():
+    text = saxpy.inspect_source(np.float32(2), np.ones(4, np.float32), np.ones(4, np.float32))
+    assert "saxpy_kernel" in text and "__restrict__" in text and "parpy_launch(context, 0, " in text
+
+
+# ---------------------------------------------------------------- foreign functions
+
+CUDA_SOURCE = """
+extern "C" __device__ int twice(int a) { return 2 * a; }
+extern "C" __device__ void slide(int a, int* out) { *out = a * 2; }
+extern "C" __device__ int status(int* result, int a, int b) { *result = a - b; return 0; }
+extern "C" __device__ float total(const float* x, int n) {
+    float sum = 0;
+    for (int i = 0; i < n; ++i) sum += x[i];
+    return sum;
+}
+"""
+
+
+def test_foreign_functions(tmp_path):
+    source = tmp_path / "code.cu"
+    source.write_text(CUDA_SOURCE)
+    twice = cuda.declare_device("twice", "int32(int32)", link=str(source))
+    slide = cuda.declare_device("slide", "int32(int32)", link=source, abi="out")
+    status = cuda.declare_device("status", "int32(int32, int32)", abi="numba")
+    total = cuda.declare_device("total", "float32(CPointer(float32), int32)")
+
+    @cuda.jit(link=[source])
+    def calls(x, y, out):
+        i = cuda.grid(1)
+        out[i] = twice(x[i]) + slide(x[i]) + status(x[i], 3) + total(y, len(y))
+
+    out = np.zeros(4, np.float32)
+    calls[1, 4](np.arange(4), np.ones(5, np.float32), out)
+    np.testing.assert_array_equal(out, 5 * np.arange(4) - 3 + 5)
+    with pytest.raises(parpy.CompileError, match="P230"):
+        calls[1, 4](np.arange(4), np.ones(5), out)
+    with pytest.raises(TypeError, match="kernels call it"):
+        twice(1)
+    with pytest.raises(NotImplementedError, match=r"\.cu"):
+        cuda.declare_device("f", "int32()", link="code.o")
+    with pytest.raises(ValueError, match="'c', 'numba' or 'out'"):
+        cuda.declare_device("f", "int32()", abi="d")
+
+
+def texts():
+    ints, wide, bits = np.zeros(64, np.int32), np.zeros(64, np.int64), np.zeros(64, np.uint32)
+    single, double, square = np.zeros(64, np.float32), np.zeros(64), np.zeros((32, 32))
+    yield saxpy, (1.0, single, single.copy())
+    yield places, (np.zeros((2, 2, 2), np.int64),)
+    yield registers, (np.zeros((4, 3), np.int32),)
+    yield matmul, (square, square.copy(), square.copy())
+    yield reverse, (ints,)
+    yield block_sum, (double, double.copy())
+    yield sorted_five, (np.zeros((5, 5), np.float32),)
+    yield weighted, (double,)
+    yield functions, (double, ints)
+    yield shifted, (double,)
+    yield counts, (wide, np.zeros((64, 3), np.int32))
+    yield histogram, (wide, ints)
+    yield locked, (ints, ints.copy())
+    yield shout, (double,)
+    yield mandel, (double, double.copy(), np.zeros((4, 4), np.uint8), 50)
+    yield exchanges, (ints, np.zeros((32, 10), np.int64))
+    for array in (ints, bits, wide, wide.astype(np.uint64)):
+        yield bit_atomics, (array,)
+    for dtype in (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64, np.int16, np.uint8, np.float16):
+        yield all_atomics, (np.zeros(5, dtype), np.zeros((2, 64), dtype))
+    for dtype in (np.int32, np.int64, np.float32, np.float64, np.complex64, np.float16):
+        yield warp_sum, (np.zeros(128, dtype), np.zeros(4, dtype))
+    for dtype in (np.uint32, np.uint64):
+        yield numbers, (np.zeros(32, dtype), np.zeros((32, 5), np.uint64))
+    for array in (single, double):
+        yield floats, (array, np.zeros((64, 4), array.dtype))
+
+
+@pytest.mark.parametrize(("kernel", "arguments"), list(texts()), ids=lambda value: getattr(value, "__name__", ""))
+def test_nvrtc_takes_the_text(kernel, arguments):
+    cubin(kernel.inspect_source(*arguments))
+
+
+@cuda.jit
+def lanes(out):
+    i = cuda.grid(1)
+    out[i, 0], out[i, 1] = cuda.laneid, cuda.warpsize
+    out[i, 2] = cuda.shfl_sync(0xFFFFFFFF, i, 0)
+
+
+def test_smaller_warps(backend):
+    if backend != "sim":
+        pytest.skip("a GPU has warps of 32")
+    cuda.sim.warp_size = 8
+    out = np.zeros((32, 3), np.int64)
+    lanes[2, 16](out)
+    i = np.arange(32)
+    np.testing.assert_array_equal(out, np.stack([i % 8, np.full(32, 8), i // 8 * 8], 1))
+
+
+# ---------------------------------------------------------------- checks on the simulator
+
+
+@cuda.jit(debug=True)
+def careless(x, k, bins):
+    s = cuda.shared.array(16, np.int32)
+    i = cuda.grid(1)
+    assert x[0] > 0, "x begins with a positive number"
+    s[cuda.threadIdx.x] = i
+    cuda.syncthreads()
+    cuda.atomic.add(bins, k[i], s[0])
+
+
+def test_checked_kernels(backend):
+    if backend != "sim":
+        pytest.skip("the simulator checks")
+    k, bins = np.arange(32) % 4, np.zeros(4, np.int32)
+    careless[2, 16](np.ones(1), k, bins)
+    assert bins.sum() == 16 * 16
+    k[21] = 4
+    with pytest.raises(
+        IndexError, match="subscript 4 is out of bounds for axis 0 of 'bins', whose size is 4"
+    ) as caught:
+        careless[2, 16](np.ones(1), k, bins)
+    assert "thread (5, 0, 0) of block (1, 0, 0) of kernel 'careless_kernel'" in str(caught.value)
+    assert "cuda.atomic.add(bins, k[i], s[0])" in str(caught.value)
+    with pytest.raises(IndexError, match="of 'k'"):
+        careless[3, 16](np.ones(1), np.zeros(40, int), bins)
+    with pytest.raises(AssertionError, match="x begins with a positive number"):
+        careless[1, 16](np.zeros(1), k, bins)
+
+
+@cuda.jit
+def divergent(x):
+    if cuda.threadIdx.x < 5:
+        cuda.syncthreads()
+    x[cuda.threadIdx.x] = cuda.syncthreads_count(True)
+
+
+def test_divergent_barriers_are_found(backend):
+    if backend != "sim":
+        pytest.skip("a GPU hangs, or not")
+    with pytest.raises(parpy.BackendError, match="wait for each other"):
+        divergent[1, 32](np.zeros(32))
