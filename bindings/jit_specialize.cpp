@@ -139,8 +139,8 @@ Specializations& Surface::under(const OptionsRecord* record,
     const bool exactly = record->options.deterministic;
     const std::vector<std::int64_t> counts = exactly ? threads : per->settled.settle(threads);
     if (Specializations* found = per->find(counts)) return *found;
-    auto* made =
-        new PerThreads(*record, counts, written, generality(), per->per_threads.load(std::memory_order_relaxed));
+    auto* made = new PerThreads(*record, counts, written, generality(),
+                                per->per_threads.load(std::memory_order_relaxed));
     per->per_threads.store(made, std::memory_order_release);
     return made->specializations;
 }
@@ -228,8 +228,8 @@ namespace {
 
 bool back_end_exists(const Surface& surface, const Options& options,
                      Specializations::Failure& failure) {
-    const bool on_cpu = options.backend == Backend::kCpu ||
-                        (options.backend == Backend::kSim && surface.general);
+    const bool on_cpu =
+        options.backend == Backend::kCpu || (options.backend == Backend::kSim && surface.general);
     if (options.check != Check::kNothing && !on_cpu && options.backend != Backend::kMetal) {
         failure.diagnostics
             .error(Code::kP562, {},

@@ -143,6 +143,11 @@ void Fiber::enter(Fiber* self) {
     self->body_(*self, self->data_);
 }
 
+bool Fiber::holds(const void* address) const {
+    const auto* at = static_cast<const char*>(address);
+    return at >= memory_ && at < memory_ + mapped_bytes();
+}
+
 void Fiber::prepare(Body body, void* data) {
     body_ = body;
     data_ = data;

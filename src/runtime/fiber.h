@@ -28,6 +28,8 @@ public:
     // the stack before is gone.
     void prepare(Body body, void* data);
     [[nodiscard]] void* data() const { return data_; }
+    // Whether the address lies on this fiber's stack.
+    [[nodiscard]] bool holds(const void* address) const;
 
 private:
     friend class FiberThread;

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "backend/sim/device_text.h"
@@ -23,8 +25,8 @@ std::atomic<int> warp_size{32};  // of kernels written by hand
 
 // A device text's line as the place in the user's program: the comment that stands nearest above
 // it, "file:line: text", within its function.
-std::string place_of(const std::string& device, int line) {
-    std::string found = "line " + std::to_string(line) + " of the device code";
+std::optional<std::string> located(const std::string& device, int line) {
+    std::optional<std::string> found;
     std::size_t begin = 0;
     for (int at = 1; at <= line && begin < device.size(); ++at) {
         const std::size_t end = std::min(device.find('\n', begin), device.size());
@@ -33,9 +35,9 @@ std::string place_of(const std::string& device, int line) {
         if (slashes != std::string_view::npos && text.substr(slashes).starts_with("// ")) {
             const std::string_view comment = text.substr(slashes + 3);
             const std::size_t colon = comment.find(": ");
-            const bool located = colon != std::string_view::npos && colon > 0 &&
-                                 comment[colon - 1] >= '0' && comment[colon - 1] <= '9';
-            if (located) {
+            const bool is_place = colon != std::string_view::npos && colon > 0 &&
+                                  comment[colon - 1] >= '0' && comment[colon - 1] <= '9';
+            if (is_place) {
                 found = std::string(comment.substr(0, colon)) + " (" +
                         std::string(comment.substr(colon + 2)) + ")";
             }
@@ -43,6 +45,18 @@ std::string place_of(const std::string& device, int line) {
         begin = end + 1;
     }
     return found;
+}
+
+std::string place_of(const std::string& device, int line) {
+    return located(device, line).value_or("line " + std::to_string(line) + " of the device code");
+}
+
+// The innermost of the calls that the user wrote: the prelude has no such comments.
+std::string place_of(const std::string& device, const int* lines) {
+    for (const int* line = lines; *line != 0; ++line) {
+        if (auto place = located(device, *line)) return std::move(*place);
+    }
+    return place_of(device, *lines);
 }
 
 RuntimeError error_of(sim::Fault fault, const std::string& kernel, const Program& program) {
@@ -54,10 +68,12 @@ RuntimeError error_of(sim::Fault fault, const std::string& kernel, const Program
         return {located->code, located->message, located->help, located};
     }
     const std::string& device = program.device;
-    for (const int line : {fault.line, fault.other_line}) {
+    for (const auto& [line, lines] :
+         {std::pair(fault.line, fault.lines), std::pair(fault.other_line, fault.other_lines)}) {
         const std::size_t at = fault.message.find("{}");
-        if (line != 0 && at != std::string::npos)
-            fault.message.replace(at, 2, place_of(device, line));
+        if (at == std::string::npos || (line == 0 && lines == nullptr)) continue;
+        fault.message.replace(at, 2,
+                              lines != nullptr ? place_of(device, lines) : place_of(device, line));
     }
     return {fault.code, "kernel '" + kernel + "': " + fault.message, std::move(fault.help)};
 }
@@ -71,8 +87,8 @@ std::string shape_text(const unsigned size[3]) {
 
 class SimSession final : public DeviceSession {
 public:
-    SimSession(const Program& program, const std::vector<const sim::Kernel*>& kernels)
-        : program_(program), kernels_(kernels) {}
+    SimSession(const Program& program, const std::vector<const sim::Kernel*>& kernels, bool watched)
+        : program_(program), kernels_(kernels), watched_(watched) {}
     ~SimSession() override {
         for (void* memory : scratch_)
             std::free(memory);
@@ -136,7 +152,7 @@ private:
     // Loops that the compiler mapped exchange values in warps of 32, whatever the setting says.
     [[nodiscard]] sim::Settings settings() const {
         return {program_.by_hand ? warp_size.load(std::memory_order_relaxed) : 32,
-                seed.load(std::memory_order_relaxed)};
+                seed.load(std::memory_order_relaxed), watched_};
     }
 
     static bool fits(const sim::Kernel& kernel, const unsigned grid[3], const unsigned block[3],
@@ -151,20 +167,22 @@ private:
 
     const Program& program_;
     const std::vector<const sim::Kernel*>& kernels_;
+    const bool watched_;
     std::vector<void*> scratch_;
 };
 
 class SimExecutable final : public Executable {
 public:
     SimExecutable(Program p, HostCode host, std::unique_ptr<LoadedObject> device,
-                  std::vector<const sim::Kernel*> kernels)
+                  std::vector<const sim::Kernel*> kernels, bool watched)
         : Executable(std::move(p)),
           host_(std::move(host)),
           device_(std::move(device)),
-          kernels_(std::move(kernels)) {}
+          kernels_(std::move(kernels)),
+          watched_(watched) {}
 
     RuntimeError run(const std::uint64_t* slots, void*) const override {
-        SimSession session(program, kernels_);
+        SimSession session(program, kernels_, watched_);
         ParpyContext context;
         context.session = &session;
         Failure failure;  // of the host part; those of kernels are the launch's errors
@@ -181,11 +199,18 @@ private:
     HostCode host_;
     std::unique_ptr<LoadedObject> device_;
     std::vector<const sim::Kernel*> kernels_;
+    bool watched_;
 };
+
+// Races between threads are looked for in kernels written by hand; those of loops are legal.
+bool is_watched(const Program& program, const Options& options) {
+    return program.by_hand && (options.check == Check::kRaces || options.check == Check::kAll);
+}
 
 std::string device_object(const Program& program, const Options& options, RuntimeError& error) {
     CppOptions cpp;
     cpp.simulated = true;
+    cpp.watched = cpp.line_tables = is_watched(program, options);
     cpp.fast_math = options.fast_math;
     cpp.includes = options.includes;
     cpp.extra_flags = options.extra_flags;
@@ -232,7 +257,7 @@ std::shared_ptr<Executable> load_sim(const Program& program, const Options& opti
         kernels.push_back(static_cast<const sim::Kernel*>(kernel));
     }
     return std::make_shared<SimExecutable>(program, std::move(host), std::move(device),
-                                           std::move(kernels));
+                                           std::move(kernels), is_watched(program, options));
 }
 
 }  // namespace parpy

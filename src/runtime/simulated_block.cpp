@@ -103,9 +103,14 @@ void Block::recall() {
 // Takes the place of the number-th block.
 void Block::find(std::uint64_t number) {
     const std::uint64_t i = worker_.grid.order.empty() ? number : worker_.grid.order[number];
-    const std::uint64_t x = launch_.grid.x, y = launch_.grid.y;
-    index_ = {static_cast<unsigned>(i % x), static_cast<unsigned>(i / x % y),
-              static_cast<unsigned>(i / x / y)};
+    number_ = i;
+    index_ = block_at(i);
+    if (AccessWatch* watch = worker_.grid.watch.get()) {
+        watch->forget(
+            reinterpret_cast<std::uintptr_t>(shared_begin_),
+            static_cast<std::size_t>(launch_.kernel->module_shared) + launch_.dynamic_shared,
+            false);
+    }
     if (launch_.settings.seed == 0) return;
     // What a block finds in its shared memory is nothing to rely on.
     std::fill(shared_.begin(), shared_.end(), static_cast<unsigned char>(0xA5));
@@ -116,15 +121,21 @@ void Block::find(std::uint64_t number) {
         std::swap(order_[t - 1], order_[random_.below(t)]);
 }
 
+Index Block::block_at(std::uint64_t number) const {
+    const std::uint64_t x = launch_.grid.x, y = launch_.grid.y;
+    return {static_cast<unsigned>(number % x), static_cast<unsigned>(number / x % y),
+            static_cast<unsigned>(number / x / y)};
+}
+
 void Block::start(std::uint64_t number) {
     recall();
     find(number);
-    started_ = arrived_ = holding_ = pauses_ = turns_ = 0;
+    started_ = arrived_ = holding_ = barriers_ = pauses_ = turns_ = 0;
     alive_ = count_;
     const auto size = static_cast<unsigned>(launch_.settings.warp_size);
     for (std::size_t w = 0; w < warps_.size(); ++w) {
         const unsigned lanes = std::min(size, count_ - static_cast<unsigned>(w) * size);
-        warps_[w] = {lanes == 32 ? ~0U : (1U << lanes) - 1, 0};
+        warps_[w] = {lanes == 32 ? ~0U : (1U << lanes) - 1, 0, 0};
     }
 }
 
@@ -306,6 +317,8 @@ void Block::release_barrier() {
         if (first == nullptr) first = fiber;
         if (fiber->line != first->line) return;
     }
+    if (worker_.grid.watch != nullptr && alive_ != count_) return report_skipped(*first);
+    ++barriers_;
     for (SimFiber* fiber : by_thread_) {
         if (fiber == nullptr) continue;
         switch (fiber->kind) {
@@ -392,6 +405,7 @@ void Block::release_exchange(unsigned warp) {
             }
             wake(fiber);
         }
+        ++group.exchanges;
         group.arrived &= ~wanted;
         left &= ~wanted;
         if ((launch_.kernel->needs & kSpins) != 0) progress();
@@ -474,10 +488,92 @@ void Block::report_spinning(bool more) {
     worker_.grid.stop(std::move(fault));
 }
 
+// Threads have left the kernel without the barrier that the others are at.
+void Block::report_skipped(const SimFiber& waiting) {
+    const auto left = std::ranges::find(by_thread_, nullptr);
+    Fault fault;
+    fault.code = Code::kP540;
+    fault.line = waiting.line;
+    fault.message = place_of(static_cast<unsigned>(left - by_thread_.begin())) +
+                    " has left the kernel, and " + name_of(waiting.linear) + " waits for it at {}";
+    fault.help =
+        "every thread of a block must reach each barrier: let those that have nothing to "
+        "do skip the work, not the barrier";
+    worker_.grid.stop(std::move(fault));
+}
+
 void Block::fail(SimFiber&, Fault fault) {
     worker_.grid.stop(std::move(fault));
     worker_.cpu.leave();
     __builtin_unreachable();
+}
+
+// ---------------------------------------------------------------- watched accesses
+
+Actor Block::actor(const Thread& thread) const {
+    const Index at = thread.thread;
+    const unsigned linear = at.x + launch_.block.x * (at.y + launch_.block.y * at.z);
+    const unsigned warp = linear / static_cast<unsigned>(launch_.settings.warp_size);
+    return {static_cast<std::uint32_t>(number_), static_cast<std::uint16_t>(linear),
+            static_cast<std::uint16_t>(warp), barriers_, warps_[warp].exchanges};
+}
+
+std::string Block::name_of(const Actor& actor) const {
+    return name_of(actor.thread) + " of block " + text_of(block_at(actor.block));
+}
+
+bool Block::is_shared(const void* address) const {
+    const auto* at = static_cast<const unsigned char*>(address);
+    return at >= shared_begin_ && at < shared_.data() + shared_.size();
+}
+
+void Block::touch(const Thread& thread, const void* address, std::size_t bytes, Touch how,
+                  const int* lines) {
+    auto& self = *static_cast<SimFiber*>(thread.fiber);
+    AccessWatch& watch = *worker_.grid.watch;
+    const auto place = reinterpret_cast<std::uintptr_t>(address);
+    const Actor me = actor(thread);
+    std::optional<AccessWatch::Finding> found;
+    const bool own = self.fiber.holds(address);
+    if (own) {
+        if (!watch.touch_own(place, bytes, how == Touch::kWrite)) found = {.unset = true};
+    } else {
+        found = watch.touch(me, place, bytes, how, lines);
+    }
+    if (!found) return;
+    const std::string memory = own                  ? "a local array"
+                               : is_shared(address) ? "shared memory"
+                                                    : "an array";
+    Fault fault;
+    fault.lines = lines;
+    if (found->unset) {
+        fault.code = Code::kP544;
+        fault.message =
+            name_of(me) + " reads an element of " + memory + " at {} that nobody has written";
+        fault.help = own ? "such memory has arbitrary contents: write it first"
+                         : "such memory has arbitrary contents: write it first, and let those who "
+                           "read wait with cuda.syncthreads()";
+    } else {
+        fault.code = Code::kP543;
+        fault.other_lines = found->other_lines;
+        fault.message = name_of(me) + (how == Touch::kRead ? " reads" : " writes") +
+                        " an element of " + memory + " at {} that " + name_of(found->other) +
+                        (found->other_wrote ? " writes" : " reads") +
+                        " at {}, and nothing says who is first";
+        fault.help = found->other.block == me.block
+                         ? "put cuda.syncthreads() between the two, or use cuda.atomic for both"
+                         : "blocks run in any order: use cuda.atomic for both, a kernel for each, "
+                           "or cg.this_grid().sync()";
+    }
+    fail(self, std::move(fault));
+}
+
+void Block::declare(const void* address, std::size_t bytes) {
+    worker_.grid.watch->forget(reinterpret_cast<std::uintptr_t>(address), bytes, false);
+}
+
+void Block::fence(const Thread& thread) {
+    worker_.grid.watch->fence(actor(thread));
 }
 
 void Block::land(Fiber&, void* data, int reason, const void* address) {
@@ -569,4 +665,18 @@ void parpy_sim_raise(void* fiber, int linear, int site, const long long* values,
     fault.site = site;
     fault.values.assign(values, values + count);
     self.block->fail(self, std::move(fault));
+}
+
+void parpy_sim_touch(parpy::sim::Thread* thread, const void* address, unsigned long long bytes,
+                     int how, const int* lines) {
+    as_fiber(thread->fiber)
+        .block->touch(*thread, address, bytes, static_cast<parpy::sim::Touch>(how), lines);
+}
+
+void parpy_sim_declare(parpy::sim::Thread* thread, const void* address, unsigned long long bytes) {
+    as_fiber(thread->fiber).block->declare(address, bytes);
+}
+
+void parpy_sim_fence(parpy::sim::Thread* thread) {
+    as_fiber(thread->fiber).block->fence(*thread);
 }

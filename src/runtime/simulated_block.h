@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/access_watch.h"
 #include "runtime/fiber.h"
 #include "runtime/simulator.h"
 
@@ -30,10 +31,13 @@ private:
 // What the workers of one launch share.
 class Grid {
 public:
-    explicit Grid(const Launch& l) : launch(l) {}
+    explicit Grid(const Launch& l) : launch(l) {
+        if (l.settings.watched) watch = std::make_unique<AccessWatch>();
+    }
     const Launch& launch;
     std::vector<std::uint64_t> order;  // of the blocks; empty: as they are numbered
     std::uint64_t idle_pauses = 0;     // of waiting loops, since anything changed; one worker only
+    std::unique_ptr<AccessWatch> watch;  // null: nobody looks; one worker only
 
     [[nodiscard]] unsigned threads_per_block() const {
         return launch.block.x * launch.block.y * launch.block.z;
@@ -107,6 +111,10 @@ public:
     int barrier(SimFiber& self, int line, int kind, bool predicate);
     unsigned long long exchange(SimFiber& self);
     void pause(SimFiber& self, int line, unsigned long long seen);
+    void touch(const Thread& thread, const void* address, std::size_t bytes, Touch how,
+               const int* lines);
+    void declare(const void* address, std::size_t bytes);
+    void fence(const Thread& thread);
     [[noreturn]] void fail(SimFiber& self, Fault fault);
     // "thread (1, 0, 0) of block (2, 0, 0)"
     [[nodiscard]] std::string place_of(unsigned linear) const;
@@ -114,6 +122,7 @@ public:
 private:
     struct Warp {
         unsigned alive = 0, arrived = 0;
+        unsigned exchanges = 0;  // completed
     };
 
     static void thread_body(Fiber&, void* data);
@@ -125,6 +134,10 @@ private:
     [[nodiscard]] Thread first_thread() const;
     [[nodiscard]] Index position(unsigned linear) const;
     [[nodiscard]] std::string name_of(unsigned linear) const;
+    [[nodiscard]] Index block_at(std::uint64_t number) const;
+    [[nodiscard]] Actor actor(const Thread& thread) const;
+    [[nodiscard]] std::string name_of(const Actor& actor) const;
+    [[nodiscard]] bool is_shared(const void* address) const;
     [[nodiscard]] Warp& warp_of(const SimFiber& fiber);
     [[nodiscard]] unsigned lane_of(const SimFiber& fiber) const;
 
@@ -138,6 +151,7 @@ private:
     bool complete(unsigned warp, const SimFiber& one);
     void progress();
     void report_deadlock();
+    void report_skipped(const SimFiber& waiting);
     void recall();
 
     Worker& worker_;
@@ -154,6 +168,8 @@ private:
     std::deque<SimFiber*> ready_;
     unsigned started_ = 0, alive_ = 0;
     unsigned arrived_ = 0, holding_ = 0;  // at the barrier; of them with a true predicate
+    unsigned barriers_ = 0;               // that all have left
+    std::uint64_t number_ = 0;            // of the block in the grid
     unsigned pauses_ = 0, turns_ = 0;     // of the running thread; of threads in waiting loops
     bool spinning_ = false;
 };

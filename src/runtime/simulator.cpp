@@ -88,7 +88,7 @@ Fault simulate(const Launch& launch) {
         run_together(grid, count);
         return grid.take_fault();
     }
-    if (!grid.order.empty()) {
+    if (!grid.order.empty() || launch.settings.watched) {
         run_blocks(grid, 0, count);
         return grid.take_fault();
     }

@@ -38,6 +38,7 @@ inline constexpr std::uint64_t kSharedAlign = 16;
 struct Settings {
     int warp_size = 32;
     std::uint64_t seed = 0;  // 0: in order, blocks in parallel; else: an order of its own
+    bool watched = false;    // the code tells of its accesses: find those that conflict
 };
 
 inline constexpr unsigned kMaxBlockThreads = 1024;
@@ -59,6 +60,9 @@ struct Fault {
     int line = 0;         // of the device text; 0: unknown
     int other_line = 0;   // … and the second "{}" for that of this one
     std::string help;
+    // Instead of `line` and `other_line`: the calls that lead there, the innermost first, then 0.
+    const int* lines = nullptr;
+    const int* other_lines = nullptr;
     // A failed check of the program: its site and values (failure.h); `message` says who.
     std::optional<std::int64_t> site{};
     std::vector<std::int64_t> values{};
@@ -82,4 +86,10 @@ void parpy_sim_pause(void* fiber, int line, unsigned long long seen);
 [[noreturn]] void parpy_sim_raise(void* fiber, int linear, int site, const long long* values,
                                   int count);
 void parpy_sim_sleep(void* fiber, unsigned nanoseconds);
+// Of watched code: in front of each access (`how`: sim::Touch), behind the declaration of local
+// arrays, at fences.
+void parpy_sim_touch(parpy::sim::Thread* thread, const void* address, unsigned long long bytes,
+                     int how, const int* lines);
+void parpy_sim_declare(parpy::sim::Thread* thread, const void* address, unsigned long long bytes);
+void parpy_sim_fence(parpy::sim::Thread* thread);
 }

@@ -335,13 +335,16 @@ struct KeepVectorLoops : llvm::PassInfoMixin<KeepVectorLoops> {
 };
 
 struct LowerSimulated : llvm::PassInfoMixin<LowerSimulated> {
-    static llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
-        sim::lower_simulated(module);
+    explicit LowerSimulated(bool w) : watched(w) {}
+    [[nodiscard]] llvm::PreservedAnalyses run(llvm::Module& module,
+                                              llvm::ModuleAnalysisManager&) const {
+        sim::lower_simulated(module, watched);
         return llvm::PreservedAnalyses::none();
     }
+    bool watched;
 };
 
-bool optimise(llvm::Module& module, llvm::TargetMachine& machine, bool simulated,
+bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const CppOptions& options,
               std::string& reason) {
     relax_zero_signs(module);
     llvm::PipelineTuningOptions tuning;
@@ -364,15 +367,16 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, bool simulated
         return true;
     });
     builder.crossRegisterProxies(loops, functions, components, modules);
-    builder.registerPipelineParsingCallback([](llvm::StringRef name,
-                                               llvm::ModulePassManager& passes,
-                                               llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
-        if (name != "lower-simulated") return false;
-        passes.addPass(LowerSimulated());
-        return true;
-    });
-    const std::string pipeline =
-        simulated ? std::string(kSimulatedPasses) + std::string(kPasses) : std::string(kPasses);
+    builder.registerPipelineParsingCallback(
+        [&](llvm::StringRef name, llvm::ModulePassManager& passes,
+            llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
+            if (name != "lower-simulated") return false;
+            passes.addPass(LowerSimulated(options.watched));
+            return true;
+        });
+    const std::string pipeline = options.simulated
+                                     ? std::string(kSimulatedPasses) + std::string(kPasses)
+                                     : std::string(kPasses);
     llvm::ModulePassManager passes;
     if (llvm::Error e = builder.parsePassPipeline(passes, pipeline)) {
         reason = llvm::toString(std::move(e));
@@ -405,7 +409,7 @@ bool compile(std::string_view source, std::string_view file_name, const CppOptio
     c.context.setDiagnosticHandler(std::make_unique<MessageHandler>(c));
     if (!run_front_end(source, file_name, options, state, c)) return false;
     c.module->setDataLayout(machine->createDataLayout());
-    if (!optimise(*c.module, *machine, options.simulated, reason)) return false;
+    if (!optimise(*c.module, *machine, options, reason)) return false;
     if (!generate(*machine, c, reason)) return false;
     c.message_stream.flush();
     return c.messages.empty();
@@ -418,6 +422,7 @@ std::string cpp_compiler_identity(const CppOptions& options) {
         clang::getClangFullVersion() + "\n" + std::string(kPasses) + "\nno-lsr nsz-minmax";
     std::string result = compiler;
     if (options.simulated) result += "\nsimulated 1";  // counts versions of lower_simulated
+    if (options.watched) result += "\nwatched";
     for (const std::string& argument : cc1_arguments(options))
         result += "\n" + argument;
     return result;

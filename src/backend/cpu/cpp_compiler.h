@@ -32,6 +32,7 @@ struct CppOptions {
     bool line_tables = false;  // for profilers and debuggers; costs 5 % of the compile time
     // The text is the simulator's (backend/sim): CUDA's rules, so signed overflow does not happen.
     bool simulated = false;
+    bool watched = false;  // of the simulator's text: it tells the simulator of its accesses
     // Directories. Where there is one, the system's C and C++ headers are searched as well.
     std::vector<std::string> includes;
     std::vector<std::string> extra_flags;  // in cc1's spelling: -DNAME=1, -fno-unroll-loops, …

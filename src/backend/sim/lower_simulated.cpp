@@ -3,7 +3,10 @@
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -12,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "runtime/access_watch.h"
 #include "runtime/simulator.h"
 
 namespace parpy::sim {
@@ -69,12 +73,144 @@ bool is_address(const Instruction& instruction) {
            intrinsic->getIntrinsicID() == llvm::Intrinsic::threadlocal_address;
 }
 
+// Tells the simulator of accesses to what other threads may see, and to local arrays.
+class Watching {
+public:
+    explicit Watching(llvm::Module& module) : module_(module) {
+        llvm::LLVMContext& context = module.getContext();
+        void_ = llvm::Type::getVoidTy(context);
+        pointer_ = llvm::PointerType::getUnqual(context);
+        int_ = llvm::Type::getInt32Ty(context);
+        long_ = llvm::Type::getInt64Ty(context);
+    }
+
+    void run(Function& function) {
+        llvm::SmallVector<Instruction*> all;
+        for (Instruction& instruction : llvm::instructions(function))
+            all.push_back(&instruction);
+        const llvm::SmallVector<CallInst*> enters = calls_of(function, "parpy_sim_enter");
+        // The thread that a row is at, or whoever called the function.
+        here_ = enters.empty() ? nullptr : enters.front()->getArgOperand(0);
+        in_row_ = here_ != nullptr;
+        if (!in_row_) {
+            llvm::IRBuilder<> builder(&*function.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+            here_ = builder.CreateCall(module_.getOrInsertFunction("parpy_sim_here", pointer_));
+        }
+        declare_arrays(
+            in_row_ ? enters.front()->getNextNode() : llvm::cast<Instruction>(here_)->getNextNode(),
+            all);
+        // In front of the thread's beginning stands only what sets it up.
+        const llvm::DominatorTree order(function);
+        for (Instruction* instruction : all) {
+            if (!in_row_ || order.dominates(enters.front(), instruction)) tell(*instruction);
+        }
+    }
+
+private:
+    void declare_arrays(Instruction* at, llvm::ArrayRef<Instruction*> all) {
+        llvm::IRBuilder<> builder(at);
+        for (Instruction* instruction : all) {
+            const auto* array = llvm::dyn_cast<llvm::AllocaInst>(instruction);
+            if (array == nullptr || !array->getAllocatedType()->isArrayTy()) continue;
+            const auto size = array->getAllocationSize(module_.getDataLayout());
+            if (!size || size->isScalable()) continue;
+            builder.CreateCall(
+                module_.getOrInsertFunction("parpy_sim_declare", void_, pointer_, pointer_, long_),
+                {here_, instruction, llvm::ConstantInt::get(long_, size->getFixedValue())});
+        }
+    }
+
+    void tell(Instruction& instruction) {
+        if (llvm::isa<llvm::FenceInst>(instruction)) {
+            llvm::IRBuilder<> builder(&instruction);
+            builder.CreateCall(module_.getOrInsertFunction("parpy_sim_fence", void_, pointer_),
+                               {here_});
+        } else if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
+            const bool ordinary = !load->isAtomic() && !load->isVolatile();
+            touch(instruction, load->getPointerOperand(), load->getType(),
+                  ordinary ? Touch::kRead : Touch::kAtomic);
+        } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+            const bool ordinary = !store->isAtomic() && !store->isVolatile();
+            touch(instruction, store->getPointerOperand(), store->getValueOperand()->getType(),
+                  ordinary ? Touch::kWrite : Touch::kAtomic);
+        } else if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+            touch(instruction, update->getPointerOperand(), update->getType(), Touch::kAtomic);
+        } else if (auto* swap = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+            touch(instruction, swap->getPointerOperand(), swap->getNewValOperand()->getType(),
+                  Touch::kAtomic);
+        } else if (auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(&instruction)) {
+            touch(instruction, copy->getRawSource(), copy->getLength(), Touch::kRead);
+            touch(instruction, copy->getRawDest(), copy->getLength(), Touch::kWrite);
+        } else if (auto* fill = llvm::dyn_cast<llvm::MemSetInst>(&instruction)) {
+            touch(instruction, fill->getRawDest(), fill->getLength(), Touch::kWrite);
+        }
+    }
+
+    void touch(Instruction& at, Value* address, llvm::Type* type, Touch how) {
+        const std::uint64_t bytes = module_.getDataLayout().getTypeStoreSize(type).getFixedValue();
+        touch(at, address, llvm::ConstantInt::get(long_, bytes), how);
+    }
+
+    void touch(Instruction& at, Value* address, Value* bytes, Touch how) {
+        if (!is_watched(address)) return;
+        llvm::IRBuilder<> builder(&at);
+        builder.CreateCall(
+            module_.getOrInsertFunction("parpy_sim_touch", void_, pointer_, pointer_, long_, int_,
+                                        pointer_),
+            {here_, address, builder.CreateZExtOrTrunc(bytes, long_),
+             llvm::ConstantInt::get(int_, static_cast<std::uint64_t>(how)), lines_of(at)});
+    }
+
+    // Arrays, that is: no variables, no constants, nothing of the simulator itself.
+    [[nodiscard]] bool is_watched(const Value* address) const {
+        const Value* object = llvm::getUnderlyingObject(address, 0);
+        if (object == here_) return false;
+        if (const auto* variable = llvm::dyn_cast<llvm::AllocaInst>(object))
+            return variable->getAllocatedType()->isArrayTy();
+        if (const auto* global = llvm::dyn_cast<GlobalVariable>(object))
+            return !global->isConstant();
+        if (const auto* call = llvm::dyn_cast<CallInst>(object)) {
+            const Function* called = callee(*call);
+            if (called != nullptr && called->getName() == "parpy_sim_here") return false;
+        }
+        return true;
+    }
+
+    // The lines of the calls that lead to an instruction, the innermost first, then 0.
+    llvm::Constant* lines_of(const Instruction& instruction) {
+        const llvm::DILocation* location = instruction.getDebugLoc().get();
+        llvm::Constant*& lines = lines_[location];
+        if (lines != nullptr) return lines;
+        llvm::SmallVector<std::uint32_t> numbers;
+        for (const llvm::DILocation* at = location; at != nullptr; at = at->getInlinedAt()) {
+            if (at->getLine() != 0) numbers.push_back(at->getLine());
+        }
+        numbers.push_back(0);
+        llvm::Constant* data = llvm::ConstantDataArray::get(module_.getContext(), numbers);
+        lines = new GlobalVariable(module_, data->getType(), true, GlobalVariable::PrivateLinkage,
+                                   data, "parpy_sim_lines");
+        return lines;
+    }
+
+    llvm::Module& module_;
+    llvm::Type *void_, *pointer_, *int_, *long_;
+    Value* here_ = nullptr;
+    bool in_row_ = false;
+    llvm::DenseMap<const llvm::DILocation*, llvm::Constant*> lines_;
+};
+
 class Lowering {
 public:
     explicit Lowering(llvm::Module& module) : module_(module) {}
 
-    void run() {
+    void run(bool watched) {
         address_directly();
+        if (watched) {
+            Watching watching(module_);
+            for (Function& function : module_) {
+                if (!function.isDeclaration()) watching.run(function);
+            }
+        }
         place_shared_memory();
         bool outside = false;  // a function that was not inlined asks for the thread
         int outside_needs = 0;
@@ -225,8 +361,8 @@ private:
 
 }  // namespace
 
-void lower_simulated(llvm::Module& module) {
-    Lowering(module).run();
+void lower_simulated(llvm::Module& module, bool watched) {
+    Lowering(module).run(watched);
 }
 
 }  // namespace parpy::sim

@@ -5,6 +5,8 @@
 //   thread_local variables    the block's shared memory: an offset from Thread::shared
 //   parpy_sim_pause()         removed after atomics whose result nobody looks at
 //   parpy_sim_kernel_*        what each kernel needs of the simulator is filled in
+//
+// Of watched code every access to arrays is told to the simulator first (parpy_sim_touch).
 #pragma once
 
 namespace llvm {
@@ -13,6 +15,6 @@ class Module;
 
 namespace parpy::sim {
 
-void lower_simulated(llvm::Module& module);
+void lower_simulated(llvm::Module& module, bool watched);
 
 }  // namespace parpy::sim

@@ -1,0 +1,79 @@
+// What the threads of one checked launch did to memory. It finds two threads that use the same
+// bytes, one of them to write, with nothing between that orders them, and reads of what nobody
+// wrote. One worker runs the launch, so nothing here is locked.
+//
+// What orders two accesses: a barrier of the block; an exchange of the warp; and a fence behind the
+// first, then an atomic operation of its block, then one of the other's block on the same address.
+// That is coarser than the memory model (a block learns what one of its threads learns), so what is
+// found is a fault, but not every fault is found.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+namespace parpy::sim {
+
+// Who does something, and how many barriers and exchanges came before.
+struct Actor {
+    std::uint32_t block = 0;
+    std::uint16_t thread = 0, warp = 0;
+    std::uint32_t barriers = 0, exchanges = 0;
+};
+
+enum class Touch : int { kRead, kWrite, kAtomic };
+
+class AccessWatch {
+public:
+    struct Finding {
+        bool unset = false;  // nobody wrote what is read; nothing below counts
+        Actor other;
+        bool other_wrote = false;
+        const int* other_lines = nullptr;
+    };
+
+    // From now on the bytes have no value (`set`: some value), and nobody has touched them.
+    void forget(std::uintptr_t address, std::size_t bytes, bool set);
+    // `lines`: of the device text, the innermost first, ending in 0.
+    [[nodiscard]] std::optional<Finding> touch(const Actor& actor, std::uintptr_t address,
+                                               std::size_t bytes, Touch how, const int* lines);
+    // As touch(), for memory that only its own thread can use.
+    [[nodiscard]] bool touch_own(std::uintptr_t address, std::size_t bytes, bool writes);
+    void fence(const Actor& actor) { fences_[actor.block] = now_; }
+
+private:
+    struct Entry {
+        std::uint64_t time = 0;  // 0: none
+        const int* lines = nullptr;
+        Actor actor;
+        std::uint8_t bytes = 0;  // a bit for each of the word
+        bool atomic = false;
+    };
+    struct Word {
+        Entry write, reads[2];
+        std::uint8_t unset = 0;
+    };
+    static constexpr std::uintptr_t kPageWords = 256;
+    using Page = std::array<Word, kPageWords>;
+    // By block: up to when what it did is known.
+    using Knowledge = std::unordered_map<std::uint32_t, std::uint64_t>;
+
+    Word& word(std::uintptr_t number);
+    [[nodiscard]] bool ordered(const Entry& entry, const Actor& actor);
+    void synchronize(const Actor& actor, std::uintptr_t address);
+    template <class Visit>
+    void for_each_word(std::uintptr_t address, std::size_t bytes, const Visit& visit);
+
+    std::uint64_t now_ = 0;
+    std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;
+    std::uintptr_t last_number_ = ~std::uintptr_t{0};
+    Page* last_page_ = nullptr;
+    Knowledge fences_;
+    std::unordered_map<std::uint32_t, Knowledge> known_;       // by block
+    std::unordered_map<std::uintptr_t, Knowledge> published_;  // by the address of an atomic
+};
+
+}  // namespace parpy::sim

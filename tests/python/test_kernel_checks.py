@@ -1,0 +1,233 @@
+"""What the simulator finds in kernels of ``cuda.jit(debug=True)``, and what it must not take for a fault."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parpy
+import test_kernels as kernels
+from parpy import cuda
+from parpy.cuda import cg
+
+
+@pytest.fixture(autouse=True)
+def simulator():
+    cuda.sim.enabled = True
+    yield
+    cuda.sim.enabled = False
+    cuda.sim.seed = 0
+
+
+def found(error, function, *arguments, grid=1, block=32):
+    with pytest.raises(error) as caught:
+        cuda.jit(debug=True)(function)[grid, block](*arguments)
+    return str(caught.value)
+
+
+@cuda.jit(debug=True)
+def careless(x, k, bins):
+    s = cuda.shared.array(16, np.int32)
+    i = cuda.grid(1)
+    assert x[0] > 0, "x begins with a positive number"
+    s[cuda.threadIdx.x] = i
+    cuda.syncthreads()
+    cuda.atomic.add(bins, k[i], s[0])
+
+
+def test_subscripts_and_assertions():
+    k, bins = np.arange(32) % 4, np.zeros(4, np.int32)
+    careless[2, 16](np.ones(1), k, bins)
+    assert bins.sum() == 16 * 16
+    k[21] = 4
+    with pytest.raises(
+        IndexError, match="subscript 4 is out of bounds for axis 0 of 'bins', whose size is 4"
+    ) as caught:
+        careless[2, 16](np.ones(1), k, bins)
+    assert "thread (5, 0, 0) of block (1, 0, 0) of kernel 'careless_kernel'" in str(caught.value)
+    assert "cuda.atomic.add(bins, k[i], s[0])" in str(caught.value)
+    with pytest.raises(IndexError, match="of 'k'"):
+        careless[3, 16](np.ones(1), np.zeros(40, int), bins)
+    with pytest.raises(AssertionError, match="x begins with a positive number"):
+        careless[1, 16](np.zeros(1), k, bins)
+
+
+@cuda.jit
+def divergent(x):
+    if cuda.threadIdx.x < 5:
+        cuda.syncthreads()
+    x[cuda.threadIdx.x] = cuda.syncthreads_count(True)
+
+
+def test_divergent_barriers_are_found_without_debug():
+    with pytest.raises(parpy.BackendError, match="wait for each other"):
+        divergent[1, 32](np.zeros(32))
+
+
+def skipped(x):
+    t = cuda.threadIdx.x
+    if t > 16:
+        return
+    x[t] = 1
+    cuda.syncthreads()
+    x[t] += x[16 - t]
+
+
+def test_skipped_barriers():
+    text = found(parpy.BackendError, skipped, np.ones(32))
+    assert "thread (17, 0, 0) of block (0, 0, 0) has left the kernel" in text
+    assert "thread (0, 0, 0) waits for it at test_kernel_checks.py:" in text
+
+
+# ---------------------------------------------------------------- races
+
+
+def no_barrier(x, y):
+    s = cuda.shared.array(32, np.float64)
+    t = cuda.threadIdx.x
+    s[t] = 0
+    cuda.syncthreads()
+    s[t] = x[t]
+    y[t] = s[31 - t]
+
+
+def one_cell(x):
+    x[0] += cuda.blockIdx.x
+
+
+def lock_without_fence(counter, lock):
+    while cuda.atomic.compare_and_swap(lock, 0, 1) != 0:
+        pass
+    counter[0] += 1
+    cuda.atomic.exch(lock, 0, 0)
+
+
+@cuda.jit(device=True)
+def opposite(s, t):
+    return s[31 - t]
+
+
+def in_a_function(x, y):
+    s = cuda.shared.array(32, np.float64)
+    t = cuda.threadIdx.x
+    s[t] = s[t] if t < 0 else x[t]
+    cuda.syncthreads()
+    y[t] = opposite(s, t)
+    s[t] = 0
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_races(seed):
+    cuda.sim.seed = seed
+    text = found(parpy.ParallelError, no_barrier, np.ones(32), np.ones(32))
+    assert "P543" in text and "an element of shared memory" in text and "cuda.syncthreads()" in text
+    assert "y[t] = s[31 - t]" in text and "s[t] = x[t]" in text
+    text = found(parpy.ParallelError, one_cell, np.zeros(4), grid=4, block=1)
+    assert "an element of an array" in text and "blocks run in any order" in text
+    counter, lock = np.zeros(1, np.int32), np.zeros(1, np.int32)
+    found(parpy.ParallelError, lock_without_fence, counter, lock, grid=20, block=1)
+    text = found(parpy.ParallelError, in_a_function, np.ones(32), np.ones(32))
+    assert "return s[31 - t]" in text and "(s[t] = 0)" in text
+
+
+# ---------------------------------------------------------------- memory without a value
+
+
+def unset_shared(x):
+    s = cuda.shared.array(32, np.float64)
+    t = cuda.threadIdx.x
+    if t > 3:
+        s[t] = x[t]
+    cuda.syncthreads()
+    x[t] = s[t]
+
+
+def unset_local(x):
+    own = cuda.local.array(4, np.float64)
+    t = cuda.threadIdx.x
+    for i in range(t % 4):
+        own[i] = x[t]
+    x[t] = own[t % 4]
+
+
+def test_reads_of_what_nobody_wrote():
+    text = found(UnboundLocalError, unset_shared, np.ones(32))
+    assert "P544" in text and "x[t] = s[t]" in text
+    assert "thread (0, 0, 0) of block (0, 0, 0) reads an element of shared memory" in text
+    text = found(UnboundLocalError, unset_local, np.ones(32))
+    assert "a local array" in text and "x[t] = own[t % 4]" in text
+
+
+# ---------------------------------------------------------------- what is in order
+
+
+def grid_barrier(x):
+    i = cuda.grid(1)
+    n = cuda.gridsize(1)
+    x[i] = i
+    cg.this_grid().sync()
+    v = x[n - 1 - i]
+    cg.this_grid().sync()
+    x[i] = v
+
+
+def warp_barrier(x, out):
+    s = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    w = t - cuda.laneid
+    s[t] = x[t]
+    cuda.syncwarp()
+    out[t] = s[w + 31 - cuda.laneid] + cuda.shfl_down_sync(0xFFFFFFFF, x[t], 1)
+
+
+def last_block(x, partial, ticket, out):
+    done = cuda.shared.array(1, np.int32)
+    b = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        partial[b] = x[b]
+        cuda.threadfence()
+        done[0] = cuda.atomic.add(ticket, 0, 1)
+    cuda.syncthreads()
+    if done[0] == cuda.gridDim.x - 1 and cuda.threadIdx.x == 0:
+        for i in range(cuda.gridDim.x):
+            out[0] += partial[i]
+
+
+def half_adds(out):
+    cuda.atomic.add(out, cuda.grid(1) % 4, np.float16(1))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_what_is_in_order(seed):
+    cuda.sim.seed = seed
+    x = np.zeros(32)
+    cuda.jit(debug=True)(grid_barrier)[4, 8](x)
+    np.testing.assert_array_equal(x, np.arange(32)[::-1])
+    cuda.jit(debug=True)(warp_barrier)[1, 64](np.ones(64), np.ones(64))
+    x, out = np.arange(8.0), np.zeros(1)
+    cuda.jit(debug=True)(last_block)[8, 32](x, np.zeros(8), np.zeros(1, np.int32), out)
+    assert out[0] == 28
+    sums = np.zeros(8, np.float16)
+    cuda.jit(debug=True)(half_adds)[4, 32](sums)
+    assert sums.tolist() == [32] * 4 + [0] * 4
+
+
+def calls():
+    square = np.ones((32, 32))
+    yield kernels.saxpy, (4, 32), (1.0, np.ones(100), np.ones(100))
+    yield kernels.matmul, ((2, 2), (16, 16)), (square, square.copy(), square.copy())
+    yield kernels.block_sum, (8, 128), (np.ones(1000), np.zeros(1))
+    yield kernels.sorted_five, (1, 64), (np.random.default_rng(0).random((50, 5), np.float32),)
+    yield kernels.functions, (1, 32), (np.ones(32), np.zeros(32, np.int32))
+    yield kernels.shifted, (1, 32), (np.ones(32),)
+    yield kernels.warp_sum, (2, 64), (np.ones(128), np.zeros(4))
+    yield kernels.histogram, (4, 128), (np.arange(5000) % 10, np.zeros(10, np.int32))
+    yield kernels.locked, (20, 1), (np.zeros(1, np.int32), np.zeros(1, np.int32))
+    yield kernels.mandel, ((5, 4), (8, 8)), (np.ones(40), np.ones(30), np.zeros((30, 40), np.uint8), 50)
+    yield kernels.all_atomics, (2, 32), (np.zeros(5, np.int16), np.zeros((2, 64), np.int16))
+
+
+@pytest.mark.parametrize("case", list(calls()), ids=lambda case: case[0].__name__)
+def test_kernels_without_faults(case):
+    kernel, launch, arguments = case
+    cuda.jit(debug=True)(kernel.py_func)[launch](*arguments)
