@@ -20,6 +20,7 @@
 #include "passes/inline_calls.h"
 #include "passes/instrument_bounds.h"
 #include "passes/instrument_races.h"
+#include "passes/interchange_loops.h"
 #include "passes/legalize_cpu.h"
 #include "passes/legalize_cuda_barriers.h"
 #include "passes/legalize_cuda_calls.h"
@@ -57,6 +58,9 @@ using enum ir::Profile;
 bool chooses(const Options& options) {
     return options.automatic;
 }
+bool interchanges(const Options& options) {
+    return options.interchanges();
+}
 bool chosen_by_hand(const Options& options) {
     return !options.automatic;
 }
@@ -91,6 +95,8 @@ const std::vector<Row>& table() {
           "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"check-bounds", check_bounds, kLoops,
           "as soon as subscripts have their final form: what is refused needs no mapping"}, On::kAll},
+        {{"interchange-loops", interchange_loops, kLoops,
+          "in front of choose-mapping, which maps the loops as they then stand", interchanges}, On::kAll},
         {{"choose-mapping", choose_mapping, kLoops,
           "automatic mode: in front of map-loops, which treats its choice like a user's", chooses}, On::kAll},
         {{"map-loops", map_loops, kMapped,

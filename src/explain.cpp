@@ -166,6 +166,14 @@ private:
     std::vector<For*> loops_;
 };
 
+std::vector<const Stmt*> loops_of(const Module& module) {
+    std::vector<const Stmt*> loops;
+    for_each_stmt(module.entry_function()->body, [&](const Stmt& stmt) {
+        if (stmt.kind == StmtKind::kFor) loops.push_back(&stmt);
+    });
+    return loops;
+}
+
 void list_kernels(const Module& module, Explanation& out) {
     for_each_stmt(module.entry_function()->body, [&](const Stmt& stmt) {
         const auto* launch = stmt.as<Launch>();
@@ -191,8 +199,11 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         return static_cast<std::size_t>(found - passes.begin());
     };
     PassContext normal{module, options, signature, diagnostics};
-    const std::size_t chosen = place("choose-mapping");
-    if (!run_passes(normal, passes.first(chosen))) return out;
+    const std::size_t ordered = place("interchange-loops"), chosen = place("choose-mapping");
+    if (!run_passes(normal, passes.first(ordered))) return out;
+    const std::vector<const Stmt*> as_written = loops_of(module);
+    if (!run_passes(normal, passes.subspan(ordered, chosen - ordered))) return out;
+    out.interchanged = loops_of(module) != as_written;
     Explainer explainer(module, options);
     explainer.facts(out);
     PassContext mapped{module, options, signature, out.diagnostics};

@@ -36,7 +36,8 @@ struct Explanation {
         double read = 0, written = 0;  // bytes of the smallest box that holds what is touched
     };
 
-    std::vector<Loop> loops;      // in the order of the text
+    std::vector<Loop> loops;      // in the order in which they are nested
+    bool interchanged = false;    // which is not that of the text
     std::vector<Kernel> kernels;  // CUDA
     std::vector<Array> arrays;
     double flops = 0;  // operations on floating-point numbers

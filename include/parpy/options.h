@@ -22,7 +22,8 @@ enum class Check : std::uint8_t { kNothing, kBounds, kRaces, kAll };
 struct Options {
     Backend backend = Backend::kCpu;
     Mapping mapping;
-    bool automatic = false;  // the compiler chooses the mapping; `mapping` is empty
+    bool automatic = false;    // the compiler chooses the mapping; `mapping` is empty
+    bool interchange = false;  // loops may change places; implied by automatic
     Legality legality = Legality::kCheck;
     Check check = Check::kNothing;
     bool assertions = false;  // implied by check
@@ -39,6 +40,7 @@ struct Options {
     std::string cuda_arch = "sm_90";  // of the device present; sm_90 where there is none
 
     [[nodiscard]] bool checks_assertions() const { return assertions || check != Check::kNothing; }
+    [[nodiscard]] bool interchanges() const { return interchange || automatic; }
     [[nodiscard]] bool checks_races() const {
         return check == Check::kRaces || check == Check::kAll;
     }

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _native
 from ._jit import _as_jit
-from ._options import CompileOptions, LoopPar
+from ._options import CompileBackend, CompileOptions, LoopPar
 
 # Nominal figures of the machine that estimates are for: bytes and operations on float64 per second.
 _ROOFLINES = {
@@ -42,12 +42,18 @@ class Explanation:
 
     @property
     def mapping(self) -> dict[str, LoopPar]:
-        """The mapping that is used. Given as ``opts=parpy.par(mapping)`` it is used again."""
+        """The mapping that is used. ``opts=parpy.par(mapping)`` uses it again, if ``interchange=`` is as it was."""
         return {
             loop["key"]: LoopPar()._set(loop["threads"], loop["reduce"], loop["tpb"])
             for loop in self.facts["loops"]
             if loop["threads"]
         }
+
+    @property
+    def opts(self) -> CompileOptions:
+        """The mapping as options, with the order of the loops."""
+        backend = CompileBackend[self.facts["backend"]]
+        return CompileOptions(parallelize=self.mapping, interchange=self.facts["interchanged"], backend=backend)
 
     @property
     def bytes(self) -> float:
@@ -91,7 +97,7 @@ class Explanation:
         lines = [
             f"memory: {_amount(read, 'B')} read, {_amount(written, 'B')} written; "
             f"{_amount(self.facts['flops'], 'flop')}; at least {_duration(self.seconds)} on {machine}",
-            f"mapping: {self.mapping!r}",
+            f"mapping: {self.mapping!r}" + (", interchange=True" if self.facts["interchanged"] else ""),
         ]
         for kernel in self.facts["kernels"]:
             grid = " × ".join("?" if n == 0 else str(n) for n in kernel["grid"] if n != 1) or "1"

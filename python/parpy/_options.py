@@ -288,6 +288,7 @@ _Field = tuple[object, Callable[[str, object], Any]]
 _FIELDS: Final[dict[str, _Field]] = {
     "parallelize": ({}, _as_mapping),
     "automatic": (False, _as_bool),
+    "interchange": (False, _as_bool),
     "verbose_backend_resolution": (False, _as_bool),
     "debug_print": (False, _as_bool),
     "write_output": (False, _as_bool),
@@ -322,6 +323,7 @@ class CompileOptions(_native.OptionsBase):
 
     parallelize: Mapping[str, LoopPar]
     automatic: bool
+    interchange: bool
     verbose_backend_resolution: bool
     debug_print: bool
     write_output: bool
@@ -401,9 +403,12 @@ def _no_field(name: str) -> str:
     return f"CompileOptions has no option '{name}'" + (f"; did you mean '{close[0]}'?" if close else "")
 
 
-def par(p: Mapping[str, LoopPar]) -> CompileOptions:
-    """The default options with the loops of ``p`` mapped as it says: from label to LoopPar."""
-    return CompileOptions(parallelize=p)
+def par(p: Mapping[str, LoopPar], **fields: Any) -> CompileOptions:
+    """The default options with the loops of ``p`` mapped as it says: from label to LoopPar.
+
+    ``fields`` are further fields of CompileOptions, such as ``backend``.
+    """
+    return CompileOptions(parallelize=p, **fields)
 
 
 def seq() -> CompileOptions:

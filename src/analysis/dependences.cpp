@@ -51,10 +51,11 @@ struct Dependences::State {
 
     // ------------------------------------------------------------ pairs
 
-    // In some dimension no two iterations of `loop` have the same subscript: both are
-    // c * counter + d + what the iterations share.
-    bool separated(const Access& a, const Access& b, int loop) const {
-        const LoopInstance& instance = accesses.loops()[index(loop)];
+    // In some dimension no two iterations of `of` have the same subscript, whatever iterations of
+    // `loop`, which is the same or around it, they belong to: both are c * counter + d + what all
+    // of these share.
+    bool separated(const Access& a, const Access& b, int loop, int of) const {
+        const LoopInstance& instance = accesses.loops()[index(of)];
         for (std::size_t axis = 0; axis < a.indices.size(); ++axis) {
             const auto rest = sum(a.indices[axis], b.indices[axis], -1);
             if (!rest || !rest->is_constant()) continue;
@@ -317,7 +318,7 @@ LoopFacts Dependences::of(For& loop, bool distances) {
         depth = state_->accesses.loops()[index(number)].depth;
         state_->for_each_pair(number, [&](const Access& a, const Access& b, Memory memory) {
             const bool elements = memory == Memory::kSameElements && !a.anywhere && !b.anywhere;
-            if (elements && state_->separated(a, b, number)) return;
+            if (elements && state_->separated(a, b, number, number)) return;
             state_->test(a, b, number, memory, distances, facts);
             if (&a != &b) state_->test(b, a, number, memory, distances, facts);
         });
@@ -356,6 +357,38 @@ bool Dependences::wavefront(For& outer, For& inner) {
         legal = system.solve(state_->sets) == Outcome::kNever;
     };
     state_->for_each_pair(out, [&](const Access& a, const Access& b, Memory memory) {
+        test(a, b, memory);
+        if (&a != &b) test(b, a, memory);
+    });
+    return legal;
+}
+
+bool Dependences::interchangeable(For& outer, For& inner) {
+    const Accesses& accesses = state_->accesses;
+    const int out = accesses.loop_of(&outer), in = accesses.loop_of(&inner);
+    if (out < 0 || in < 0 || accesses.loops()[index(in)].parent != out) return false;
+    for (For* loop : {&outer, &inner}) {
+        LoopFacts scalars;
+        state_->judge_scalars(*loop, scalars);
+        if (!scalars.carried_scalars.empty() || !scalars.last_values.empty()) return false;
+    }
+    const Affine i = Affine::symbol(accesses.loops()[index(out)].counter);
+    const Affine j = Affine::symbol(accesses.loops()[index(in)].counter);
+    bool legal = true;
+    const auto test = [&](const Access& a, const Access& b, Memory memory) {
+        if (!legal) return;
+        ConstraintSystem system(accesses, out);
+        system.happens(a, 0);
+        system.happens(b, 1);
+        system.ordered();
+        state_->same_place(system, a, b, memory);
+        system.require({{&j, 0}, {&j, 1, -1}}, -1, false);
+        legal = !state_->sets.exhausted() && system.solve(state_->sets) == Outcome::kNever;
+    };
+    state_->for_each_pair(out, [&](const Access& a, const Access& b, Memory memory) {
+        const bool elements = memory == Memory::kSameElements && !a.anywhere && !b.anywhere;
+        if (elements && (state_->separated(a, b, out, out) || state_->separated(a, b, out, in)))
+            return;
         test(a, b, memory);
         if (&a != &b) test(b, a, memory);
     });

@@ -81,6 +81,10 @@ public:
     // diagonals may run one after the other, each in parallel.
     [[nodiscard]] bool wavefront(ir::For& outer, ir::For& inner);
 
+    // True if `outer`, which contains nothing but `inner`, and `inner` may change places: no
+    // iterations (i, j) and (i', j') with i < i' and j > j' conflict.
+    [[nodiscard]] bool interchangeable(ir::For& outer, ir::For& inner);
+
     // A subscript that surely leaves its array: the iteration and the elements' subscripts, as
     // counted from the start. `conditions`, if given, receives what general calls must satisfy.
     struct Violation {

@@ -38,6 +38,10 @@ public:
     // The updates that are to be atomic for the loop to be legal; empty for others.
     [[nodiscard]] std::vector<Update> scattered(ir::For& loop);
     [[nodiscard]] bool reduces(ir::For& loop);
+    // Dependences::interchangeable().
+    [[nodiscard]] bool interchangeable(ir::For& outer, ir::For& inner) {
+        return dependences_.interchangeable(outer, inner);
+    }
     [[nodiscard]] const Accesses& accesses() const { return dependences_.accesses(); }
     [[nodiscard]] Traffic traffic() const { return Traffic(accesses()); }
 
