@@ -48,6 +48,19 @@ const std::array<std::uint8_t, 24> kScalarOfTypeNumber = [] {
     return table;
 }();
 
+void Intake::make_results(std::size_t count, ArgumentView* views) {
+    static constexpr std::int64_t kExtent = 1;
+    static constexpr std::int64_t kStride = sizeof(Result);
+    results.assign(count, {});
+    for (Result& result : results) {
+        views->header = ArgumentView::array_header(Scalar::kC128, 1) | ArgumentView::kWeak;
+        views->data = &result;
+        views->extents = &kExtent;
+        views->strides = &kStride;
+        ++views;
+    }
+}
+
 namespace {
 
 std::string type_name(PyObject* object) {

@@ -62,6 +62,14 @@ public:
     [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> torn_apart(
         Arguments arguments, std::uint64_t written) const;
 
+    // What the program stores its results to, if it has any.
+    struct alignas(16) Result {
+        std::uint64_t bits[2];
+    };
+    std::vector<Result> results;
+    // Makes `count` of them, with a view each: one element, of whatever type is stored.
+    void make_results(std::size_t count, ArgumentView* views);
+
     // Of the first device array that names one: the stream its library is working on.
     std::optional<std::uint64_t> stream;
     // Some argument is a CuPy array: CuPy's current stream applies.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "bind_jit.h"
+#include "interface_text.h"
 #include "parpy/compile.h"
 #include "pass.h"
 #include "raise.h"
@@ -46,6 +47,14 @@ const ConvertedOptions& options_of(nb::handle options, const Call& call) {
 
 namespace {
 
+// What the arguments of the surface are called in the interface of its text.
+std::vector<std::string> shown_arguments(const Surface& surface) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < surface.argument_count(); ++i)
+        names.push_back(surface.shown(i));
+    return names;
+}
+
 // The text of the program for exactly these arguments: nothing generalised, nothing cached.
 std::string source_text(nb::handle function, nb::tuple arguments, nb::handle options) {
     JitFunction* self = jit_function(function);
@@ -55,17 +64,22 @@ std::string source_text(nb::handle function, nb::tuple arguments, nb::handle opt
     const Options chosen = with_threads(*converted.record, converted.threads);
     Diagnostics diagnostics;
     Program program;
+    Signature signature;
     {
         const nb::gil_scoped_release released;
         const BehindForkGate gate;
-        const Signature signature = call.surface->signature(call.views);
-        program = compile(*call.surface->module, signature, chosen, diagnostics);
+        signature = call.surface->signature(call.views);
+        program = call.surface->compiled(signature, chosen, diagnostics);
     }
     if (diagnostics.has_errors()) {
         set_python_error(diagnostics, call.surface->module->sources);
         nb::raise_python_error();
     }
-    return program.text;
+    const auto parameters = nb::cast<std::vector<std::string>>(nb::handle(self->parameters));
+    return interface_text(program, signature, parameters, shown_arguments(*call.surface),
+                          call.surface->returns_tuple, call.surface->module->sources,
+                          chosen.backend) +
+           program.text;
 }
 
 // (specialisations, compilations, names of what is passed at run time).

@@ -70,7 +70,8 @@ void interpret(nb::handle function, nb::tuple arguments, nb::handle options,
     Diagnostics diagnostics;
     const Options chosen = with_threads(*converted->record, converted->threads);
     PassContext context{module, chosen, signature, diagnostics};
-    if (run_passes(context, passes)) {
+    call.surface->check(signature, diagnostics);
+    if (!diagnostics.has_errors() && run_passes(context, passes)) {
         std::vector<ir::EvalArgument> values;
         for (const ir::Var* param : module.entry_function()->params) {
             values.push_back(argument_for(*param, call.views));

@@ -45,7 +45,9 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
         const BehindForkGate gate;
         const Signature signature =
             make_signature(call.views, {}, overlapping(call.views, call.surface->written));
-        found = explain(*call.surface->module, signature, chosen, diagnostics);
+        call.surface->check(signature, diagnostics);
+        if (!diagnostics.has_errors())
+            found = explain(*call.surface->module, signature, chosen, diagnostics);
     }
     const std::vector<Source>& sources = call.surface->module->sources;
     if (diagnostics.has_errors()) {

@@ -200,6 +200,8 @@ bool read_arguments(const Surface& surface, PyObject* const* args, ArgumentView*
             return false;
         }
     }
+    if (surface.results != 0)
+        intake.make_results(surface.results, views + leaves + surface.captures.size());
     return true;
 }
 
@@ -210,10 +212,25 @@ bool any_on_device(Arguments arguments) {
     return false;
 }
 
+// A function of which Python runs a part.
+PyObject* run_driver(const Surface& surface, JitFunction* self, PyObject* const* args,
+                     const CallOptions& call) {
+    const Owned driver(Py_NewRef(surface.driver));
+    const Py_ssize_t count = PyTuple_GET_SIZE(self->parameters);
+    const Owned values(PyTuple_New(count));
+    if (!values) return nullptr;
+    for (Py_ssize_t i = 0; i < count; ++i)
+        PyTuple_SET_ITEM(values.get(), i, Py_NewRef(args[i]));
+    return PyObject_CallFunction(driver.get(), "OOO", values.get(),
+                                 call.options != nullptr ? call.options : Py_None,
+                                 call.debug ? Py_True : Py_False);
+}
+
 PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptions& call) {
     const Active active(self);
     Surface* surface = current_surface(self);
     if (surface == nullptr) return nullptr;
+    if (surface->driver != nullptr) return run_driver(*surface, self, args, call);
 
     const std::size_t count = surface->argument_count();
     Buffer<ArgumentView, kInlineArguments> views(count);
@@ -260,6 +277,10 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
             return found->writes(static_cast<std::size_t>(view - views.data()));
         })) {
         return nullptr;
+    }
+    if (surface->results != 0) {
+        return results_of(found->executable().program, count - surface->results,
+                          surface->returns_tuple, intake);
     }
     Py_RETURN_NONE;
 }
@@ -471,6 +492,12 @@ bool read_call(JitFunction* self, PyObject* positional, Call& call) {
     if (call.bound == nullptr) return false;
     call.surface = current_surface(self);
     if (call.surface == nullptr) return false;
+    if (call.surface->driver != nullptr) {
+        PyErr_SetString(PyExc_TypeError,
+                        "Python runs a part of this function; ask for one that is compiled as a "
+                        "whole");
+        return false;
+    }
     call.views.resize(call.surface->argument_count());
     return read_arguments(*call.surface, reinterpret_cast<PyTupleObject*>(call.bound)->ob_item,
                           call.views.data(), call.intake);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "annotations.h"
 #include "array_intake.h"
 #include "guards.h"
 #include "ir/ir.h"
@@ -70,22 +71,35 @@ public:
     Surface& operator=(const Surface&) = delete;
 
     int traverse(visitproc visit, void* arg) const;  // for the garbage collector
-    [[nodiscard]] std::size_t argument_count() const { return leaves.size() + captures.size(); }
+    // Those that the program stores its results to included, which come last.
+    [[nodiscard]] std::size_t argument_count() const {
+        return leaves.size() + captures.size() + results;
+    }
     [[nodiscard]] Specializations& under(const OptionsRecord* record,
                                          const std::vector<std::int64_t>& threads);
     // What a call with these arguments is compiled for when it is the first.
     [[nodiscard]] Signature signature(Arguments arguments) const;
     // "argument 'x'", "argument d['k']" or "global 'x'", and where it is declared.
     [[nodiscard]] std::string describe(std::size_t argument) const;
+    // The same as the interface of generated text has it: x, d['k'] or global x.
+    [[nodiscard]] std::string shown(std::size_t argument) const;
     [[nodiscard]] Span place(std::size_t argument) const;
+    // compile(), for arguments that are what the annotations say.
+    [[nodiscard]] Program compiled(const Signature& signature, const Options& options,
+                                   Diagnostics& diagnostics, const Trace& trace = {}) const;
+    void check(const Signature& signature, Diagnostics& diagnostics) const;  // against them
 
     const ir::Module* module = nullptr;
     std::vector<Leaf> leaves;
+    Annotations annotations;
     bool plain = true;          // leaf i is parameter i
     bool deep = false;          // ir::nests_deeply()
     std::uint64_t written = 0;  // a bit per argument that the function may store to
     bool general = false;       // compiled for any values and sizes of its parameters
     std::vector<Place> captures;
+    std::size_t results = 0;
+    bool returns_tuple = false;
+    PyObject* driver = nullptr;  // owned; runs calls instead of a program of its own
     Guards guards;
     std::atomic<PerOptions*> per_options{nullptr};
 
@@ -117,6 +131,11 @@ struct JitFunction {
     };
     State* state;
 };
+
+// The values that a program returned: its arguments from `first` on, which lie in intake's memory
+// and have the types that the slots say. A new reference, or null with an exception set.
+PyObject* results_of(const Program& program, std::size_t first, bool as_tuple,
+                     const Intake& intake);
 
 // Counts a call among those in flight: as long as it lives, no surface of the function is freed.
 class Active {

@@ -3,6 +3,9 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 #include <functional>
 #include <utility>
 
@@ -64,6 +67,18 @@ std::uint64_t stored_parameters(const ir::Function& entry) {
 
 Surface::Surface(PyObject* parsed, PyObject* parameters) {
     const nb::handle source(parsed);
+    const nb::object missing = nb::module_::import_("parpy._names").attr("MISSING");
+    for (nb::handle item : source.attr("guards")) {
+        nb::object value = item.attr("value");
+        guards.add(place_of(item), value.is(missing) ? nullptr : value.release().ptr());
+    }
+    parsed_ = Py_NewRef(parsed);
+    if (nb::hasattr(source, "driver")) {
+        driver = nb::object(source.attr("driver")).release().ptr();
+        return;
+    }
+    results = nb::cast<std::size_t>(source.attr("results"));
+    returns_tuple = nb::cast<bool>(source.attr("returns_tuple"));
     module = nb::cast<const ir::Module*>(source.attr("module"));
     deep = ir::nests_deeply(*module);
     where_it_fits(deep, [&] { written = stored_parameters(*module->entry_function()); });
@@ -77,14 +92,9 @@ Surface::Surface(PyObject* parsed, PyObject* parameters) {
         plain = plain && leaf.key == nullptr && leaf.parameter == leaves.size();
         leaves.push_back(leaf);
     }
+    annotations.read(nb::object(source.attr("annotations")).ptr());
     for (nb::handle capture : source.attr("captures"))
         captures.push_back(place_of(capture));
-    const nb::object missing = nb::module_::import_("parpy._names").attr("MISSING");
-    for (nb::handle item : source.attr("guards")) {
-        nb::object value = item.attr("value");
-        guards.add(place_of(item), value.is(missing) ? nullptr : value.release().ptr());
-    }
-    parsed_ = Py_NewRef(parsed);
 }
 
 Surface::~Surface() {
@@ -95,11 +105,13 @@ Surface::~Surface() {
         Py_XDECREF(leaf.key);
     for (Place& capture : captures)
         capture.release();
+    Py_XDECREF(driver);
     Py_XDECREF(parsed_);
 }
 
 int Surface::traverse(visitproc visit, void* arg) const {
     Py_VISIT(parsed_);
+    Py_VISIT(driver);
     for (const Place& capture : captures)
         Py_VISIT(capture.container);
     return guards.traverse(visit, arg);
@@ -158,15 +170,40 @@ Span Surface::place(std::size_t argument) const {
     return argument < params.size() ? params[argument]->span : Span{};
 }
 
-std::string Surface::describe(std::size_t argument) const {
+std::string Surface::shown(std::size_t argument) const {
     const auto& params = module->entry_function()->params;
     const std::string name = argument < params.size() ? params[argument]->name : "?";
-    if (argument < leaves.size() && leaves[argument].key != nullptr) {
-        const nb::object param = nb::handle(parsed_).attr("params")[argument];
-        return "argument " + nb::cast<std::string>(param.attr("name")) + "['" +
-               nb::cast<std::string>(nb::handle(leaves[argument].key)) + "']";
+    if (argument >= leaves.size() + captures.size()) {
+        return "result " + std::to_string(argument - leaves.size() - captures.size());
     }
-    return (argument < leaves.size() ? "argument '" : "global '") + name + "'";
+    if (argument >= leaves.size()) return "global " + name;
+    if (leaves[argument].key == nullptr) return name;
+    const nb::object param = nb::handle(parsed_).attr("params")[argument];
+    return nb::cast<std::string>(param.attr("name")) + "['" +
+           nb::cast<std::string>(nb::handle(leaves[argument].key)) + "']";
+}
+
+std::string Surface::describe(std::size_t argument) const {
+    const std::string name = shown(argument);
+    if (name.starts_with("result ")) return name;
+    if (name.starts_with("global ")) return "global '" + name.substr(7) + "'";
+    return "argument " + (name.ends_with(']') ? name : "'" + name + "'");
+}
+
+void Surface::check(const Signature& signature, Diagnostics& diagnostics) const {
+    annotations.check(signature,
+                      {[this](std::size_t argument) { return describe(argument); },
+                       [this](std::size_t argument) { return place(argument); }},
+                      diagnostics);
+}
+
+Program Surface::compiled(const Signature& signature, const Options& options,
+                          Diagnostics& diagnostics, const Trace& trace) const {
+    check(signature, diagnostics);
+    if (diagnostics.has_errors()) return {};
+    Program program = compile(*module, signature, options, diagnostics, trace);
+    annotations.require(signature, program);
+    return program;
 }
 
 Surface* current_surface(JitFunction* self) {
@@ -197,6 +234,73 @@ Surface* current_surface(JitFunction* self) {
         set_python_error();
         return nullptr;
     }
+}
+
+// ---------------------------------------------------------------- results
+
+namespace {
+
+// A number as Python has it where Python has such a type, else as NumPy does.
+PyObject* python_number(ir::Scalar scalar, const void* data) {
+    const auto read = [&](auto value) {
+        std::memcpy(&value, data, sizeof value);
+        return value;
+    };
+    switch (scalar) {
+        case ir::Scalar::kBool:
+            return PyBool_FromLong(read(std::uint8_t{}));
+        case ir::Scalar::kI64:
+            return PyLong_FromLongLong(read(std::int64_t{}));
+        case ir::Scalar::kF64:
+            return PyFloat_FromDouble(read(double{}));
+        case ir::Scalar::kC128: {
+            const auto parts = read(std::array<double, 2>{});
+            return PyComplex_FromDoubles(parts[0], parts[1]);
+        }
+        case ir::Scalar::kBF16: {
+            const std::uint32_t bits = std::uint32_t{read(std::uint16_t{})} << 16;
+            return PyFloat_FromDouble(static_cast<double>(std::bit_cast<float>(bits)));
+        }
+        default:
+            break;
+    }
+    for (int number = 0; number < static_cast<int>(kScalarOfTypeNumber.size()); ++number) {
+        if (kScalarOfTypeNumber[static_cast<std::size_t>(number)] !=
+            static_cast<std::uint8_t>(scalar)) {
+            continue;
+        }
+        PyArray_Descr* descr = PyArray_DescrFromType(number);
+        PyObject* made = PyArray_Scalar(const_cast<void*>(data), descr, nullptr);
+        Py_DECREF(descr);
+        return made;
+    }
+    PyErr_SetString(PyExc_SystemError, "a result without a NumPy type");
+    return nullptr;
+}
+
+}  // namespace
+
+PyObject* results_of(const Program& program, std::size_t first, bool as_tuple,
+                     const Intake& intake) {
+    PyObject* tuple =
+        as_tuple ? PyTuple_New(static_cast<Py_ssize_t>(intake.results.size())) : nullptr;
+    if (as_tuple && tuple == nullptr) return nullptr;
+    PyObject* single = nullptr;
+    for (const Slot& slot : program.slots) {
+        if (slot.argument < first || slot.kind != Slot::Kind::kPointer) continue;
+        const std::size_t index = slot.argument - first;
+        PyObject* value = python_number(slot.scalar, &intake.results[index]);
+        if (value == nullptr) {
+            Py_XDECREF(tuple);
+            return nullptr;
+        }
+        if (tuple == nullptr) {
+            single = value;
+        } else {
+            PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(index), value);
+        }
+    }
+    return tuple != nullptr ? tuple : single;
 }
 
 // ---------------------------------------------------------------- errors
@@ -250,7 +354,7 @@ bool back_end_exists(const Surface& surface, const Options& options,
 std::shared_ptr<Executable> build(const Surface& surface, const Options& options,
                                   const Signature& signature, Specializations::Failure& failure) {
     if (!back_end_exists(surface, options, failure)) return nullptr;
-    const Program program = compile(*surface.module, signature, options, failure.diagnostics);
+    const Program program = surface.compiled(signature, options, failure.diagnostics);
     if (failure.diagnostics.has_errors()) return nullptr;
     std::shared_ptr<Executable> executable;
     where_it_fits(surface.deep, [&] { executable = load(program, options, failure.error); });
@@ -327,7 +431,7 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
                 return build(surface, options, signature, f);
             },
             [&](const Signature& signature, Specializations::Failure& f) {
-                (void)compile(*surface.module, signature, specializations.options, f.diagnostics);
+                (void)surface.compiled(signature, specializations.options, f.diagnostics);
                 return !f.diagnostics.has_errors();
             },
             failure);
@@ -360,7 +464,7 @@ bool print_stages(const Surface& surface, const Options& options, Arguments argu
             if (!ir.ends_with('\n')) text += '\n';
         };
         // Errors are reported by the compilation that follows, or were by the one that went before.
-        (void)compile(*surface.module, surface.signature(arguments), traced, diagnostics, trace);
+        (void)surface.compiled(surface.signature(arguments), traced, diagnostics, trace);
     }
     try {
         nb::module_::import_("builtins")

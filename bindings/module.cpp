@@ -16,6 +16,7 @@ void bind_device(nb::module_& m);
 void bind_eval(nb::module_& m);
 void bind_analysis(nb::module_& m);
 void bind_explain(nb::module_& m);
+void bind_text(nb::module_& m);
 }  // namespace parpy
 
 NB_MODULE(_native, m) {
@@ -34,4 +35,5 @@ NB_MODULE(_native, m) {
     parpy::bind_eval(m);
     parpy::bind_analysis(m);
     parpy::bind_explain(m);
+    parpy::bind_text(m);
 }

@@ -4,7 +4,9 @@ Decorate a function with ``parpy.jit``, name its loops with ``parpy.label``, and
 ``f(x, y, opts=parpy.par({'i': parpy.threads(1024)}))``.
 """
 
-from . import backend, builtin, cuda, math
+from . import backend, builtin, cuda, math, types
+from ._callback import callback
+from ._compile_string import compile_string
 from ._errors import BackendError, CompileError, InternalError, ParallelError
 from ._explain import explain
 from ._jit import clear_cache, jit, print_compiled, sync
@@ -38,7 +40,9 @@ __all__ = [
     "auto",
     "backend",
     "builtin",
+    "callback",
     "clear_cache",
+    "compile_string",
     "cuda",
     "explain",
     "gpu",
@@ -57,4 +61,5 @@ __all__ = [
     "sum",
     "sync",
     "threads",
+    "types",
 ]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _native
+from ._annotations import Declared as Annotation
+from ._annotations import converted_to, declared
 from ._deep_stack import on_deep_stack, with_deep_stack
 from ._errors import raise_for
 from ._frontend_kernels import GEOMETRY
@@ -55,6 +57,9 @@ class Surface:
     captures: tuple[Capture, ...]
     guards: tuple[Guard, ...]
     sources: tuple[_native.Source, ...]
+    annotations: tuple[Annotation | None, ...]  # of the params
+    results: int = 0  # how many arrays of one element follow the captures, for what the function returns
+    returns_tuple: bool = False
     general: bool = False  # compiled once for all values and sizes of its parameters
 
 
@@ -85,8 +90,9 @@ class FunctionFrontend(Statements):
                 self.assigned.add(argument.arg)
         self.parameters = declared
         try:
-            body = self.body(node.body)
+            body = self.converted_parameters() + self.body(node.body)
             self.module.set_body(self.function, self.as_kernel(body) if self.entry and self.program.kernel else body)
+            self.check_returns()
         except RecursionError:
             if not on_deep_stack():
                 raise
@@ -96,6 +102,18 @@ class FunctionFrontend(Statements):
                 f"the statements of '{node.name}' are nested too deeply",
                 "split them, with variables for parts of an expression",
             )
+
+    def converted_parameters(self) -> list[_native.Stmt]:
+        """Numbers whose annotation says another type than a Python number has get that type."""
+        statements = []
+        for name, argument in self.parameters.items():
+            scalar = converted_to(self.annotations.get(name))
+            if scalar is not None:
+                span = self.span(argument)
+                var = self.variable(name, argument)
+                value = self.module.convert(self.module.read(var, span), scalar, span)
+                statements.append(self.module.assign(var, value, None, span))
+        return statements
 
     def finish(self) -> list[Param]:
         """Adds the parameters, which the body decided about: dict entries, then captures."""
@@ -114,7 +132,23 @@ class FunctionFrontend(Statements):
                 params.append(Param(name, key))
         for _, var in self.captures.values():
             self.module.add_param(self.function, var)
+        for var in self.results or ():
+            self.module.add_param(self.function, var)
         return params
+
+    def check_returns(self) -> None:
+        """An entry with results has them on every path."""
+        if self.results is None:
+            return
+        body = self.node.body
+        if not self.bare_returns and _ends(body):
+            return
+        self.error(
+            "P211",
+            self.bare_returns[0] if self.bare_returns else body[-1],
+            f"'{self.node.name}' returns a value on some paths and none on others",
+            "end every path with 'return' and a value",
+        )
 
 
 def parse(
@@ -164,6 +198,11 @@ def _parse(function: object, program: Program, frontend: type[FunctionFrontend])
         guards=tuple(program.guards.values()),
         sources=tuple(program.module.sources),
         general=program.kernel,
+        results=len(entry.results or ()),
+        returns_tuple=entry.returns_tuple,
+        annotations=tuple(
+            declared(entry.annotations.get(param.name)) if param.key is None else None for param in params
+        ),
     )
 
 
@@ -178,6 +217,19 @@ def _pass_captures_on(functions: list[FunctionScope]) -> None:
                     if key not in scope.captures:
                         scope.pass_on(key, capture, span)
                         changed = True
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Whether every path through the statements returns."""
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return bool(last.orelse) and _ends(last.body) and _ends(last.orelse)
+    if isinstance(last, ast.With):
+        return _ends(last.body)
+    if isinstance(last, ast.While):
+        always = isinstance(last.test, ast.Constant) and bool(last.test.value)
+        return always and not any(isinstance(part, ast.Break) for part in ast.walk(last))
+    return isinstance(last, ast.Return)
 
 
 def _signature(function: Any) -> tuple[Declared, ...]:

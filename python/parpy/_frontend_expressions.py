@@ -18,6 +18,7 @@ from ._device import DeviceFunction, ForeignFunction, Register
 from ._frontend_arrays import Arrays, first_name, string_key
 from ._frontend_scope import describe
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
+from .types import Symbol
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -132,12 +133,32 @@ class Expressions(Arrays):
         value = binding.value
         if isinstance(value, Register):
             return self.register(value, node)
+        if isinstance(value, Symbol):
+            self.rely_on(binding)
+            return self._symbol(value, shown, node)
         if is_scalar(value) and self.is_constant(binding, node):
             return self.constant(value.value if isinstance(value, Enum) else value, node)
         if (is_scalar(value) or is_array(value)) and binding.container is not NO_PLACE:
             return self.module.read(self.captured(binding, shown, node), self.span(node))
         self.not_a_value(value, shown, node)
         return self.poison(node)
+
+    def _symbol(self, symbol: Symbol, shown: str, node: ast.expr) -> _native.Expr:
+        """The extent that a symbol of the parameters' annotations stands for."""
+        place = self.symbols.get(symbol)
+        if place is None:
+            self.error(
+                "P103",
+                node,
+                f"the symbol '{shown}' stands in no annotation of '{self.source.function.__name__}'",
+                f"annotate a parameter: x: parpy.types.buffer(parpy.types.F32, [{shown}])",
+            )
+            return self.poison(node)
+        name, dimension = place
+        var = self.variable(name, node)
+        if dimension is None:
+            return self.module.read(var, self.span(node))
+        return self.module.extent(var, dimension, self.span(node))
 
     def is_constant(self, binding: Binding, node: ast.expr) -> bool:
         """Whether a number is what it is for good: of a library, an enum or a named tuple."""

@@ -14,6 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from . import _native
+from ._annotations import annotations_of, symbol_places
 from ._device import ForeignFunction
 from ._names import MISSING, Binding, Capture, Guard, Scope, attribute, is_array, is_scalar
 from ._source import FunctionSource
@@ -78,7 +79,13 @@ class FunctionScope:
         self.captures: dict[tuple[int, str], tuple[Capture, _native.Var]] = {}
         self.dict_params: dict[str, DictParam] = {}
         self.parameters: dict[str, ast.arg] = {}
+        self.annotations = annotations_of(source.function)
+        self.symbols = symbol_places(self.annotations)
         self.plain_uses: dict[str, ast.expr] = {}
+        # Of the entry: what its results are stored to; None as long as it returns nothing.
+        self.results: list[_native.Var] | None = None
+        self.returns_tuple = False
+        self.bare_returns: list[ast.Return] = []
         # Calls of helpers, for the captured values that they get as extra arguments.
         self.calls: list[tuple[_native.Expr, FunctionScope, Span]] = []
         # Variables that some path to the current statement assigns; the loops around it.

@@ -40,6 +40,8 @@ Label = tuple[str, ast.expr]
 class Statements(Kernels):
     """Statements of one function."""
 
+    on_device = False  # inside `with parpy.gpu`
+
     def body(self, nodes: list[ast.stmt]) -> list[_native.Stmt]:
         """The statements of a block, each with the labels in front of it."""
         outer, self.out = getattr(self, "out", []), []
@@ -492,7 +494,9 @@ class Statements(Kernels):
                     "'with parpy.gpu' gives no value",
                     "leave out 'as'",
                 )
+        outer, self.on_device = self.on_device, True
         self.out.append(self.module.gpu(self.body(node.body), self._head(node)))
+        self.on_device = outer
 
     # ------------------------------------------------------------ the others
 
@@ -511,9 +515,38 @@ class Statements(Kernels):
         value = node.value
         span = self.span(node)
         if value is None or (isinstance(value, ast.Constant) and value.value is None):
+            self.bare_returns.append(node)
             self.out.append(self.module.return_(None, span))
+        elif self.entry and not self.program.kernel:
+            self._return_to_python(node, value)
+        else:
+            self.out.append(self.module.return_(self.lower(value), span))
+
+    def _return_to_python(self, node: ast.Return, value: ast.expr) -> None:
+        """The entry stores its results where the caller finds them."""
+        parts = value.elts if isinstance(value, ast.Tuple) else [value]
+        span = self.span(node)
+        results = [self.module.variable(self.unique_name("result"), self.span(part)) for part in parts]
+        if self.results is None:
+            self.results, self.returns_tuple = results, isinstance(value, ast.Tuple)
+        elif (len(self.results), self.returns_tuple) != (len(results), isinstance(value, ast.Tuple)):
+            self.error(
+                "P017",
+                value,
+                "the function returns another number of values elsewhere",
+                "return the same number of values on every path",
+            )
             return
-        self.out.append(self.module.return_(self.lower(value), span))
+        values = self.lower_all(parts)
+        zero = [self.module.constant(0, span) for _ in parts]
+        stores = [
+            self.module.store(result, [index], value, None, span)
+            for result, index, value in zip(self.results, zero, values, strict=True)
+        ]
+        # Elements of arrays are read on the device.
+        self.out.extend(stores if self.on_device else [self.module.gpu(stores, span)])
+        if node is not self.node.body[-1]:
+            self.out.append(self.module.return_(None, span))
 
     def _assert(self, node: ast.Assert) -> None:
         message = ""

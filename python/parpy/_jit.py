@@ -9,14 +9,17 @@ from __future__ import annotations
 import copyreg
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import update_wrapper
 from types import FunctionType
 from typing import Any, NamedTuple
 
 from . import _native
+from ._driver import Driver, RegionSource, driver_of
 from ._frontend import Surface, parse
-from ._names import source_of
+from ._names import Guard, source_of
 from ._options import CompileOptions
+from ._source import FunctionSource
 
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
@@ -33,12 +36,17 @@ def jit(function: Callable[..., Any]) -> _native.JitFunction:
     """
     if isinstance(function, _native.JitFunction):
         return function
-    source = source_of(function)
+    return jit_of_source(source_of(function))
+
+
+def jit_of_source(source: FunctionSource) -> _native.JitFunction:
+    """The jit function of a captured source."""
     code = source.function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
-    def parse_again() -> Surface:
-        return parse(source)
+    def parse_again() -> Surface | DriverSurface:
+        driver = _driver(source)
+        return parse(source) if driver is None else DriverSurface(driver, driver.guards)
 
     bind = twin(source.function, names)
     made = _native.JitFunction(
@@ -51,6 +59,22 @@ def jit(function: Callable[..., Any]) -> _native.JitFunction:
     update_wrapper(made, source.function)
     made.__parpy_source__ = source
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class DriverSurface:
+    """What stands for a parsed function where Python runs a part of it."""
+
+    driver: Driver
+    guards: tuple[Guard, ...]
+
+
+def _driver(source: FunctionSource) -> Driver | None:
+    return None if isinstance(source, RegionSource) else driver_of(source)
+
+
+def _driver_behind(function: _native.JitFunction) -> Driver | None:
+    return _driver(function.__parpy_source__)
 
 
 def twin(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
@@ -94,7 +118,11 @@ def print_compiled(
 
     The hardware need not be present; the same arguments and options give the same text in any process.
     """
-    return _native.source_text(_as_jit(function), tuple(args), opts)
+    compiled = _as_jit(function)
+    driver = _driver_behind(compiled)
+    if driver is None:
+        return _native.source_text(compiled, tuple(args), opts)
+    return "\n".join(driver.inspect(tuple(args), opts, _native.source_text))
 
 
 def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOptions, until: str = "") -> None:

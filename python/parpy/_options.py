@@ -33,7 +33,65 @@ class Target(enum.Enum):
     Device = "device"
 
 
-class ElemSize(enum.Enum):
+class Size:
+    """A type of elements and numbers, as NumPy, PyTorch and ctypes know it."""
+
+    name: str
+    value: str
+
+    def size(self) -> int:
+        """Bytes of one element."""
+        return 1 if self.name == "Bool" else int(self.name.lstrip("BCFIU")) // 8
+
+    def to_numpy(self) -> type[np.generic]:
+        """The NumPy scalar type, such as ``numpy.int32``; of BF16 that of ``ml_dtypes``, which NumPy has none for."""
+        scalar: type[np.generic]
+        if self.name == "BF16":
+            scalar = importlib.import_module("ml_dtypes").bfloat16
+            return scalar
+        scalar = getattr(np, "bool_" if self.name == "Bool" else self._long_name())
+        return scalar
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's dtype, so that NumPy takes an ElemSize for one."""
+        return np.dtype(self.to_numpy())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Size) or not isinstance(other, np.dtype | type):
+            return self is other
+        if isinstance(other, type) and not issubclass(other, np.generic):
+            return False
+        return self.name != "BF16" and bool(self.dtype == other)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def _long_name(self) -> str:
+        kinds = {"I": "int", "U": "uint", "F": "float", "C": "complex", "B": "bfloat"}
+        return kinds[self.name[0]] + self.name.lstrip("BCFIU")
+
+    def to_torch(self) -> Any:
+        """The ``torch.dtype``. Raises ValueError for the unsigned types that PyTorch does not compute with."""
+        if self.name in ("U16", "U32", "U64"):
+            raise ValueError(f"PyTorch has no type for parpy.types.{self.name}")
+        torch = importlib.import_module("torch")  # only where the user has it and asks for it
+        return getattr(torch, "bool" if self.name == "Bool" else self._long_name())
+
+    def to_ctype(self) -> type[Any]:
+        """The ctypes class, such as ``ctypes.c_int32``. 16-bit floats, which C has no type for, go as their bits in a
+        ``ctypes.c_uint16``; raises ValueError for complex numbers."""
+        import ctypes
+
+        if self.name in ("C64", "C128"):
+            raise ValueError(f"ctypes has no type for parpy.types.{self.name}")
+        names = {"Bool": "c_bool", "F16": "c_uint16", "BF16": "c_uint16", "F32": "c_float", "F64": "c_double"}
+        kind = {"I": "c_int", "U": "c_uint"}
+        found: type[Any] = getattr(ctypes, names.get(self.name) or kind[self.name[0]] + self.name[1:])
+        return found
+
+
+class ElemSize(Size, enum.Enum):
     """Element types of arrays and scalars."""
 
     Bool = "bool"
@@ -49,34 +107,19 @@ class ElemSize(enum.Enum):
     F32 = "f32"
     F64 = "f64"
 
-    def size(self) -> int:
-        """Bytes of one element."""
-        return int(self.to_numpy()(0).itemsize)
+    __eq__ = Size.__eq__
+    __hash__ = Size.__hash__
 
-    def to_numpy(self) -> type[np.generic]:
-        """The NumPy scalar type, such as ``numpy.int32``."""
-        names = {"Bool": "bool_", "I": "int", "U": "uint", "F": "float"}
-        name = names["Bool"] if self is ElemSize.Bool else names[self.name[0]] + self.name[1:]
-        scalar: type[np.generic] = getattr(np, name)
-        return scalar
 
-    def to_torch(self) -> Any:
-        """The ``torch.dtype``. Raises ValueError for the unsigned types that PyTorch does not compute with."""
-        if self in (ElemSize.U16, ElemSize.U32, ElemSize.U64):
-            raise ValueError(f"PyTorch has no type for ElemSize.{self.name}")
-        torch = importlib.import_module("torch")  # only where the user has it and asks for it
-        return getattr(torch, "bool" if self is ElemSize.Bool else self.to_numpy().__name__)
+class MoreSizes(Size, enum.Enum):
+    """Element types that ElemSize does not have."""
 
-    def to_ctype(self) -> type[Any]:
-        """The ctypes class, such as ``ctypes.c_int32``. Raises ValueError for F16, which C has no type for."""
-        import ctypes
+    BF16 = "bf16"
+    C64 = "c64"
+    C128 = "c128"
 
-        if self is ElemSize.F16:
-            raise ValueError("ctypes has no type for ElemSize.F16")
-        names = {"Bool": "c_bool", "F32": "c_float", "F64": "c_double"}
-        kind = {"I": "c_int", "U": "c_uint"}
-        found: type[Any] = getattr(ctypes, names.get(self.name) or kind[self.name[0]] + self.name[1:])
-        return found
+    __eq__ = Size.__eq__
+    __hash__ = Size.__hash__
 
 
 class LoopPar:

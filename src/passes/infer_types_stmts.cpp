@@ -68,6 +68,9 @@ bool Typer::run() {
         }
     }
     if (!rewriting()) {
+        for (const auto& [array, type] : results_) {
+            instances_.results[array] = type;
+        }
         return changed_;
     }
     Function& function = *instance_.function;
@@ -248,6 +251,9 @@ void Typer::walk_store(Store& stmt, Body& out) {
     if (operands[0].rank == 0) {
         needs_scalar(*stmt.value, operands[1].rank);
     }
+    if (stmt.array->type.is_array() && stmt.array->type.weak) {
+        find_result(*stmt.array, operands[1]);
+    }
     if (!check_subscripts(stmt.array, stmt.indices, stmt.span) || !rewriting()) {
         return;
     }
@@ -298,6 +304,20 @@ void Typer::walk_store(Store& stmt, Body& out) {
                                                 {b.load(stmt.array, again), stmt.value});
     stmt.value = convert(apply(typing, operation, operands), typing.result, element);
     stmt.update.reset();
+}
+
+// The array is one that a result of the entry goes to, which the signature has a weak type for: its
+// elements have the type of what is stored.
+void Typer::find_result(Var& array, const Operand& value) {
+    if (!rewriting()) {
+        Type& type = results_[&array];
+        type = join(type, value);
+        return;
+    }
+    const Type found = storage(instances_.results[&array]);
+    if (found.is_scalar()) {
+        array.type = Type::array(found.scalar, array.type.rank);
+    }
 }
 
 void Typer::walk_integer(Expr*& slot, Scalar scalar) {

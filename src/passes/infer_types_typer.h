@@ -55,8 +55,9 @@ public:
     Instance& find_or_make(const ir::Function* callee, std::vector<ArgumentKey> key);
 
     std::deque<Instance> all;
-    std::vector<ArrayPass> passes;                    // of the rewritten calls
-    std::unordered_map<const ir::Var*, Span> writes;  // the first store to each array
+    std::vector<ArrayPass> passes;                         // of the rewritten calls
+    std::unordered_map<const ir::Var*, Span> writes;       // the first store to each array
+    std::unordered_map<const ir::Var*, ir::Type> results;  // what is stored to each array for one
 
 private:
     PassContext& context_;
@@ -83,6 +84,7 @@ private:
     void walk(ir::Stmt& stmt, ir::Body& out);
     void walk_assign(ir::Assign& stmt);
     void walk_store(ir::Store& stmt, ir::Body& out);
+    void find_result(ir::Var& array, const Operand& value);
     void walk_for(ir::For& stmt);
     void refuse_zero_step(ir::For& stmt);
     void walk_return(ir::Return& stmt);
@@ -148,6 +150,7 @@ private:
     bool changed_ = false;
     std::unordered_map<ir::Var*, ir::Type> narrowed_;
     ir::Type narrowed_result_;
+    std::unordered_map<ir::Var*, ir::Type> results_;  // in this walk
 };
 
 // Reports once, however many instances of a function have the mistake.

@@ -54,6 +54,7 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
             continue;
         }
         argument.type = ir::Type::array(scalar, view.rank());
+        argument.type.weak = view.is_weak();
         argument.read_only = view.read_only();
         argument.aliased = overlaps;
         if (fixed) argument.placement = placed[i];

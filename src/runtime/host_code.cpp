@@ -23,11 +23,9 @@ HostCode load_host_code(const Program& program, const Options& options, RuntimeE
     if (program.host.find("parpy_parallel_for") != std::string::npos) warm_workers();
     CppOptions cpp;
     cpp.fast_math = options.fast_math;
+    cpp.includes = options.includes;  // of edited text
     // On a device these are its compiler's.
-    if (options.backend == Backend::kCpu) {
-        cpp.includes = options.includes;
-        cpp.extra_flags = options.extra_flags;
-    }
+    if (options.backend == Backend::kCpu) cpp.extra_flags = options.extra_flags;
 
     KernelCache& cache = KernelCache::instance();
     const bool cacheable = self_contained(program, cpp);

@@ -1,0 +1,108 @@
+// See interface_text.h.
+#include "interface_text.h"
+
+#include <array>
+#include <charconv>
+
+namespace parpy {
+namespace {
+
+template <class T, class F>
+std::string joined(const std::vector<T>& items, const F& text) {
+    std::string out;
+    for (const T& item : items)
+        out += (out.empty() ? "" : ", ") + text(item);
+    return out;
+}
+
+std::string number_text(double value) {
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    return {digits.data(), end};
+}
+
+std::string known(const std::optional<std::int64_t>& number) {
+    return number ? std::to_string(*number) : "?";  // of kernels written by hand: any
+}
+
+std::string argument_text(const Argument& argument, bool written) {
+    using Dim = Argument::Dim;
+    if (!argument.type.is_array()) {
+        std::string out = to_string(argument.type);
+        if (argument.integer) out += " = " + std::to_string(*argument.integer);
+        if (argument.real) out += " = " + number_text(*argument.real);
+        return out;
+    }
+    std::string out(ir::name(argument.type.scalar));
+    out += '[' + joined(argument.dims, [](const Dim& d) { return known(d.extent); });
+    out +=
+        "] strides [" + joined(argument.dims, [](const Dim& d) { return known(d.stride); }) + ']';
+    if (written) out += " written";
+    if (argument.aliased) out += " shared";
+    return out;
+}
+
+std::string_view name_of(Backend backend) {
+    switch (backend) {
+        case Backend::kCpu:
+            return "cpu";
+        case Backend::kCuda:
+        case Backend::kSim:  // runs the text of CUDA
+            return "cuda";
+        case Backend::kMetal:
+            return "metal";
+    }
+    return "cpu";
+}
+
+bool is_result(const Argument& argument) {
+    return argument.type.is_array() && argument.type.weak;
+}
+
+// One line, whatever is in it.
+std::string flat(std::string text) {
+    for (char& c : text)
+        c = c == '\n' ? ' ' : c;
+    return text;
+}
+
+}  // namespace
+
+std::string interface_text(const Program& program, const Signature& signature,
+                           const std::vector<std::string>& parameters,
+                           const std::vector<std::string>& arguments, bool returns_tuple,
+                           const std::vector<Source>& sources, Backend backend) {
+    std::vector<bool> written(signature.size(), false);
+    for (const Slot& slot : program.slots)
+        written[slot.argument] = written[slot.argument] || slot.written;
+    std::string out(kInterfaceMarker);
+    out += "\n// " + program.name + "(" +
+           joined(parameters, [](const std::string& name) { return name; }) + ")\n";
+    out += "// back end: " + std::string(name_of(backend)) + "\n";
+    std::string returned;
+    for (std::size_t i = 0; i < signature.size(); ++i) {
+        if (!is_result(signature[i])) {
+            out += "// " + arguments[i] + ": " + argument_text(signature[i], written[i]) + "\n";
+        }
+    }
+    for (const Slot& slot : program.slots) {
+        if (is_result(signature[slot.argument]))
+            returned += (returned.empty() ? "" : ", ") + std::string(ir::name(slot.scalar));
+    }
+    if (!returned.empty())
+        out += "// returns: " + (returns_tuple ? "(" + returned + ")" : returned) + "\n";
+    out += "// slots: " +
+           joined(program.slots, [&](const Slot& slot) { return arguments[slot.argument]; }) + "\n";
+    for (std::size_t i = 0; i < program.sites.size(); ++i) {
+        const ir::Site& site = program.sites[i];
+        out += "// place " + std::to_string(i) + ": " + std::string(code_name(site.code)) + " ";
+        if (site.span.valid() && site.span.source < sources.size()) {
+            out += sources[site.span.source].name + ":" + std::to_string(site.span.line) + ":" +
+                   std::to_string(site.span.column) + ": ";
+        }
+        out += flat(site.message) + "\n";
+    }
+    return out + "\n";
+}
+
+}  // namespace parpy

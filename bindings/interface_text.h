@@ -1,0 +1,32 @@
+// The first part of the text that print_compiled shows: what the program is called with. It is
+// comment to a compiler; compile_string reads it back (python/parpy/_compile_string.py).
+//
+//     // ---- interface ----
+//     // axpy(a, x, y)                        the parameters of the Python function
+//     // back end: cpu
+//     // a: float = 2.5                       a value that the text was made for
+//     // x: f64[64, 32] strides [32, 1]       an array; strides count elements
+//     // y: f64[64] strides [1] written
+//     // returns: (i64, f64)                  what it returns; without parentheses: one number
+//     // slots: x, y, result 0, result 1      what the entry function gets, in order
+//     // place 0: P424 k.py:7:9: message      where it can fail (parpy_fail)
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "parpy/compile.h"
+
+namespace parpy {
+
+inline constexpr std::string_view kInterfaceMarker = "// ---- interface ----";
+
+// `parameters`: of the Python function. `arguments`: what each of `signature` is called, "x",
+// "d['k']" or "global w".
+[[nodiscard]] std::string interface_text(const Program& program, const Signature& signature,
+                                         const std::vector<std::string>& parameters,
+                                         const std::vector<std::string>& arguments,
+                                         bool returns_tuple, const std::vector<Source>& sources,
+                                         Backend backend);
+
+}  // namespace parpy

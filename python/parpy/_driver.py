@@ -1,0 +1,456 @@
+"""Functions of which Python runs a part: allocation, callbacks, and returned arrays.
+
+Python runs these statements and the control flow around them; each maximal sequence of others is compiled, as a
+function of the variables that it reads, which returns the numbers that are read later.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from types import CellType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from . import _native, _operators
+from ._annotations import annotations_of, symbol_places
+from ._callback import Callback
+from ._errors import fail
+from ._liveness import Names, assigned, live_before, live_in_loop, reads
+from ._names import Binding, Guard, Scope, attribute, jit_source
+from ._options import CompileOptions
+from ._source import FunctionSource
+from .types import Symbol
+
+_ALLOCATORS = {
+    kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")
+}  # fmt: skip
+_LIBRARIES = ("numpy", "torch", "cupy", "parpy")
+_RUN, _CALL = "__parpy_run__", "__parpy_call__"
+
+
+class RegionSource(FunctionSource):
+    """A part of a function's text as a function of its own."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, whole: FunctionSource, node: ast.FunctionDef, function: FunctionType) -> None:
+        self.function, self.name, self.text, self.first_line = function, whole.name, whole.text, whole.first_line
+        self.node = node
+
+    def tree(self) -> ast.FunctionDef:
+        return self.node
+
+
+class Driver:
+    """What a call of such a function runs."""
+
+    def __init__(self, source: FunctionSource, guards: tuple[Guard, ...], node: ast.FunctionDef) -> None:
+        self.guards = guards
+        self._splitter = splitter = _Splitter(source, node)
+        self.regions = splitter.regions
+        self._live = _rebuilt(source.function, splitter.driver(node, False))
+        self._dry = _rebuilt(source.function, splitter.driver(node, True))
+        self._options: dict[int, tuple[CompileOptions, dict[str, Any], list[CompileOptions]]] = {}
+
+    def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
+        per_region = None if opts is None else self._per_region(opts)
+
+        def run(index: int, *arguments: Any) -> Any:
+            chosen = None if per_region is None else per_region[index]
+            return self.regions[index](*arguments, opts=chosen, debug=debug)
+
+        return self._live(run, _itself, *values)
+
+    def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
+        """`look(region, arguments, opts)` for each region that a call gets to, without running any."""
+        per_region = None if opts is None else self._per_region(opts)
+        found = []
+
+        def run(index: int, *arguments: Any) -> tuple[int, ...]:
+            found.append(look(self.regions[index], arguments, None if per_region is None else per_region[index]))
+            return (0,) * self._splitter.outputs[index]
+
+        self._dry(run, lambda _: _nothing, *values)
+        return found
+
+    def _per_region(self, opts: CompileOptions) -> list[CompileOptions]:
+        known = self._options.get(id(opts))
+        if known is not None and known[0] is opts and known[1] == opts._values:
+            return known[2]
+        for label in opts.parallelize:
+            if label in self._splitter.run_by_python:
+                self._splitter.refuse_label(label)
+        made = [self._restricted(opts, index) for index in range(len(self.regions))]
+        if len(self._options) > 64:
+            self._options.clear()
+        self._options[id(opts)] = (opts, dict(opts._values), made)
+        return made
+
+    def _restricted(self, opts: CompileOptions, index: int) -> CompileOptions:
+        """The options with the loops of one region; those of none go to the first, which says that they are unknown."""
+        splitter = self._splitter
+        own = splitter.labels[index]
+        others: set[str] = set().union(*splitter.labels) - own
+        first, last = splitter.lines[index]
+        kept = {}
+        for label, loop in opts.parallelize.items():
+            _, at, line = label.rpartition("@")
+            if at and line.isdigit():
+                inside = first <= int(line) <= last
+                placed = any(a <= int(line) <= b for a, b in splitter.lines)
+                if inside or (index == 0 and not placed):
+                    kept[label] = loop
+            elif label in own or (index == 0 and label not in others):
+                kept[label] = loop
+        return CompileOptions(**{**opts._values, "parallelize": kept})
+
+
+def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
+
+
+def _nothing(*_: Any, **__: Any) -> int:
+    return 0
+
+
+def driver_of(source: FunctionSource) -> Driver | None:
+    """What runs calls of the function; None where all of it is compiled."""
+    node = source.tree()
+    if not isinstance(node, ast.FunctionDef):
+        return None
+    resolver = _Resolver(source)
+    made = {
+        name
+        for part in ast.walk(node)
+        if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None and resolver.is_python(part.value)
+        for name in assigned([part])
+    }
+    arguments = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    arguments -= assigned(node.body)
+    needed = bool(made)
+    for part in ast.walk(node):
+        if isinstance(part, ast.Return) and part.value is not None:
+            elements = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
+            needed |= any(isinstance(e, ast.Name) and e.id in arguments | made for e in elements)
+        elif isinstance(part, ast.Expr):
+            needed |= resolver.is_python(part.value)
+    return Driver(source, tuple(resolver.scope.guards.values()), node) if needed else None
+
+
+class _Resolver:
+    """What the calls of a function call."""
+
+    def __init__(self, source: FunctionSource) -> None:
+        self.scope = Scope(source.function)
+        self._spaces: dict[type, Any] = {}
+
+    def find(self, node: ast.expr) -> Binding | None:
+        if isinstance(node, ast.Name):
+            found = None if node.id in self.scope.locals else self.scope.lookup(node.id)
+        elif isinstance(node, ast.Attribute):
+            owner = self.find(node.value)
+            found = None if owner is None else attribute(owner.value, node.attr, self._spaces)
+        else:
+            found = None
+        return found
+
+    def is_python(self, node: ast.AST) -> bool:
+        """Whether something in `node` is a call that Python makes."""
+        return any(isinstance(part, ast.Call) and self._calls_python(part) for part in ast.walk(node))
+
+    def _calls_python(self, call: ast.Call) -> bool:
+        binding = self.find(call.func)
+        if binding is None:
+            return False
+        value = binding.value
+        if isinstance(value, Callback):
+            self.scope.rely_on(binding)
+            return True
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _ALLOCATORS:
+            owner = self.find(call.func.value)
+            module = owner.value if owner is not None else None
+            return isinstance(module, ModuleType) and module.__name__.partition(".")[0] in _LIBRARIES
+        return any(value is getattr(np, name) for name in _ALLOCATORS)
+
+    def is_label(self, node: ast.stmt) -> bool:
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+            return False
+        binding = self.find(node.value.func)
+        return binding is not None and binding.value is _operators.label
+
+
+class _Splitter:
+    """Takes a function apart."""
+
+    def __init__(self, source: FunctionSource, node: ast.FunctionDef) -> None:
+        self.source = source
+        self.resolver = _Resolver(source)
+        self.locals = self.resolver.scope.locals
+        self.annotations = annotations_of(source.function)
+        self.regions: list[_native.JitFunction] = []
+        self.outputs: list[int] = []
+        self.labels: list[set[str]] = []
+        self.lines: list[tuple[int, int]] = []
+        self.run_by_python: dict[str, ast.stmt] = {}
+        self._hoisted = 0
+        self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
+
+    def driver(self, node: ast.FunctionDef, dry: bool) -> ast.FunctionDef:
+        """The function as Python runs it; dry: each loop once."""
+        made = copy.deepcopy(ast.FunctionDef(node.name, node.args, self.body, [], None))
+        made.args.defaults, made.args.kw_defaults = [], []
+        given = [*made.args.posonlyargs, *made.args.args, *made.args.kwonlyargs]
+        for each in given:
+            each.annotation = None
+        first = [ast.arg(_RUN), ast.arg(_CALL)]
+        made.args.posonlyargs, made.args.args, made.args.kwonlyargs = [], first + given, []
+        ast.copy_location(made, node)
+        made.body = made.body or [ast.copy_location(ast.Pass(), node)]
+        if dry:
+            made = _Once().visit(made)
+        return ast.fix_missing_locations(made)
+
+    # ------------------------------------------------------------ what Python runs
+
+    def _is_python(self, node: ast.stmt) -> bool:
+        return self._leaves(node) or self.resolver.is_python(node)
+
+    def _leaves(self, node: ast.stmt, in_loop: bool = False) -> bool:
+        """Whether control leaves the statement other than by its end."""
+        if isinstance(node, ast.Return):
+            return True
+        if isinstance(node, ast.Break | ast.Continue):
+            return not in_loop
+        inside = in_loop or isinstance(node, ast.For | ast.While)
+        parts = (getattr(node, field, ()) for field in ("body", "orelse"))
+        return any(self._leaves(part, inside) for body in parts for part in body)
+
+    def _split(self, nodes: Sequence[ast.stmt], after: Names, at_break: Names, at_continue: Names) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        group: list[ast.stmt] = []
+        nodes = list(self._hoist_returns(nodes))
+        for index, node in enumerate(nodes):
+            rest = live_before(nodes[index:], after, at_break, at_continue)
+            if not self._is_python(node):
+                group.append(node)
+                continue
+            labels = []
+            while group and self.resolver.is_label(group[-1]):
+                labels.append(group.pop())
+            out += self._region(group, rest)
+            group = []
+            for label in labels:
+                self._label_of_python(label, node)
+            out.append(self._python(node, nodes[index + 1 :], after, at_break, at_continue))
+        return out + self._region(group, after)
+
+    def _python(
+        self, node: ast.stmt, rest: Sequence[ast.stmt], after: Names, at_break: Names, at_continue: Names
+    ) -> ast.stmt:
+        behind = live_before(rest, after, at_break, at_continue)
+        made = copy.copy(node)
+        if isinstance(made, ast.If):
+            made.body = self._split(made.body, behind, at_break, at_continue) or [_pass(node)]
+            made.orelse = self._split(made.orelse, behind, at_break, at_continue)
+        elif isinstance(made, ast.For | ast.While):
+            if made.orelse:
+                self._refuse("P012", made, "the else branch of a loop cannot be compiled")
+            _, end = live_in_loop(made, behind)
+            made.body = self._split(made.body, end, behind, end) or [_pass(node)]
+        elif isinstance(made, ast.With):
+            if self._leaves(made):
+                self._refuse("P308", made, "control leaves 'with parpy.gpu'")
+            self._refuse("P022", made, "Python code cannot run on the device")
+        else:
+            made = _Calls(self.resolver).visit(copy.deepcopy(node))
+        return made
+
+    def _hoist_returns(self, nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+        """What is returned and no variable becomes one, so that it is computed in compiled code."""
+        for node in nodes:
+            value = node.value if isinstance(node, ast.Return) else None
+            if value is None or self.resolver.is_python(value):
+                yield node
+                continue
+            elements = list(value.elts) if isinstance(value, ast.Tuple) else [value]
+            for index, element in enumerate(elements):
+                if isinstance(element, ast.Name | ast.Constant):
+                    continue
+                self._hoisted += 1
+                name = f"result_{self._hoisted}"
+                target = ast.copy_location(ast.Name(name, ast.Store()), element)
+                yield ast.copy_location(ast.Assign([target], element), node)
+                elements[index] = ast.copy_location(ast.Name(name, ast.Load()), element)
+            single = elements[0] if not isinstance(value, ast.Tuple) else ast.Tuple(elements, ast.Load())
+            yield ast.copy_location(ast.Return(ast.copy_location(single, value)), node)
+
+    # ------------------------------------------------------------ what is compiled
+
+    def _region(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
+        if all(_is_light(node) for node in nodes):
+            return nodes
+        outputs = sorted(assigned(nodes) & after)
+        inputs = sorted(self._inputs(nodes, frozenset(outputs)))
+        index = len(self.regions)
+        name = self.source.function.__name__ + (f"_{index + 1}" if index else "")
+        last = nodes[-1]
+        body = list(nodes)
+        if outputs:
+            loads: list[ast.expr] = [ast.Name(each, ast.Load()) for each in outputs]
+            body.append(_at(ast.Return(ast.Tuple(loads, ast.Load())), last))
+        arguments = ast.arguments([], [_at(ast.arg(each), nodes[0]) for each in inputs], None, [], [], None, [])
+        node = _at(ast.FunctionDef(name, arguments, body, [], None), nodes[0])
+        function = _rebuilt(self.source.function, node)
+        function.__annotations__ = {each: self.annotations[each] for each in inputs if each in self.annotations}
+        from ._jit import jit_of_source
+
+        self.regions.append(jit_of_source(RegionSource(self.source, node, function)))
+        self.outputs.append(len(outputs))
+        self.labels.append(self._labels_in(nodes, set()))
+        shift = self.source.line_shift
+        self.lines.append((nodes[0].lineno + shift, (last.end_lineno or last.lineno) + shift))
+        call: ast.expr = ast.Call(
+            ast.Name(_RUN, ast.Load()),
+            [ast.Constant(index), *(ast.Name(each, ast.Load()) for each in inputs)],
+            [],
+        )
+        if not outputs:
+            return [_at(ast.Expr(call), last)]
+        stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in outputs]
+        return [_at(ast.Assign([ast.Tuple(stores, ast.Store())], call), last)]
+
+    def _inputs(self, nodes: list[ast.stmt], outputs: Names) -> set[str]:
+        found = {name for name in live_before(nodes, outputs) if name in self.locals or name.startswith("result_")}
+        places = symbol_places(self.annotations)
+        for name in frozenset().union(*(reads(node) for node in nodes)):
+            binding = None if name in self.locals else self.resolver.scope.lookup(name)
+            place = places.get(binding.value) if binding is not None and isinstance(binding.value, Symbol) else None
+            if place is not None:
+                found.add(place[0])
+        return found
+
+    def _labels_in(self, nodes: Sequence[ast.AST], seen: set[int]) -> set[str]:
+        """The labels of the statements and of the functions that they call."""
+        found: set[str] = set()
+        for part in (part for node in nodes for part in ast.walk(node)):
+            if not isinstance(part, ast.Call):
+                continue
+            binding = self.resolver.find(part.func)
+            if binding is None:
+                continue
+            if binding.value is _operators.label and part.args and isinstance(part.args[0], ast.Constant):
+                found.add(str(part.args[0].value))
+            called = jit_source(binding.value)
+            if called is not None and id(called) not in seen:
+                seen.add(id(called))
+                found |= _labels_of(called, seen)
+        return found
+
+    # ------------------------------------------------------------ errors
+
+    def _label_of_python(self, label: ast.stmt, node: ast.stmt) -> None:
+        assert isinstance(label, ast.Expr) and isinstance(label.value, ast.Call)
+        name = label.value.args[0] if label.value.args else None
+        if isinstance(name, ast.Constant):
+            self.run_by_python[str(name.value)] = node
+
+    def refuse_label(self, label: str) -> None:
+        node = self.run_by_python[label]
+        self._refuse(
+            "P303",
+            node,
+            f"label '{label}' is mapped, but Python runs what it names",
+            "allocate, return and call callbacks outside of parallel loops",
+        )
+
+    def _refuse(self, code: str, node: ast.stmt, message: str, help_text: str = "") -> None:
+        sink = _native.Diagnostics()
+        line, column = node.lineno + self.source.line_shift, node.col_offset + 1
+        sink.error(code, (0, line, column, line, column + 1), message, help_text)
+        fail(sink, [self.source.native()])
+
+
+def _labels_of(source: FunctionSource, seen: set[int]) -> set[str]:
+    inner = object.__new__(_Splitter)
+    inner.resolver = _Resolver(source)
+    return inner._labels_in([source.tree()], seen)
+
+
+class _Calls(ast.NodeTransformer):
+    """Has the driver decide whether a callback is called."""
+
+    def __init__(self, resolver: _Resolver) -> None:
+        self._resolver = resolver
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        binding = self._resolver.find(node.func)
+        self.generic_visit(node)
+        if binding is not None and isinstance(binding.value, Callback):
+            node.func = _at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)
+        return node
+
+
+class _Once(ast.NodeTransformer):
+    """Loops run once."""
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        self.generic_visit(node)
+        first = ast.Slice(None, ast.Constant(1), None)
+        node.iter = _at(ast.Subscript(node.iter, first, ast.Load()), node)
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        self.generic_visit(node)
+        span = ast.Tuple([ast.Constant(0)], ast.Load())
+        once: ast.AST = _at(ast.For(ast.Name("_", ast.Store()), span, node.body, []), node)
+        return once
+
+
+def _is_light(node: ast.stmt) -> bool:
+    """Assignments of shapes, constants and what is computed of them: not worth a program."""
+    if not isinstance(node, ast.Assign) or not all(isinstance(t, ast.Name | ast.Tuple) for t in node.targets):
+        return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    allowed = (
+        ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Attribute, ast.Subscript, ast.operator,
+        ast.unaryop, ast.expr_context,
+    )  # fmt: skip
+    for part in ast.walk(node.value):
+        if not isinstance(part, allowed):
+            return False
+        if isinstance(part, ast.Attribute) and part.attr not in ("shape", "size", "ndim", "dtype"):
+            return False
+        if isinstance(part, ast.Subscript) and not (
+            isinstance(part.value, ast.Attribute) and isinstance(part.slice, ast.Constant)
+        ):
+            return False
+    return True
+
+
+def _pass(node: ast.stmt) -> ast.stmt:
+    return ast.copy_location(ast.Pass(), node)
+
+
+def _at(node: Any, place: ast.stmt | ast.expr) -> Any:
+    return ast.fix_missing_locations(ast.copy_location(node, place))
+
+
+def _rebuilt(function: FunctionType, node: ast.FunctionDef) -> FunctionType:
+    """`node` as a function in the place of `function`, with its globals and closure."""
+    free = function.__code__.co_freevars
+    inner = ast.parse(f"def outer({', '.join(free)}):\n    def inner(): pass\n    return inner\n")
+    outer = inner.body[0]
+    assert isinstance(outer, ast.FunctionDef)
+    outer.body[0] = node
+    outer.body[1] = ast.copy_location(ast.Return(ast.Name(node.name, ast.Load())), node)
+    code = compile(ast.fix_missing_locations(inner), function.__code__.co_filename, "exec")
+    space: dict[str, Any] = {}
+    exec(code, function.__globals__, space)
+    made: FunctionType = space["outer"](*(None for _ in free))
+    cells = dict(zip(free, function.__closure__ or (), strict=True))
+    closure: tuple[CellType, ...] = tuple(cells[name] for name in made.__code__.co_freevars)
+    again = FunctionType(made.__code__, function.__globals__, node.name, None, closure)
+    again.__qualname__ = function.__qualname__
+    return again

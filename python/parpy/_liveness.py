@@ -1,0 +1,69 @@
+"""Which local variables of a Python function are read later: the usual backward analysis, over the syntax tree."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+Names = frozenset[str]
+_NONE: Names = frozenset()
+
+
+def reads(node: ast.AST | None) -> Names:
+    """The names that evaluating `node` may read."""
+    if node is None:
+        return _NONE
+    return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+
+
+def assigned(nodes: Sequence[ast.stmt]) -> Names:
+    """The names that running the statements may assign."""
+    return frozenset(
+        n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    )
+
+
+def live_before(nodes: Sequence[ast.stmt], after: Names, at_break: Names = _NONE, at_continue: Names = _NONE) -> Names:
+    """What may be read from the start of `nodes` on, before it is assigned; `after`: from their end on."""
+    live = after
+    for node in reversed(nodes):
+        live = _before(node, live, at_break, at_continue)
+    return live
+
+
+def _before(node: ast.stmt, after: Names, at_break: Names, at_continue: Names) -> Names:
+    if isinstance(node, ast.If):
+        branches = (live_before(body, after, at_break, at_continue) for body in (node.body, node.orelse))
+        return reads(node.test).union(*branches)
+    if isinstance(node, ast.For | ast.While):
+        return live_in_loop(node, after)[0]
+    if isinstance(node, ast.With):
+        return live_before(node.body, after, at_break, at_continue)
+    if isinstance(node, ast.Return):
+        return reads(node.value)
+    if isinstance(node, ast.Break):
+        return at_break
+    if isinstance(node, ast.Continue):
+        return at_continue
+    read = reads(node)
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        return after | read | {node.target.id}
+    return read | (after - assigned([node]))
+
+
+def live_in_loop(node: ast.For | ast.While, after: Names) -> tuple[Names, Names]:
+    """What is live before the loop, and at the end of each iteration."""
+    head = after | (reads(node.test) if isinstance(node, ast.While) else _NONE)
+    target = assigned_target(node)
+    while True:
+        wider = head | (live_before(node.body, head, after, head) - target)
+        if wider == head:
+            break
+        head = wider
+    return (head | reads(node.iter) if isinstance(node, ast.For) else head), head
+
+
+def assigned_target(node: ast.For | ast.While) -> Names:
+    if isinstance(node, ast.While):
+        return _NONE
+    return frozenset(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))

@@ -1,0 +1,301 @@
+"""What a jit function gives back: numbers, arrays that it allocates or gets; and Python functions that it calls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import BACKENDS, options
+from calls import CPU, fresh
+from parpy.types import F64, buffer, symbol
+
+TARGETS = [b for b in BACKENDS if b != "eval"]
+N = symbol()
+
+
+def opts_of(backend, **loops):
+    return options(backend, loops)
+
+
+@parpy.jit
+def total(x):
+    s = 0.0
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        s += x[i]
+    return s
+
+
+@parpy.jit
+def stats(x, n):
+    if n == 0:
+        return 0, np.float32(1)
+    m = 0
+    parpy.label("i")
+    for i in range(n):
+        m += 1
+    return m, x[0]
+
+
+@parpy.jit
+def squares(x):
+    n = x.shape[0]
+    y = np.zeros(n)
+    parpy.label("i")
+    for i in range(n):
+        y[i] = x[i] * x[i]
+    return y
+
+
+@parpy.jit
+def smoothed(x, times):
+    a, b = np.empty_like(x), x.copy() if False else np.zeros_like(x)
+    s = 0.0
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        a[i] = x[i]
+        s += x[i]
+    for _ in range(times):
+        parpy.label("i")
+        for i in range(1, x.shape[0] - 1):
+            b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3
+        parpy.label("j")
+        for j in range(1, x.shape[0] - 1):
+            a[j] = b[j]
+    return a, s
+
+
+seen = []
+
+
+@parpy.callback
+def note(t, x):
+    seen.append((t, float(x[0])))
+    return t * 2
+
+
+@parpy.jit
+def doubled(x, times):
+    for t in range(times):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            x[i] = 2 * x[i]
+        note(t, x)
+
+
+@parpy.jit
+def until(x, limit):
+    steps = 0
+    while True:
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            x[i] = 2 * x[i]
+        steps += 1
+        v = note(steps, x)
+        if v >= limit:
+            break
+    return steps
+
+
+@parpy.jit
+def given(x, n):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        x[i] += n
+    return x, n
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_numbers(backend):
+    x = np.arange(1000.0)
+    assert total(x, opts=opts_of(backend, i=256)) == x.sum() == total(x, seq=True)
+    assert total(x.astype(np.float32), opts=opts_of(backend, i=256)) == x.sum()
+    found = stats(x.astype(np.float32) + 5, 10, opts=opts_of(backend, i=32))
+    assert found == (10, 5.0) and type(found[0]) is int and type(found[1]) is np.float32
+    assert stats(x, 0, opts=opts_of(backend)) == (0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.bool_, np.int8, np.uint64, np.int64, np.float16, np.float64, np.complex64, np.complex128]
+)
+@pytest.mark.parametrize("backend", TARGETS)
+def test_every_type(backend, dtype):
+    @parpy.jit
+    def first(x):
+        return x[0]
+
+    x = np.array([1, 0], dtype)
+    found = first(x, opts=opts_of(backend))
+    assert found == x[0] and np.asarray(found).dtype == dtype
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_run_time_arguments_and_results(backend):
+    for n in range(1, 12):
+        assert total(np.ones(n), opts=opts_of(backend, i=8)) == n
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_fresh_arrays(backend):
+    x = np.arange(100.0)
+    y = squares(x, opts=opts_of(backend, i=64))
+    assert isinstance(y, np.ndarray) and np.array_equal(y, x * x)
+    assert np.array_equal(squares(x), x * x)
+    a, s = smoothed(x, 3, opts=opts_of(backend, i=64, j=32))
+    want, total_ = smoothed(x, 3, seq=True)
+    np.testing.assert_allclose(a, want)
+    assert s == total_
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_arguments_are_returned_as_they_are(backend):
+    x = np.zeros(5)
+    found, n = given(x, 3, opts=opts_of(backend, i=5))
+    assert found is x and n == 3 and (x == 3).all()
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_callbacks(backend):
+    seen.clear()
+    x = np.ones(8)
+    doubled(x, 3, opts=opts_of(backend, i=8))
+    assert seen == [(0, 2.0), (1, 4.0), (2, 8.0)]
+    seen.clear()
+    assert until(np.ones(8), 6, opts=opts_of(backend, i=8)) == 3
+    assert [s[0] for s in seen] == [1, 2, 3]
+    seen.clear()
+    assert until(np.ones(8), 6, seq=True) == 3
+
+
+def test_callbacks_are_functions():
+    assert note(2, np.ones(1)) == 4 and note.__name__ == "note"
+    assert parpy.callback(note) is note
+    with pytest.raises(TypeError, match="takes a function"):
+        parpy.callback(3)
+
+
+def test_callbacks_do_not_run_in_parallel():
+    @parpy.jit
+    def f(x):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            note(i, x)
+
+    seen.clear()
+    f(np.ones(3), opts=CPU)
+    assert len(seen) == 3
+    with pytest.raises(parpy.CompileError, match="'i' is mapped, but Python runs what it names"):
+        f(np.ones(3), opts=opts_of("cpu", i=3))
+    assert len(seen) == 3
+
+
+def test_labels_of_all_regions_are_known():
+    with pytest.raises(parpy.CompileError, match="'nowhere'"):
+        smoothed(np.ones(9), 1, opts=opts_of("cpu", nowhere=3))
+    with pytest.raises(parpy.CompileError, match="'nowhere'"):
+        squares(np.ones(9), opts=opts_of("cpu", nowhere=3))
+
+
+def test_print_compiled_shows_every_region():
+    text = parpy.print_compiled(squares, [np.ones(8)], opts_of("cpu", i=8))
+    assert text.count("// ---- interface ----") == 1
+    fn = parpy.compile_string("squares", text)
+    y = np.zeros(8)
+    fn(x=np.arange(8.0), y=y, n=8)
+    assert np.array_equal(y, np.arange(8.0) ** 2)
+    seen.clear()
+    assert parpy.print_compiled(until, [np.ones(8), 10], CPU).count("// ---- interface ----") == 1
+    assert not seen
+
+
+def test_annotations_of_regions():
+    @parpy.jit
+    def f(x: buffer(F64, [N])):
+        y = np.ones(N) if False else np.ones(x.shape[0])
+        for i in range(N):
+            y[i] += x[i]
+        return y
+
+    assert (f(np.ones(4), opts=CPU) == 2).all()
+    with pytest.raises(TypeError, match="annotation"):
+        f(np.ones(4, np.float32), opts=CPU)
+
+
+def test_closures_defaults_and_keywords(tmp_path):
+    def outer(scale):
+        @parpy.jit
+        def f(x, n=3, *, shift=1.0):
+            y = np.zeros(n)
+            for i in range(n):
+                y[i] = scale * x[i] + shift
+            return y
+
+        return f
+
+    f = outer(2.0)
+    assert np.array_equal(f(np.ones(3)), [3, 3, 3])
+    assert np.array_equal(f(np.ones(3), shift=0.0, opts=CPU), [2, 2, 2])
+    with pytest.raises(TypeError):
+        f()
+
+
+def test_values_of_regions():
+    @parpy.jit
+    def f(x):
+        n = 0
+        for i in range(x.shape[0]):
+            if x[i] > 0:
+                n += 1
+        y = np.zeros(n)
+        k = 0
+        for i in range(x.shape[0]):
+            if x[i] > 0:
+                y[k] = x[i]
+                k += 1
+        return y
+
+    x = np.array([1.0, -1, 2, -3, 5])
+    assert np.array_equal(f(x, opts=CPU), [1, 2, 5])
+    assert np.array_equal(f(x, seq=True), [1, 2, 5])
+
+
+def test_results_that_cannot_be(tmp_path):
+    def refused(body, message):
+        with pytest.raises(parpy.CompileError, match=message):
+            fresh(body, tmp_path)(np.ones(3), 1)
+
+    refused(
+        """
+        @parpy.jit
+        def f(x, n):
+            if n > 2:
+                return 1
+        """,
+        "returns a value on some paths and none on others",
+    )
+    refused(
+        """
+        @parpy.jit
+        def f(x, n):
+            if n > 2:
+                return 1
+            return 1, 2
+        """,
+        "another number of values",
+    )
+    refused(
+        """
+        @parpy.jit
+        def f(x, n):
+            return x[:]
+        """,
+        "error",
+    )
+
+
+def test_compiled_text_returns_too():
+    text = parpy.print_compiled(total, [np.ones(8)], opts_of("cpu", i=8))
+    assert parpy.compile_string("total", text)(np.arange(8.0)) == 28
+    text = parpy.print_compiled(stats, [np.ones(8), 4], opts_of("cpu"))
+    assert parpy.compile_string("stats", text)(np.arange(8.0) + 3, 4) == (4, 3.0)
