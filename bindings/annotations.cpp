@@ -91,7 +91,7 @@ void Annotations::check_types(const Signature& signature, const Names& names,
         const ir::Type& type = signature[item.argument].type;
         const auto refuse = [&](const std::string& more) {
             diagnostics
-                .error(Code::kP218, names.place(item.argument),
+                .error(Code::kP231, names.place(item.argument),
                        names.describe(item.argument) + " is " + type_text(type) +
                            ", but its annotation says " + item.shown + more)
                 .help = "pass such an argument, or change the annotation";
@@ -137,7 +137,7 @@ void Annotations::check_extents(const Signature& signature, const Names& names,
         if (wanted == *value) continue;
         const bool number = each.dimension == kWhole;
         diagnostics
-            .error(Code::kP218, names.place(each.argument),
+            .error(Code::kP231, names.place(each.argument),
                    names.describe(each.argument) +
                        (number ? " is " + std::to_string(*value)
                                : " has the extent " + std::to_string(*value) + " in dimension " +

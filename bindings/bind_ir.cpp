@@ -208,6 +208,16 @@ Stmt* make_gpu(Module& module, Body body, Span span) {
     return stmt;
 }
 
+// The program ends here with this error, or, for P232, does not compile where it gets here.
+Stmt* make_fail(Module& module, std::string_view code, std::string message, Span span) {
+    const auto known = code_from_name(code);
+    if (!known) throw nb::value_error("no such code");
+    auto* stmt = module.make<ir::Fail>(span);
+    stmt->site = module.sites.size();
+    module.sites.push_back({*known, span, std::move(message), {}, false, {}});
+    return stmt;
+}
+
 // A kernel written by hand; `geometry` is grid and block, x y z each, and bytes of shared memory.
 Stmt* make_kernel(Module& module, const std::vector<Expr*>& geometry, Body body, Span span) {
     if (geometry.size() != 7) throw nb::value_error("a launch has seven sizes");
@@ -281,8 +291,10 @@ Stmt* make_print(Module& module, std::vector<std::string> texts, std::vector<Exp
 
 // `types` and `result`: scalars, "f32*" for arrays, "void".
 Function* make_foreign(Module& module, std::string name, const std::vector<std::string>& types,
-                       std::string_view result, std::string_view abi, Span span) {
+                       std::string_view result, std::string_view abi, Span span,
+                       std::string target) {
     Function* function = module.make_function(std::move(name), ir::FunctionKind::kForeign, span);
+    function->target = std::move(target);
     const auto scalar_of = [](std::string_view text) {
         const auto scalar = ir::scalar_from_name(text);
         if (!scalar) throw nb::value_error(("no type '" + std::string(text) + "'").c_str());
@@ -367,6 +379,7 @@ void bind_statements(nb::class_<Module>& module) {
         .def("kernel", make_kernel, "geometry"_a, "body"_a, "span"_a, kOwned)
         .def("alloc", make_alloc, "array"_a, "scalar"_a, "space"_a, "extents"_a, "size"_a.none(),
              "span"_a, kOwned)
+        .def("fail", make_fail, "code"_a, "message"_a, "span"_a, kOwned)
         .def("barrier", make_barrier, "scope"_a, "span"_a, kOwned)
         .def("print", make_print, "texts"_a, "values"_a, "span"_a, kOwned)
         .def(
@@ -396,7 +409,8 @@ void bind_ir(nb::module_& m) {
             "name"_a, "text"_a, "first_line"_a)
         .def_prop_ro("sources", [](const Module& self) { return self.sources; })
         .def("function", make_function, "name"_a, "entry"_a, "span"_a, kOwned)
-        .def("foreign", make_foreign, "name"_a, "types"_a, "result"_a, "abi"_a, "span"_a, kOwned)
+        .def("foreign", make_foreign, "name"_a, "types"_a, "result"_a, "abi"_a, "span"_a,
+             "target"_a = "", kOwned)
         .def(
             "variable",
             [](Module& self, std::string name, Span span) {

@@ -138,9 +138,14 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
         nb::cast<bool>(field("use_cuda_thread_block_clusters"));
     options.max_thread_blocks_per_cluster =
         nb::cast<std::int64_t>(field("max_thread_blocks_per_cluster"));
+    options.implicit_shape_labels = nb::cast<bool>(field("implicit_shape_labels"));
     options.max_unroll_count = nb::cast<std::int64_t>(field("max_unroll_count"));
     options.force_int_size = elem_size(field("force_int_size"));
     options.force_float_size = elem_size(field("force_float_size"));
+    if (options.backend == Backend::kMetal) {  // what its hardware has
+        options.force_int_size = options.force_int_size.value_or(ir::Scalar::kI32);
+        options.force_float_size = options.force_float_size.value_or(ir::Scalar::kF32);
+    }
     options.includes = nb::cast<std::vector<std::string>>(field("includes"));
     options.libs = nb::cast<std::vector<std::string>>(field("libs"));
     options.extra_flags = nb::cast<std::vector<std::string>>(field("extra_flags"));

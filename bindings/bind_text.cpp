@@ -45,7 +45,7 @@ struct Expected {
 
 ir::Scalar scalar_named(const std::string& name) {
     if (const auto scalar = ir::scalar_from_name(name)) return *scalar;
-    raise(Code::kP513, "the interface names a type '" + name + "', which is none", {});
+    raise(Code::kP563, "the interface names a type '" + name + "', which is none", {});
 }
 
 std::string list_text(const std::int64_t* values, std::size_t count) {
@@ -88,14 +88,14 @@ public:
         for (std::size_t i = 0; i < count; ++i)
             read(arguments[i].ptr(), i, views[i], intake);
         if (const auto torn = intake.torn_apart(views, written_)) {
-            raise(Code::kP218,
+            raise(Code::kP564,
                   "argument " + expected_[torn->first].name +
                       " is not aligned and shares memory with another argument",
                   "pass aligned arrays");
         }
         const Specialization& specialization = prepared(views);
         if (specialization.overlap(views)) {
-            raise(Code::kP218,
+            raise(Code::kP564,
                   "arguments share memory, which those did not that the text was made for",
                   "call print_compiled with arguments that overlap in the same way");
         }
@@ -141,7 +141,7 @@ private:
         const std::size_t result = index - expected_.size();
         if (index >= expected_.size() && result < returned_.size())
             return {Slot::Kind::kPointer, index, 0, returned_[result], true};
-        if (index >= expected_.size()) raise(Code::kP513, "the interface names no such slot", {});
+        if (index >= expected_.size()) raise(Code::kP563, "the interface names no such slot", {});
         const Expected& argument = expected_[index];
         if (argument.written) written_ |= argument_bit(index);
         if (argument.shared) shared_ |= argument_bit(index);
@@ -185,7 +185,7 @@ private:
             raise(*fault.code, what + " " + fault.message, fault.help);
         }
         const auto refuse = [&](const std::string& found, const std::string& wanted) {
-            raise(Code::kP218, what + " " + found + ", but the text was made for " + wanted,
+            raise(Code::kP564, what + " " + found + ", but the text was made for " + wanted,
                   "call print_compiled with arguments like those of the call");
         };
         if (view.is_array() != expected.is_array) {

@@ -345,8 +345,10 @@ bool back_end_exists(const Surface& surface, const Options& options,
     }
     if (options.backend != Backend::kMetal) return true;
     failure.diagnostics
-        .error(Code::kP560, {}, "the back end 'Metal' is not part of this version of ParPy")
-        .help = "use CompileBackend.Cpu, Cuda or Sim";
+        .error(Code::kP560, {},
+               "programs of the back end 'Metal' are generated, but cannot run here")
+        .help =
+        "print the program with parpy.print_compiled; run it on CompileBackend.Cpu, Cuda or Sim";
     return false;
 }
 

@@ -33,6 +33,7 @@
 #include "passes/narrow_math.h"
 #include "passes/normalize_accesses.h"
 #include "passes/normalize_indices.h"
+#include "passes/normalize_labels.h"
 #include "passes/normalize_loops.h"
 #include "passes/normalize_reductions.h"
 #include "passes/outline_kernels.h"
@@ -64,6 +65,9 @@ bool interchanges(const Options& options) {
 bool chosen_by_hand(const Options& options) {
     return !options.automatic;
 }
+bool overlaps(const Options& options) {
+    return options.backend != Backend::kMetal;
+}
 bool checks(const Options& options) {
     return options.check != Check::kNothing;
 }
@@ -73,6 +77,8 @@ bool checks_races(const Options& options) {
 // clang-format off
 const std::vector<Row>& table() {
     static const std::vector<Row> rows = {
+        {{"normalize-labels", normalize_labels, kSurface,
+          "first of all: everything that follows asks for labels by the name that a mapping gives"}, On::kAll},
         {{"check-labels", check_labels, kSurface,
           "before anything is folded away: a label in a branch that the call rules out is no mistake"}, On::kAll},
         {{"inline-calls", inline_calls, kSurface,
@@ -140,7 +146,7 @@ const std::vector<Row>& table() {
         {{"promote-elements", promote_elements, kTarget,
           "after the loops of threads have their final form: it keeps what one thread touches in several of them"}, On::kCuda},
         {{"overlap-launches", overlap_launches, kTarget,
-          "last on the GPU: all launches are there, and nothing may come in front of the wait it puts first"}, On::kCuda},
+          "last on the GPU: all launches are there, and nothing may come in front of the wait it puts first", overlaps}, On::kCuda},
         {{"simplify-signs", simplify_signs, kMapped,
           "after all that compare or analyse subscripts: it makes two spellings of each"}, On::kCpu},
         {{"outline-workers", outline_workers, kKernels,

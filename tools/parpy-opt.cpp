@@ -34,6 +34,7 @@ constexpr std::string_view kHelp =
   --signature 'f64[10, 20], f32[?; 1] ro, f32[9] aliased=1+4, int=5, float, i32'
                            the arguments of the entry: arrays by extents [; strides], `?` where they
                            are known at run time only; scalars with or without their value
+  --implicit-shape-labels
   --fast-math --deterministic --legality check|strict|trust
   --assertions             check them while the program runs
   --check bounds|races|all check accesses while the program runs
@@ -273,6 +274,8 @@ Arguments parse_arguments(int count, char** values) {
             out.verify = static_cast<ir::Profile>(found - std::begin(kProfiles));
         } else if (flag == "--fast-math") {
             out.options.fast_math = true;
+        } else if (flag == "--implicit-shape-labels") {
+            out.options.implicit_shape_labels = true;
         } else if (flag == "--deterministic") {
             out.options.deterministic = true;
         } else if (flag == "--legality") {

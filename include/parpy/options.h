@@ -34,6 +34,7 @@ struct Options {
     bool use_cuda_thread_block_clusters = false;
     std::int64_t max_thread_blocks_per_cluster = 8;
     std::int64_t max_unroll_count = 1;
+    bool implicit_shape_labels = false;
     std::optional<ir::Scalar> force_int_size;
     std::optional<ir::Scalar> force_float_size;
     std::vector<std::string> includes, libs, extra_flags;

@@ -4,11 +4,12 @@ Decorate a function with ``parpy.jit``, name its loops with ``parpy.label``, and
 ``f(x, y, opts=parpy.par({'i': parpy.threads(1024)}))``.
 """
 
-from . import backend, builtin, cuda, math, types
+from . import backend, buffer, builtin, cuda, math, types
 from ._callback import callback
 from ._compile_string import compile_string
 from ._errors import BackendError, CompileError, InternalError, ParallelError
 from ._explain import explain
+from ._external import external
 from ._jit import clear_cache, jit, print_compiled, sync
 from ._options import (
     CompileBackend,
@@ -39,12 +40,14 @@ __all__ = [
     "any",
     "auto",
     "backend",
+    "buffer",
     "builtin",
     "callback",
     "clear_cache",
     "compile_string",
     "cuda",
     "explain",
+    "external",
     "gpu",
     "jit",
     "label",

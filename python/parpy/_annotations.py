@@ -67,11 +67,19 @@ def declared(annotation: object) -> Declared | None:
     return None if scalar_type is None else Declared(shown, False, scalar_type.value)
 
 
-def symbol_places(annotations: dict[str, Any]) -> dict[Symbol, tuple[str, int | None]]:
-    """Of each symbol the first parameter that tells its value, and the dimension; None: the parameter is the value."""
-    places: dict[Symbol, tuple[str, int | None]] = {}
+Places = dict[Symbol | TypeVar, tuple[str, int | None]]
+
+
+def symbol_places(annotations: dict[str, Any]) -> Places:
+    """Of each symbol the first parameter that tells its value, and the dimension; None: the parameter is the value. Of
+    each type variable the first parameter that has the type."""
+    places: Places = {}
     for name, annotation in annotations.items():
+        if isinstance(annotation, TypeVar):
+            places.setdefault(annotation, (name, None))
         if isinstance(annotation, BufferType):
+            if isinstance(annotation.elem, TypeVar):
+                places.setdefault(annotation.elem, (name, None))
             for dimension, extent in enumerate(annotation.shape):
                 if isinstance(extent, Symbol):
                     places.setdefault(extent, (name, dimension))

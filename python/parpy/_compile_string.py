@@ -208,5 +208,5 @@ def _malformed(line: str) -> NoReturn:
 
 def _refuse(message: str, help_text: str) -> NoReturn:
     sink = _native.Diagnostics()
-    sink.error("P513", None, message, help_text)
+    sink.error("P563", None, message, help_text)
     fail(sink, [])

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -17,12 +19,12 @@ import numpy as np
 from . import _native, _operators
 from ._annotations import annotations_of, symbol_places
 from ._callback import Callback
-from ._errors import fail
+from ._errors import CompileError, fail
 from ._liveness import Names, assigned, live_before, live_in_loop, reads
 from ._names import Binding, Guard, Scope, attribute, jit_source
 from ._options import CompileOptions
 from ._source import FunctionSource
-from .types import Symbol
+from .types import Symbol, bound_to
 
 _ALLOCATORS = {
     kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")
@@ -49,6 +51,8 @@ class Driver:
 
     def __init__(self, source: FunctionSource, guards: tuple[Guard, ...], node: ast.FunctionDef) -> None:
         self.guards = guards
+        code = source.function.__code__
+        self._names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self._splitter = splitter = _Splitter(source, node)
         self.regions = splitter.regions
         self._live = _rebuilt(source.function, splitter.driver(node, False))
@@ -62,7 +66,24 @@ class Driver:
             chosen = None if per_region is None else per_region[index]
             return self.regions[index](*arguments, opts=chosen, debug=debug)
 
-        return self._live(run, _itself, *values)
+        def call(function: Callable[..., Any]) -> Callable[..., Any]:
+            return function if isinstance(function, Callback) else partial(function, opts=self._nested(opts, function))
+
+        with self._symbols(values):
+            return self._live(run, call, *values)
+
+    def _symbols(self, values: tuple[Any, ...]) -> AbstractContextManager[None]:
+        return bound_to(self._splitter.annotations, dict(zip(self._names, values, strict=True)))
+
+    @staticmethod
+    def _nested(opts: CompileOptions | None, function: Callable[..., Any]) -> CompileOptions | None:
+        """The options for a jit function of which Python runs a part, too."""
+        source = jit_source(function)
+        if opts is None or source is None:
+            return opts
+        labels = _labels_of(source, set())
+        kept = {label: loop for label, loop in opts.parallelize.items() if label in labels}
+        return CompileOptions(**{**opts._values, "parallelize": kept})
 
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
         """`look(region, arguments, opts)` for each region that a call gets to, without running any."""
@@ -73,7 +94,8 @@ class Driver:
             found.append(look(self.regions[index], arguments, None if per_region is None else per_region[index]))
             return (0,) * self._splitter.outputs[index]
 
-        self._dry(run, lambda _: _nothing, *values)
+        with self._symbols(values):
+            self._dry(run, lambda function: _nothing if isinstance(function, Callback) else function, *values)
         return found
 
     def _per_region(self, opts: CompileOptions) -> list[CompileOptions]:
@@ -93,7 +115,7 @@ class Driver:
         """The options with the loops of one region; those of none go to the first, which says that they are unknown."""
         splitter = self._splitter
         own = splitter.labels[index]
-        others: set[str] = set().union(*splitter.labels) - own
+        others: set[str] = splitter.nested.union(*splitter.labels) - own
         first, last = splitter.lines[index]
         kept = {}
         for label, loop in opts.parallelize.items():
@@ -108,10 +130,6 @@ class Driver:
         return CompileOptions(**{**opts._values, "parallelize": kept})
 
 
-def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
-
-
 def _nothing(*_: Any, **__: Any) -> int:
     return 0
 
@@ -122,6 +140,14 @@ def driver_of(source: FunctionSource) -> Driver | None:
     if not isinstance(node, ast.FunctionDef):
         return None
     resolver = _Resolver(source)
+    if not _needs_driver(source, resolver, called=False):
+        return None
+    return Driver(source, tuple(resolver.scope.guards.values()), node)
+
+
+def _needs_driver(source: FunctionSource, resolver: _Resolver, called: bool) -> bool:
+    """`called`: by another jit function, which a parameter that is returned does not keep from compiling."""
+    node = source.tree()
     made = {
         name
         for part in ast.walk(node)
@@ -130,21 +156,29 @@ def driver_of(source: FunctionSource) -> Driver | None:
     }
     arguments = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
     arguments -= assigned(node.body)
-    needed = bool(made)
     for part in ast.walk(node):
         if isinstance(part, ast.Return) and part.value is not None:
             elements = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
-            needed |= any(isinstance(e, ast.Name) and e.id in arguments | made for e in elements)
-        elif isinstance(part, ast.Expr):
-            needed |= resolver.is_python(part.value)
-    return Driver(source, tuple(resolver.scope.guards.values()), node) if needed else None
+            if resolver.is_python(part.value) or (
+                not called and any(isinstance(e, ast.Name) and e.id in arguments | made for e in elements)
+            ):
+                return True
+        elif isinstance(part, ast.Expr) and resolver.is_python(part.value):
+            return True
+    return bool(made)
+
+
+# Functions that are being looked at: those that call themselves end there.
+_open: set[FunctionType] = set()
 
 
 class _Resolver:
     """What the calls of a function call."""
 
     def __init__(self, source: FunctionSource) -> None:
+        self.function = source.function
         self.scope = Scope(source.function)
+        self._drivers: dict[FunctionType, bool] = {}
         self._spaces: dict[type, Any] = {}
 
     def find(self, node: ast.expr) -> Binding | None:
@@ -166,7 +200,7 @@ class _Resolver:
         if binding is None:
             return False
         value = binding.value
-        if isinstance(value, Callback):
+        if isinstance(value, Callback) or self.has_driver(value):
             self.scope.rely_on(binding)
             return True
         if isinstance(call.func, ast.Attribute) and call.func.attr in _ALLOCATORS:
@@ -174,6 +208,23 @@ class _Resolver:
             module = owner.value if owner is not None else None
             return isinstance(module, ModuleType) and module.__name__.partition(".")[0] in _LIBRARIES
         return any(value is getattr(np, name) for name in _ALLOCATORS)
+
+    def has_driver(self, value: object) -> bool:
+        """Whether it is a jit function of which Python runs a part."""
+        source = jit_source(value)
+        if source is None or source.function in _open or source.function is self.function:
+            return False
+        known = self._drivers.get(source.function)
+        if known is None:
+            _open.add(source.function)
+            try:
+                known = _needs_driver(source, _Resolver(source), called=True)
+            except CompileError:
+                known = False  # reported where it is compiled
+            finally:
+                _open.discard(source.function)
+            self._drivers[source.function] = known
+        return known
 
     def is_label(self, node: ast.stmt) -> bool:
         if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
@@ -195,6 +246,7 @@ class _Splitter:
         self.labels: list[set[str]] = []
         self.lines: list[tuple[int, int]] = []
         self.run_by_python: dict[str, ast.stmt] = {}
+        self.nested: set[str] = set()  # labels of functions that have a driver of their own
         self._hoisted = 0
         self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
 
@@ -266,6 +318,7 @@ class _Splitter:
             self._refuse("P022", made, "Python code cannot run on the device")
         else:
             made = _Calls(self.resolver).visit(copy.deepcopy(node))
+            self.nested |= self._labels_in([node], set())
         return made
 
     def _hoist_returns(self, nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -388,7 +441,7 @@ class _Calls(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         binding = self._resolver.find(node.func)
         self.generic_visit(node)
-        if binding is not None and isinstance(binding.value, Callback):
+        if binding is not None and (isinstance(binding.value, Callback) or self._resolver.has_driver(binding.value)):
             node.func = _at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)
         return node
 

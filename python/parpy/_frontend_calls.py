@@ -11,14 +11,20 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._frontend_arrays import integer_constant
+from ._callback import Callback
+from ._external import External
+from ._frontend_arrays import integer_constant, with_axis
 from ._frontend_expressions import Expressions
 from ._frontend_scope import describe
 from ._intrinsics import REDUCTIONS, Intrinsic, intrinsic_of
 from ._names import Binding, is_array, is_scalar, source_of
 from ._operators import scalar_name
+from ._options import CompileBackend
 from ._source import FunctionSource
+from .types import TypeVar
 
+# As the core numbers them.
+_BACKENDS = [CompileBackend.Cpu, CompileBackend.Cuda, CompileBackend.Metal]
 _FLOAT_STRINGS = ("inf", "+inf", "-inf", "infinity", "-infinity", "+infinity", "nan")
 
 
@@ -41,6 +47,8 @@ class Calls(Expressions):
             return result
         if self.is_function(binding.value):
             return self._call_function(node, source_of(binding.value))
+        if isinstance(binding.value, External):
+            return self._call_external(node, binding.value)
         self._not_callable(binding, node)
         return self.poison(node)
 
@@ -127,7 +135,10 @@ class Calls(Expressions):
     def _not_callable(self, binding: Binding, node: ast.Call) -> None:
         shown = ast.unparse(node.func)
         value = binding.value
-        if inspect.isfunction(value):
+        if isinstance(value, Callback):
+            message = f"'{shown}' is a callback, which compiled code cannot call here"
+            fix = "call it on a line of its own in a function that Python calls, outside of parallel loops"
+        elif inspect.isfunction(value):
             message = f"'{shown}' is an ordinary Python function"
             fix = f"decorate '{shown}' with @parpy.jit"
             if value.__module__.partition(".")[0] in ("math", "numpy", "scipy"):
@@ -237,6 +248,19 @@ class Calls(Expressions):
         span = self.span(node)
         return self.module.op("minimum", [self.module.op("maximum", [value, low], span), high], span)
 
+    def lower_outer(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        """np.outer(a, b): a[:, None] * b[None, :]."""
+        column, row = (with_axis(part, first) for part, first in zip(node.args, (False, True), strict=True))
+        if column is None or row is None:
+            self.error(
+                "P023",
+                node,
+                "'np.outer' takes arrays and slices of one dimension",
+                "write it out: a[:, None] * b[None, :]",
+            )
+            return self.poison(node)
+        return self.module.op("*", self.lower_all([column, row]), self.span(node))
+
     def lower_convert(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         """np.float32(x) and its kin."""
         return self._convert(node, node.args[0], intrinsic.op)
@@ -252,6 +276,9 @@ class Calls(Expressions):
         """parpy.builtin.convert(x, type)."""
         wanted = self.resolve(node.args[1])
         value = None if wanted is None else wanted.value
+        if isinstance(value, TypeVar) or self.is_dtype(node.args[1]):
+            span = self.span(node)
+            return self.module.op("convert_like", [self.lower(node.args[0]), self.type_operand(node.args[1])], span)
         python = {int: "int", float: "float", bool: "truth"}
         if isinstance(value, type) and value in python:
             return self.module.op(python[value], [self.lower(node.args[0])], self.span(node))
@@ -265,6 +292,98 @@ class Calls(Expressions):
             )
             return self.poison(node)
         return self._convert(node, node.args[0], scalar)
+
+    # ------------------------------------------------------------ decided when compiled
+
+    def lower_backend_is(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        """static_backend_eq(parpy.CompileBackend.Cuda)."""
+        binding = self.resolve(node.args[0])
+        value = None if binding is None else binding.value
+        if binding is None or not isinstance(value, CompileBackend) or value is CompileBackend.Auto:
+            self.error(
+                "P023",
+                node.args[0],
+                "'static_backend_eq' needs a back end that is known when the function is compiled",
+                "write for example static_backend_eq(parpy.CompileBackend.Cuda)",
+            )
+            return self.poison(node)
+        self.rely_on(binding)
+        span = self.span(node)
+        number = _BACKENDS.index(CompileBackend.Cuda if value is CompileBackend.Sim else value)
+        return self.module.op("backend_is", [self.module.constant(number, span)], span)
+
+    def lower_types_equal(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        """static_types_eq(x.dtype, parpy.types.F32)."""
+        return self.module.op("types_equal", [self.type_operand(part) for part in node.args], self.span(node))
+
+    def type_operand(self, node: ast.expr) -> _native.Expr:
+        """Something that has the type that `node` stands for."""
+        span = self.span(node)
+        if isinstance(node, ast.Attribute) and self.is_dtype(node):
+            array = self.array(node.value)
+            return self.poison(node) if array is None else self.module.read(array, span)
+        binding = self.resolve(node)
+        if binding is None:
+            if isinstance(node, ast.Name) and node.id in self.scope.locals:
+                return self.lower(node)
+        else:
+            self.rely_on(binding)
+            if isinstance(binding.value, TypeVar) and binding.value in self.symbols:
+                return self.module.read(self.variable(self.symbols[binding.value][0], node), span)
+            known = {int: "i64", float: "f64", bool: "bool", complex: "c128"}
+            scalar = known.get(binding.value) if isinstance(binding.value, type) else None
+            scalar = scalar or scalar_name(binding.value)
+            if scalar is not None:
+                return self.module.convert(self.module.constant(0, span), scalar, span)
+        self.error(
+            "P023",
+            node,
+            "this is no type that is known when the function is compiled",
+            "write a type of parpy.types, the dtype of an array, or a parameter",
+        )
+        return self.poison(node)
+
+    def lower_static_fail(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        text = node.args[0]
+        if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
+            self.error("P023", text, "'static_fail' takes a string constant", "write the message out")
+            return self.poison(node)
+        self.out.append(self.module.fail("P232", text.value, self.span(node)))
+        return self.poison(node)
+
+    # ------------------------------------------------------------ external functions
+
+    def _call_external(self, node: ast.Call, function: External) -> _native.Expr:
+        """A call of C++ that a header declares."""
+        given: dict[str, ast.expr] = dict(zip(function.parameters, node.args, strict=False))
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                given.setdefault(keyword.arg, keyword.value)
+        count = len(node.args) + len(node.keywords)
+        if count != len(function.parameters) or set(given) != set(function.parameters):
+            self.error(
+                "P105",
+                node,
+                f"'{function.__name__}' takes {_counted(len(function.types), len(function.types))}, not {count}",
+                f"its parameters are ({', '.join(function.parameters)})",
+            )
+            return self.poison(node)
+        lowered = dict(zip(given, self.lower_all(list(given.values())), strict=True))
+        known = self.program.externals.get(function)
+        if known is None:
+            known = self._declare(function, node)
+        return self.module.call(known, [lowered[name] for name in function.parameters], self.span(node))
+
+    def _declare(self, function: External, node: ast.Call) -> _native.Function:
+        # Its source is the line that includes the header, one for all functions of it.
+        index = self.program.includes.get(function.include)
+        if index is None:
+            name = f"{function.header or function.ext_name}.cu"
+            index = self.program.includes[function.include] = self.module.add_source(name, function.include, 1)
+        place = (index, 1, 1, 1, 1)
+        made = self.module.foreign(function.ext_name, list(function.types), function.result, "c", place, function.place)
+        self.program.externals[function] = made
+        return made
 
     def lower_inline(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         """parpy.builtin.inline(f(x)): the call, marked."""

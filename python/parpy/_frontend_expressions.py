@@ -15,6 +15,7 @@ from typing import Any
 
 from . import _native
 from ._device import DeviceFunction, ForeignFunction, Register
+from ._external import External
 from ._frontend_arrays import Arrays, first_name, string_key
 from ._frontend_scope import describe
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
@@ -204,7 +205,7 @@ class Expressions(Arrays):
                 "P024",
                 node,
                 f"the attribute '{node.attr}' cannot be compiled",
-                "shape, ndim, size, real and imag can",
+                "shape, ndim, size, real and imag can, and dtype where types are compared",
             )
         return self.poison(node)
 
@@ -268,7 +269,27 @@ class Expressions(Arrays):
                 word, fix = _NO_COMPARE[type(op)]
                 self.error("P011", node, f"the operator '{word}' cannot be compiled", fix)
                 return self.poison(node)
+        if len(node.ops) == 1 and (self.is_dtype(node.left) or self.is_dtype(node.comparators[0])):
+            return self._compare_types(node)
         return self._comparisons(node, 0, lambda: self.lower(node.left))
+
+    def _compare_types(self, node: ast.Compare) -> _native.Expr:
+        """x.dtype == np.float32"""
+        span = self.span(node)
+        same = self.module.op("types_equal", [self.type_operand(part) for part in (node.left, *node.comparators)], span)
+        if isinstance(node.ops[0], ast.Eq):
+            return same
+        if not isinstance(node.ops[0], ast.NotEq):
+            self.error("P011", node, "types have no order", "compare them with '==' or '!='")
+        return self.module.op("not", [same], span)
+
+    def is_dtype(self, node: ast.expr) -> bool:
+        """Whether `node` is the dtype of an array."""
+        return isinstance(node, ast.Attribute) and node.attr == "dtype" and self.is_array_name(node.value)
+
+    def type_operand(self, node: ast.expr) -> _native.Expr:
+        """Something that has the type that `node` stands for."""
+        raise NotImplementedError
 
     def _comparisons(self, node: ast.Compare, index: int, left: Callable[[], _native.Expr]) -> _native.Expr:
         """`a < b < c` from its operator number `index` on, as `a < b and b < c` with b evaluated
@@ -312,7 +333,7 @@ class Expressions(Arrays):
                 if called is not None and self.is_function(called.value):
                     return True
                 known = None if called is None else called.value
-                if isinstance(known, DeviceFunction | ForeignFunction) and known.effect:
+                if isinstance(known, DeviceFunction | ForeignFunction | External) and known.effect:
                     return True
         return False
 

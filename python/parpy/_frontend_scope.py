@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from . import _native
 from ._annotations import annotations_of, symbol_places
 from ._device import ForeignFunction
+from ._external import External
 from ._names import MISSING, Binding, Capture, Guard, Scope, attribute, is_array, is_scalar
 from ._source import FunctionSource
 
@@ -45,6 +46,9 @@ class Program:
         self.helpers: dict[FunctionType, FunctionScope] = {}
         self.pending: list[FunctionScope] = []
         self.link: tuple[str, ...] = ()  # sources of foreign functions that name none themselves
+        # Functions of C++, and the sources that include their headers.
+        self.externals: dict[External, _native.Function] = {}
+        self.includes: dict[str, int] = {}
         self.foreign: dict[ForeignFunction, _native.Function] = {}
         self.linked: dict[str, int] = {}  # the module's source that has the text of a path
         self._function_names: set[str] = set()

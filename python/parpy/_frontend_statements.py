@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from . import _native, _operators
-from ._frontend_arrays import integer_constant
+from ._frontend_arrays import integer_constant, mask_rank
 from ._frontend_expressions import BINARY
-from ._frontend_kernels import Kernels
-from ._intrinsics import REDUCTIONS, intrinsic_of
+from ._frontend_labels import Label, Labels
+from ._intrinsics import intrinsic_of
 
 # What to say of statements outside the language: what it is, and the way out.
 _REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
@@ -33,11 +33,7 @@ _REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
 }
 
 
-# The name that parpy.label gives, and where.
-Label = tuple[str, ast.expr]
-
-
-class Statements(Kernels):
+class Statements(Labels):
     """Statements of one function."""
 
     on_device = False  # inside `with parpy.gpu`
@@ -74,75 +70,6 @@ class Statements(Kernels):
             return source, line, column, end_line, end_column
         text = self.source.text.split("\n")[line - self.source.first_line]
         return source, line, column, line, len(text.rstrip().encode()) + 1
-
-    # ------------------------------------------------------------ labels
-
-    def _label(self, node: ast.stmt) -> Label | None:
-        """The name that `parpy.label('name')` gives to what follows, with its place."""
-        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
-            return None
-        call = node.value
-        binding = self.resolve(call.func)
-        if binding is None or binding.value is not _operators.label:
-            return None
-        self.rely_on(binding)
-        if len(call.args) == 1 and not call.keywords:
-            name = call.args[0]
-            if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value:
-                return name.value, call
-        self.error(
-            "P020",
-            call,
-            "a label takes one non-empty string constant",
-            "write for example parpy.label('N')",
-        )
-        return "", call
-
-    def _labelled(self, labels: list[Label], node: ast.stmt) -> None:
-        """The statement behind these labels: of a for loop there is one, a statement over slices has
-        one for each of its dimensions."""
-        over_slices = self._runs_over_slices(node)
-        if labels and not over_slices:
-            if isinstance(node, ast.For):
-                *others, last = labels
-                labels = [last]
-                for label in others:
-                    self._dangling(label, "another label follows")
-            else:
-                for label in labels:
-                    self._dangling(label, "what follows is neither a for loop nor a statement over slices")
-                labels = []
-        before = len(self.out)
-        self.statement(node)
-        names = [name for name, _ in labels]
-        if names and all(names) and len(self.out) > before:
-            self.module.set_labels(self.out[-1], names)
-
-    def _runs_over_slices(self, node: ast.stmt) -> bool:
-        if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
-            return False
-        return any(
-            isinstance(part, ast.Slice | ast.MatMult) or (isinstance(part, ast.Call) and self._reduces(part))
-            for part in ast.walk(node)
-        )
-
-    def _reduces(self, call: ast.Call) -> bool:
-        """Whether the call is that of a reduction, a contraction, or a method of that name."""
-        binding = self.resolve(call.func)
-        if binding is None:
-            return isinstance(call.func, ast.Attribute) and call.func.attr in REDUCTIONS
-        known = intrinsic_of(binding.value)
-        return known is not None and (known.lowering == "reduce" or known.op == "matmul")
-
-    def _dangling(self, label: Label, reason: str) -> None:
-        name, place = label
-        if name:
-            self.error(
-                "P020",
-                place,
-                f"label '{name}' names no loop: {reason}",
-                "write the label directly in front of the loop or slices that it names",
-            )
 
     # ------------------------------------------------------------ assignment
 
@@ -222,6 +149,9 @@ class Statements(Kernels):
                     "assign to the elements of the array in it",
                 )
                 return
+            if mask_rank(target.slice):
+                self._assign_masked(target, value, node, update)
+                return
             array, indices = self.element(target)
             if array is not None:
                 self.out.append(self.module.store(array, indices, value, update, span))
@@ -234,6 +164,31 @@ class Statements(Kernels):
                 "only variables and array elements can be assigned to",
                 "assign to a name or to an element x[i]",
             )
+
+    def _assign_masked(self, target: ast.Subscript, value: _native.Expr, node: ast.stmt, update: str | None) -> None:
+        """x[x[:] > 0] = value: of each element its old value or the new one is stored."""
+        assert isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign)
+        if any(isinstance(part, ast.Slice) for part in ast.walk(node.value or target)):
+            self.error(
+                "P016",
+                node,
+                "slices are assigned to the elements that a mask selects",
+                "write x[:] = np.where(mask, …, x[:]), with slices as large as the mask",
+            )
+            return
+        span = self.span(target)
+        array = self.array(target.value)
+        if array is None:
+            return
+
+        def everything() -> list[_native.Expr]:
+            return [self.module.slice(None, None, None, span) for _ in range(mask_rank(target.slice))]
+
+        old = self.module.load(array, everything(), span)
+        if update is not None:
+            value = self.module.op(update, [self.module.load(array, everything(), span), value], self.span(node))
+        chosen = self.module.op("select", [self.lower(target.slice), value, old], span)
+        self.out.append(self.module.store(array, everything(), chosen, None, self.span(node)))
 
     def _assign_tuple(self, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
         """All right sides first, then the targets from the left."""

@@ -114,6 +114,9 @@ def _rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield _operators.minimum, Intrinsic("minimum", "op", "minimum", 2, 2)
     yield _operators.convert, Intrinsic("convert", "convert_to", "", 2, 2)
     yield _operators.inline, Intrinsic("inline", "inline", "", 1, 1)
+    yield _operators.static_backend_eq, Intrinsic("static_backend_eq", "backend_is", "", 1, 1)
+    yield _operators.static_types_eq, Intrinsic("static_types_eq", "types_equal", "", 2, 2)
+    yield _operators.static_fail, Intrinsic("static_fail", "static_fail", "", 1, 1)
     yield _operators.label, Intrinsic("parpy.label", "misplaced_label", "", 0, _MANY)
     yield from _reduction_rows()
     yield from _numpy_rows()
@@ -170,6 +173,7 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield np.where, Intrinsic("np.where", "op", "select", 3, 3)
     yield np.matmul, Intrinsic("np.matmul", "op", "matmul", 2, 2)
     yield np.dot, Intrinsic("np.dot", "op", "matmul", 2, 2)
+    yield np.outer, Intrinsic("np.outer", "outer", "", 2, 2)
     yield np.clip, Intrinsic("np.clip", "clip", "", 3, 3)
     yield np.divmod, Intrinsic("np.divmod", "misplaced_divmod", "", 2, 2)
     for name in (

@@ -15,11 +15,13 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from . import _native
+from ._annotations import annotations_of
 from ._driver import Driver, RegionSource, driver_of
 from ._frontend import Surface, parse
 from ._names import Guard, source_of
 from ._options import CompileOptions
 from ._source import FunctionSource
+from .types import BufferType, Symbol, TypeVar, bound_to
 
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
@@ -50,7 +52,7 @@ def jit_of_source(source: FunctionSource) -> _native.JitFunction:
 
     bind = twin(source.function, names)
     made = _native.JitFunction(
-        source.function,
+        _with_symbols(source.function, names),
         parse_again,
         bind,
         names,
@@ -77,8 +79,29 @@ def _driver_behind(function: _native.JitFunction) -> Driver | None:
     return _driver(function.__parpy_source__)
 
 
-def twin(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
-    """A function with the same parameters that returns the tuple of its arguments.
+def _with_symbols(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
+    """The function as Python runs it: where symbols stand in its annotations, with their values in the call."""
+    annotations = annotations_of(function)
+    if not any(isinstance(each, BufferType | Symbol | TypeVar) for each in annotations.values()):
+        return function
+
+    def call(arguments: tuple[Any, ...]) -> Any:
+        given = dict(zip(names, arguments, strict=True))
+        with bound_to(annotations, given):
+            code = function.__code__
+            positional = names[: code.co_argcount]
+            rest = {name: given[name] for name in names[code.co_argcount :]}
+            return function(*(given[name] for name in positional), **rest)
+
+    made = twin(function, names, call)
+    update_wrapper(made, function)
+    return made
+
+
+def twin(
+    function: FunctionType, names: tuple[str, ...], of: Callable[[tuple[Any, ...]], Any] | None = None
+) -> FunctionType:
+    """A function with the same parameters that returns the tuple of its arguments, or what ``of`` makes of it.
 
     It binds the arguments of calls that are not plain, with the errors that Python itself would raise.
     """
@@ -96,8 +119,9 @@ def twin(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
     if code.co_flags & inspect.CO_VARKEYWORDS:
         keyword_only.append(f"**{next(starred)}")
     parameters = ", ".join(positional + keyword_only)
-    space: dict[str, Any] = {}
-    exec(f"def twin({parameters}): return ({', '.join(names)}{',' if names else ''})", space)
+    space: dict[str, Any] = {"of": of}
+    values = f"({', '.join(names)}{',' if names else ''})"
+    exec(f"def twin({parameters}): return {'of' if of is not None else ''}{'(' + values + ')'}", space)
     twin: FunctionType = space["twin"]
     twin.__defaults__ = function.__defaults__
     twin.__kwdefaults__ = function.__kwdefaults__

@@ -105,6 +105,11 @@ class Scope:
             return Binding(self._builtins[name], self._builtins, name)
         return None
 
+    def name_of(self, value: object) -> str:
+        """A name of the closure or module that stands for this object; '' if none does."""
+        cells = ((name, read(cell, name)) for name, cell in self._cells.items())
+        return next((name for name, found in (*cells, *self._globals.items()) if found is value), "")
+
     def rely_on(self, binding: Binding) -> None:
         """Compiled code depends on which object this is, not only on its value."""
         container, key = binding.container, binding.key

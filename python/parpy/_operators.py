@@ -51,6 +51,39 @@ def inline(value: Any) -> Any:
     return value
 
 
+def static_backend_eq(backend: Any) -> bool:
+    """Whether code for this back end is generated: decided when a function is compiled; the branches of an `if` that
+    are not taken need not make sense. The simulator is CUDA. Python's interpreter is the CPU.
+    """
+    from ._options import CompileBackend
+
+    if not isinstance(backend, CompileBackend):
+        raise TypeError(f"static_backend_eq takes a parpy.CompileBackend, not {backend!r}")
+    return backend is CompileBackend.Cpu
+
+
+def static_types_eq(a: Any, b: Any) -> bool:
+    """Whether two types are the same: decided when a function is compiled. Each is a type of parpy.types or NumPy, the
+    `dtype` of an array, a type variable of the annotations, or a parameter, whose type is meant.
+    """
+    return bool(_dtype_of(a) == _dtype_of(b))
+
+
+def _dtype_of(found: Any) -> Any:
+    if scalar_name(found) is not None:
+        return scalar_name(found)
+    if hasattr(found, "dtype"):
+        return scalar_name(np.dtype(found.dtype))
+    if isinstance(found, bool | int | float | complex):
+        return scalar_name(np.asarray(found).dtype)
+    raise TypeError(f"static_types_eq compares types, not {found!r}")
+
+
+def static_fail(message: str) -> None:
+    """Refuses to compile a function that gets here; in Python it raises RuntimeError."""
+    raise RuntimeError(message)
+
+
 def maximum(a: Any, b: Any) -> Any:
     """The greater of two scalars or arrays, element by element; NaN wins, as in np.maximum."""
     return np.maximum(a, b)
@@ -67,7 +100,7 @@ def convert(x: Any, to: Any) -> Any:
     Floats become integers by truncation; a value outside the integer's range saturates, NaN
     becomes 0.
     """
-    name = scalar_name(to)
+    name = scalar_name(to if scalar_name(to) is not None else getattr(to, "dtype", None))
     if name is None:
         raise TypeError(f"convert to a scalar type, not {to!r}")
     dtype = np.dtype(_DTYPE_OF[name])

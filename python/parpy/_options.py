@@ -311,12 +311,6 @@ def _as_choice(allowed: tuple[str | None, ...], present: tuple[str | None, ...])
     return check
 
 
-def _as_absent(name: str, value: object) -> bool:
-    if _as_bool(name, value):
-        raise NotImplementedError(f"option '{name}' is not part of this version of ParPy")
-    return False
-
-
 def _as_stream(name: str, value: object) -> Any:
     if value is None or isinstance(value, int) or hasattr(value, "__cuda_stream__"):
         return value
@@ -348,7 +342,7 @@ _FIELDS: Final[dict[str, _Field]] = {
     "check": (None, _as_choice((None, "bounds", "races", "all"), (None, "bounds", "races", "all"))),
     "deterministic": (False, _as_bool),
     "max_unroll_count": (1, _as_positive),
-    "implicit_shape_labels": (False, _as_absent),
+    "implicit_shape_labels": (False, _as_bool),
     "stream": (None, _as_stream),
     "fast_math": (False, _as_bool),
 }

@@ -10,7 +10,7 @@ __all__ = ["available", "backends", "is_enabled", "set_default"]
 
 def backends() -> list[CompileBackend]:
     """The back ends that this version of ParPy generates code for, whether or not their hardware is here."""
-    return [CompileBackend.Cpu, CompileBackend.Cuda, CompileBackend.Sim]
+    return [CompileBackend.Cpu, CompileBackend.Cuda, CompileBackend.Metal, CompileBackend.Sim]
 
 
 def is_enabled(backend: CompileBackend, verbose: bool = False) -> bool:
@@ -19,7 +19,11 @@ def is_enabled(backend: CompileBackend, verbose: bool = False) -> bool:
         raise TypeError(f"expected a parpy.CompileBackend, not {backend!r}")
     if backend in (CompileBackend.Cpu, CompileBackend.Sim, CompileBackend.Auto):
         return True
-    reason = _native.cuda_unavailable() if backend is CompileBackend.Cuda else "not part of this version of ParPy"
+    reason = (
+        _native.cuda_unavailable()
+        if backend is CompileBackend.Cuda
+        else "this version of ParPy generates its source and does not run it"
+    )
     if reason and verbose:
         print(f"{backend.name} is disabled: {reason}")
     return not reason

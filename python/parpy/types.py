@@ -14,7 +14,10 @@ function: the extent of the dimensions that it stands for.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -64,11 +67,52 @@ class _Unknown:
         return self.name or f"{self.kind}{self.number}"
 
 
+# What symbols and type variables stand for in the calls that Python runs (seq=True), the innermost last.
+_bound: ContextVar[tuple[dict[_Unknown, Any], ...]] = ContextVar("_bound", default=())
+
+
+def _value_of(unknown: _Unknown) -> Any:
+    for values in reversed(_bound.get()):
+        if unknown in values:
+            return values[unknown]
+    raise TypeError(f"{unknown!r} has a value only in a function whose annotations name it")
+
+
 class Symbol(_Unknown):
-    """An extent that each call decides; wherever the symbol stands it is the same."""
+    """An extent that each call decides; wherever the symbol stands it is the same. In the function it is a number."""
 
     __slots__ = ()
     kind = "N"
+
+    def __index__(self) -> int:
+        return int(_value_of(self))
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        return float(int(self))
+
+    def __bool__(self) -> bool:
+        return bool(_bound.get() == () or int(self))
+
+    def __neg__(self) -> int:
+        return -int(self)
+
+
+def _calculates(name: str, function: Callable[..., Any]) -> None:
+    def operator_of(self: Symbol, other: Any) -> Any:
+        return function(int(self), int(other) if isinstance(other, Symbol) else other)
+
+    def reversed_operator(self: Symbol, other: Any) -> Any:
+        return function(other, int(self))
+
+    setattr(Symbol, f"__{name}__", operator_of)
+    if name not in ("lt", "le", "gt", "ge"):
+        setattr(Symbol, f"__r{name}__", reversed_operator)
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "le", "gt", "ge"):
+    _calculates(_name, getattr(operator, _name))
 
 
 class TypeVar(_Unknown):
@@ -76,6 +120,35 @@ class TypeVar(_Unknown):
 
     __slots__ = ()
     kind = "T"
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type in the call that Python runs."""
+        found: np.dtype[Any] = _value_of(self)
+        return found
+
+
+@contextmanager
+def bound_to(annotations: dict[str, Any], arguments: dict[str, Any]) -> Iterator[None]:
+    """Symbols and type variables of the annotations stand for what the arguments say."""
+    values: dict[_Unknown, Any] = {}
+    for name, annotation in annotations.items():
+        argument = arguments[name]
+        if isinstance(annotation, BufferType):
+            for number, extent in enumerate(annotation.shape):
+                if isinstance(extent, Symbol) and number < len(np.shape(argument)):
+                    values.setdefault(extent, np.shape(argument)[number])
+            if isinstance(annotation.elem, TypeVar):
+                values.setdefault(annotation.elem, np.asarray(argument).dtype)
+        elif isinstance(annotation, TypeVar):
+            values.setdefault(annotation, np.asarray(argument).dtype)
+        elif isinstance(annotation, Symbol):
+            values.setdefault(annotation, argument)
+    token = _bound.set((*_bound.get(), values))
+    try:
+        yield
+    finally:
+        _bound.reset(token)
 
 
 def symbol(name: str | None = None) -> Symbol:

@@ -141,7 +141,7 @@ void name_functions(ProgramFacts& facts) {
             facts.taken.insert(unique + suffix);
         facts.names[function] = unique;
     };
-    for (const Dialect* dialect : {&cpu_dialect(), &cuda_dialect()}) {
+    for (const Dialect* dialect : {&cpu_dialect(), &cuda_dialect(), &metal_dialect()}) {
         for (const auto snippets : {dialect->prelude, c_family_prelude()}) {
             for (const Snippet& snippet : snippets) {
                 facts.taken.emplace(snippet.name);
@@ -346,13 +346,14 @@ std::vector<Slot> slots_of(const ProgramFacts& facts, const Function& entry) {
 
 }  // namespace
 
-Program emit_program(const ir::Module& module, Backend backend, const Options& /*options*/) {
+Program emit_program(const ir::Module& module, Backend backend, const Options& options) {
     ProgramFacts facts = facts_of(module);
     const Function& entry = *module.entry_function();
     Program program;
     program.name = facts.names.at(&entry);
     program.slots = slots_of(facts, entry);
     program.by_hand = facts.by_hand;
+    facts.max_unroll_count = options.max_unroll_count;
     program.sites = module.sites;
 
     const Dialect* device = device_dialect(backend);
@@ -363,14 +364,14 @@ Program emit_program(const ir::Module& module, Backend backend, const Options& /
             }
         }
         program.device =
-            headline(entry) + foreign_sources(module) +
+            headline(entry) + std::string(device->preamble) + foreign_sources(module) +
             with_prelude(*device, functions_text(*device, facts, {FunctionKind::kKernel}, true));
         program.host = with_prelude(
             cpu_dialect(), functions_text(cpu_dialect(), facts, {FunctionKind::kEntry}, false));
         program.text = std::string(kDeviceMarker) + "\n" + program.device + "\n";
     } else {
         program.host =
-            headline(entry) +
+            headline(entry) + foreign_sources(module) +
             with_prelude(cpu_dialect(),
                          functions_text(cpu_dialect(), facts,
                                         {FunctionKind::kKernel, FunctionKind::kEntry}, false));

@@ -64,6 +64,23 @@ private:
     std::unordered_set<const Var*> seen_, hidden_;
 };
 
+// A pattern of the dialect with its $0 and $1.
+std::string filled(std::string_view pattern, const std::string& zero, const std::string& one = {}) {
+    std::string out;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        if (pattern.substr(i, 2) == "$0") {
+            out += zero;
+            ++i;
+        } else if (pattern.substr(i, 2) == "$1") {
+            out += one;
+            ++i;
+        } else {
+            out += pattern[i];
+        }
+    }
+    return out;
+}
+
 // What `stmt` names itself, not in its bodies.
 Mentions own_mentions(const Stmt& stmt) {
     Mentions out;
@@ -168,7 +185,9 @@ void FunctionPrinter::plan_function() {
 std::string FunctionPrinter::parameter_type(const Var& var, bool restrict) const {
     std::string type = c_type(var);
     if (var.type.is_array()) {
-        type = (facts_.stored.contains(&var) ? "" : "const ") + type + "*";
+        const bool global = var.space == ir::Space::kGlobal || var.space == ir::Space::kScratch;
+        type = (global ? std::string(dialect_.array_qualifier) : "") +
+               (facts_.stored.contains(&var) ? "" : "const ") + type + "*";
         if (restrict && !var.aliased) {
             type += " " + std::string(dialect_.restrict_qualifier);
         }
@@ -253,12 +272,27 @@ std::string FunctionPrinter::foreign() {
 
 std::string FunctionPrinter::kernel() {
     const auto threads = facts_.kernel_threads.find(&function_);
-    std::string bounds;
-    if (threads != facts_.kernel_threads.end()) {
-        bounds = "__launch_bounds__(" + std::to_string(threads->second) + ") ";
+    const bool bounded = threads != facts_.kernel_threads.end();
+    const std::string& name = facts_.names.at(&function_);
+    const std::string head =
+        bounded ? filled(dialect_.bounded_kernel_head, name, std::to_string(threads->second))
+                : filled(dialect_.kernel_head, name);
+    std::vector<std::string> list;
+    for (const Var* param : function_.params) {
+        if (facts_.unused.contains(param)) continue;
+        std::string type = parameter_type(*param, true);
+        if (!param->type.is_array()) type = filled(dialect_.kernel_scalar, type);
+        const std::string number = std::to_string(list.size());
+        list.push_back(type + " " + names_.declare(param) +
+                       filled(dialect_.kernel_argument, number));
     }
-    wrapped("extern \"C\" __global__ void " + bounds + facts_.names.at(&function_) + "(",
-            parameter_list(true), ") {");
+    std::string_view more = dialect_.kernel_parameters;
+    while (!more.empty()) {
+        const std::size_t end = std::min(more.find(", "), more.size());
+        list.emplace_back(more.substr(0, end));
+        more.remove_prefix(std::min(end + 2, more.size()));
+    }
+    wrapped(head, list, ") {");
     plan_function();
     block(function_.body);
     line("}");

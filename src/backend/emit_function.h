@@ -22,6 +22,7 @@ struct ProgramFacts {
     std::unordered_set<const ir::Function*> recursive;
     std::unordered_set<const ir::Var*> unused;  // parameters that a kernel's body does not name
     bool by_hand = false;
+    std::int64_t max_unroll_count = 1;  // Options
 };
 
 class FunctionPrinter {
@@ -60,6 +61,7 @@ private:
     void store(const ir::Store& stmt);
     void atomic_update(const ir::Store& stmt);
     void loop(const ir::For& stmt);
+    [[nodiscard]] bool unrolls(const ir::For& stmt) const;
     void branch(const ir::If& stmt);
     void alloc(const ir::Alloc& stmt);
     void print(const ir::Print& stmt);

@@ -331,6 +331,17 @@ std::string FunctionPrinter::bound(const ir::For& loop, const Expr& expr, const 
     return name;
 }
 
+// Few iterations, as options.max_unroll_count says; how many is known.
+bool FunctionPrinter::unrolls(const ir::For& stmt) const {
+    const auto begin = ir::constant_integer(stmt.begin);
+    const auto end = ir::constant_integer(stmt.end);
+    const auto step = ir::constant_integer(stmt.step);
+    if (!begin || !end || !step || *step == 0 || stmt.mapping.parallel()) return false;
+    const std::int64_t reach = *step > 0 ? *end - *begin : *begin - *end;
+    const std::int64_t trips = reach <= 0 ? 0 : (reach - 1) / std::abs(*step) + 1;
+    return trips > 1 && trips <= facts_.max_unroll_count;
+}
+
 void FunctionPrinter::loop(const ir::For& stmt) {
     const auto step = ir::constant_integer(stmt.step);
     names_.push();  // of the head
@@ -341,7 +352,7 @@ void FunctionPrinter::loop(const ir::For& stmt) {
     if (vector && stmt.mapping.reductions.empty() && !dialect_.independent_loop.empty()) {
         line(std::string(dialect_.independent_loop));
     }
-    if (stmt.mapping.unroll) {
+    if (stmt.mapping.unroll || (!vector && unrolls(stmt))) {
         line(std::string(dialect_.unrolled_loop));
     }
     const std::string type = c_type(*stmt.var);

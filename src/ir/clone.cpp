@@ -159,6 +159,7 @@ private:
 
 void fill_function(Module& module, const Function& from, Function& to, Substitution& substitution) {
     to.abi = from.abi;
+    to.target = from.target;
     VariableCopier(module, substitution).function(from);
     for (Var* param : from.params) {
         to.params.push_back(substitution.vars.at(param));

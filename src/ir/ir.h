@@ -377,6 +377,8 @@ struct Function {
     std::string name;
     FunctionKind kind = FunctionKind::kHelper;
     ForeignAbi abi = ForeignAbi::kC;
+    std::string
+        target;  // kForeign: the one back end that has it, "cuda", "cpu" or "metal"; or empty
     Span span;
     std::vector<Var*> params;
     Type result = Type::unknown();

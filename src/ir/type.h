@@ -42,8 +42,9 @@ struct Type {
 
     Kind kind = Kind::kUnknown;
     Scalar scalar = Scalar::kI64;  // of the scalar, or of the array's elements
-    bool weak = false;             // a Python int, float or complex: weak under NEP 50. Only before
-                                   // infer_types has run; no typed program holds a weak type.
+    bool weak = false;             // a Python int, float or complex: weak under NEP 50. Arrays: one
+                                   // element, of whatever type is stored. Only before infer_types
+                                   // has run; no typed program holds a weak type.
     std::uint8_t rank = 0;         // arrays
 
     [[nodiscard]] static Type unknown() { return {}; }

@@ -47,7 +47,8 @@ private:
         std::unordered_set<std::string> names;
         for (const Function* f : module_.functions) {
             known_functions_.insert(f);
-            if (!names.insert(f->name).second) {
+            // Of foreign functions there may be one for each back end.
+            if (!names.insert(f->name + f->target).second) {
                 fail(f->span, "two functions are called '" + f->name + "'");
             }
         }

@@ -132,9 +132,17 @@ void replace_functions(Module& module, Instances& instances) {
         module.functions.end() - static_cast<std::ptrdiff_t>(instances.all.size() - 1));
     Function* const entry = module.entry_function();
     std::unordered_set<std::string> names = {entry->name};
+    std::unordered_set<const Function*> called;  // foreign functions
+    for (const Instance& instance : instances.all) {
+        if (!instance.rewritten) continue;
+        for_each_expr(instance.function->body, [&](const Expr& e) {
+            if (e.op == Op::kCall && e.callee->kind == FunctionKind::kForeign)
+                called.insert(e.callee);
+        });
+    }
     module.functions.clear();
     for (Function* original : originals) {
-        if (original->kind == FunctionKind::kForeign) module.functions.push_back(original);
+        if (called.contains(original)) module.functions.push_back(original);
         for (Instance& instance : instances.all) {
             if (instance.source != original || !instance.rewritten) {
                 continue;
@@ -166,6 +174,7 @@ Instance& Instances::add_entry() {
     instance.inputs = instance.function->params;
     instance.result = Type::none();
     instance.called = true;
+    fold_static(context_, *instance.function);
     instance.webs = split_variables(context_.module, *instance.function, context_.diagnostics);
     return instance;
 }
@@ -212,6 +221,7 @@ Instance& Instances::find_or_make(const Function* callee, std::vector<ArgumentKe
     }
     function->params.insert(function->params.end(), layout.begin(), layout.end());
     instance.result = returns_value(function->body) ? Type::unknown() : Type::none();
+    fold_static(context_, *function);
     instance.webs = split_variables(module, *function, context_.diagnostics);
     return instance;
 }

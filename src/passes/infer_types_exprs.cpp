@@ -64,6 +64,10 @@ Operand Typer::walk(Expr*& slot) {
         case Op::kRank:
         case Op::kSize:
             return walk_shape(slot);
+        case Op::kBackendIs:
+        case Op::kTypesEqual:
+        case Op::kConvertLike:
+            return kUnknownOperand;  // reported by fold_static
         case Op::kCall:
             return walk_call(slot);
         case Op::kConvert:

@@ -182,6 +182,16 @@ Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
     result.type = call.callee->result;
     if (!rewriting()) return result;
     call.type = result.type;
+    const std::string_view here = context_.options.backend == Backend::kCpu     ? "cpu"
+                                  : context_.options.backend == Backend::kMetal ? "metal"
+                                                                                : "cuda";
+    const std::string& target = call.callee->target;
+    if (!target.empty() && target != here) {
+        report(Code::kP029, call.span,
+               "'" + call.callee->name + "' is a function of the back end '" + target +
+                   "', but the program is for '" + std::string(here) + "'",
+               "choose by parpy.builtin.static_backend_eq, or declare it for this back end too");
+    }
     for (std::size_t i = 0; i < key.size(); ++i) {
         const Type& wanted = call.callee->params[i]->type;
         Expr*& argument = call.operands[i];

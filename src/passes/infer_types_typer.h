@@ -153,6 +153,10 @@ private:
     std::unordered_map<ir::Var*, ir::Type> results_;  // in this walk
 };
 
+// Decides what follows from the back end and the types of the arguments alone, and drops the
+// branches that are not taken.
+void fold_static(PassContext& context, ir::Function& function);
+
 // Reports once, however many instances of a function have the mistake.
 Diagnostic* report_once(Diagnostics& diagnostics, Code code, Span span, std::string message,
                         std::string help);

@@ -2,6 +2,8 @@
 #include "passes/inline_calls.h"
 
 #include <algorithm>
+#include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "ir/clone.h"
@@ -68,13 +70,35 @@ private:
         for (Expr*& operand : slot->operands) {
             expression(operand, first && operand == slot->operands[0], out);
         }
-        if (slot->op == Op::kCall && slot->index == kInlineCall &&
-            (first || !acts(*slot->callee))) {
-            slot->index = 0;
-            if (fits(*slot)) {
-                slot = expand(*slot, out);
-            }
+        if (slot->op != Op::kCall || (!first && acts(*slot->callee))) return;
+        const bool asked = slot->index == kInlineCall;
+        if (!asked && !is_mapped(*slot->callee)) return;
+        slot->index = 0;
+        const std::string problem = problem_of(*slot);
+        if (problem.empty()) {
+            slot = expand(*slot, out);
+        } else if (asked && problem != kReportedLater) {
+            context_.diagnostics
+                .error(Code::kP228, slot->span,
+                       "'" + slot->callee->name + "' cannot be put in place of its call: it " +
+                           problem)
+                .help = "call it without parpy.builtin.inline";
         }
+    }
+
+    // Whether the mapping names a loop of the function, or of one that it calls.
+    bool is_mapped(const Function& function) {
+        const auto [known, is_new] = mapped_.try_emplace(&function, false);
+        if (!is_new) return known->second;
+        bool found = false;
+        for_each_stmt(function.body, [&](const Stmt& stmt) {
+            for (const std::string& label : stmt.labels)
+                found = found || context_.options.mapping.contains(label);
+        });
+        for_each_expr(function.body, [&](const Expr& e) {
+            found = found || (e.op == Op::kCall && is_mapped(*e.callee));
+        });
+        return mapped_[&function] = found;
     }
 
     // Whether running the function may change what was evaluated before it.
@@ -87,28 +111,19 @@ private:
         return found;
     }
 
-    bool fits(const Expr& call) {
+    // What keeps the call from being replaced, for a message; empty: nothing.
+    std::string problem_of(const Expr& call) {
         const Function& callee = *call.callee;
-        const char* problem = nullptr;
+        if (callee.params.size() != call.operands.size()) return kReportedLater;
+        if (callee.kind == FunctionKind::kForeign) return "has no body";
+        std::string problem;
         const Body& body = callee.body;
         for_each_stmt(body, [&](const Stmt& stmt) {
             if (stmt.kind == StmtKind::kReturn && &stmt != body.back()) {
                 problem = "returns before its end";
             }
         });
-        if (std::ranges::count(open_, &callee) != 0) {
-            problem = "calls itself";
-        }
-        if (callee.params.size() != call.operands.size()) {
-            return false;  // reported with the types
-        }
-        if (problem != nullptr) {
-            context_.diagnostics
-                .error(Code::kP228, call.span,
-                       "'" + callee.name + "' cannot be put in place of its call: it " + problem)
-                .help = "call it without parpy.builtin.inline";
-        }
-        return problem == nullptr;
+        return std::ranges::count(open_, &callee) != 0 ? "calls itself" : problem;
     }
 
     static bool assigned_here(const Var& var, const Body& body) {
@@ -176,8 +191,11 @@ private:
         return read;
     }
 
+    static constexpr const char* kReportedLater = "-";  // with the types
+
     PassContext& context_;
     Module& module_;
+    std::unordered_map<const Function*, bool> mapped_;
     std::vector<const Function*> open_;  // whose bodies are being expanded, outermost first
 };
 

@@ -1,5 +1,5 @@
-// Puts the body of a called function in place of a call that parpy.builtin.inline marks, so that
-// labels in it name loops of the caller.
+// Puts the body of a called function in place of a call that parpy.builtin.inline marks, or that
+// the mapping names a loop of, so that labels in it name loops of the caller.
 //
 //     before  inline scale(y[...], 2)          after  label "N"
 //                                                     for i in range(n):

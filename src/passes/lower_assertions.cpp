@@ -34,6 +34,15 @@ void lower(Module& module, Body& body, LoopStack& loops) {
 }  // namespace
 
 void lower_assertions(PassContext& context) {
+    for (const Function* function : context.module.functions) {
+        for_each_stmt(function->body, [&](const Stmt& stmt) {
+            const auto* fail = stmt.as<Fail>();
+            if (fail == nullptr) return;
+            const Site& site = context.module.sites[fail->site];
+            if (site.code == Code::kP232)
+                context.diagnostics.error(site.code, stmt.span, site.message);
+        });
+    }
     // The simulator checks kernels written by hand.
     const bool checked =
         context.options.backend == Backend::kCpu

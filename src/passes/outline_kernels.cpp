@@ -242,6 +242,14 @@ private:
 
 void outline_kernels(PassContext& context) {
     Outliner(context).run();
+    for_each_expr(context.module.entry_function()->body, [&](const Expr& e) {
+        if (e.op != Op::kCall || e.callee->kind != FunctionKind::kForeign) return;
+        context.diagnostics
+            .error(
+                Code::kP029, e.span,
+                "'" + e.callee->name + "' is a function of the device, but is called on the host")
+            .help = "call it in a parallel loop, or put the statement into 'with parpy.gpu:'";
+    });
 }
 
 }  // namespace parpy

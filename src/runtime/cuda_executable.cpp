@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "backend/cuda/nvrtc.h"
+#include "runtime/captured_graphs.h"
 #include "runtime/device.h"
 #include "runtime/device_memory.h"
 #include "runtime/failure.h"
 #include "runtime/host_code.h"
 #include "runtime/kernel_cache.h"
+#include "runtime/user_flags.h"
 
 namespace parpy {
 
@@ -53,7 +55,7 @@ std::string shape_text(const unsigned size[3]) {
 std::string machine_code(const Program& program, const Options& options,
                          const std::string& architecture, RuntimeError& error) {
     cuda::NvrtcOptions nvrtc{architecture, options.fast_math, options.includes,
-                             options.extra_flags};
+                             user_flags(options).compiler};
     std::string identity =
         cuda::nvrtc_identity() + "\n" + architecture + (nvrtc.fast_math ? "\nfast" : "\nstrict");
     for (const std::string& flag : nvrtc.extra_flags)
@@ -185,8 +187,9 @@ private:
 
 class CudaSession final : public DeviceSession {
 public:
-    CudaSession(const Device& device, const std::vector<Kernel>& kernels, Stream stream)
-        : device_(device), kernels_(kernels), stream_(stream) {}
+    CudaSession(const Device& device, const std::vector<Kernel>& kernels, Stream stream,
+                bool captured = false)
+        : device_(device), kernels_(kernels), stream_(stream), captured_(captured) {}
     ~CudaSession() override {
         for (std::size_t i = 0; i < scratch_count_; ++i)
             cuda::release(device_, scratch_[i], stream_);
@@ -240,7 +243,7 @@ private:
     [[nodiscard]] Result enqueue(const Kernel& kernel, const KernelLaunch& launch) const {
         const Driver& driver = Driver::instance();
         const auto& [index, grid, block, shared_bytes, arguments, overlapped] = launch;
-        if (!overlapped || !device_.overlaps_launches) {
+        if (!overlapped || !device_.overlaps_launches || captured_) {
             return driver.cuLaunchKernel(kernel.function, grid[0], grid[1], grid[2], block[0],
                                          block[1], block[2], shared_bytes, stream_, arguments,
                                          nullptr);
@@ -286,6 +289,7 @@ private:
     const Device& device_;
     const std::vector<Kernel>& kernels_;
     Stream stream_;
+    bool captured_;  // the work is recorded for a graph, whose nodes follow each other plainly
     std::array<DevicePointer, 8> scratch_{};
     std::size_t scratch_count_ = 0;
     std::vector<DevicePointer> more_scratch_;
@@ -314,13 +318,18 @@ public:
         const LoadedModule* module = module_on(*device, error);
         if (module == nullptr) return error;
 
+        if (options_.use_cuda_graphs && !fails_ && cuda::CapturedGraphs::available()) {
+            return graphs_.run(*device, {slots, program.slots.size()}, static_cast<Stream>(stream),
+                               [&](Stream recorded) {
+                                   CudaSession session(*device, module->kernels(), recorded, true);
+                                   return enqueue(session, slots);
+                               });
+        }
         CudaSession session(*device, module->kernels(), static_cast<Stream>(stream));
+        if (!fails_) return enqueue(session, slots);
         ParpyContext context;
         context.session = &session;
-        if (fails_) return run_checked(*module, context, slots, static_cast<Stream>(stream));
-        if (host_.entry(&context, slots) == 0 && !context.error) return {};
-        if (context.error) return std::move(*context.error);
-        return {Code::kP900, "the program '" + program.name + "' failed without a reason", {}};
+        return run_checked(*module, context, slots, static_cast<Stream>(stream));
     }
 
     // Loads the device part on `device` now rather than at the first call.
@@ -341,6 +350,14 @@ public:
     }
 
 private:
+    RuntimeError enqueue(CudaSession& session, const std::uint64_t* slots) const {
+        ParpyContext context;
+        context.session = &session;
+        if (host_.entry(&context, slots) == 0 && !context.error) return {};
+        if (context.error) return std::move(*context.error);
+        return {Code::kP900, "the program '" + program.name + "' failed without a reason", {}};
+    }
+
     RuntimeError run_checked(const LoadedModule& module, ParpyContext& context,
                              const std::uint64_t* slots, Stream stream) const {
         const std::scoped_lock lock(module.record_mutex());
@@ -374,6 +391,7 @@ private:
     const Options options_;
     HostCode host_;
     const bool fails_;
+    mutable cuda::CapturedGraphs graphs_;
     mutable std::mutex loading_;
     mutable std::vector<std::atomic<const LoadedModule*>> modules_;  // by device index
 };

@@ -3,6 +3,7 @@
 
 #include "runtime/kernel_cache.h"
 #include "runtime/thread_pool.h"
+#include "runtime/user_flags.h"
 
 namespace parpy {
 
@@ -21,11 +22,12 @@ bool self_contained(const Program& program, const CppOptions& options) {
 
 HostCode load_host_code(const Program& program, const Options& options, RuntimeError& error) {
     if (program.host.find("parpy_parallel_for") != std::string::npos) warm_workers();
+    const UserFlags user = user_flags(options);
     CppOptions cpp;
     cpp.fast_math = options.fast_math;
     cpp.includes = options.includes;  // of edited text
     // On a device these are its compiler's.
-    if (options.backend == Backend::kCpu) cpp.extra_flags = options.extra_flags;
+    if (options.backend == Backend::kCpu) cpp.extra_flags = user.compiler;
 
     KernelCache& cache = KernelCache::instance();
     const bool cacheable = self_contained(program, cpp);
@@ -41,7 +43,7 @@ HostCode load_host_code(const Program& program, const Options& options, RuntimeE
     }
 
     HostCode result;
-    result.object = load_object(object, options.libs, error);
+    result.object = load_object(object, user.libraries, error);
     if (!result.object) return {};
     const std::string entry = program.name + "_slots";
     result.entry = reinterpret_cast<HostCode::Entry>(result.object->symbol(entry));

@@ -13,6 +13,7 @@
 #include "runtime/failure.h"
 #include "runtime/host_code.h"
 #include "runtime/kernel_cache.h"
+#include "runtime/user_flags.h"
 
 namespace parpy {
 
@@ -213,7 +214,7 @@ std::string device_object(const Program& program, const Options& options, Runtim
     cpp.watched = cpp.line_tables = is_watched(program, options);
     cpp.fast_math = options.fast_math;
     cpp.includes = options.includes;
-    cpp.extra_flags = options.extra_flags;
+    cpp.extra_flags = user_flags(options).compiler;
     const std::string file = program.name + ".cu";
     const std::string text = sim::simulator_text(program.device, program.kernels, file);
 
@@ -245,7 +246,7 @@ std::shared_ptr<Executable> load_sim(const Program& program, const Options& opti
     if (!program.kernels.empty()) {
         const std::string object = device_object(program, options, error);
         if (object.empty()) return nullptr;
-        device = load_object(object, options.libs, error);
+        device = load_object(object, user_flags(options).libraries, error);
         if (device == nullptr) return nullptr;
     }
     for (const std::string& name : program.kernels) {

@@ -83,10 +83,32 @@ def test_labels_count(function, arguments, mapping):
                 np.testing.assert_array_equal(actual, expected)
 
 
-def test_without_inline_the_labels_are_the_helpers():
+@parpy.jit
+def early(y, n):
+    if n == 0:
+        return
+    parpy.label("N")
+    for i in range(n):
+        y[i] *= 2
+
+
+@pytest.mark.parametrize("backend", backends.BACKENDS)
+def test_functions_whose_labels_are_mapped_are_inlined(backend):
     @parpy.jit
     def plain(y, n):
         scale(y, n)
+
+    y = np.ones(4)
+    want = y.copy()
+    plain(want, 4, seq=True)
+    backends.run(backend, plain, (y, 4), {"N": 4})
+    assert np.array_equal(y, want)
+
+
+def test_labels_of_functions_that_cannot_be_inlined():
+    @parpy.jit
+    def plain(y, n):
+        early(y, n)
 
     with pytest.raises(parpy.CompileError, match="P305"):
         plain(np.ones(4), 4, opts=backends.options("cpu", {"N": 4}))

@@ -104,7 +104,7 @@ def test_fields_are_keywords_and_attributes():
         ("stream", "s", TypeError, "a CUDA stream"),
         ("legality", "lax", ValueError, "must be one of 'check', 'strict', 'trust', not 'lax'"),
         ("check", "most", ValueError, "must be one of None, 'bounds', 'races', 'all', not 'most'"),
-        ("implicit_shape_labels", True, NotImplementedError, "not part of this version"),
+        ("implicit_shape_labels", 1, TypeError, "must be True or False, not 1"),
     ],
 )
 def test_validation(name, value, error, message):

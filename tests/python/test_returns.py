@@ -212,12 +212,12 @@ def test_print_compiled_shows_every_region():
 def test_annotations_of_regions():
     @parpy.jit
     def f(x: buffer(F64, [N])):
-        y = np.ones(N) if False else np.ones(x.shape[0])
+        y = np.ones(N)
         for i in range(N):
             y[i] += x[i]
         return y
 
-    assert (f(np.ones(4), opts=CPU) == 2).all()
+    assert (f(np.ones(4), opts=CPU) == 2).all() and (f(np.ones(4), seq=True) == 2).all()
     with pytest.raises(TypeError, match="annotation"):
         f(np.ones(4, np.float32), opts=CPU)
 
@@ -258,6 +258,25 @@ def test_values_of_regions():
     x = np.array([1.0, -1, 2, -3, 5])
     assert np.array_equal(f(x, opts=CPU), [1, 2, 5])
     assert np.array_equal(f(x, seq=True), [1, 2, 5])
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_functions_that_allocate_call_each_other(backend):
+    @parpy.jit
+    def twice(x):
+        y = squares(x)
+        parpy.label("k")
+        for k in range(y.shape[0]):
+            y[k] *= 2
+        z, s = smoothed(y, 0)
+        return z, s
+
+    x = np.arange(10.0)
+    z, s = twice(x, opts=opts_of(backend, i=16, k=8, j=8))
+    assert np.array_equal(z, 2 * x * x) and s == z.sum()
+    assert np.array_equal(twice(x)[0], twice(x, seq=True)[0])
+    with pytest.raises(parpy.CompileError, match="'q'"):
+        twice(x, opts=opts_of(backend, q=8))
 
 
 def test_results_that_cannot_be(tmp_path):

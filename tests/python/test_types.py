@@ -48,6 +48,10 @@ def test_symbols_are_values(backend):
     x = np.ones(10, np.float32)
     run(backend, scale, (x, 3.0), {"N": 10})
     assert (x == 3).all()
+    scale(x, 2.0, seq=True)
+    assert (x == 6).all()
+    with pytest.raises(TypeError, match="has a value only"):
+        range(N)
     a, b, c = np.ones((3, 5)), np.arange(5.0), np.zeros(3)
     run(backend, product, (a, b, c), {"N": 3})
     assert (c == 10).all()

@@ -365,6 +365,29 @@ TEST_F(CudaProgram, RunsOnTheStreamOfTheCall) {
     EXPECT_EQ(fake().modules, 0) << "unloaded with the program";
 }
 
+TEST_F(CudaProgram, GraphsAreCapturedOnceAndReplayed) {
+    options_.use_cuda_graphs = true;
+    RuntimeError error;
+    const auto executable = load(program_, options_, error);
+    ASSERT_NE(executable, nullptr) << error.message;
+    std::uint64_t slots[] = {0, 100, 8, 0};
+    for (int i = 0; i < 3; ++i)
+        EXPECT_FALSE(executable->run(slots, nullptr).failed());
+    EXPECT_EQ(fake().captures, 1);
+    EXPECT_EQ(fake().captured_launches, 1);
+    EXPECT_EQ(fake().graph_launches, 3);
+    EXPECT_EQ(fake().launches, 0);
+    slots[1] = 50;
+    EXPECT_FALSE(executable->run(slots, nullptr).failed());
+    slots[1] = 100;
+    EXPECT_FALSE(executable->run(slots, nullptr).failed());
+    EXPECT_EQ(fake().captures, 2) << "both are kept";
+    EXPECT_EQ(fake().graph_launches, 5);
+    fail("cuGraphInstantiateWithFlags", kInvalidValue);
+    slots[1] = 10;
+    EXPECT_TRUE(contains(executable->run(slots, nullptr).message, "making a CUDA graph"));
+}
+
 TEST_F(CudaProgram, EmptyGridsAreSkipped) {
     EXPECT_FALSE(run(0, 0).failed());
     EXPECT_EQ(fake().launches, 0);

@@ -21,6 +21,8 @@ using Event = struct EventRecord*;
 using Module = struct ModuleRecord*;
 using Function = struct FunctionRecord*;
 using MemoryPool = struct MemoryPoolRecord*;
+using CapturedWork = struct GraphRecord*;
+using GraphExec = struct GraphExecRecord*;
 
 struct PoolProperties {
     int allocation_type = 1;  // pinned

@@ -145,7 +145,8 @@ std::span<const Snippet> c_family_prelude() {
 }
 
 const Dialect* device_dialect(Backend backend) {
-    return backend == Backend::kCuda || backend == Backend::kSim ? &cuda_dialect() : nullptr;
+    if (backend == Backend::kMetal) return &metal_dialect();
+    return backend == Backend::kCpu ? nullptr : &cuda_dialect();
 }
 
 }  // namespace parpy

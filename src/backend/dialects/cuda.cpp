@@ -177,6 +177,13 @@ constexpr Dialect kDialect{
     .unrolled_loop = "#pragma unroll",
     .float_to_integer = "truncate<$t>($0)",
     .atomic_adds = kAtomicAdds,
+    .preamble = "",
+    .kernel_head = "extern \"C\" __global__ void $0(",
+    .bounded_kernel_head = "extern \"C\" __global__ void __launch_bounds__($1) $0(",
+    .kernel_argument = "",
+    .kernel_scalar = "$0",
+    .array_qualifier = "",
+    .kernel_parameters = "",
 };
 
 }  // namespace

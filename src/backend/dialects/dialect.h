@@ -105,10 +105,18 @@ struct Dialect {
     std::string_view unrolled_loop;           // line before a loop to be written out
     std::string_view float_to_integer;        // $0 to $t
     std::span<const ir::Scalar> atomic_adds;  // the types it is for; atomic_update() takes all
+    std::string_view preamble;                // first lines of device text
+    std::string_view kernel_head;             // $0: the name
+    std::string_view bounded_kernel_head;     // … $1: the most threads of a block
+    std::string_view kernel_argument;         // behind each parameter of a kernel, $0: its number
+    std::string_view kernel_scalar;           // type of a kernel's scalar parameters, $0: by value
+    std::string_view array_qualifier;         // of arrays in Space::kGlobal, in front of the type
+    std::string_view kernel_parameters;       // further ones of every kernel, separated by ", "
 };
 
 [[nodiscard]] const Dialect& cpu_dialect();
 [[nodiscard]] const Dialect& cuda_dialect();
+[[nodiscard]] const Dialect& metal_dialect();
 
 // The dialect of a back end's device part; null where kernels are host code as well.
 [[nodiscard]] const Dialect* device_dialect(Backend backend);

@@ -36,6 +36,8 @@ const bool emulates = std::getenv("FAKE_CUDA_EMULATE") != nullptr;
 std::mutex mutex;
 ContextRecord contexts[kDevices] = {{0}, {1}};
 thread_local Context current = nullptr;
+bool capturing = false;
+const Stream recorded_stream = reinterpret_cast<Stream>(16);
 std::map<DevicePointer, std::pair<std::size_t, int>> memory;  // size, device
 
 // The injected failure of this call of `function`, or success.
@@ -184,6 +186,10 @@ namespace {
 
 Result launch(Function function, const unsigned grid[3], const unsigned block[3],
               unsigned shared_bytes, Stream stream, void** arguments) {
+    if (capturing && stream == recorded_stream) {
+        ++state.captured_launches;
+        return kSuccess;
+    }
     ++state.launches;
     state.last_launch = {function->name.c_str(),
                          {grid[0], grid[1], grid[2]},
@@ -337,7 +343,35 @@ FAKE(cuEventDestroy_v2, Event) {
 }
 FAKE(cuStreamCreate, Stream* stream, unsigned) {
     ENTER(cuStreamCreate)
-    *stream = reinterpret_cast<Stream>(16);
+    *stream = recorded_stream;
+    return kSuccess;
+}
+FAKE(cuStreamBeginCapture_v2, Stream, int) {
+    ENTER(cuStreamBeginCapture)
+    capturing = true;
+    ++state.captures;
+    return kSuccess;
+}
+FAKE(cuStreamEndCapture, Stream, CapturedWork* work) {
+    ENTER(cuStreamEndCapture)
+    capturing = false;
+    *work = reinterpret_cast<CapturedWork>(24);
+    return kSuccess;
+}
+FAKE(cuGraphInstantiateWithFlags, GraphExec* executable, CapturedWork, unsigned long long) {
+    ENTER(cuGraphInstantiateWithFlags)
+    *executable = reinterpret_cast<GraphExec>(32);
+    return kSuccess;
+}
+FAKE(cuGraphLaunch, GraphExec, Stream) {
+    ENTER(cuGraphLaunch)
+    ++state.graph_launches;
+    return kSuccess;
+}
+FAKE(cuGraphDestroy, CapturedWork) {
+    return kSuccess;
+}
+FAKE(cuGraphExecDestroy, GraphExec) {
     return kSuccess;
 }
 FAKE(cuStreamDestroy_v2, Stream) {

@@ -22,6 +22,8 @@ struct FakeCuda {
     std::size_t stack_size;  // last set with cuCtxSetLimit
     FakeLaunch last_launch;  // `arguments` is dead
 
+    int captures, captured_launches, graph_launches;
+
     // Behaviour.
     int static_shared;  // of every kernel
     void (*on_launch)(const FakeLaunch&);

@@ -1,0 +1,127 @@
+"""Lowers labels: which loops, or dimensions of a statement over slices, the names in front of a statement name."""
+
+from __future__ import annotations
+
+import ast
+
+from . import _operators
+from ._frontend_arrays import integer_constant
+from ._frontend_kernels import Kernels
+from ._intrinsics import REDUCTIONS, intrinsic_of
+from .types import BufferType, Symbol
+
+# The name that parpy.label gives, and where.
+Label = tuple[str, ast.expr]
+
+
+class Labels(Kernels):
+    """Labels in one function. `statement` is written out in Statements."""
+
+    def statement(self, node: ast.stmt) -> None:
+        raise NotImplementedError
+
+    def _label(self, node: ast.stmt) -> Label | None:
+        """The name that `parpy.label('name')` gives to what follows, with its place."""
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+            return None
+        call = node.value
+        binding = self.resolve(call.func)
+        if binding is None or binding.value is not _operators.label:
+            return None
+        self.rely_on(binding)
+        if len(call.args) == 1 and not call.keywords:
+            name = call.args[0]
+            if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value:
+                return name.value, call
+        self.error(
+            "P020",
+            call,
+            "a label takes one non-empty string constant",
+            "write for example parpy.label('N')",
+        )
+        return "", call
+
+    def _labelled(self, labels: list[Label], node: ast.stmt) -> None:
+        """The statement behind these labels: of a for loop there is one, a statement over slices has
+        one for each of its dimensions."""
+        over_slices = self._runs_over_slices(node)
+        if labels and not over_slices:
+            if isinstance(node, ast.For):
+                *others, last = labels
+                labels = [last]
+                for label in others:
+                    self._dangling(label, "another label follows")
+            else:
+                for label in labels:
+                    self._dangling(label, "what follows is neither a for loop nor a statement over slices")
+                labels = []
+        before = len(self.out)
+        self.statement(node)
+        names = [name for name, _ in labels] or self._shape_labels(node)
+        if names and all(names) and len(self.out) > before:
+            self.module.set_labels(self.out[-1], names)
+
+    def _shape_labels(self, node: ast.stmt) -> list[str]:
+        """The labels that the symbols of extents give to what runs over them, which count under
+        `implicit_shape_labels` (normalize_labels.h)."""
+        if not self.symbols:
+            return []
+        names = []
+        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and len(node.iter.args) == 1:
+            names = [self._extent_name(node.iter.args[0])]
+        elif isinstance(node, ast.Assign | ast.AugAssign):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                index = target.slice
+                parts = index.elts if isinstance(index, ast.Tuple) else [index]
+                names = [
+                    self._dimension_name(target.value.id, number) if part.lower is part.upper is part.step else ""
+                    for number, part in enumerate(parts)
+                    if isinstance(part, ast.Slice)
+                ]
+        return [f"shape {name}" for name in names] if all(names) else []
+
+    def _extent_name(self, node: ast.expr) -> str:
+        if isinstance(node, ast.Name):
+            binding = None if node.id in self.scope.locals else self.scope.lookup(node.id)
+            symbol = None if binding is None else binding.value
+            return node.id if isinstance(symbol, Symbol) and symbol in self.symbols else ""
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+            number = integer_constant(node.slice)
+            if isinstance(node.value.value, ast.Name) and number is not None:
+                return self._dimension_name(node.value.value.id, number)
+        return ""
+
+    def _dimension_name(self, array: str, dimension: int) -> str:
+        """What the function calls the symbol of this dimension; '' if it has none."""
+        annotation = self.annotations.get(array)
+        if not isinstance(annotation, BufferType) or not -len(annotation.shape) <= dimension < len(annotation.shape):
+            return ""
+        found = annotation.shape[dimension]
+        return self.scope.name_of(found) or found.name or "" if isinstance(found, Symbol) else ""
+
+    def _runs_over_slices(self, node: ast.stmt) -> bool:
+        if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            return False
+        return any(
+            isinstance(part, ast.Slice | ast.MatMult) or (isinstance(part, ast.Call) and self._reduces(part))
+            for part in ast.walk(node)
+        )
+
+    def _reduces(self, call: ast.Call) -> bool:
+        """Whether the call is that of a reduction, a contraction, or a method of that name."""
+        binding = self.resolve(call.func)
+        if binding is None:
+            return isinstance(call.func, ast.Attribute) and call.func.attr in REDUCTIONS
+        known = intrinsic_of(binding.value)
+        return known is not None and (known.lowering == "reduce" or known.op == "matmul")
+
+    def _dangling(self, label: Label, reason: str) -> None:
+        name, place = label
+        if name:
+            self.error(
+                "P020",
+                place,
+                f"label '{name}' names no loop: {reason}",
+                "write the label directly in front of the loop or slices that it names",
+            )

@@ -1,0 +1,383 @@
+"""Arrays in the memory that compiled code runs on: the host's, or a GPU's.
+
+A Buffer is an argument of jit functions that is used in place. Other libraries take it without a copy, through
+DLPack, ``__array_interface__`` (host memory) or ``__cuda_array_interface__`` (GPU memory), and give theirs to
+``from_array``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._options import CompileBackend, ElemSize, Size
+from .backend import is_enabled
+from .types import elem_size
+
+__all__ = ["Buffer", "empty", "empty_like", "from_array", "from_raw", "zeros", "zeros_like"]
+
+Shape = int | Sequence[int]
+
+
+class _Place:
+    """An address and a layout, as NumPy makes an array of them."""
+
+    def __init__(self, pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides: Any, owner: object) -> None:
+        self.__array_interface__ = {
+            "data": (pointer, False),
+            "shape": shape,
+            "strides": strides,
+            "typestr": dtype.str,
+            "version": 3,
+        }
+        self.owner = owner
+
+
+class Buffer:
+    """An array; made by the functions of this module.
+
+    ``shape`` is its extents, ``dtype`` the ``ElemSize`` of its elements, ``backend`` says in whose memory it lies.
+    """
+
+    __slots__ = ("__weakref__", "_view", "backend", "dtype")
+    __array_ufunc__ = None
+
+    # A NumPy array over the memory. That of a GPU is never read: it is there for its address and layout.
+    _view: Any
+
+    def __init__(self, view: Any, dtype: Size, backend: CompileBackend) -> None:
+        self._view, self.dtype, self.backend = view, dtype, backend
+
+    # ------------------------------------------------------------ what it is
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+        return tuple(self._view.shape)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next, per dimension."""
+        return tuple(self._view.strides)
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions."""
+        return int(self._view.ndim)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return int(self._view.nbytes)
+
+    def size(self) -> int:
+        """How many elements."""
+        return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        return len(self._view)
+
+    def __repr__(self) -> str:
+        return f"<parpy.buffer.Buffer {self.shape} of {self.dtype.name} for {self.backend.name}>"
+
+    @property
+    def _on_gpu(self) -> bool:
+        return self.backend is CompileBackend.Cuda
+
+    @property
+    def _pointer(self) -> int:
+        return int(self._view.__array_interface__["data"][0])
+
+    # ------------------------------------------------------------ for other libraries
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        if self._on_gpu:
+            raise AttributeError("a buffer on a GPU has no __array_interface__; copy it with numpy()")
+        interface: dict[str, Any] = self._view.__array_interface__
+        return interface
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if not self._on_gpu:
+            raise AttributeError("a buffer in host memory has no __cuda_array_interface__")
+        strides = None if self._view.flags.c_contiguous else self.strides
+        typestr = self._view.dtype.str
+        return {
+            "data": (self._pointer, False),
+            "shape": self.shape,
+            "strides": strides,
+            "typestr": typestr,
+            "version": 3,
+            "stream": 1,
+        }
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        if not self._on_gpu:
+            return self._view.__dlpack__(**keywords)
+        return _native.dlpack_of_device(self, self._pointer, self.shape, self._element_strides(), self.dtype.value)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        if not self._on_gpu:
+            kind, index = self._view.__dlpack_device__()
+            return int(kind), int(index)
+        return 2, int(_native.device_of_pointer(self._pointer))
+
+    def _element_strides(self) -> tuple[int, ...]:
+        return tuple(step // self.dtype.size() for step in self.strides)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if copy is False and self._on_gpu:
+            raise ValueError("a buffer on a GPU becomes a NumPy array only by a copy")
+        host = self.numpy()
+        return np.array(host, dtype=dtype, copy=copy if not self._on_gpu else None)
+
+    # ------------------------------------------------------------ contents
+
+    def sync(self) -> None:
+        """Waits for what was enqueued on GPUs."""
+        if self._on_gpu:
+            _native.synchronize()
+
+    def numpy(self) -> Any:
+        """The elements as a NumPy array: the memory itself on the host, a copy of that of a GPU."""
+        if not self._on_gpu:
+            return self._view
+        host = np.empty(self.shape, self._view.dtype)
+        source = self if self._view.flags.c_contiguous else self.copy()
+        _native.copy_to_host(_address(host), source._pointer, host.nbytes, 0)
+        _native.synchronize()
+        return host
+
+    def torch(self) -> Any:
+        """The elements as a PyTorch tensor that shares the memory."""
+        torch = importlib.import_module("torch")
+        if not self._on_gpu and self.dtype.name == "BF16":
+            return torch.from_numpy(self._view.view(np.uint16)).view(torch.bfloat16)
+        return torch.from_dlpack(self) if self._on_gpu else torch.from_numpy(self._view)
+
+    def copy(self) -> Buffer:
+        """A buffer of its own with the same elements, in C order."""
+        made = empty(self.shape, self.dtype, self.backend)
+        made.copy_from(self)
+        return made
+
+    def copy_from(self, source: Any) -> None:
+        """Fills the buffer with the elements of another array of the same shape, converted to its type."""
+        if not isinstance(source, Buffer):
+            source = from_array(source)
+        if source.shape != self.shape:
+            raise ValueError(f"an array of shape {source.shape} cannot be copied into a buffer of shape {self.shape}")
+        if not self._on_gpu:
+            np.copyto(self._view, source.numpy().astype(self._view.dtype, copy=False))
+            return
+        if source._on_gpu and source.dtype is self.dtype and _both_contiguous(source, self):
+            _native.copy_on_device(self._pointer, source._pointer, self.nbytes, 0)
+            return
+        if not self._view.flags.c_contiguous:
+            raise ValueError("only contiguous buffers of a GPU can be filled")
+        if source._on_gpu and not source._view.flags.c_contiguous:
+            source = from_array(_gathered(source))
+        host = np.ascontiguousarray(source.numpy(), self._view.dtype)
+        _native.copy_to_device(self._pointer, _address(host), host.nbytes, 0)
+        _native.synchronize()
+
+    def with_type(self, dtype: Any) -> Buffer:
+        """The elements converted to another type; the buffer itself where it has that type."""
+        wanted = _elem_size(dtype)
+        if wanted is self.dtype:
+            return self
+        return from_array(self.numpy().astype(_numpy_dtype(wanted)), self.backend)
+
+    def reshape(self, *shape: Any) -> Buffer:
+        """The same memory with other extents; one of them may be -1."""
+        wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        view = self._view.view()
+        try:
+            view.shape = tuple(wanted)
+        except AttributeError:
+            raise ValueError(f"a buffer of strides {self.strides} cannot be seen as {tuple(wanted)} in place") from None
+        return Buffer(view, self.dtype, self.backend)
+
+    @property
+    def T(self) -> Buffer:
+        """The same memory with the dimensions in reverse."""
+        return Buffer(self._view.T, self.dtype, self.backend)
+
+    def __getitem__(self, index: Any) -> Any:
+        view = self._view[_basic(index)] if self._on_gpu else self._view[index]
+        if isinstance(view, np.ndarray) and view.ndim > 0:
+            return Buffer(view, self.dtype, self.backend)
+        if not self._on_gpu:
+            return view
+        cell = self._view[_cell(index)]
+        return Buffer(cell, self.dtype, self.backend).numpy().reshape(())[()]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if not self._on_gpu:
+            self._view[index] = value.numpy() if isinstance(value, Buffer) else value
+            return
+        cell = self._view[_cell(index)]
+        source = value.numpy() if isinstance(value, Buffer) else np.asarray(value)
+        Buffer(cell, self.dtype, self.backend).copy_from(np.broadcast_to(source, cell.shape))
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self)))
+
+    def __bool__(self) -> bool:
+        return bool(self.numpy())
+
+    def __float__(self) -> float:
+        return float(self.numpy())
+
+    def __int__(self) -> int:
+        return int(self.numpy())
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _both_contiguous(a: Buffer, b: Buffer) -> bool:
+    return bool(a._view.flags.c_contiguous and b._view.flags.c_contiguous)
+
+
+def _gathered(source: Buffer) -> Any:
+    """The elements of a buffer with gaps, by a copy of everything from its first byte to its last."""
+    low, high = np.lib.array_utils.byte_bounds(source._view)
+    between = np.empty(high - low, np.uint8)
+    _native.copy_to_host(_address(between), low, high - low, 0)
+    _native.synchronize()
+    return np.ndarray(source.shape, source._view.dtype, between, source._pointer - low, source.strides).copy()
+
+
+def _basic(index: Any) -> Any:
+    parts = index if isinstance(index, tuple) else (index,)
+    if not all(part is None or part is ... or isinstance(part, int | np.integer | slice) for part in parts):
+        raise TypeError(f"a buffer of a GPU is indexed by integers and slices, not by {index!r}")
+    return index if not all(isinstance(part, int | np.integer) for part in parts) else _cell(index)
+
+
+def _cell(index: Any) -> Any:
+    """Integers as slices of one element, so that NumPy does not read it."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not all(isinstance(part, int | np.integer) for part in parts):
+        return index
+    return tuple(slice(part, part + 1 or None) for part in parts)
+
+
+def _elem_size(dtype: Any) -> Size:
+    found = elem_size(dtype)
+    if found is None and (isinstance(dtype, str) or any(dtype is kind for kind in (int, float, bool, complex))):
+        try:
+            found = elem_size(np.dtype(dtype))
+        except TypeError:
+            found = None
+    if found is None:
+        raise TypeError(f"elements have a type of parpy.types or of NumPy, not {dtype!r}")
+    return found
+
+
+def _numpy_dtype(dtype: Size) -> np.dtype[Any]:
+    return np.dtype(dtype.to_numpy())
+
+
+def _backend(backend: CompileBackend | None) -> CompileBackend:
+    if backend is not None and not isinstance(backend, CompileBackend):
+        raise TypeError(f"expected a parpy.CompileBackend, not {backend!r}")
+    if backend in (None, CompileBackend.Auto):
+        return CompileBackend.Cuda if is_enabled(CompileBackend.Cuda) else CompileBackend.Cpu
+    if backend is CompileBackend.Metal:
+        raise ValueError("buffers of Metal are not part of this version of ParPy")
+    if backend is CompileBackend.Cuda and not is_enabled(backend):
+        raise RuntimeError(f"there is no GPU for the buffer: {_native.cuda_unavailable()}")
+    return backend
+
+
+def _extents(shape: Shape) -> tuple[int, ...]:
+    sizes = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+    if any(int(size) < 0 for size in sizes):
+        raise ValueError(f"extents are not negative: {sizes}")
+    return tuple(int(size) for size in sizes)
+
+
+def empty(shape: Shape, dtype: Any = ElemSize.F64, backend: CompileBackend | None = None) -> Buffer:
+    """A buffer with arbitrary elements. Without a ``backend``: on the GPU where there is one, else on the host."""
+    kind, place, sizes = _elem_size(dtype), _backend(backend), _extents(shape)
+    if place is not CompileBackend.Cuda:
+        return Buffer(np.empty(sizes, _numpy_dtype(kind)), kind, place)
+    memory = _native.DeviceMemory(max(math.prod(sizes) * kind.size(), 1), 0)
+    return from_raw(memory.pointer, sizes, kind, place, owner=memory)
+
+
+def zeros(shape: Shape, dtype: Any = ElemSize.F64, backend: CompileBackend | None = None) -> Buffer:
+    """A buffer of zeros."""
+    made = empty(shape, dtype, backend)
+    made.copy_from(np.zeros(made.shape, _numpy_dtype(made.dtype)))
+    return made
+
+
+def empty_like(other: Any) -> Buffer:
+    """A buffer with shape, type and place of another array, and arbitrary elements."""
+    like = other if isinstance(other, Buffer) else from_array(other)
+    return empty(like.shape, like.dtype, like.backend)
+
+
+def zeros_like(other: Any) -> Buffer:
+    """A buffer of zeros with shape, type and place of another array."""
+    like = other if isinstance(other, Buffer) else from_array(other)
+    return zeros(like.shape, like.dtype, like.backend)
+
+
+def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer:
+    """A buffer over the memory of an array of any library, where it is in the back end's memory; else a copy.
+
+    Without a ``backend`` the memory is shared wherever it is.
+    """
+    if isinstance(array, Buffer):
+        return array if backend is None or _backend(backend) is array.backend else _moved(array, _backend(backend))
+    interface = getattr(array, "__cuda_array_interface__", None)
+    if interface is not None:
+        dtype = np.dtype(interface["typestr"])
+        made = from_raw(
+            interface["data"][0], interface["shape"], dtype, CompileBackend.Cuda, interface.get("strides"), array
+        )
+    else:
+        if not isinstance(array, np.ndarray) and hasattr(array, "__dlpack__"):
+            array = np.from_dlpack(array)
+        host = np.asarray(array)
+        if elem_size(host.dtype) is None:
+            raise TypeError(f"elements of type {host.dtype} cannot be in a buffer")
+        made = Buffer(host, _elem_size(host.dtype), CompileBackend.Cpu)
+    return made if backend is None else from_array(made, backend)
+
+
+def _moved(source: Buffer, backend: CompileBackend) -> Buffer:
+    if CompileBackend.Cuda not in (source.backend, backend):
+        return Buffer(source._view, source.dtype, backend)
+    made = empty(source.shape, source.dtype, backend)
+    made.copy_from(source)
+    return made
+
+
+def from_raw(
+    pointer: int,
+    shape: Shape,
+    dtype: Any,
+    backend: CompileBackend | None = None,
+    strides: Sequence[int] | None = None,
+    owner: object = None,
+) -> Buffer:
+    """A buffer over memory at an address, which must stay valid; ``owner`` is kept alive with it.
+
+    ``strides`` are in bytes; without them the elements lie in C order.
+    """
+    kind, place = _elem_size(dtype), _backend(backend)
+    steps = None if strides is None else tuple(strides)
+    view = np.asarray(_Place(int(pointer), _extents(shape), _numpy_dtype(kind), steps, owner))
+    return Buffer(view, kind, place)

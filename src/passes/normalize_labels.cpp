@@ -1,0 +1,32 @@
+// See normalize_labels.h.
+#include "passes/normalize_labels.h"
+
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+// As the frontend writes it; no label of a user begins like this where a symbol's does.
+constexpr std::string_view kShapeLabel = "shape ";
+
+}  // namespace
+
+void normalize_labels(PassContext& context) {
+    for (Function* function : context.module.functions) {
+        for_each_stmt(function->body, [&](Stmt& stmt) {
+            if (!context.options.implicit_shape_labels) {
+                std::erase_if(stmt.labels,
+                              [](const std::string& l) { return l.starts_with(kShapeLabel); });
+                return;
+            }
+            for (std::string& label : stmt.labels) {
+                if (label.starts_with(kShapeLabel)) label.erase(0, kShapeLabel.size());
+            }
+        });
+    }
+}
+
+}  // namespace parpy

@@ -1,0 +1,72 @@
+"""Masks and outer products in statements over slices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import BACKENDS, copies, run
+from calls import CPU
+
+
+@parpy.jit
+def clipped(x, limit):
+    parpy.label("i")
+    x[x[:] > limit] = limit
+    parpy.label("i")
+    x[(x[:] < 0.2) | (x[:] == limit)] += 10
+    parpy.label("i")
+    x[~(x[:] < 5) & (x[:] > 1)] *= 2
+
+
+@parpy.jit
+def diagonal(a, b, n):
+    parpy.label("i")
+    parpy.label("j")
+    a[b[:, :] == 0] = n
+
+
+@parpy.jit
+def outer(a, x, y, z):
+    parpy.label("i")
+    parpy.label("j")
+    a[:, :] += np.outer(x, y[1:])
+    parpy.label("i")
+    parpy.label("j")
+    a[:, :] -= np.outer(z[0, :], y[:-1])
+
+
+CASES = {
+    "clipped": (clipped, lambda r: (r.random(50), 0.7)),
+    "diagonal": (diagonal, lambda r: (r.random((6, 7)), r.integers(0, 2, (6, 7)), 3)),
+    "outer": (outer, lambda r: (r.random((6, 7)), r.random(6), r.random(8), r.random((2, 6)))),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_as_numpy(backend, case):
+    function, make = CASES[case]
+    arguments = make(np.random.default_rng(3))
+    want = copies(arguments)
+    function(*want, seq=True)
+    run(backend, function, arguments, {"i": 8} | ({} if case == "clipped" else {"j": 8}))
+    for a, b in zip(arguments, want, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-15)
+
+
+def test_what_masks_cannot_select():
+    @parpy.jit
+    def f(x, y):
+        x[x[:] > 0] = y[:]
+
+    with pytest.raises(parpy.CompileError, match="slices are assigned to the elements that a mask selects"):
+        f(np.ones(3), np.ones(3), opts=CPU)
+
+    @parpy.jit
+    def g(x, y):
+        x[:, :] = np.outer(x[:, :], y)
+
+    with pytest.raises(TypeError, match="of one dimension"):
+        g(np.ones((3, 3)), np.ones(3), opts=CPU)

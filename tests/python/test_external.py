@@ -1,0 +1,245 @@
+"""parpy.external: functions of C++ and CUDA C++; what is decided when a function is compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import BACKENDS, options
+from parpy import CompileBackend, Target
+from parpy.builtin import convert, static_backend_eq, static_fail, static_types_eq
+from parpy.types import F32, F64, I32, I64, buffer, symbol, type_var
+
+TARGETS = [b for b in BACKENDS if b != "eval"]
+N, T = symbol(), type_var()
+
+HEADER = """
+static WHERE inline double thrice(double v) { return 3 * v; }
+static WHERE inline float sum_of(const float* v, long long n) {
+    float s = 0;
+    for (long long i = 0; i < n; ++i) s += v[i];
+    return s;
+}
+static WHERE inline void negate(float* v, int i) { v[i] = -v[i]; }
+"""
+
+
+@parpy.external("thrice", CompileBackend.Cpu, Target.Device, header="ext.h")
+def thrice_cpu(v: F64) -> F64:
+    return 3 * v
+
+
+@parpy.external("thrice", CompileBackend.Cuda, Target.Device, header="<ext.cuh>")
+def thrice_cuda(v: F64) -> F64:
+    return 3 * v
+
+
+@parpy.jit
+def tripled(x, y):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        if static_backend_eq(CompileBackend.Cuda):
+            y[i] = thrice_cuda(x[i]) + 1
+        elif static_backend_eq(CompileBackend.Cpu):
+            y[i] = thrice_cpu(v=x[i]) + 1
+        else:
+            static_fail("there is no thrice")
+
+
+@pytest.fixture
+def headers(tmp_path):
+    (tmp_path / "ext.h").write_text(HEADER.replace("WHERE ", ""))
+    (tmp_path / "ext.cuh").write_text(HEADER.replace("WHERE", "__device__"))
+    return str(tmp_path)
+
+
+def with_headers(backend, headers, **loops):
+    opts = options(backend, loops)
+    opts.includes = [headers]
+    return opts
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_a_header(backend, headers):
+    x, y = np.arange(50.0), np.zeros(50)
+    tripled(x, y, opts=with_headers(backend, headers, i=32))
+    assert np.array_equal(y, 3 * x + 1)
+    tripled(x, y := np.zeros(50), seq=True)
+    assert np.array_equal(y, 3 * x + 1)
+
+
+def test_arrays_and_results(headers):
+    @parpy.external("sum_of", CompileBackend.Cpu, Target.Host, header='"ext.h"')
+    def sum_of(v: buffer(F32, [N]), n: I64) -> F32:
+        return v[:n].sum()
+
+    @parpy.external("negate", CompileBackend.Cpu, Target.Host, header='"ext.h"')
+    def negate(v: buffer(F32, [N]), i: I32):
+        v[i] = -v[i]
+
+    @parpy.jit
+    def f(x, y, n):
+        negate(x, 2)
+        y[0] = sum_of(x, n)
+
+    x, y = np.ones(5, np.float32), np.zeros(1)
+    f(x, y, 4, opts=with_headers("cpu", headers))
+    assert y[0] == 2 and x[2] == -1
+    f(x, y, 4, seq=True)
+    assert y[0] == 4
+    with pytest.raises(TypeError, match="'sum_of' takes"):
+        f(np.ones(5), y, 4, opts=with_headers("cpu", headers))
+
+
+def test_functions_that_the_compiler_knows():
+    @parpy.external("__builtin_popcountll", CompileBackend.Cpu, Target.Device)
+    def ones(v: I64) -> I32:
+        return np.int32(int(v).bit_count())
+
+    @parpy.jit
+    def f(x, y):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            y[i] = ones(x[i])
+
+    x, y = np.arange(40), np.zeros(40, np.int32)
+    f(x, y, opts=options("cpu", {"i": 8}))
+    assert y.tolist() == [int(v).bit_count() for v in x]
+
+
+def test_the_wrong_back_end():
+    @parpy.jit
+    def f(x):
+        for i in range(x.shape[0]):
+            x[i] = thrice_cuda(x[i])
+
+    with pytest.raises(parpy.CompileError, match=r"P029.*'thrice' is a function of the back end 'cuda'"):
+        f(np.ones(3), opts=options("cpu", {}))
+
+
+def test_device_functions_are_not_called_on_the_host(headers):
+    @parpy.jit
+    def f(x):
+        s = thrice_cuda(x.shape[0])
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            x[i] = s
+
+    with pytest.raises(parpy.CompileError, match="is called on the host"):
+        parpy.print_compiled(f, [np.ones(9)], with_headers("cuda", headers, i=9))
+
+
+def test_declarations_that_cannot_be():
+    cpu, device = CompileBackend.Cpu, Target.Device
+    for call, error, message in [
+        (lambda: parpy.external(3, cpu, device), TypeError, "name of the function"),
+        (lambda: parpy.external("f", "cpu", device), TypeError, "CompileBackend"),
+        (lambda: parpy.external("f", cpu, "device"), TypeError, "Target"),
+        (lambda: parpy.external("f", cpu, device, header=3), TypeError, "header"),
+        (lambda: parpy.external("f", cpu, device, parallelize=3), TypeError, "LoopPar"),
+        (lambda: parpy.external("f", cpu, Target.Host, parallelize=parpy.threads(3)), ValueError, "device"),
+        (lambda: parpy.external("f", CompileBackend.Cuda, Target.Host), ValueError, "CUDA has no external"),
+    ]:
+        with pytest.raises(error, match=message):
+            call()
+    with pytest.raises(TypeError, match=r"parameter 'x' .* needs a type of parpy.types"):
+
+        @parpy.external("f", cpu, device)
+        def f(x):
+            pass
+
+
+@parpy.jit
+def by_type(x, y):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        if static_types_eq(x.dtype, F32):
+            y[i] = 1
+        elif x.dtype == np.float64 and not static_types_eq(y.dtype, x.dtype):
+            y[i] = 2
+        else:
+            y[i] = 3
+
+
+@parpy.jit
+def generic(x: buffer(T, [N]), y: buffer(F64, [N]), a: T):
+    parpy.label("i")
+    for i in range(N):
+        y[i] = convert(1.75, T) + convert(a, x.dtype)
+        if static_types_eq(T, F32):
+            y[i] += 100
+
+
+@pytest.mark.parametrize(("x", "y", "want"), [("f4", "i1", 1), ("f8", "i1", 2), ("f8", "f8", 3), ("i4", "i4", 3)])
+@pytest.mark.parametrize("backend", [*TARGETS, "seq"])
+def test_types_are_compared_when_compiled(backend, x, y, want):
+    found = np.zeros(5, y)
+    if backend == "seq":
+        by_type(np.ones(5, x), found, seq=True)
+    else:
+        by_type(np.ones(5, x), found, opts=options(backend, {"i": 8}))
+    assert (found == want).all()
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_type_variables(backend):
+    y = np.zeros(4)
+    generic(np.ones(4, np.float32), y, 2.0, opts=options(backend, {"i": 8}))
+    assert (y == 103.75).all()
+    generic(np.ones(4, np.int64), y, 2, opts=options(backend, {"i": 8}))
+    assert (y == 3).all()
+    generic(np.ones(4, np.float32), y, 2.0, seq=True)
+    assert (y == 103.75).all()
+
+
+def test_branches_that_are_not_taken_need_not_make_sense():
+    @parpy.jit
+    def f(x, y):
+        for i in range(y.shape[0]):
+            if static_types_eq(x.dtype, F32):
+                y[i] = x[i, i]
+            else:
+                y[i] = x[i]
+
+    y = np.zeros(3)
+    f(np.ones(3), y, opts=options("cpu", {}))
+    assert y.sum() == 3
+    f(np.full((3, 3), 2, np.float32), y, opts=options("cpu", {}))
+    assert y.sum() == 6
+
+
+def test_static_fail():
+    @parpy.jit
+    def f(x, n):
+        if n > 3:
+            static_fail("n is {n} at most 3")
+        x[0] = n
+
+    x = np.zeros(1)
+    f(x, 3, opts=options("cpu", {}))
+    assert x[0] == 3
+    with pytest.raises(parpy.CompileError, match=r"P232.*n is \{n\} at most 3"):
+        f(x, 4, opts=options("cpu", {}))
+    with pytest.raises(RuntimeError, match="at most"):
+        f(x, 4, seq=True)
+    with pytest.raises(TypeError, match="CompileBackend"):
+        static_backend_eq("cpu")
+
+
+def test_labels_of_shapes():
+    @parpy.jit
+    def f(x: buffer(F64, [N]), y: buffer(F64, [N])):
+        for i in range(N):
+            x[i] = 2.0
+        y[:] = x[:] + 1
+
+    def text(**more):
+        opts = options("cpu", {"N": 16})
+        for name, value in more.items():
+            setattr(opts, name, value)
+        return parpy.print_compiled(f, [np.zeros(10000), np.zeros(10000)], opts)
+
+    assert text(implicit_shape_labels=True).count("parpy_parallel_for(context") == 2
+    with pytest.raises(parpy.CompileError, match="label 'N'"):
+        text()
