@@ -63,6 +63,10 @@ void Intake::make_results(std::size_t count, ArgumentView* views) {
 
 namespace {
 
+PyTypeObject* device_array_type = nullptr;  // held for ever, with the names of its attributes
+PyObject* name_of_view = nullptr;
+PyObject* name_of_on_gpu = nullptr;
+
 std::string type_name(PyObject* object) {
     return Py_TYPE(object)->tp_name;
 }
@@ -191,6 +195,39 @@ std::int64_t* Intake::new_dims() {
     return more_dims_.emplace_back(std::make_unique<Dims>())->data();
 }
 
+void set_device_array_type(PyTypeObject* type) {
+    Py_INCREF(type);
+    name_of_view = PyUnicode_InternFromString("_view");
+    name_of_on_gpu = PyUnicode_InternFromString("on_gpu");
+    device_array_type = type;
+}
+
+bool Intake::take_device_array(PyObject* object, ArgumentView& view, IntakeFault& fault) {
+    fault.code.reset();  // what fails here is Python's own
+    const Owned array(PyObject_GetAttr(object, name_of_view));
+    const Owned on_gpu(PyObject_GetAttr(object, name_of_on_gpu));
+    if (!array || !on_gpu) return false;
+    hold(array.get());
+    auto* elements = reinterpret_cast<PyArrayObject*>(array.get());
+    const int rank = PyArray_NDIM(elements);
+    if (on_gpu.get() != Py_True) return take_numpy(elements, view, fault);
+    // Nothing here may look at the elements.
+    bool whole = PyArray_ISALIGNED(elements);
+    for (int d = 0; d < rank; ++d)
+        whole = whole && PyArray_STRIDES(elements)[d] % PyArray_ITEMSIZE(elements) == 0;
+    if (rank == 0 || !whole) {
+        return refuse(fault, Code::kP556,
+                      rank == 0 ? "is a device array without dimensions"
+                                : "is a device array whose elements are not aligned",
+                      rank == 0
+                          ? "give it the shape (1,)"
+                          : "make records with np.dtype(…, align=True) and fields of one size");
+    }
+    if (!take_numpy(elements, view, fault)) return false;
+    view.header |= ArgumentView::kOnDevice;
+    return true;
+}
+
 bool Intake::take(PyObject* object, ArgumentView& view, IntakeFault& fault) {
     if (take_fast(object, view)) return true;
     if (PyArray_Check(object)) {
@@ -200,6 +237,7 @@ bool Intake::take(PyObject* object, ArgumentView& view, IntakeFault& fault) {
         }
         return take_numpy(reinterpret_cast<PyArrayObject*>(object), view, fault);
     }
+    if (Py_TYPE(object) == device_array_type) return take_device_array(object, view, fault);
     if (PyArray_IsScalar(object, Generic)) return take_numpy_scalar(object, view, fault);
     if (PyFloat_Check(object)) {
         view.header = ArgumentView::scalar_header(Scalar::kF64, true);

@@ -25,6 +25,10 @@ struct ExchangeApi;
 inline constexpr std::uint8_t kNoScalar = 255;
 extern const std::array<std::uint8_t, 24> kScalarOfTypeNumber;
 
+// The type of parpy.cuda's arrays, whose `_view` is a NumPy array on host or device memory, as
+// `on_gpu` says; null until parpy.cuda is imported.
+void set_device_array_type(PyTypeObject* type);
+
 // Why an object is no argument. `message` continues "argument 'x' …".
 struct IntakeFault {
     std::optional<Code> code;  // empty: a Python exception is set instead
@@ -87,6 +91,7 @@ private:
     // with a Python exception set.
     PyArrayObject* aligned_copy(PyArrayObject* array, const ArgumentView& view);
     bool take_numpy(PyArrayObject* array, ArgumentView& view, IntakeFault& fault);
+    bool take_device_array(PyObject* object, ArgumentView& view, IntakeFault& fault);
     bool take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault& fault);
     // False if the object has none of the protocols of other libraries; else `taken` says whether
     // it was read.

@@ -15,6 +15,7 @@
 #include "raise.h"
 #include "runtime/fork_gate.h"
 #include "runtime/kernel_cache.h"
+#include "runtime/kernel_facts.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -82,6 +83,36 @@ std::string source_text(nb::handle function, nb::tuple arguments, nb::handle opt
            program.text;
 }
 
+// Of the kernel for arguments like these, which is compiled and loaded if it was not.
+nb::dict kernel_facts(nb::handle function, nb::tuple arguments, nb::handle options, unsigned block,
+                      unsigned shared_bytes) {
+    JitFunction* self = jit_function(function);
+    Call call(self);
+    if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
+    const ConvertedOptions& converted = options_of(options, call);
+    Specializations& under = call.surface->under(converted.record, converted.threads);
+    const Specialization* found = under.find(call.views);
+    if (found == nullptr) found = specialize(*call.surface, under, call.views, false);
+    if (found == nullptr) nb::raise_python_error();
+    KernelFacts facts;
+    if (const auto* kernels = dynamic_cast<const HasKernels*>(&found->executable())) {
+        const RuntimeError error = kernels->facts(block, shared_bytes, facts);
+        if (error.failed()) {
+            set_python_error(error);
+            nb::raise_python_error();
+        }
+    }
+    nb::dict out;
+    out["registers"] = facts.registers;
+    out["shared_bytes"] = facts.shared_bytes;
+    out["local_bytes"] = facts.local_bytes;
+    out["constant_bytes"] = facts.constant_bytes;
+    out["most_threads"] = facts.most_threads;
+    out["best_block"] = facts.best_block;
+    out["resident_blocks"] = facts.resident_blocks;
+    return out;
+}
+
 // (specialisations, compilations, names of what is passed at run time).
 std::tuple<std::size_t, std::size_t, std::vector<std::string>> cache_info(nb::handle function) {
     const JitFunction* self = jit_function(function);
@@ -129,6 +160,8 @@ void bind_compile(nb::module_& m) {
     if (type == nullptr) nb::raise_python_error();
     m.attr("JitFunction") = nb::handle(reinterpret_cast<PyObject*>(type));
 
+    m.def("kernel_facts", kernel_facts, "function"_a, "arguments"_a, "options"_a.none(), "block"_a,
+          "shared_bytes"_a, "What the kernel for such arguments needs; compiles and loads it.");
     m.def("source_text", source_text, "function"_a, "arguments"_a, "options"_a.none(),
           "The generated source for these arguments: device and host part.");
     m.def(

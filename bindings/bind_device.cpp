@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "array_intake.h"
 #include "raise.h"
 #include "runtime/device.h"
 #include "runtime/device_memory.h"
@@ -306,6 +307,13 @@ void bind_device(nb::module_& m) {
             if (error.failed()) raise(error);
         },
         "device"_a, "The GPU of this thread from now on.");
+    m.def(
+        "set_device_array_type",
+        [](nb::handle type) {
+            if (!PyType_Check(type.ptr())) throw nb::type_error("a type");
+            set_device_array_type(reinterpret_cast<PyTypeObject*>(type.ptr()));
+        },
+        "type"_a, "The type of parpy.cuda's arrays, which calls then read directly.");
     m.def("current_device", [] { return device_at(-1).index; }, "The GPU of this thread.");
 }
 

@@ -332,9 +332,9 @@ namespace {
 
 bool back_end_exists(const Surface& surface, const Options& options,
                      Specializations::Failure& failure) {
-    const bool on_cpu =
-        options.backend == Backend::kCpu || (options.backend == Backend::kSim && surface.general);
-    if (options.check != Check::kNothing && !on_cpu && options.backend != Backend::kMetal) {
+    // Kernels written by hand are checked wherever they run.
+    const bool checks = options.backend == Backend::kCpu || surface.general;
+    if (options.check != Check::kNothing && !checks && options.backend != Backend::kMetal) {
         failure.diagnostics
             .error(Code::kP562, {},
                    std::string("the back end '") +

@@ -1,15 +1,15 @@
 #!/bin/sh
 # Everything that needs a GPU, with one command on a machine that has one: installs the wheel aside,
-# runs the GPU tests, the quickstart example and both GPU benchmarks, and prints a table last.
+# runs the GPU tests, also under compute-sanitizer where it is, the examples and the GPU benchmarks, and prints a table.
 # usage: tools/gpu_check.sh [-o DIRECTORY] [-s STEPS] [-j JOBS] [-k OPTIONS] [WHEEL ...]
 #   WHEEL    wheels to install, without their dependencies (default: dist/*.whl)
 #   -o       where logs and results go (default: build/gpu_check)
-#   -s       which of tests,quickstart,kernels,launch,npbench (default: all, in this order)
+#   -s       which of tests,sanitizer,quickstart,pictures,kernels,launch,byhand,npbench (default: all, in this order)
 #   -j       test processes (default: 4; each holds a CUDA context)
 #   -k       options for benchmarks/gpu_kernels.py, such as --sweep
 set -u
 cd "$(dirname "$0")/.."
-out=build/gpu_check steps=tests,quickstart,kernels,launch,npbench jobs=4 kernels_options=
+out=build/gpu_check steps=tests,sanitizer,quickstart,pictures,kernels,launch,byhand,npbench jobs=4 kernels_options=
 while getopts o:s:j:k: option; do
     case $option in
         o) out=$OPTARG ;;
@@ -53,9 +53,29 @@ step() { # name, command ...
 # The wheel's package is tested, not the source tree's.
 step tests "$python" -m pytest -q --maxfail=40 -m gpu -n "$jobs" -p no:cacheprovider \
     -o pythonpath=tests/python tests/python
+# Kernels written by hand under the checker; every tool in one process, kernels compiled anew. Without it: skipped.
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
+sanitize() {
+    for tool in memcheck racecheck synccheck; do
+        echo "-- $tool"
+        PARPY_LEAK_ROUNDS=200 "$sanitizer" --tool $tool --error-exitcode 9 --launch-timeout 0 "$python" -m pytest -q \
+            -m gpu -p no:cacheprovider -o pythonpath=tests/python -k "not fault and not leaves_the_gpu and not locked \
+            and not lock_between and not too_much and not do_not_fit and not much_shared and not grid_barriers" \
+            tests/python/test_kernels.py tests/python/test_kernel_data.py tests/python/test_gpu_kernels.py \
+            tests/python/test_cudapy.py || return 1
+    done
+}
+if [ -n "$sanitizer" ]; then step sanitizer sanitize; fi
 step quickstart "$python" examples/quickstart.py
+pictures() {
+    for program in mandelbrot saxpy matmul laplace linked; do
+        "$python" examples/kernels/$program.py --out "$out" || return 1
+    done
+}
+step pictures pictures
 step kernels "$python" benchmarks/gpu_kernels.py --out "$out/gpu_kernels.json" $kernels_options
 step launch "$python" benchmarks/gpu_launch.py --out "$out/gpu_launch.json"
+step byhand "$python" benchmarks/kernels_by_hand.py --out "$out/kernels_by_hand.json"
 step npbench "$python" benchmarks/npbench/run.py --backend cuda --preset paper --check-steps 20 --seconds 0.5 \
     --out "$out/gpu_npbench.json"
 

@@ -20,6 +20,7 @@ from ._frontend_kernels import GEOMETRY
 from ._frontend_scope import FunctionScope, Program
 from ._frontend_statements import Statements
 from ._names import Capture, Guard, source_of
+from ._records import separate_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,8 @@ class FunctionFrontend(Statements):
             if argument is not None:
                 self.assigned.add(argument.arg)
         self.parameters = declared
+        if self.entry and self.program.kernel:
+            node = separate_fields(node)
         try:
             body = self.converted_parameters() + self.body(node.body)
             self.module.set_body(self.function, self.as_kernel(body) if self.entry and self.program.kernel else body)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import builtins
 import operator
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -83,23 +84,42 @@ class Kernels(Calls):
         if known is not None:
             return known
         span = self.span(node)
+        name = function.__name__
         paths = function.link or self.program.link
-        texts = []
+        if not paths:
+            self.error(
+                "P105",
+                node,
+                f"'{name}' is declared, but no file is linked that defines it",
+                f"write declare_device({name!r}, …, link='file.cu'), or cuda.jit(link=['file.cu'])",
+            )
+        found = False
         for path in paths:
-            if path in self.program.linked:
-                continue
-            try:
-                texts.append(f'#line 1 "{Path(path).name}"\n{Path(path).read_text()}')
-            except OSError as error:
-                self.error("P105", node, f"the source of '{function.__name__}' cannot be read: {error}")
-        if texts:
-            index = self.module.add_source(paths[0], "\n".join(texts), 1)
-            self.program.linked.update({path: self.program.linked.get(path, index) for path in paths})
-        if paths and paths[0] in self.program.linked:
-            span = (self.program.linked[paths[0]], 1, 1, 1, 1)
+            index, text = self._link(path, node)
+            if text is None:  # machine code: its linker knows
+                found = True
+            elif not found and re.search(rf"\b{re.escape(name)}\s*\(", text):
+                span, found = (index, 1, 1, 1, 1), True
+        if paths and not found:
+            shown = " and ".join(f"'{Path(path).name}'" for path in paths)
+            self.error("P105", node, f"no function '{name}' is defined in {shown}", "link the file that does")
         made = self.module.foreign(function.__name__, function.types, function.result, function.abi, span)
         self.program.foreign[function] = made
         return made
+
+    def _link(self, path: str, node: ast.AST) -> tuple[int, str | None]:
+        """The module's source with the text of a .cu file, and the text; None for machine code."""
+        if not path.endswith(".cu"):
+            self.program.linked.setdefault(path, (0, None))
+        elif path not in self.program.linked:
+            try:
+                text = Path(path).read_text()
+            except OSError as error:
+                self.error("P105", node, f"'{path}' cannot be read: {error}")
+                text = ""
+            index = self.module.add_source(path, f'#line 1 "{Path(path).name}"\n{text}', 1)
+            self.program.linked[path] = (index, text)
+        return self.program.linked[path]
 
     # ------------------------------------------------------------ indices
 
@@ -131,8 +151,10 @@ class Kernels(Calls):
     def _dimensions(self, node: ast.Call, name: str) -> int:
         count = integer_constant(node.args[0])
         if count not in (1, 2, 3):
-            self.error("P023", node.args[0], f"'{name}' takes 1, 2 or 3 itself", f"write {name}(1)")
-        return count or 1
+            shown = ast.unparse(node.args[0])
+            self.error("P023", node.args[0], f"'{name}' takes 1, 2 or 3, not {shown}", f"write {name}(1)")
+            return 0
+        return count
 
     def lower_grid(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         if self._in_kernel(intrinsic.name, node) and (count := self._dimensions(node, intrinsic.name)) > 1:
@@ -142,6 +164,7 @@ class Kernels(Calls):
                 f"the {count} results of '{intrinsic.name}' are not assigned to {count} variables",
                 f"write {', '.join('xyz'[:count])} = {intrinsic.name}({count})",
             )
+            return self.poison(node)
         return self._place(intrinsic.op, "x", node)
 
     def unpack_kernel(self, value: ast.expr, count: int) -> list[Callable[[], _native.Expr]] | None:
@@ -162,6 +185,8 @@ class Kernels(Calls):
             makers: list[Callable[[], _native.Expr]] = [read, same]
         else:
             axes = "xyz"[: self._dimensions(value, intrinsic.name)]
+            if not axes:
+                return []
             makers = [partial(self._place, known.op, axis, value) for axis in axes]
         if len(makers) == count:
             return makers

@@ -50,7 +50,8 @@ class Program:
         self.externals: dict[External, _native.Function] = {}
         self.includes: dict[str, int] = {}
         self.foreign: dict[ForeignFunction, _native.Function] = {}
-        self.linked: dict[str, int] = {}  # the module's source that has the text of a path
+        # By path: the module's source with its text, and the text; (0, None) for machine code.
+        self.linked: dict[str, tuple[int, str | None]] = {}
         self._function_names: set[str] = set()
 
     def function_name(self, wanted: str) -> str:

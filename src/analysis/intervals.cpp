@@ -450,6 +450,8 @@ private:
             case Register::kBlockY:
             case Register::kBlockZ:
                 return {0, 65534};
+            case Register::kGridDimX:
+                return {1, Interval::of_type(Scalar::kI32).high};
             case Register::kGridDimY:
             case Register::kGridDimZ:
                 return {1, 65535};

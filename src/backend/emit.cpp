@@ -303,8 +303,10 @@ std::string headline(const Function& entry) {
     return out + line + ")\n";
 }
 
-// The sources that foreign functions are defined in, as they are.
-std::string foreign_sources(const ir::Module& module) {
+// The sources that foreign functions are defined in, as they are, between `head` and the rest of
+// `file`, whose lines count on where such a source has lines of its own.
+std::string foreign_sources(const ir::Module& module, const std::string& head,
+                            const std::string& file) {
     std::string text;
     std::vector<std::uint32_t> done;
     for (const Function* function : module.functions) {
@@ -317,7 +319,9 @@ std::string foreign_sources(const ir::Module& module) {
         done.push_back(source);
         text += module.sources[source].text + "\n";
     }
-    return text;
+    if (!text.starts_with("#line ")) return text;
+    const auto lines = std::ranges::count(head, '\n') + std::ranges::count(text, '\n');
+    return text + "#line " + std::to_string(lines + 2) + " \"" + file + "\"\n";
 }
 
 std::vector<Slot> slots_of(const ProgramFacts& facts, const Function& entry) {
@@ -363,15 +367,17 @@ Program emit_program(const ir::Module& module, Backend backend, const Options& o
                 program.kernels.push_back(facts.names.at(function));
             }
         }
+        const std::string head = headline(entry) + std::string(device->preamble);
         program.device =
-            headline(entry) + std::string(device->preamble) + foreign_sources(module) +
+            head + foreign_sources(module, head, program.name + ".cu") +
             with_prelude(*device, functions_text(*device, facts, {FunctionKind::kKernel}, true));
         program.host = with_prelude(
             cpu_dialect(), functions_text(cpu_dialect(), facts, {FunctionKind::kEntry}, false));
         program.text = std::string(kDeviceMarker) + "\n" + program.device + "\n";
     } else {
+        const std::string head = headline(entry);
         program.host =
-            headline(entry) + foreign_sources(module) +
+            head + foreign_sources(module, head, program.name + ".cpp") +
             with_prelude(cpu_dialect(),
                          functions_text(cpu_dialect(), facts,
                                         {FunctionKind::kKernel, FunctionKind::kEntry}, false));

@@ -161,7 +161,9 @@ void FunctionPrinter::statement(const ir::Stmt& stmt) {
             for (const Expr* value : failure.values) {
                 call += ", " + exprs_.root(*value);
             }
-            return line(call + ");");
+            line(call + ");");
+            if (facts_.by_hand) line("leave_kernel();");
+            return;
         }
         case StmtKind::kPrint:
             return print(*stmt.as<ir::Print>());

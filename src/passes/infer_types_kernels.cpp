@@ -101,7 +101,7 @@ Operand Typer::walk_of_kernels(Expr*& slot) {
         Type to = storage(value.type);
         if (wanted.operands[i] != Wants::kValue) {
             if (!is_integer(to.scalar) && !to.is(Scalar::kBool)) {
-                report(Code::kP203, operand->span,
+                report(Code::kP229, operand->span,
                        "this operand must be an integer, not " + a_python_name(value.type),
                        "convert it: int(…)");
                 return {};

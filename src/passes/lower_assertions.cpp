@@ -43,11 +43,10 @@ void lower_assertions(PassContext& context) {
                 context.diagnostics.error(site.code, stmt.span, site.message);
         });
     }
-    // The simulator checks kernels written by hand.
-    const bool checked =
-        context.options.backend == Backend::kCpu
-            ? context.options.checks_assertions()
-            : context.options.backend == Backend::kSim && context.options.check != Check::kNothing;
+    // On devices `check` is for kernels written by hand.
+    const bool checked = context.options.backend == Backend::kCpu
+                             ? context.options.checks_assertions()
+                             : context.options.check != Check::kNothing;
     for (Function* function : context.module.functions) {
         LoopStack loops;
         if (checked) {

@@ -3,13 +3,17 @@
 // nothing.
 #include "runtime/cuda_executable.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <vector>
 
+#include "backend/cuda/device_linker.h"
 #include "backend/cuda/nvrtc.h"
 #include "runtime/captured_graphs.h"
 #include "runtime/device.h"
@@ -17,6 +21,7 @@
 #include "runtime/failure.h"
 #include "runtime/host_code.h"
 #include "runtime/kernel_cache.h"
+#include "runtime/kernel_facts.h"
 #include "runtime/user_flags.h"
 
 namespace parpy {
@@ -31,7 +36,12 @@ using cuda::kSuccess;
 using cuda::Result;
 using cuda::Stream;
 
+constexpr int kMostThreads = 0;        // function attribute: threads that a block may have
 constexpr int kSharedSize = 1;         // function attribute: bytes of static shared memory
+constexpr int kConstantSize = 2;       // function attribute: bytes
+constexpr int kLocalSize = 3;          // function attribute: bytes of a thread
+constexpr int kRegisters = 4;          // function attribute: of a thread
+constexpr int kProcessors = 16;        // device attribute
 constexpr int kDynamicSharedSize = 8;  // function attribute: the most dynamic shared memory
 constexpr int kStackSize = 0;          // context limit: bytes of each thread's stack
 constexpr std::size_t kRecursiveStack = 16 * 1024;  // what stack_limit of the prelude counts on
@@ -52,14 +62,25 @@ std::string shape_text(const unsigned size[3]) {
 
 // ---- machine code -------------------------------------------------------------------------------
 
+std::string contents(const std::string& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
 std::string machine_code(const Program& program, const Options& options,
                          const std::string& architecture, RuntimeError& error) {
-    cuda::NvrtcOptions nvrtc{architecture, options.fast_math, options.includes,
-                             user_flags(options).compiler};
+    const UserFlags user = user_flags(options);
+    cuda::NvrtcOptions nvrtc{architecture, options.fast_math, options.includes, user.compiler,
+                             false};
     std::string identity =
         cuda::nvrtc_identity() + "\n" + architecture + (nvrtc.fast_math ? "\nfast" : "\nstrict");
     for (const std::string& flag : nvrtc.extra_flags)
         identity += "\n" + flag;
+    std::vector<std::string> foreign;
+    std::ranges::copy_if(user.libraries, std::back_inserter(foreign), cuda::is_device_code);
+    if (!foreign.empty()) nvrtc.extra_flags.emplace_back("--relocatable-device-code=true");
+    for (const std::string& file : foreign)
+        identity += "\nlinked " + KernelCache::key("file", {}, contents(file));
 
     // Text that pulls in files depends on their contents, which no key knows.
     const bool cacheable = program.device.find("#include") == std::string::npos;
@@ -70,6 +91,8 @@ std::string machine_code(const Program& program, const Options& options,
         if (std::optional<std::string> known = cache.get(key)) return std::move(*known);
     }
     std::string image = cuda::compile_cuda(program.device, program.name + ".cu", nvrtc, error);
+    if (!foreign.empty() && !image.empty())
+        image = cuda::link_device_code(image, foreign, architecture, error);
     if (cacheable && !image.empty()) cache.put(key, image);
     return image;
 }
@@ -80,14 +103,60 @@ struct Kernel {
     cuda::Function function = nullptr;
     const char* name = nullptr;
     unsigned static_shared = 0;
+    bool waits_for_grid = false;  // so all blocks must be there at once
     mutable std::atomic<unsigned> dynamic_shared{kPlainShared};  // allowed so far
+
+    // Makes room for that much shared memory of a launch.
+    [[nodiscard]] Result allow_shared(unsigned bytes) const {
+        if (bytes + static_shared <= kPlainShared ||
+            bytes <= dynamic_shared.load(std::memory_order_relaxed)) {
+            return kSuccess;
+        }
+        const Result result = Driver::instance().cuFuncSetAttribute(function, kDynamicSharedSize,
+                                                                    static_cast<int>(bytes));
+        if (result == kSuccess) dynamic_shared.store(bytes, std::memory_order_relaxed);
+        return result;
+    }
+
+    [[nodiscard]] RuntimeError facts(const Device& device, unsigned block, unsigned shared_bytes,
+                                     KernelFacts& facts) const {
+        const Driver& driver = Driver::instance();
+        Result result = allow_shared(shared_bytes);
+        const auto ask = [&](int& value, int attribute) {
+            if (result == kSuccess) result = driver.cuFuncGetAttribute(&value, attribute, function);
+        };
+        ask(facts.most_threads, kMostThreads);
+        ask(facts.shared_bytes, kSharedSize);
+        ask(facts.constant_bytes, kConstantSize);
+        ask(facts.local_bytes, kLocalSize);
+        ask(facts.registers, kRegisters);
+        int grid = 0, resident = 0, processors = 0;
+        if (result == kSuccess) {
+            result = driver.cuOccupancyMaxPotentialBlockSize(&grid, &facts.best_block, function,
+                                                             nullptr, shared_bytes, 0);
+        }
+        if (result == kSuccess) {
+            result = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &resident, function, static_cast<int>(block), shared_bytes);
+        }
+        if (result == kSuccess) {
+            result = driver.cuDeviceGetAttribute(&processors, kProcessors, device.handle);
+        }
+        facts.resident_blocks = resident * processors;
+        return result == kSuccess ? RuntimeError{}
+                                  : driver.failure(result, "asking for the needs of kernel '" +
+                                                               std::string(name) + "'");
+    }
 };
 
 class LoadedModule {
 public:
     LoadedModule(const Device& device, const Program& program, const std::string& image,
                  RuntimeError& error)
-        : device_(device), kernels_(program.kernels.size()) {
+        : device_(device),
+          waits_for_grid_(program.by_hand &&
+                          program.device.find("grid_barrier();") != std::string::npos),
+          kernels_(program.kernels.size()) {
         if (kernels_.empty()) return;
         const CurrentContext current(device, error);
         if (error.failed()) return;
@@ -174,9 +243,11 @@ private:
         int bytes = 0;
         driver.cuFuncGetAttribute(&bytes, kSharedSize, kernel.function);
         kernel.static_shared = static_cast<unsigned>(bytes);
+        kernel.waits_for_grid = waits_for_grid_;
     }
 
     const Device& device_;
+    const bool waits_for_grid_;
     cuda::Module module_ = nullptr;
     std::vector<Kernel> kernels_;
     DevicePointer record_ = 0;  // of what failed; 0: no kernel can
@@ -210,10 +281,7 @@ public:
         }
         const Kernel& kernel = kernels_[static_cast<std::size_t>(launch.index)];
         cuda::note_launch(kernel.name);
-        Result result = kSuccess;
-        if (launch.shared_bytes + kernel.static_shared > kPlainShared) {
-            result = allow_shared(kernel, launch.shared_bytes);
-        }
+        Result result = kernel.allow_shared(launch.shared_bytes);
         if (result == kSuccess) result = enqueue(kernel, launch);
         if (result == kSuccess) return 0;
         error = launch_failure(kernel, result, launch);
@@ -243,27 +311,21 @@ private:
     [[nodiscard]] Result enqueue(const Kernel& kernel, const KernelLaunch& launch) const {
         const Driver& driver = Driver::instance();
         const auto& [index, grid, block, shared_bytes, arguments, overlapped] = launch;
-        if (!overlapped || !device_.overlaps_launches || captured_) {
+        const bool together = kernel.waits_for_grid && driver.cuLaunchKernelEx != nullptr;
+        if (!together && (!overlapped || !device_.overlaps_launches || captured_)) {
             return driver.cuLaunchKernel(kernel.function, grid[0], grid[1], grid[2], block[0],
                                          block[1], block[2], shared_bytes, stream_, arguments,
                                          nullptr);
         }
-        cuda::LaunchAttribute overlap;
+        cuda::LaunchAttribute attribute;
+        if (together) attribute.id = cuda::kCooperative;
         const cuda::LaunchConfig config{{grid[0], grid[1], grid[2]},
                                         {block[0], block[1], block[2]},
                                         shared_bytes,
                                         stream_,
-                                        &overlap,
+                                        &attribute,
                                         1};
         return driver.cuLaunchKernelEx(&config, kernel.function, arguments, nullptr);
-    }
-
-    static Result allow_shared(const Kernel& kernel, unsigned bytes) {
-        if (bytes <= kernel.dynamic_shared.load(std::memory_order_relaxed)) return kSuccess;
-        const Result result = Driver::instance().cuFuncSetAttribute(
-            kernel.function, kDynamicSharedSize, static_cast<int>(bytes));
-        if (result == kSuccess) kernel.dynamic_shared.store(bytes, std::memory_order_relaxed);
-        return result;
     }
 
     static RuntimeError launch_failure(const Kernel& kernel, Result result,
@@ -278,6 +340,10 @@ private:
             error.help =
                 "the kernel needs more registers than a block this large has: lower it with "
                 ".tpb(256)";
+        } else if (result == cuda::kTooManyBlocks) {
+            error.help =
+                "the kernel waits for its whole grid, whose blocks must all find room at once: "
+                "launch fewer or smaller ones";
         } else if (result == cuda::kInvalidValue) {
             error.help =
                 "a block has at most 1024 threads, a grid at most 2147483647 x 65535 x 65535 "
@@ -295,7 +361,7 @@ private:
     std::vector<DevicePointer> more_scratch_;
 };
 
-class CudaExecutable final : public Executable {
+class CudaExecutable final : public Executable, public HasKernels {
 public:
     CudaExecutable(Program p, Options options, HostCode host)
         : Executable(std::move(p)),
@@ -330,6 +396,16 @@ public:
         ParpyContext context;
         context.session = &session;
         return run_checked(*module, context, slots, static_cast<Stream>(stream));
+    }
+
+    RuntimeError facts(unsigned block, unsigned shared_bytes, KernelFacts& facts) const override {
+        RuntimeError error;
+        const Device& device = cuda::current_device();
+        const CurrentContext current(device, error);
+        if (error.failed()) return error;
+        const LoadedModule* module = module_on(device, error);
+        if (module == nullptr || module->kernels().empty()) return error;
+        return module->kernels().front().facts(device, block, shared_bytes, facts);
     }
 
     // Loads the device part on `device` now rather than at the first call.

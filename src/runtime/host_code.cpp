@@ -1,6 +1,12 @@
 // Cache, compile, link: see host_code.h.
 #include "runtime/host_code.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/device_linker.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/thread_pool.h"
 #include "runtime/user_flags.h"
@@ -43,7 +49,11 @@ HostCode load_host_code(const Program& program, const Options& options, RuntimeE
     }
 
     HostCode result;
-    result.object = load_object(object, user.libraries, error);
+    // Libraries of device code are the device's.
+    std::vector<std::string> libraries;
+    std::ranges::remove_copy_if(user.libraries, std::back_inserter(libraries),
+                                cuda::is_device_code);
+    result.object = load_object(object, libraries, error);
     if (!result.object) return {};
     const std::string entry = program.name + "_slots";
     result.entry = reinterpret_cast<HostCode::Entry>(result.object->symbol(entry));

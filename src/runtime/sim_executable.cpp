@@ -1,6 +1,7 @@
 // A CUDA program on the simulator.
 #include "runtime/sim_executable.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -9,10 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "backend/cuda/device_linker.h"
 #include "backend/sim/device_text.h"
 #include "runtime/failure.h"
 #include "runtime/host_code.h"
 #include "runtime/kernel_cache.h"
+#include "runtime/kernel_facts.h"
 #include "runtime/user_flags.h"
 
 namespace parpy {
@@ -172,7 +175,7 @@ private:
     std::vector<void*> scratch_;
 };
 
-class SimExecutable final : public Executable {
+class SimExecutable final : public Executable, public HasKernels {
 public:
     SimExecutable(Program p, HostCode host, std::unique_ptr<LoadedObject> device,
                   std::vector<const sim::Kernel*> kernels, bool watched)
@@ -194,6 +197,12 @@ public:
         if (failure.raised()) return located_error(program, failure);
         if (result == 0) return {};
         return {Code::kP900, "the program '" + program.name + "' failed without a reason", {}};
+    }
+
+    RuntimeError facts(unsigned, unsigned, KernelFacts& facts) const override {
+        if (!kernels_.empty()) facts.shared_bytes = kernels_.front()->static_shared;
+        facts.resident_blocks = 0x7fffffff;
+        return {};
     }
 
 private:
@@ -239,6 +248,13 @@ void set_simulator(const sim::Settings& settings) {
 
 std::shared_ptr<Executable> load_sim(const Program& program, const Options& options,
                                      RuntimeError& error) {
+    const auto foreign = std::ranges::find_if(options.libs, cuda::is_device_code);
+    if (foreign != options.libs.end()) {
+        error = {Code::kP512,
+                 "the simulator cannot run '" + *foreign + "', which is machine code of a GPU",
+                 "link its CUDA C++ source (.cu), or run on a GPU"};
+        return nullptr;
+    }
     HostCode host = load_host_code(program, options, error);
     if (host.entry == nullptr) return nullptr;
     std::unique_ptr<LoadedObject> device;

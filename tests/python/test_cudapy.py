@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import sys
 
 import numpy as np
 import pytest
 
 import parpy
 import parpy.cudapy as cp
+from nvrtc import cubin
 from parpy import cuda
 
 PLACES = ["sim"] + (["cuda"] if cuda.is_available() else [])
@@ -390,3 +393,31 @@ def test_launches_are_checked():
         cp.compile(multiply)(1)(2**31, [1], [1])
     with pytest.raises(cp.CudaPyError, match="has floats"):
         cp.CudaArray([1, 2.5])
+
+
+# ---------------------------------------------------------------- mathematics that only CUDA has
+
+OF_CUDA = {
+    "cospi": (-0.587785252292473, 0.7), "sinpi": (0.809016994374947, 0.7), "erfcinv": (0.272462714726755, 0.7),
+    "erfinv": (0.732869077959217, 0.7), "erfcx": (0.525930337349441, 0.7), "exp10": (5.01187233627272, 0.7),
+    "j0": (0.881200888607405, 0.7), "j1": (0.328995741540059, 0.7), "y0": (-0.190664929337395, 0.7),
+    "y1": (-1.10324987190763, 0.7), "logb": (-1.0, 0.7), "rcbrt": (1.12624788044361, 0.7), "round": (1.0, 0.7),
+    "fdim": (0.4, 0.7, 0.3), "remainder": (0.1, 0.7, 0.3), "fdivide": (7 / 3, 0.7, 0.3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", ["", "f"])
+def test_functions_that_only_cuda_has(suffix, tmp_path, monkeypatch):
+    kind, convert = (cp.Float, "float") if suffix else (cp.Double, "double")
+    lines = [f"# k : void ({convert}* Y)", "def k(Y):"]
+    for place, (name, (_, *arguments)) in enumerate(OF_CUDA.items()):
+        given = ", ".join(f"{convert}({argument})" for argument in arguments)
+        lines.append(f"    Y[{place}] = math.{name}{suffix}({given})")
+    (tmp_path / "many_functions.py").write_text("\n".join(lines) + "\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "many_functions", raising=False)
+    call = cp.compile(importlib.import_module("many_functions").k)
+    Y = cp.CudaArray.allocate(len(OF_CUDA), kind)
+    call(1)(Y)
+    np.testing.assert_allclose(Y.toList(), [want for want, *_ in OF_CUDA.values()], rtol=3e-6 if suffix else 1e-13)
+    cubin(call.source())

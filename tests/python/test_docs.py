@@ -25,7 +25,8 @@ def program(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if program(p).strip()], ids=lambda p: p.stem)
-def test_examples_run(page, tmp_path):
+def test_examples_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     script = tmp_path / f"{page.stem.lower()}_examples.py"  # compiled functions need their source in a file
     script.write_text(program(page))
     runpy.run_path(str(script), run_name="__main__")

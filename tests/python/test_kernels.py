@@ -39,7 +39,7 @@ def test_saxpy(n):
     x, y = rng.random(n, np.float32), rng.random(n, np.float32)
     want = np.float32(2.5) * x + y
     saxpy[-(-n // 128), 128](2.5, x, y)
-    np.testing.assert_array_equal(y, want)
+    np.testing.assert_allclose(y, want, rtol=1e-6)  # a GPU rounds once
 
 
 def test_device_arrays():
@@ -573,7 +573,7 @@ def test_print(capfd):
     assert sorted(out) == ["thread 0 has 1.5 True", "thread 1 has -2 False"]
 
 
-@cuda.jit
+@cuda.jit(fma=False)
 def mandel(real, imaginary, image, limit):
     x, y = cuda.grid(2)
     if x < image.shape[1] and y < image.shape[0]:
@@ -741,8 +741,6 @@ def test_foreign_functions(tmp_path):
         calls[1, 4](np.arange(4), np.ones(5), out)
     with pytest.raises(TypeError, match="kernels call it"):
         twice(1)
-    with pytest.raises(NotImplementedError, match=r"\.cu"):
-        cuda.declare_device("f", "int32()", link="code.o")
     with pytest.raises(ValueError, match="'c', 'numba' or 'out'"):
         cuda.declare_device("f", "int32()", abi="d")
 

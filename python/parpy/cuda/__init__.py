@@ -43,7 +43,7 @@ from .._device import (
     threadIdx,
     warpsize,
 )  # fmt: skip
-from . import cg
+from . import cg, types
 from ._arrays import (
     DeviceNDArray,
     as_cuda_array,
@@ -92,5 +92,5 @@ __all__ = [
     "pinned_array_like", "popc", "rsqrt", "select_device", "selp", "shared", "shfl_down_sync", "shfl_sync",
     "shfl_up_sync", "shfl_xor_sync", "sim", "stream", "synchronize", "syncthreads", "syncthreads_and",
     "syncthreads_count", "syncthreads_or", "syncwarp", "threadIdx", "threadfence", "threadfence_block",
-    "threadfence_system", "to_device", "warpsize",
+    "threadfence_system", "to_device", "types", "warpsize",
 ]  # fmt: skip

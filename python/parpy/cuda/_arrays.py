@@ -55,11 +55,13 @@ def _view_at(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides
 class DeviceNDArray:
     """An array on the device. Indexing gives views that share memory; one element is copied to the host."""
 
-    __slots__ = ("__weakref__", "_memory", "_view")
+    __slots__ = ("__weakref__", "_memory", "_view", "on_gpu")
     __array_ufunc__ = None
 
     def __init__(self, view: Any, memory: _Memory) -> None:
         self._view, self._memory = view, memory
+        self.on_gpu = memory.on_gpu
+        """False: an array of the simulator."""
 
     # ------------------------------------------------------------ what it is
 
@@ -72,7 +74,6 @@ class DeviceNDArray:
     itemsize = property(lambda self: self._view.itemsize, doc="Bytes of an element.")
     flags = property(lambda self: self._view.flags, doc="NumPy's flags of the layout.")
     stream = property(lambda self: self._memory.stream, doc="The stream that it was made on; 0: the default one.")
-    on_gpu = property(lambda self: self._memory.on_gpu, doc="False: an array of the simulator.")
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -157,9 +158,8 @@ class DeviceNDArray:
             yield self[begin : begin + section]
 
     def __getitem__(self, index: Any) -> Any:
-        view = self._view[_index(index)] if not _is_element(index, self.ndim) else None
-        if view is not None:
-            return self._of(view)
+        if not _is_element(index, self.ndim):
+            return self._of(self._view[_index(index)])
         return self._of(self._view[_cell(index)]).copy_to_host()[0]
 
     def getitem(self, index: Any, stream: Any = 0) -> Any:
@@ -265,10 +265,15 @@ def _cell(index: Any) -> tuple[slice, ...]:
 
 
 def _index(index: Any) -> Any:
+    if isinstance(index, str):  # a field of records
+        return index
     parts = index if isinstance(index, tuple) else (index,)
     if not all(part is None or part is ... or isinstance(part, int | np.integer | slice) for part in parts):
         raise TypeError(f"a device array is indexed by integers and slices, not by {index!r}")
     return index
+
+
+_native.set_device_array_type(DeviceNDArray)
 
 
 # ---------------------------------------------------------------- making arrays
@@ -311,7 +316,7 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | 
     if to is None and isinstance(obj, DeviceNDArray):
         return obj
     source = obj if isinstance(obj, DeviceNDArray) else np.asarray(obj)
-    if source.dtype.kind not in "biufc":
+    if not _is_number(source.dtype) and not _is_record(source.dtype):
         raise TypeError(f"elements of type {source.dtype} cannot be on the device")
     if to is None:
         if source.ndim == 0:
@@ -320,6 +325,14 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | 
     if copy:
         to.copy_to_device(source, stream)
     return to
+
+
+def _is_number(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "biufc" or dtype.name == "bfloat16"
+
+
+def _is_record(dtype: np.dtype[Any]) -> bool:
+    return dtype.names is not None and all(_is_number(dtype[name]) for name in dtype.names)
 
 
 def is_cuda_array(obj: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 from .. import _native
@@ -31,6 +32,14 @@ class MemoryInfo(NamedTuple):
     total: int
 
 
+class LaunchLimits(NamedTuple):
+    """Blocks of a grid and threads of a block in x, y and z; threads of a block in all."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    threads: int
+
+
 class Device:
     """A GPU, or the simulator. Attributes as CUDA names them: ``MULTIPROCESSOR_COUNT``, ``WARP_SIZE``, …"""
 
@@ -52,6 +61,14 @@ class Device:
         if name not in _ATTRIBUTES:
             raise AttributeError(f"a device has no attribute '{name}'")
         return _native.device_attribute(_ATTRIBUTES[name], self.id) if on_gpu() else _SIMULATED[name]
+
+    def launch_limits(self) -> LaunchLimits:
+        """How large a launch may be."""
+        return LaunchLimits(
+            (self.MAX_GRID_DIM_X, self.MAX_GRID_DIM_Y, self.MAX_GRID_DIM_Z),
+            (self.MAX_BLOCK_DIM_X, self.MAX_BLOCK_DIM_Y, self.MAX_BLOCK_DIM_Z),
+            self.MAX_THREADS_PER_BLOCK,
+        )
 
     def get_memory_info(self) -> MemoryInfo:
         """Free and total memory."""
@@ -132,6 +149,16 @@ def current_context(devnum: int | None = None) -> Context:
 def get_current_device() -> Device:
     """The device that launches and arrays of this thread use."""
     return Device(_native.current_device() if on_gpu() else 0)
+
+
+@cache
+def _limits(device_id: int, gpu: bool) -> LaunchLimits:
+    return Device(device_id).launch_limits()
+
+
+def launch_limits() -> LaunchLimits:
+    """Those of this thread's device."""
+    return _limits(get_current_device().id, on_gpu())
 
 
 def select_device(device_id: int) -> Device:

@@ -7,8 +7,9 @@ A launch is a call of a native jit function whose first seven parameters are the
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from types import FunctionType
 from typing import Any, NoReturn
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from .. import _native
 from .._device import ForeignFunction
-from .._frontend import Surface, parse
+from .._frontend import FunctionFrontend, Surface, parse
 from .._frontend_kernels import GEOMETRY
 from .._frontend_scope import Program
 from .._jit import twin
@@ -24,13 +25,14 @@ from .._names import is_array, source_of
 from .._options import CompileBackend, CompileOptions
 from .._source import FunctionSource
 from . import _types
-from ._arrays import DeviceNDArray
+from ._arrays import to_device
 from ._backend import on_gpu
+from ._devices import get_current_device, launch_limits
 from ._streams import handle_of
 from ._types import Array, Scalar, Signature
 
-_MOST_THREADS = 1024
-_LIMITS = ((2**31 - 1, 65535, 65535), (1024, 1024, 64))
+_HOST_MARKER = "// ---- host code ----"
+_DEVICE_CODE = (".ptx", ".cubin", ".fatbin", ".o", ".a", ".ltoir")
 
 
 class DeviceFunction:
@@ -73,16 +75,34 @@ class Kernel:
         self.__parpy_source__ = source
         self.signatures = signatures
         self._options, self._link, self._debug = options, link, debug
+        self._surface: Surface | None = None  # parsed, and not yet given to the native function
+        self._device_code: list[str] = []
+        self.has_records = False
         self._by_stream: dict[Any, CompileOptions] = {}
         self._launchers: dict[Any, Launcher] = {}
+        self._blocks: dict[Any, int] = {}
         self.native = _native_kernel(source.function, self.parse)
         update_wrapper(self, source.function)
 
     def parse(self) -> Surface:
         """The surface module; called once, and again when what the function relies on has changed."""
+        surface, self._surface = self._surface, None
+        return self._parse() if surface is None else surface
+
+    def _parse(self) -> Surface:
+        program = self.program()
+        surface = parse(self.__parpy_source__, program=program, frontend=self.frontend)
+        self._device_code = [path for path in program.linked if path.endswith(_DEVICE_CODE)]
+        self.has_records = any(param.key is not None for param in surface.params)
+        return surface
+
+    frontend: type[FunctionFrontend] = FunctionFrontend
+
+    def program(self) -> Program:
+        """What the functions of the kernel are parsed into."""
         program = Program(kernel=True)
         program.link = self._link
-        return parse(self.__parpy_source__, program=program)
+        return program
 
     @property
     def py_func(self) -> FunctionType:
@@ -107,14 +127,17 @@ class Kernel:
 
     def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
         """A launch of ``griddim`` blocks of ``blockdim`` threads each: ints, or tuples of up to three."""
-        grid = _sizes(griddim, "grid", _LIMITS[0])
-        block = _sizes(blockdim, "block", _LIMITS[1])
+        limits = launch_limits()
+        grid = _sizes(griddim, "grid", limits.grid)
+        block = _sizes(blockdim, "block", limits.block)
         threads = block[0] * block[1] * block[2]
-        if threads > _MOST_THREADS:
-            raise ValueError(f"a block has at most {_MOST_THREADS} threads, not {threads}")
+        if threads > limits.threads:
+            raise ValueError(f"a block has at most {limits.threads} threads, not {threads}")
         if isinstance(sharedmem, bool) or not isinstance(sharedmem, int | np.integer) or not 0 <= sharedmem < 2**31:
             raise ValueError(f"the shared memory of a launch is a number of bytes, not {sharedmem!r}")
-        return Launcher(self, (*grid, *block, int(sharedmem)), self.options(stream))
+        options = self.options(stream)
+        looks = self.signatures or (self.has_records and on_gpu())
+        return (PreparingLauncher if looks else Launcher)(self, (*grid, *block, int(sharedmem)), options)
 
     def forall(self, ntasks: int | tuple[int, ...], tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
         """A launch of at least ``ntasks`` threads (an int, or a tuple of up to three), in blocks of ``tpb`` (0: chosen
@@ -126,10 +149,17 @@ class Kernel:
         key = handle_of(stream), on_gpu()
         known = self._by_stream.get(key)
         if known is None:
-            backend = CompileBackend.Cuda if key[1] else CompileBackend.Sim
-            known = CompileOptions(backend=backend, legality="trust", stream=key[0] or None, **self._options)
-            if self._debug and not key[1]:
-                known.check = "all"
+            if not self._by_stream:
+                self._surface = self._parse()
+            known = CompileOptions(
+                backend=CompileBackend.Cuda if key[1] else CompileBackend.Sim,
+                legality="trust",
+                check="all" if self._debug else None,
+                stream=key[0] or None,
+                libs=self._device_code,
+                fast_math=self._options["fast_math"],
+                extra_flags=self._options["extra_flags"] if key[1] else [],
+            )
             if len(self._by_stream) < 256:
                 self._by_stream[key] = known
         return known
@@ -148,10 +178,75 @@ class Kernel:
         listed = "\n".join(f"  {each}: {reason}" for each, reason in zip(self.signatures, reasons, strict=True))
         raise TypeError(f"no signature of '{name}' takes these arguments:\n{listed}")
 
+    def accepted(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The arguments as the kernel takes them; without any, samples of what its first signature says."""
+        if arguments or not self.signatures:
+            return self.specialize(arguments) if self.signatures else arguments
+        return tuple(_sample(each) for each in self.signatures[0].arguments)
+
     def inspect_source(self, *arguments: Any) -> str:
-        """The CUDA C++ and host text for arguments like these."""
+        """The CUDA C++ and host text for arguments like these; a kernel with a signature needs none."""
         sizes = (1, 1, 1, 32, 1, 1, 0)
-        return _native.source_text(self.native, (*sizes, *arguments), self.options(0))
+        return _native.source_text(self.native, (*sizes, *self.accepted(arguments)), self.options(0))
+
+    def inspect_asm(self, *arguments: Any) -> str:
+        """The PTX of the same."""
+        device = self.inspect_source(*arguments).split(_HOST_MARKER)[0]
+        major, minor = get_current_device().compute_capability
+        options = self._options
+        ptx = _native.compile_cuda(
+            device, f"{self.__parpy_source__.function.__name__}.cu", f"sm_{major}{minor}", options["fast_math"],
+            [*options["extra_flags"], *(["--relocatable-device-code=true"] if self._device_code else [])], True,
+        )  # fmt: skip
+        return ptx.decode().rstrip("\0")
+
+    def facts(self, arguments: Sequence[Any] = (), block: int = 32, sharedmem: int = 0) -> dict[str, int]:
+        """What a launch with such arguments needs of the device; compiles the kernel for them."""
+        sizes = (1, 1, 1, block, 1, 1, sharedmem)
+        given = (*sizes, *self.accepted(arguments))
+        return _native.kernel_facts(self.native, given, self.options(0), block, sharedmem)
+
+    def get_regs_per_thread(self, *arguments: Any) -> int:
+        """Registers of a thread; 0 on the simulator."""
+        return self.facts(arguments)["registers"]
+
+    def get_shared_mem_per_block(self, *arguments: Any) -> int:
+        """Bytes of the arrays that a block shares."""
+        return self.facts(arguments)["shared_bytes"]
+
+    def get_local_mem_per_thread(self, *arguments: Any) -> int:
+        """Bytes of a thread that are in no register."""
+        return self.facts(arguments)["local_bytes"]
+
+    def get_const_mem_size(self, *arguments: Any) -> int:
+        """Bytes of constants."""
+        return self.facts(arguments)["constant_bytes"]
+
+    def get_max_threads_per_block(self, *arguments: Any) -> int:
+        """How many threads a block of the kernel may have."""
+        return self.facts(arguments)["most_threads"]
+
+    def suggest_block(self, *arguments: Any, sharedmem: int = 0) -> int:
+        """Threads per block with which the kernel keeps the device busiest."""
+        return self.facts(arguments, sharedmem=sharedmem)["best_block"]
+
+    def best_block(self, arguments: tuple[Any, ...], sharedmem: int) -> int:
+        """The same, remembered for the types of the arguments; on the simulator and for records just a number."""
+        if self.has_records or not on_gpu():
+            return 256
+        kinds = tuple((a.dtype, a.ndim) if hasattr(a, "ndim") else type(a) for a in arguments)
+        key = get_current_device().id, sharedmem, kinds
+        known = self._blocks.get(key)
+        if known is None:
+            known = self.suggest_block(*arguments, sharedmem=sharedmem)
+            if len(self._blocks) < 256:
+                self._blocks[key] = known
+        return known
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, *arguments: Any, dynsmemsize: int = 0) -> int:
+        """How many blocks can wait for each other: ``cg.this_grid().sync()``."""
+        block = _sizes(blockdim, "block", launch_limits().block)
+        return self.facts(arguments, block[0] * block[1] * block[2], dynsmemsize)["resident_blocks"]
 
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
         name = self.__parpy_source__.function.__name__
@@ -161,25 +256,38 @@ class Kernel:
         return f"<parpy.cuda kernel {self.__parpy_source__.function.__qualname__}>"
 
 
-class Launcher:
+class Launcher(partial[None]):
     """A kernel with the sizes of its launch: call it with the arguments of the kernel."""
 
-    __slots__ = ("_kernel", "_native", "_options", "_sizes", "on_gpu")
+    kernel: Kernel
+    on_gpu: bool
 
-    def __init__(self, kernel: Kernel, sizes: tuple[int, ...], options: CompileOptions) -> None:
-        self._kernel, self._native, self._sizes, self._options = kernel, kernel.native, sizes, options
-        self.on_gpu = options.backend is CompileBackend.Cuda
-
-    def __call__(self, *arguments: Any) -> None:
-        if self._kernel.signatures:
-            arguments = self._kernel.specialize(arguments)
-        if not self.on_gpu:
-            arguments = tuple(a._view if type(a) is DeviceNDArray else a for a in arguments)
-        self._native(*self._sizes, *arguments, opts=self._options)
+    def __new__(cls, kernel: Kernel, sizes: tuple[int, ...], options: CompileOptions) -> Launcher:
+        made = super().__new__(cls, kernel.native, *sizes, opts=options)
+        made.kernel, made.on_gpu = kernel, options.backend is CompileBackend.Cuda
+        return made
 
     def __repr__(self) -> str:
-        grid, block = self._sizes[:3], self._sizes[3:6]
-        return f"<launch of {self._kernel.__name__} on {grid} blocks of {block} threads>"  # type: ignore[attr-defined]
+        grid, block = self.args[:3], self.args[3:6]
+        return f"<launch of {self.kernel.__name__} on {grid} blocks of {block} threads>"  # type: ignore[attr-defined]
+
+
+class PreparingLauncher(Launcher):
+    """One that looks at the arguments first: checks them against signatures, takes records to the GPU."""
+
+    def __call__(self, /, *arguments: Any) -> None:
+        kernel = self.kernel
+        if kernel.signatures:
+            arguments = kernel.specialize(arguments)
+        if not (kernel.has_records and self.on_gpu):
+            super().__call__(*arguments)
+            return
+        # As a whole: their fields lie between each other.
+        placed = [to_device(each) if _is_record_array(each) else each for each in arguments]
+        super().__call__(*placed)
+        for given, device in zip(arguments, placed, strict=True):
+            if given is not device and given.flags.writeable:
+                device.copy_to_host(given)
 
 
 class ForAll:
@@ -191,15 +299,19 @@ class ForAll:
             isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in tasks
         ):
             raise ValueError(f"forall takes a number of threads, or a tuple of up to three, not {ntasks!r}")
-        if not isinstance(tpb, int) or not 0 <= tpb <= _MOST_THREADS:
-            raise ValueError(f"a block has 1 to {_MOST_THREADS} threads, not {tpb!r}")
+        most = launch_limits().threads
+        if not isinstance(tpb, int) or not 0 <= tpb <= most:
+            raise ValueError(f"a block has 1 to {most} threads, not {tpb!r}")
         self._kernel, self._tasks, self._stream, self._sharedmem = kernel, tasks, stream, sharedmem
-        self._tpb = tpb or 256
+        self._tpb = tpb
 
     def __call__(self, *arguments: Any) -> None:
         if 0 in self._tasks:
             return
-        block = block_for(self._tasks, self._tpb)
+        threads = self._tpb
+        if not threads:
+            threads = self._kernel.best_block(arguments, self._sharedmem)
+        block = block_for(self._tasks, threads)
         grid = tuple(-(-n // size) for n, size in zip(self._tasks, block, strict=True))
         self._kernel.configure(grid, block, self._stream, self._sharedmem)(*arguments)
 
@@ -207,7 +319,7 @@ class ForAll:
 def block_for(tasks: tuple[int, ...], threads: int) -> tuple[int, ...]:
     """How a block of about so many threads lies over the tasks: x first, no longer than they are."""
     block = []
-    for n, limit in zip(tasks, _LIMITS[1], strict=False):
+    for n, limit in zip(tasks, launch_limits().block, strict=False):
         size = 1
         while size * 2 <= min(threads, limit) and size < n:
             size *= 2
@@ -227,23 +339,26 @@ def jit(
     cache: bool = False,
     fastmath: bool = False,
     max_registers: int | None = None,
+    fma: bool = True,
     **unknown: Any,
 ) -> Any:
     """Compiles a function of which every thread of a launch runs the body, as ``numba.cuda.jit`` does.
 
     With a signature, or a list of them, arguments are checked against it and numbers converted to it; without, the
-    types of the arguments decide. ``device=True`` makes a function that kernels call; ``debug=True`` lets the
-    simulator check subscripts, assertions and variables without a value. ``inline``, ``opt`` and ``cache`` are taken
-    for compatibility: device functions are inlined by the compiler, and compiled code is always cached.
+    types of the arguments decide. ``device=True`` makes a function that kernels call; ``debug=True`` checks
+    subscripts, assertions and variables without a value, and on the simulator races and barriers as well. ``link``:
+    files that define foreign functions (``declare_device``). ``fma``: whether a GPU may round ``a * b + c`` once, as
+    CUDA C++ does; the simulator rounds twice. ``inline``, ``opt`` and ``cache`` are taken for compatibility: device
+    functions are inlined by the compiler, and compiled code is always cached.
     """
     if unknown:
         raise TypeError(f"cuda.jit takes no argument '{next(iter(unknown))}'")
     if inspect.isfunction(func_or_sig):
-        return jit(None, device, inline, link, debug, opt, lineinfo, cache, fastmath, max_registers)(func_or_sig)
+        return jit(None, device, inline, link, debug, opt, lineinfo, cache, fastmath, max_registers, fma)(func_or_sig)
     sources = linked(link)
     given = [] if func_or_sig is None else func_or_sig if isinstance(func_or_sig, list) else [func_or_sig]
     signatures = tuple(_types.signature(each) for each in given)
-    flags = ["--generate-line-info"] if lineinfo else []
+    flags = [f"--fmad={str(bool(fma)).lower()}", *(["--generate-line-info"] if lineinfo else [])]
     if max_registers is not None:
         flags.append(f"--maxrregcount={int(max_registers)}")
     options = {"fast_math": bool(fastmath), "extra_flags": flags}
@@ -257,11 +372,13 @@ def jit(
 
 
 def linked(link: Any) -> tuple[str, ...]:
-    """The paths of the sources to compile with a kernel."""
+    """The paths of the files to compile or link with a kernel."""
     paths = tuple(map(str, [link] if isinstance(link, str) or hasattr(link, "__fspath__") else link))
     for path in paths:
-        if not path.endswith(".cu"):
-            raise NotImplementedError(f"'{path}' cannot be linked: this version of ParPy takes CUDA C++ sources (.cu)")
+        if not path.endswith((".cu", *_DEVICE_CODE)):
+            raise ValueError(f"'{path}' cannot be linked: files end in .cu, {', '.join(_DEVICE_CODE)}")
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"there is no file '{path}' to link")
     return paths
 
 
@@ -270,10 +387,11 @@ def declare_device(
 ) -> ForeignFunction:
     """A function of CUDA C++ that kernels call by the name it is assigned to here.
 
-    ``sig``: as ``int32(int32, CPointer(float32))``; arrays go to pointers. ``link``: the sources that define it; or
-    give them to ``cuda.jit``. It is ``extern "C" __device__``, and by ``abi`` hands over its result as C does ("c"),
-    through a pointer in front of its parameters, itself returning a status ("numba"), or through one behind them
-    ("out").
+    ``sig``: as ``int32(int32, CPointer(float32))``; arrays go to pointers. ``link``: the files that define it; or give
+    them to ``cuda.jit``. CUDA C++ (.cu) is compiled with the kernel and runs on the simulator as well; .ptx, .cubin,
+    .fatbin, .o, .a and .ltoir hold code for GPUs, as ``nvcc -dc`` makes it. It is ``extern "C" __device__``, and by
+    ``abi`` hands over its result as C does ("c"), through a pointer in front of its parameters, itself returning a
+    status ("numba"), or through one behind them ("out").
     """
     if not name.isidentifier():
         raise ValueError(f"'{name}' is no name of a function")
@@ -296,6 +414,17 @@ def _native_kernel(function: FunctionType, parse_again: Callable[[], Surface]) -
     plain = not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
     parameters = (*GEOMETRY, *names)
     return _native.JitFunction(function, parse_again, bind, parameters, len(parameters) if plain else -1)
+
+
+def _is_record_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.names is not None
+
+
+def _sample(kind: Any) -> Any:
+    """Some argument of a type."""
+    if isinstance(kind, Scalar):
+        return kind.dtype.type(0)
+    return np.zeros((1,) * getattr(kind, "ndim", 1), kind.element.dtype)
 
 
 def _is_plain(parts: tuple[Any, ...]) -> bool:
@@ -346,12 +475,8 @@ def _array_misfit(kind: Any, argument: Any) -> str:
         return f"{type(argument).__name__}"
     if not hasattr(argument, "dtype") or not hasattr(argument, "ndim"):
         argument = np.asarray(argument)
-    element = kind.element.dtype
-    try:
-        dtype = np.dtype(str(argument.dtype).removeprefix("torch."))
-    except TypeError:
-        dtype = None
-    if dtype != element or argument.ndim != getattr(kind, "ndim", argument.ndim):
+    same = str(argument.dtype).removeprefix("torch.") == str(kind.element.dtype)
+    if not same or argument.ndim != getattr(kind, "ndim", argument.ndim):
         dims = "dimension" if argument.ndim == 1 else "dimensions"
         return f"an array of {argument.dtype} with {argument.ndim} {dims}"
     if isinstance(kind, Array) and kind.layout != "A" and hasattr(argument, "flags"):

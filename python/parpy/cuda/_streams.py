@@ -35,6 +35,10 @@ class Stream:
     def __int__(self) -> int:
         return self.handle
 
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """For other libraries: the version of the protocol, and the handle."""
+        return 0, self.handle
+
     def __repr__(self) -> str:
         return f"<parpy.cuda stream {self.handle:#x}>" if self.handle else "<parpy.cuda default stream>"
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import cuda
-from .._frontend import Surface, parse
 from .._names import source_of
 from .._source import FunctionSource
 from ..cuda._kernel import Kernel
@@ -105,12 +104,11 @@ class Launcher:
 class _TypedKernel(Kernel):
     """A kernel whose source is read as CudaPy's."""
 
-    def __init__(self, source: FunctionSource, make: Callable[[], TypedProgram]) -> None:
-        self._source, self._make = source, make
-        super().__init__(source, (), {"fast_math": False, "extra_flags": []})
+    frontend = TypedFrontend
 
-    def parse(self) -> Surface:
-        return parse(self._source, program=self._make(), frontend=TypedFrontend)
+    def __init__(self, source: FunctionSource, make: Callable[[], TypedProgram]) -> None:
+        self.program = make  # type: ignore[method-assign]
+        super().__init__(source, (), {"fast_math": False, "extra_flags": []})
 
 
 def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None) -> Launcher:
@@ -147,7 +145,7 @@ def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None
         raise CudaPyError("none of the functions returns void, so none is a kernel")
     sources = {each.name: each.source for each in functions}
     made = _TypedKernel(kernel.source, lambda: TypedProgram(sources, signatures))
-    made.parse()  # mistakes are reported here, not at the first launch
+    made.options(0)  # which parses: mistakes are reported here, not at the first launch
     code = kernel.source.function.__code__
     launcher = Launcher(made, signatures[kernel.name], code.co_varnames[: code.co_argcount])
     if debug:

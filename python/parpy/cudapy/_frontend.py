@@ -28,6 +28,7 @@ class TypedProgram(Program):
     def __init__(self, sources: dict[str, FunctionSource], signatures: dict[str, Signature]) -> None:
         super().__init__(kernel=True)
         self.sources_by_name, self.signatures = sources, signatures
+        self.of_cuda: dict[str, _native.Function] = {}  # functions of CUDA's mathematics, by name
         self.ambient: dict[str, Any] = {**CONSTANTS, **sources}
 
 
@@ -48,6 +49,7 @@ class TypedFrontend(FunctionFrontend):
     def __init__(self, program: Program, source: FunctionSource, entry: bool) -> None:
         super().__init__(program, source, entry)
         assert isinstance(program, TypedProgram)
+        self._of_cuda = program.of_cuda
         scope = _AmbientScope(source.function)
         scope.ambient, scope.guards = program.ambient, program.guards
         self.scope = scope
@@ -110,11 +112,20 @@ class TypedFrontend(FunctionFrontend):
         if name.startswith("math.") and (found := MATH.get(name[5:]) or MATH.get(name[5:-1])):
             kind = self.checker.types.get(node)
             operands = [self._as(kind, self.lower(argument), argument) for argument in node.args]
+            if not found[1] and isinstance(kind, Type):
+                return self.module.call(self._cuda_function(name[5:], found[0], kind, node), operands, span)
             return self.module.op(found[1], operands, span)
         binding = self.resolve(node.func)
         if binding is not None and isinstance(binding.value, FunctionSource):
             return self._helper_call(node, binding.value)
         return super().call(node)
+
+    def _cuda_function(self, name: str, count: int, kind: Type, node: ast.AST) -> _native.Function:
+        made = self._of_cuda.get(name)
+        if made is None:
+            made = self.module.foreign(name, [kind.scalar] * count, kind.scalar, "c", self.span(node))
+            self._of_cuda[name] = made
+        return made
 
     def _helper_call(self, node: ast.Call, source: FunctionSource) -> _native.Expr:
         callee = self.helper(source)

@@ -36,6 +36,7 @@
 #include <mutex>
 
 #include "backend/cpu/llvm_guard.h"
+#include "backend/sim/expose_ranges.h"
 #include "backend/sim/lower_simulated.h"
 
 // Debian wires Polly into Clang's code generator; ours goes without its 3 MB.
@@ -50,7 +51,7 @@ namespace {
 
 // Vectorises and runs as fast as -O3 on array kernels for half to two thirds of its time. Change it
 // only with measurements; it is part of every cache key.
-constexpr std::string_view kPasses =
+constexpr std::string_view kPassesToVectorizer =
     "always-inline,"
     "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,lower-expect),"
     "cgscc(inline),"
@@ -59,15 +60,19 @@ constexpr std::string_view kPasses =
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<allowspeculation>,"
     "loop-rotate<header-duplication>,licm<allowspeculation>,simple-loop-unswitch<nontrivial>),"
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion),gvn,"
-    "loop-mssa(licm<allowspeculation>),loop-simplify,lcssa,loop-rotate,loop-vectorize,keep-vector-"
-    "loops,"
+    "loop-mssa(licm<allowspeculation>),loop-simplify,lcssa,loop-rotate,";
+constexpr std::string_view kPassesFromVectorizer =
+    "loop-vectorize,keep-vector-loops,"
     "instcombine<no-verify-fixpoint>,early-cse,"
     "simplifycfg<forward-switch-cond;sink-common-insts>,loop-unroll<O3>,sroa<modify-cfg>,"
     "instcombine<no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),simplifycfg,dce)";
 
-// In front of kPasses for the simulator's text.
+// In front of those for the simulator's text.
 constexpr std::string_view kSimulatedPasses =
     "always-inline,function(sroa<modify-cfg>,early-cse,simplifycfg),lower-simulated,";
+// Between them: kernels ask of each thread whether it is inside of the array; the threads for which
+// that is certain get a loop of their own, which needs no masks.
+constexpr std::string_view kInsideOfRanges = "expose-ranges,irce,simplifycfg,";
 
 constexpr std::string_view kFileSystemRoot = "/usr";
 
@@ -84,9 +89,11 @@ const Host& host() {
         llvm::InitializeNativeTargetAsmParser();
         // Loop strength reduction takes half of the code generator's time and gains nothing here.
         // The option is global to LLVM, and this LLVM is ours alone.
+        // The other one is of a pass that only the simulator's text goes through.
         auto& flags = llvm::cl::getRegisteredOptions();
-        if (auto found = flags.find("disable-lsr"); found != flags.end()) {
-            static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(true);
+        for (const char* name : {"disable-lsr", "irce-skip-profitability-checks"}) {
+            if (auto found = flags.find(name); found != flags.end())
+                static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(true);
         }
         Host h;
         h.triple = llvm::sys::getProcessTriple();
@@ -362,8 +369,13 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const CppOptio
     builder.registerPipelineParsingCallback([](llvm::StringRef name,
                                                llvm::FunctionPassManager& passes,
                                                llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
-        if (name != "keep-vector-loops") return false;
-        passes.addPass(KeepVectorLoops());
+        if (name == "keep-vector-loops") {
+            passes.addPass(KeepVectorLoops());
+        } else if (name == "expose-ranges") {
+            passes.addPass(sim::ExposeRanges());
+        } else {
+            return false;
+        }
         return true;
     });
     builder.crossRegisterProxies(loops, functions, components, modules);
@@ -374,9 +386,10 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const CppOptio
             passes.addPass(LowerSimulated(options.watched));
             return true;
         });
-    const std::string pipeline = options.simulated
-                                     ? std::string(kSimulatedPasses) + std::string(kPasses)
-                                     : std::string(kPasses);
+    std::string pipeline(options.simulated ? kSimulatedPasses : "");
+    pipeline += kPassesToVectorizer;
+    if (options.simulated) pipeline += kInsideOfRanges;
+    pipeline += kPassesFromVectorizer;
     llvm::ModulePassManager passes;
     if (llvm::Error e = builder.parsePassPipeline(passes, pipeline)) {
         reason = llvm::toString(std::move(e));
@@ -418,10 +431,11 @@ bool compile(std::string_view source, std::string_view file_name, const CppOptio
 }  // namespace
 
 std::string cpp_compiler_identity(const CppOptions& options) {
-    static const std::string compiler =
-        clang::getClangFullVersion() + "\n" + std::string(kPasses) + "\nno-lsr nsz-minmax";
+    static const std::string compiler = clang::getClangFullVersion() + "\n" +
+                                        std::string(kPassesToVectorizer) +
+                                        std::string(kPassesFromVectorizer) + "\nno-lsr nsz-minmax";
     std::string result = compiler;
-    if (options.simulated) result += "\nsimulated 1";  // counts versions of lower_simulated
+    if (options.simulated) result += "\nsimulated 2";  // counts versions of lower_simulated
     if (options.watched) result += "\nwatched";
     for (const std::string& argument : cc1_arguments(options))
         result += "\n" + argument;

@@ -37,12 +37,14 @@ struct PoolProperties {
 static_assert(sizeof(PoolProperties) == 88);
 
 struct LaunchAttribute {
-    int id = 6;  // programmatic stream serialization
+    int id = 6;  // programmatic stream serialization, or kCooperative
     int unused = 0;
     int allowed = 1;
     unsigned char reserved[60] = {};
 };
 static_assert(sizeof(LaunchAttribute) == 72);
+
+inline constexpr int kCooperative = 2;  // all blocks run at once, or the launch fails
 
 struct LaunchConfig {
     unsigned grid[3], block[3], shared_bytes;
@@ -56,6 +58,7 @@ inline constexpr Result kSuccess = 0;
 inline constexpr Result kInvalidValue = 1;
 inline constexpr Result kOutOfMemory = 2;
 inline constexpr Result kLaunchOutOfResources = 701;
+inline constexpr Result kTooManyBlocks = 720;
 
 // The driver of this machine. Immutable once loaded; safe from any thread.
 struct Driver {

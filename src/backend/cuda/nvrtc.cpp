@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "backend/cuda/driver.h"
 
@@ -53,12 +54,34 @@ std::string environment(const char* name) {
 
 // ---- finding the library ------------------------------------------------------------------------
 
-// Files of NVRTC in `directory`, the newest major version first.
-void add_files(const fs::path& directory, std::vector<std::string>& files) {
+// Files of these names in `directory`, in the order of the names.
+void add_files(const fs::path& directory, std::span<const char* const> sonames,
+               std::vector<std::string>& files) {
     std::error_code ignored;
-    for (const char* soname : kSonames) {
+    for (const char* soname : sonames) {
         if (fs::path file = directory / soname; fs::exists(file, ignored)) files.push_back(file);
     }
+}
+
+// The wheels among the search paths, then the toolkits, then what the loader knows.
+std::vector<std::string> installed(const std::vector<std::string>& search_paths,
+                                   std::span<const char* const> wheels,
+                                   std::span<const char* const> sonames) {
+    std::vector<std::string> files;
+    for (const std::string& path : search_paths) {
+        for (const char* wheel : wheels)
+            add_files(fs::path(path) / "nvidia" / wheel / "lib", sonames, files);
+    }
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        if (const std::string home = environment(variable); !home.empty()) {
+            add_files(fs::path(home) / "lib64", sonames, files);
+            add_files(fs::path(home) / "lib", sonames, files);
+        }
+    }
+    add_files("/usr/local/cuda/lib64", sonames, files);
+    add_files("/opt/cuda/lib64", sonames, files);
+    files.insert(files.end(), sonames.begin(), sonames.end());
+    return files;
 }
 
 std::vector<std::string> candidates(const std::vector<std::string>& search_paths) {
@@ -66,25 +89,12 @@ std::vector<std::string> candidates(const std::vector<std::string>& search_paths
     std::error_code ignored;
     if (const std::string own = environment("PARPY_NVRTC"); !own.empty()) {
         if (!fs::is_directory(own, ignored)) return {own};
-        add_files(own, files);
+        add_files(own, kSonames, files);
         if (files.empty()) files.push_back((fs::path(own) / kSonames[0]).string());
         return files;
     }
-    for (const std::string& path : search_paths) {
-        const fs::path packages = fs::path(path) / "nvidia";
-        for (const char* wheel : {"cu13/lib", "cuda_nvrtc/lib", "cu12/lib"})
-            add_files(packages / wheel, files);
-    }
-    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-        if (const std::string home = environment(variable); !home.empty()) {
-            add_files(fs::path(home) / "lib64", files);
-            add_files(fs::path(home) / "lib", files);
-        }
-    }
-    add_files("/usr/local/cuda/lib64", files);
-    add_files("/opt/cuda/lib64", files);
-    files.insert(files.end(), std::begin(kSonames), std::end(kSonames));
-    return files;
+    constexpr const char* kWheels[] = {"cu13", "cuda_nvrtc", "cu12"};
+    return installed(search_paths, kWheels, kSonames);
 }
 
 // NVRTC opens its builtins by name, and not every build looks beside itself: open them first.
@@ -197,13 +207,19 @@ std::vector<std::string> arguments_of(const Nvrtc& compiler, const NvrtcOptions&
                                       bool& to_ptx) {
     const int wanted = std::atoi(options.architecture.c_str() + options.architecture.find('_') + 1);
     const auto newer = std::ranges::upper_bound(compiler.known, wanted);
-    to_ptx = newer != compiler.known.begin() && *std::prev(newer) != wanted;
+    to_ptx = options.ptx || (newer != compiler.known.begin() && *std::prev(newer) != wanted);
 
     std::vector<std::string> arguments;
     arguments.push_back(to_ptx ? "-arch=compute_" + std::to_string(*std::prev(newer))
                                : "-arch=" + options.architecture);
     arguments.emplace_back("--std=c++17");
-    arguments.emplace_back(options.fast_math ? "--use_fast_math" : "--fmad=false");
+    const bool says_fmad = std::ranges::any_of(
+        options.extra_flags, [](const std::string& flag) { return flag.starts_with("--fmad="); });
+    if (options.fast_math) {
+        arguments.emplace_back("--use_fast_math");
+    } else if (!says_fmad) {
+        arguments.emplace_back("--fmad=false");
+    }
     // Without headers nothing of NVRTC's own prelude is used but the built-in variables and
     // functions.
     for (const std::string& directory : options.includes)
@@ -245,6 +261,20 @@ void set_nvrtc_search_paths(std::vector<std::string> directories) {
     Finder& the = finder();
     const std::scoped_lock lock(the.mutex);
     the.search_paths = std::move(directories);
+}
+
+std::vector<std::string> library_candidates(const std::string& soname) {
+    Finder& the = finder();
+    const std::scoped_lock lock(the.mutex);
+    constexpr const char* kWheels[] = {"cu13", "nvjitlink", "cu12"};
+    const char* const sonames[] = {soname.c_str()};
+    return installed(the.search_paths, kWheels, sonames);
+}
+
+std::pair<int, int> nvrtc_version() {
+    RuntimeError ignored;
+    const Nvrtc* found = nvrtc(ignored);
+    return found == nullptr ? std::pair(0, 0) : std::pair(found->major, found->minor);
 }
 
 std::string nvrtc_identity() {

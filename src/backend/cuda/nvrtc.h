@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/executable.h"
@@ -16,12 +17,19 @@ struct NvrtcOptions {
     bool fast_math = false;             // --use_fast_math; without it floating point is strict IEEE
     std::vector<std::string> includes;  // directories
     std::vector<std::string> extra_flags;  // in NVRTC's spelling
+    bool ptx = false;                      // PTX rather than machine code, for people to read
 };
 
 // Directories such as those of sys.path that may hold a `nvidia` package; searched at the next
 // attempt to find NVRTC, until it is found. PARPY_NVRTC in the environment (a file or a directory)
 // goes before them.
 void set_nvrtc_search_paths(std::vector<std::string> directories);
+
+// Where `soname`, which comes with NVRTC, may be: the same places. The last is the bare name.
+[[nodiscard]] std::vector<std::string> library_candidates(const std::string& soname);
+
+// Of the NVRTC that is used: {13, 0}; zeros where there is none.
+[[nodiscard]] std::pair<int, int> nvrtc_version();
 
 // Names the NVRTC that would be used, by file, size and date: part of every cache key. Does not
 // open it, which a program found in the cache need not pay for.

@@ -183,7 +183,9 @@ private:
         if (lines != nullptr) return lines;
         llvm::SmallVector<std::uint32_t> numbers;
         for (const llvm::DILocation* at = location; at != nullptr; at = at->getInlinedAt()) {
-            if (at->getLine() != 0) numbers.push_back(at->getLine());
+            // Foreign sources have lines of their own.
+            const bool ours = at->getFilename() == module_.getSourceFileName();
+            if (at->getLine() != 0 && ours) numbers.push_back(at->getLine());
         }
         numbers.push_back(0);
         llvm::Constant* data = llvm::ConstantDataArray::get(module_.getContext(), numbers);

@@ -291,6 +291,18 @@ FAKE(cuMemcpyDtoHAsync_v2, void* to, DevicePointer from, std::size_t bytes, Stre
     state.bytes_to_host += bytes;
     return kSuccess;
 }
+FAKE(cuOccupancyMaxPotentialBlockSize, int* grid, int* block, Function, std::size_t (*)(int block),
+     std::size_t, int) {
+    ENTER(cuOccupancyMaxPotentialBlockSize)
+    *grid = 264;
+    *block = 512;
+    return kSuccess;
+}
+FAKE(cuOccupancyMaxActiveBlocksPerMultiprocessor, int* blocks, Function, int, std::size_t) {
+    ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor)
+    *blocks = 2;
+    return kSuccess;
+}
 FAKE(cuMemcpyDtoDAsync_v2, DevicePointer to, DevicePointer from, std::size_t bytes, Stream) {
     ENTER(cuMemcpyDtoDAsync)
     std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);

@@ -1,0 +1,195 @@
+"""The simulator: how fast CUDA kernels run on the CPU.
+
+    python benchmarks/kernels_on_sim.py [--out FILE]
+
+The product in tiles of two 256² float32 matrices (threads that wait: fibers), beside numba's simulator, where numba is
+installed, on a sixteenth of the blocks, times sixteen. Kernels without barriers (y = a x + y on 10^7 float64, a 5-point
+stencil on 2048² float32 in two shapes of blocks, the Mandelbrot set at 1024²) beside the same loops on the CPU back
+end. Best of five, in ms. Writes benchmarks/results/kernels_on_sim.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import parpy
+from parpy import CompileBackend, CompileOptions, cuda, threads
+
+HERE = Path(__file__).parent
+T = 16
+
+
+@cuda.jit
+def matmul(a, b, c):
+    sa = cuda.shared.array((T, T), np.float32)
+    sb = cuda.shared.array((T, T), np.float32)
+    x, y = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    total = np.float32(0)
+    for i in range(a.shape[1] // T):
+        sa[ty, tx] = a[y, tx + i * T]
+        sb[ty, tx] = b[ty + i * T, x]
+        cuda.syncthreads()
+        for k in range(T):
+            total += sa[ty, k] * sb[k, tx]
+        cuda.syncthreads()
+    c[y, x] = total
+
+
+NUMBA = """
+import sys, time
+import numpy as np
+from numba import cuda, float32
+
+T = 16
+
+@cuda.jit
+def matmul(a, b, c):
+    sa = cuda.shared.array((T, T), float32)
+    sb = cuda.shared.array((T, T), float32)
+    x, y = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    total = np.float32(0)
+    for i in range(a.shape[1] // T):
+        sa[ty, tx] = a[y, tx + i * T]
+        sb[ty, tx] = b[ty + i * T, x]
+        cuda.syncthreads()
+        for k in range(T):
+            total += sa[ty, k] * sb[k, tx]
+        cuda.syncthreads()
+    c[y, x] = total
+
+n = 256
+a, b = np.ones((n, n), np.float32), np.ones((n, n), np.float32)
+c = np.zeros((n, n), np.float32)
+start = time.perf_counter()
+matmul[(n // T, 1), (T, T)](a, b, c)
+print(16e3 * (time.perf_counter() - start))
+assert (c[:T] == n).all()
+"""
+
+
+@cuda.jit
+def axpy(a, x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] += a * x[i]
+
+
+@parpy.jit
+def axpy_loop(a, x, y, N):
+    parpy.label("i")
+    for i in range(N):
+        y[i] += a * x[i]
+
+
+@cuda.jit
+def stencil(a, b):
+    x, y = cuda.grid(2)
+    if x > 0 and x < a.shape[1] - 1 and y > 0 and y < a.shape[0] - 1:
+        b[y, x] = np.float32(0.2) * (a[y, x] + a[y, x - 1] + a[y, x + 1] + a[y - 1, x] + a[y + 1, x])
+
+
+@parpy.jit
+def stencil_loop(a, b, N):
+    parpy.label("i")
+    for y in range(1, N - 1):
+        for x in range(1, N - 1):
+            b[y, x] = np.float32(0.2) * (a[y, x] + a[y, x - 1] + a[y, x + 1] + a[y - 1, x] + a[y + 1, x])
+
+
+@cuda.jit
+def mandelbrot(image, limit):
+    x, y = cuda.grid(2)
+    if x < image.shape[1] and y < image.shape[0]:
+        re, im = 3.0 * x / image.shape[1] - 2.1, 3.0 * y / image.shape[0] - 1.5
+        u, v, steps = 0.0, 0.0, 0
+        while steps < limit and u * u + v * v < 4.0:
+            u, v = u * u - v * v + re, 2.0 * u * v + im
+            steps += 1
+        image[y, x] = steps
+
+
+@parpy.jit
+def mandelbrot_loop(image, limit, N):
+    parpy.label("i")
+    for y in range(N):
+        for x in range(N):
+            re, im = 3.0 * x / N - 2.1, 3.0 * y / N - 1.5
+            u, v, steps = 0.0, 0.0, 0
+            while steps < limit and u * u + v * v < 4.0:
+                u, v = u * u - v * v + re, 2.0 * u * v + im
+                steps += 1
+            image[y, x] = steps
+
+
+def best_ms(call: Callable[[], object]) -> float:
+    call()
+    best = float("inf")
+    for _ in range(5):
+        start = time.perf_counter()
+        call()
+        best = min(best, 1e3 * (time.perf_counter() - start))
+    return best
+
+
+def numba_ms() -> float | None:
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    done = subprocess.run([sys.executable, "-c", NUMBA], capture_output=True, text=True, env=environment)
+    return float(done.stdout) if done.returncode == 0 else None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=HERE / "results/kernels_on_sim.json")
+    out = parser.parse_args().out
+    cuda.sim.enabled = True
+    n = 256
+    a, b, c = np.ones((n, n), np.float32), np.ones((n, n), np.float32), np.zeros((n, n), np.float32)
+    product = {"parpy": best_ms(lambda: matmul[(n // T, n // T), (T, T)](a, b, c)), "numba": numba_ms()}
+    assert (c == n).all()
+    print(f"tiled product of {n}²: {product['parpy']:.1f} ms", end="")
+    print(
+        f", numba's simulator {product['numba']:.0f} ms: {product['numba'] / product['parpy']:.0f} x"
+        if product["numba"]
+        else ""
+    )
+
+    loops = CompileOptions(backend=CompileBackend.Cpu, parallelize={"i": threads(os.cpu_count() or 1)})
+    x, y, N, S = np.ones(10**7), np.zeros(10**7), 2048, 1024
+    s, t = np.ones((N, N), np.float32), np.zeros((N, N), np.float32)
+    seen, same = np.zeros((S, S), np.int32), np.zeros((S, S), np.int32)
+    cases = {
+        "axpy": (lambda: axpy[x.size // 256 + 1, 256](2.0, x, y), lambda: axpy_loop(2.0, x, y, x.size, opts=loops)),
+        "stencil, blocks of 32 x 8": (
+            lambda: stencil[(N // 32, N // 8), (32, 8)](s, t), lambda: stencil_loop(s, t, N, opts=loops)
+        ),
+        "stencil, blocks of 256 x 1": (
+            lambda: stencil[(N // 256, N), (256, 1)](s, t), lambda: stencil_loop(s, t, N, opts=loops)
+        ),
+        "mandelbrot": (
+            lambda: mandelbrot[(S // 16, S // 16), (16, 16)](seen, 100),
+            lambda: mandelbrot_loop(same, 100, S, opts=loops),
+        ),
+    }  # fmt: skip
+    rows = []
+    for name, (kernel, loop) in cases.items():
+        row = {"kernel": name, "simulator": best_ms(kernel), "loops": best_ms(loop)}
+        rows.append(row)
+        ratio = row["simulator"] / row["loops"]
+        print(f"{name:26} {row['simulator']:8.2f} ms, loops {row['loops']:8.2f} ms: {ratio:.2f} x")
+    np.testing.assert_array_equal(seen, same)
+    out.write_text(json.dumps({"product_ms": product, "without_barriers_ms": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+// Gives comparisons of a loop's counter the form in which LLVM's irce knows them as range checks.
+//
+//     before  if (x > 0 && x < n - 1)        after  if (x - 1 > -1 && x < n - 1)
+//
+// so that the threads of a row that pass all of them get a loop of their own, without masks.
+#pragma once
+
+#include <llvm/IR/PassManager.h>
+
+namespace parpy::sim {
+
+struct ExposeRanges : llvm::PassInfoMixin<ExposeRanges> {
+    static llvm::PreservedAnalyses run(llvm::Function& function,
+                                       llvm::FunctionAnalysisManager& analyses);
+};
+
+}  // namespace parpy::sim

@@ -1,0 +1,376 @@
+"""Device arrays, records, streams and events of parpy.cuda, on the simulator and, where there is one, on the GPU."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import parpy
+from nvrtc import cubin
+from parpy import cuda
+from parpy.cuda import types
+
+PLACES = ["sim", *(["cuda"] if cuda.is_available() else [])]
+rng = np.random.default_rng(5)
+
+
+@pytest.fixture(params=PLACES, autouse=True)
+def backend(request):
+    cuda.sim.enabled = request.param == "sim"
+    yield request.param
+    cuda.sim.enabled = False
+
+
+@cuda.jit
+def doubled(x):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        x[i] *= 2
+
+
+# ---------------------------------------------------------------- arrays
+
+
+def test_making_and_copying():
+    host = rng.random((3, 4))
+    device = cuda.to_device(host)
+    assert (device.shape, device.dtype, device.ndim, device.size, device.nbytes) == ((3, 4), host.dtype, 2, 12, 96)
+    np.testing.assert_array_equal(device.copy_to_host(), host)
+    out = np.empty_like(host)
+    assert device.copy_to_host(out) is out
+    np.testing.assert_array_equal(out, host)
+    other = cuda.device_array_like(device)
+    other.copy_to_device(device)
+    np.testing.assert_array_equal(other.copy_to_host(), host)
+    fortran = cuda.to_device(np.asfortranarray(host))
+    assert fortran.is_f_contiguous() and not fortran.is_c_contiguous()
+    np.testing.assert_array_equal(fortran.copy_to_host(), host)
+    assert cuda.device_array(5).dtype == np.float64 and cuda.device_array((2, 0)).copy_to_host().shape == (2, 0)
+    filled = cuda.to_device(np.zeros((3, 4)), to=other)
+    assert filled is other and not other.copy_to_host().any()
+    assert cuda.is_cuda_array(device) and not cuda.is_cuda_array(host)
+    assert cuda.as_cuda_array(device) is device
+
+
+def test_views():
+    host = np.arange(24.0).reshape(4, 6)
+    device = cuda.to_device(host)
+    for index in (1, slice(1, 3), (slice(None), 2), (slice(None, None, 2), slice(4, None, -1)), (..., 0), (None, 1)):
+        np.testing.assert_array_equal(device[index].copy_to_host(), host[index])
+    assert device[2, 3] == host[2, 3] and device[-1, -1] == host[-1, -1]
+    np.testing.assert_array_equal(device.T.copy_to_host(), host.T)
+    np.testing.assert_array_equal(device.reshape(2, -1).copy_to_host(), host.reshape(2, -1))
+    np.testing.assert_array_equal(device.ravel().copy_to_host(), host.ravel())
+    np.testing.assert_array_equal(device.view(np.int64).copy_to_host(), host.view(np.int64))
+    assert [part.copy_to_host().tolist() for part in device.ravel().split(10)] == [
+        part.tolist() for part in np.split(host.ravel(), [10, 20])
+    ]
+    device[1] = 7
+    device[:, 2] = np.arange(4)
+    device[3, 3] = -1
+    host[1], host[:, 2], host[3, 3] = 7, np.arange(4), -1
+    np.testing.assert_array_equal(device.copy_to_host(), host)
+    doubled.forall(4)(device[:, 1])
+    host[:, 1] *= 2
+    np.testing.assert_array_equal(device.copy_to_host(), host)
+
+
+def test_views_outlive_their_array():
+    view = cuda.to_device(np.arange(1000.0))[500:]
+    gc.collect()
+    doubled.forall(500)(view)
+    np.testing.assert_array_equal(view.copy_to_host(), 2 * np.arange(500.0, 1000.0))
+
+
+def test_mistakes_with_arrays():
+    device = cuda.to_device(np.zeros((2, 3)))
+    with pytest.raises(
+        ValueError, match=r"shape \(2, 3\) and type float64 cannot be copied into one of shape \(3, 2\)"
+    ):
+        device.copy_to_host(np.zeros((3, 2)))
+    with pytest.raises(TypeError, match="fills a NumPy array, not list"):
+        device.copy_to_host([])
+    with pytest.raises(ValueError, match="no view of shape"):
+        device.T.reshape(6)
+    with pytest.raises(ValueError, match="cannot be copied into one of shape"):
+        device.copy_to_device(np.zeros(7))
+    with pytest.raises(TypeError, match=r"write a\.copy_to_host"):
+        np.asarray(device)
+    with pytest.raises(TypeError, match="indexed by integers and slices"):
+        device[[0, 1]]
+    with pytest.raises(IndexError):
+        device[5]
+    with pytest.raises(TypeError, match="elements of type object"):
+        cuda.to_device(np.array([None]))
+    with pytest.raises(ValueError, match="'C' or 'F'"):
+        cuda.device_array(3, order="X")
+    for wrong in ([1, 2], "text", None):
+        with pytest.raises(parpy.CompileError, match="argument 'x'"):
+            doubled[1, 2](wrong)
+
+
+def test_arrays_of_the_other_place(backend):
+    if len(PLACES) < 2:
+        pytest.skip("needs a GPU")
+    device = cuda.to_device(np.ones(4))
+    cuda.sim.enabled = backend == "cuda"
+    if backend == "cuda":
+        with pytest.raises(ValueError, match="lies on a CUDA device"):
+            doubled[1, 4](device)
+    else:
+        doubled[1, 4](device)  # the simulator's arrays are host arrays
+        np.testing.assert_array_equal(device.copy_to_host(), [2] * 4)
+
+
+def test_pinned_and_mapped():
+    pinned = cuda.pinned_array(100)
+    pinned[:] = 3
+    device = cuda.to_device(pinned)
+    mapped = cuda.mapped_array((10,), np.int32)
+    mapped.copy_to_device(np.arange(10, dtype=np.int32))
+    doubled.forall(10)(mapped)
+    doubled.forall(100)(device)
+    cuda.synchronize()
+    assert (device.copy_to_host() == 6).all()
+    assert mapped.copy_to_host().tolist() == list(range(0, 20, 2))
+    assert cuda.pinned_array_like(pinned).shape == (100,) and cuda.mapped_array_like(pinned).shape == (100,)
+    with cuda.pinned(pinned):
+        pass
+
+
+# ---------------------------------------------------------------- streams, events, devices
+
+
+def test_streams_and_events():
+    stream, begin, end = cuda.stream(), cuda.event(), cuda.event()
+    host, out = np.arange(1000.0), np.zeros(1000)
+    device = cuda.to_device(host, stream)
+    begin.record(stream)
+    with stream.auto_synchronize():
+        for _ in range(3):
+            doubled[8, 128, stream](device)
+        end.record(stream)
+        device.copy_to_host(out, stream)
+    np.testing.assert_array_equal(out, 8 * host)
+    assert end.query()
+    assert cuda.event_elapsed_time(begin, end) == begin.elapsed_time(end) >= 0
+    end.wait(cuda.default_stream())
+    end.synchronize()
+    with pytest.raises(ValueError, match="not recorded"):
+        cuda.event().elapsed_time(end)
+    with pytest.raises(TypeError, match="is no stream"):
+        doubled[1, 1, "s"](device)
+
+
+def test_devices(backend):
+    assert len(cuda.gpus) == len(cuda.list_devices()) >= 1
+    device = cuda.get_current_device()
+    assert device == cuda.gpus[0] == cuda.gpus.current and device.id == 0
+    assert device.WARP_SIZE == 32 and device.MAX_THREADS_PER_BLOCK == 1024 and device.compute_capability >= (7, 0)
+    assert cuda.select_device(0) == device
+    with device:
+        assert cuda.current_context().device == device
+    free, total = cuda.current_context().get_memory_info()
+    assert 0 < free <= total
+    with pytest.raises(IndexError, match="there is no device 99"):
+        cuda.select_device(99)
+    with pytest.raises(AttributeError, match="no attribute 'WARPS'"):
+        _ = device.WARPS
+    assert (device.name == b"simulator") == (backend == "sim")
+
+
+def test_needs_of_a_kernel(backend):
+    x = cuda.to_device(np.ones(64))
+    facts = doubled.facts((x,))
+    assert facts["most_threads"] <= 1024 and facts["best_block"] % 32 == 0
+    assert (doubled.get_regs_per_thread(x) > 0) == (backend == "cuda")
+    assert doubled.max_cooperative_grid_blocks(64, x) > 0
+    assert doubled.get_shared_mem_per_block(x) == 0 and doubled.get_max_threads_per_block(x) <= 1024
+    assert doubled.suggest_block(x) == facts["best_block"]
+
+
+def test_no_leak():
+    """Memory of the process, and on a GPU of the device, is the same after many rounds as after few."""
+    import resource
+
+    def rounds(count):
+        for _ in range(count):
+            array = cuda.device_array(1 << 14)
+            doubled[1, 32](array)
+            del array
+        cuda.synchronize()
+
+    rounds(300)
+    free = cuda.current_context().get_memory_info().free
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    rounds(3000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - most < 32 << 10
+    if cuda.get_current_device().name != b"simulator":
+        assert free - cuda.current_context().get_memory_info().free < 64 << 20
+
+
+# ---------------------------------------------------------------- types, records, complex, halves
+
+
+@cuda.jit(types.void(types.float32[:], types.int64))
+def shifted_by(x, n):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += n
+
+
+def test_types_as_objects():
+    x = np.zeros(4, np.float32)
+    shifted_by[1, 32](x, 3)
+    assert (x == 3).all()
+    assert "float*" in shifted_by.inspect_source()
+    assert str(types.float32[:, ::1]) == "float32[:, ::1]" and str(types.CPointer(types.int8)) == "CPointer(int8)"
+
+
+PARTICLE = np.dtype([("x", np.float32), ("n", np.int32), ("mass", np.float64)], align=True)
+
+
+@cuda.jit
+def moved(particles, dt, heaviest):
+    i = cuda.grid(1)
+    if i < len(particles) and i < particles.shape[0]:
+        particles[i].x += dt * particles[i]["n"]
+        particles[i]["mass"] *= 2
+        cuda.atomic.max(heaviest, 0, particles[i].mass)
+        cuda.atomic.add(particles["n"], 0, 1)
+
+
+def test_records():
+    given = np.zeros(50, PARTICLE)
+    given["x"], given["n"], given["mass"] = rng.random(50), rng.integers(0, 9, 50), rng.random(50)
+    want = given.copy()
+    want["x"][1:] += np.float32(0.5) * want["n"][1:]
+    want["mass"] *= 2
+    heaviest = np.zeros(1)
+    for particles in (given.copy(), cuda.to_device(given)):
+        moved.forall(50)(particles, np.float32(0.5), heaviest)
+        got = particles if isinstance(particles, np.ndarray) else particles.copy_to_host()
+        for name in ("x", "n"):
+            np.testing.assert_allclose(got[name][1:], want[name][1:])
+        np.testing.assert_array_equal(got["mass"], want["mass"])
+        assert got["n"][0] == want["n"][0] + 50 and heaviest[0] == want["mass"].max()
+    field = cuda.to_device(given)["mass"]
+    np.testing.assert_array_equal(field.copy_to_host(), given["mass"])
+    cubin(moved.inspect_source(given, np.float32(1), heaviest))
+
+
+def test_fields_that_are_not_there():
+    with pytest.raises(ValueError, match="no field"):
+        moved.forall(3)(np.zeros(3, np.dtype([("x", np.float32), ("n", np.int32)])), np.float32(1), np.zeros(1))
+
+
+@cuda.jit
+def rotated(z, angle):
+    i = cuda.grid(1)
+    z[i] = z[i] * complex(angle[i].real, -angle[i].imag) + z[i].real
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex(dtype):
+    z, angle = (rng.random(32) + 1j * rng.random(32)).astype(dtype), rng.random(32).astype(dtype)
+    want = z * angle.conj() + z.real
+    rotated[1, 32](z, angle)
+    np.testing.assert_allclose(z, want, rtol=1e-5)
+
+
+@cuda.jit
+def halves(x, out):
+    s = cuda.shared.array(64, np.float16)
+    i = cuda.threadIdx.x
+    s[i] = x[i] * x[i] + np.float16(0.5)
+    cuda.syncthreads()
+    out[i] = s[63 - i]
+
+
+def test_halves():
+    x = rng.random(64).astype(np.float16)
+    out = np.zeros(64, np.float16)
+    halves[1, 64](x, out)
+    np.testing.assert_array_equal(out, (x * x + np.float16(0.5))[::-1])
+
+
+def test_bfloat16():
+    torch = pytest.importorskip("ml_dtypes")
+    x = np.arange(8).astype(torch.bfloat16)
+    doubled[1, 8](x)
+    assert x.astype(float).tolist() == list(range(0, 16, 2))
+
+
+# ---------------------------------------------------------------- checks
+
+
+@cuda.jit(debug=True)
+def careless(x, k):
+    i = cuda.grid(1)
+    assert k[0] == 0, "k begins with 0"
+    x[k[i]] = i
+
+
+def test_checked_kernels_everywhere():
+    x = np.zeros(8)
+    careless[1, 8](x, np.arange(8))
+    np.testing.assert_array_equal(x, np.arange(8))
+    with pytest.raises(IndexError, match="subscript 9 is out of bounds for axis 0 of 'x', whose size is 8"):
+        careless[1, 8](x, np.array([0, 1, 2, 3, 4, 5, 6, 9]))
+    with pytest.raises(AssertionError, match="k begins with 0"):
+        careless[1, 8](x, np.arange(8)[::-1].copy())
+    careless[1, 8](x, np.arange(8))
+    cubin(careless.inspect_source(x, np.arange(8)))
+
+
+@cuda.jit
+def too_much_shared(x):
+    s = cuda.shared.array(0, np.float64)
+    s[cuda.threadIdx.x] = 1
+    x[0] = s[0]
+
+
+def test_launches_that_do_not_fit():
+    x = np.zeros(4)
+    with pytest.raises(parpy.BackendError, match="shared memory"):
+        too_much_shared[1, 32, 0, 1 << 20](x)
+    too_much_shared[1, 32, 0, 32 * 8](x)
+    assert x[0] == 1
+
+
+def test_a_second_process_compiles_nothing(tmp_path):
+    script = tmp_path / "twice.py"
+    script.write_text("""
+import numpy as np
+from parpy import cuda
+import parpy.cudapy as cp
+
+@cuda.jit
+def kernel(x):
+    x[cuda.grid(1)] += 1
+
+# doubled : void (int* X)
+def doubled(X):
+    X[idx] = 2 * X[idx]
+
+x, X = np.zeros(4), cp.CudaArray([1, 2])
+kernel[1, 4](x)
+cp.compile(doubled)(2)(X)
+assert (x == 1).all() and X.toList() == [2, 4]
+""")
+    environment = {**os.environ, "PARPY_CACHE_DIR": str(tmp_path / "cache"), "PARPY_CACHE": "1"}
+    if cuda.sim.enabled:
+        environment["PARPY_CUDA_SIM"] = "1"
+
+    def entries():
+        subprocess.run([sys.executable, str(script)], check=True, env=environment)
+        return {path: path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file()}
+
+    first = entries()
+    assert len(first) >= 4  # two kernels and their host parts
+    assert entries() == first

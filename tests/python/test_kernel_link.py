@@ -1,0 +1,157 @@
+"""Foreign device code: what is linked, and what is said where it cannot be."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import parpy
+from nvrtc import cubin, device_part
+from parpy import _native, cuda
+
+SOURCE = 'extern "C" __device__ int bar(int a) { return 2 * a + 1; }\n'
+RELOCATABLE = ["--relocatable-device-code=true"]
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+ON_GPU = cuda.is_available()
+
+
+@pytest.fixture(autouse=True)
+def simulator():
+    cuda.sim.enabled = True
+    yield
+    cuda.sim.enabled = False
+
+
+@functools.cache
+def why_not_linked() -> str:
+    try:
+        image = _native.compile_cuda("__global__ void k() {}", extra_flags=RELOCATABLE)
+        _native.link_device_code(image, [])
+    except parpy.BackendError as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
+def machine_code(folder, ending):
+    """`bar` in a file of this kind."""
+    if why_not_linked():
+        pytest.skip(why_not_linked())
+    major, minor = 9, 0
+    if ON_GPU:
+        cuda.sim.enabled = False
+        major, minor = cuda.get_current_device().compute_capability
+    place = folder / f"bar{ending}"
+    if ending in (".cubin", ".ptx"):
+        image = _native.compile_cuda(
+            SOURCE, "bar.cu", f"sm_{major}{minor}", extra_flags=RELOCATABLE, ptx=ending == ".ptx"
+        )
+        place.write_bytes(image.rstrip(b"\0") if ending == ".ptx" else image)
+        return place
+    if NVCC is None:
+        pytest.skip("no nvcc to make the file with")
+    source = folder / "bar.cu"
+    source.write_text(SOURCE)
+    target = f"arch=compute_{major}{minor},code={'lto' if ending == '.ltoir' else 'sm'}_{major}{minor}"
+    wanted = {".fatbin": ["-fatbin"], ".ltoir": ["-ltoir"]}.get(ending, [])
+    made = folder / "bar.o" if ending == ".a" else place
+    subprocess.run([NVCC, "-gencode", target, *wanted, "-dc", str(source), "-o", str(made)], check=True)
+    if ending == ".a":
+        subprocess.run([NVCC, "-lib", str(made), "-o", str(place)], check=True)
+    return place
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("ending", [".cubin", ".ptx", ".fatbin", ".o", ".a", ".ltoir"])
+def test_machine_code(tmp_path, ending):
+    path = machine_code(tmp_path, ending)
+    bar = cuda.declare_device("bar", "int32(int32)", link=path)
+
+    @cuda.jit
+    def apply(x):
+        i = cuda.grid(1)
+        x[i] = bar(x[i])
+
+    x = np.arange(4, dtype=np.int32)
+    if ON_GPU:
+        apply[1, 4](x)
+        assert x.tolist() == [1, 3, 5, 7]
+        return
+    text = device_part(apply.inspect_source(x))
+    image = _native.compile_cuda(text, "apply.cu", extra_flags=RELOCATABLE)
+    assert _native.link_device_code(image, [str(path)]).startswith(b"\x7fELF")
+    with pytest.raises(parpy.BackendError, match="the simulator cannot run") as caught:
+        apply[1, 4](x)
+    assert "link its CUDA C++ source" in str(caught.value)
+
+
+def test_missing_symbols(tmp_path):
+    path = machine_code(tmp_path, ".cubin")
+    image = _native.compile_cuda(
+        'extern "C" __device__ int foo(int); __global__ void k(int* x) { *x = foo(*x); }', extra_flags=RELOCATABLE
+    )
+    cuda.sim.enabled = True
+    with pytest.raises(parpy.BackendError, match="Undefined reference to 'foo'"):
+        _native.link_device_code(image, [str(path)])
+    broken = tmp_path / "broken.o"
+    broken.write_text("no object")
+    with pytest.raises(parpy.BackendError, match=r"does not link '.*broken\.o'"):
+        _native.link_device_code(image, [str(broken)])
+
+
+def test_missing_files_and_functions(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no file 'nowhere\.cu' to link"):
+        cuda.declare_device("f", "int32()", link="nowhere.cu")
+    with pytest.raises(ValueError, match=r"files end in \.cu, \.ptx"):
+        cuda.jit(link=["code.c"])
+    nowhere = cuda.declare_device("nowhere", "int32(int32)")
+    source = tmp_path / "bar.cu"
+    source.write_text(SOURCE)
+    elsewhere = cuda.declare_device("elsewhere", "int32(int32)", link=source)
+
+    @cuda.jit
+    def calls_nowhere(x):
+        x[0] = nowhere(x[0])
+
+    @cuda.jit
+    def calls_elsewhere(x):
+        x[0] = elsewhere(x[0])
+
+    with pytest.raises(parpy.CompileError, match="'nowhere' is declared, but no file is linked that defines it"):
+        calls_nowhere[1, 1](np.zeros(1, np.int32))
+    with pytest.raises(parpy.CompileError, match=r"no function 'elsewhere' is defined in 'bar\.cu'"):
+        calls_elsewhere[1, 1](np.zeros(1, np.int32))
+
+
+def test_lines_behind_a_foreign_source(tmp_path):
+    """What the simulator reports stands in the kernel, not in the file linked in front of it."""
+    source = tmp_path / "bar.cu"
+    source.write_text("\n\n" + SOURCE + "\n" * 5)
+    bar = cuda.declare_device("bar", "int32(int32)", link=source)
+
+    @cuda.jit(debug=True)
+    def races(x):
+        s = cuda.shared.array(32, np.int32)
+        t = cuda.threadIdx.x
+        s[t] = bar(t)
+        x[t] = s[31 - t]
+
+    with pytest.raises(UnboundLocalError, match=r"x\[t\] = s\[31 - t\]"):
+        races[1, 32](np.zeros(32, np.int32))
+    cubin(races.inspect_source(np.zeros(32, np.int32)))
+
+
+def test_a_faulty_source(tmp_path):
+    source = tmp_path / "bar.cu"
+    source.write_text('extern "C" __device__ int bar(int a) { return b; }\n')
+    bar = cuda.declare_device("bar", "int32(int32)", link=source)
+
+    @cuda.jit
+    def apply(x):
+        x[0] = bar(x[0])
+
+    with pytest.raises(parpy.BackendError, match=r"bar\.cu:1.*undeclared identifier 'b'"):
+        apply[1, 1](np.zeros(1, np.int32))
