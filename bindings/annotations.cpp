@@ -29,7 +29,7 @@ std::string type_text(const ir::Type& type) {
 // Python numbers are taken for every type that they convert to without loss of meaning.
 bool fits(const ir::Type& given, ir::Scalar wanted) {
     if (given.scalar == wanted) return true;
-    if (!given.weak) return false;
+    if (!given.weak || given.scalar == ir::Scalar::kBool) return false;
     if (given.scalar == ir::Scalar::kI64) {
         return ir::is_integer(wanted) || ir::is_float(wanted) || ir::is_complex(wanted);
     }

@@ -153,7 +153,7 @@ private:
         return overflow == 0;
     }
     if (PyBool_Check(object)) {
-        view.header = ArgumentView::scalar_header(ir::Scalar::kBool, false);
+        view.header = ArgumentView::scalar_header(ir::Scalar::kBool, true);
         view.value = object == Py_True ? 1 : 0;
         return true;
     }

@@ -25,7 +25,7 @@ constexpr const char* kDependences[] = {"flow", "anti", "output"};
 nb::dict described(const Occurrence& instance) {
     nb::list iteration;
     for (const auto& [loop, value] : instance.iteration)
-        iteration.append(nb::make_tuple(loop->var->name, value));
+        iteration.append(nb::make_tuple(loop->var->shown(), value));
     nb::list element;
     for (const std::int64_t subscript : instance.element)
         element.append(subscript);
@@ -59,14 +59,14 @@ nb::dict described(const Dependence& dependence) {
 nb::tuple names(const std::vector<const ir::Var*>& vars) {
     nb::list result;
     for (const ir::Var* var : vars)
-        result.append(var->name);
+        result.append(var->shown());
     return nb::tuple(result);
 }
 
 nb::dict described(const ir::For& loop, const LoopFacts& facts) {
     nb::dict result;
     result["line"] = loop.span.line;
-    result["variable"] = loop.var->name;
+    result["variable"] = loop.var->shown();
     result["verdict"] = kVerdicts[static_cast<int>(facts.verdict)];
     result["reason"] = facts.reason;
     result["scatters"] = facts.scatters;

@@ -36,6 +36,7 @@
 #include "passes/normalize_labels.h"
 #include "passes/normalize_loops.h"
 #include "passes/normalize_reductions.h"
+#include "passes/normalize_returns.h"
 #include "passes/outline_kernels.h"
 #include "passes/outline_workers.h"
 #include "passes/overlap_launches.h"
@@ -103,6 +104,8 @@ const std::vector<Row>& table() {
           "as soon as subscripts have their final form: what is refused needs no mapping"}, On::kAll},
         {{"interchange-loops", interchange_loops, kLoops,
           "in front of choose-mapping, which maps the loops as they then stand", interchanges}, On::kAll},
+        {{"normalize-returns", normalize_returns, kLoops,
+          "before code is put into Gpu blocks, by choose-mapping or map-loops: nothing may leave them"}, On::kAll},
         {{"choose-mapping", choose_mapping, kLoops,
           "automatic mode: in front of map-loops, which treats its choice like a user's", chooses}, On::kAll},
         {{"map-loops", map_loops, kMapped,

@@ -6,6 +6,7 @@
 #include "ir/depth.h"
 #include "parpy/compile.h"
 #include "pass.h"
+#include "passes/choose_mapping.h"
 #include "support/deep_stack.h"
 
 namespace parpy {
@@ -52,7 +53,9 @@ Program compile_here(const ir::Module& surface, const Signature& signature, cons
     }
     Options sequential = options;
     sequential.automatic = false;
-    return compile_as(surface, signature, sequential, diagnostics, trace);
+    program = compile_as(surface, signature, sequential, diagnostics, trace);
+    note_given_up(attempt, diagnostics);
+    return program;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "ir/visit.h"
 #include "mapping/geometry.h"
 #include "pass.h"
+#include "passes/choose_mapping.h"
 #include "passes/legality_text.h"
 
 namespace parpy {
@@ -40,7 +41,14 @@ public:
         : module_(module),
           options_(options),
           dependences_(*module.entry_function()),
-          traffic_(dependences_.accesses()) {}
+          traffic_(dependences_.accesses()),
+          places_(place_names(*module.entry_function())) {
+        for_each_stmt(module.entry_function()->body, [&](const Stmt& stmt) {
+            for (const std::string& label : stmt.labels)
+                ++carriers_[label];
+        });
+        gpu_blocks_ = count_gpu_blocks();
+    }
 
     // Before the loops are mapped.
     void facts(Explanation& out) {
@@ -56,6 +64,9 @@ public:
             loop.mapping = {m.threads, m.threads > 0 && m.reduce, m.threads_per_block};
             loop.level = kLevels[static_cast<std::size_t>(m.level)];
         }
+        out.gpu_code =
+            std::ranges::any_of(loops_, [](const For* loop) { return loop->mapping.parallel(); }) &&
+            count_gpu_blocks() > gpu_blocks_;
     }
 
 private:
@@ -74,7 +85,7 @@ private:
     Explanation::Loop described(For& loop, int depth) {
         loops_.push_back(&loop);
         Explanation::Loop out;
-        out.key = loop.labels.empty() ? place_name(loop) : loop.labels.front();
+        out.key = key_of(loop);
         out.line = loop.span.line;
         out.text = source_line(module_.sources, loop.span);
         out.depth = depth;
@@ -91,6 +102,21 @@ private:
                 event(facts.decisive->witness[0]) + ", " + event(facts.decisive->witness[1]);
         }
         return out;
+    }
+
+    [[nodiscard]] std::size_t count_gpu_blocks() const {
+        std::size_t count = 0;
+        for_each_stmt(module_.entry_function()->body,
+                      [&](const Stmt& stmt) { count += stmt.kind == StmtKind::kGpu; });
+        return count;
+    }
+
+    // A label that no other statement carries, else the place.
+    [[nodiscard]] std::string key_of(const For& loop) const {
+        for (const std::string& label : loop.labels) {
+            if (carriers_.at(label) == 1) return label;
+        }
+        return places_.at(&loop);
     }
 
     // Operations on floats that the statement itself makes in one execution.
@@ -163,7 +189,10 @@ private:
     const Options& options_;
     Dependences dependences_;
     Traffic traffic_;
+    const std::unordered_map<const For*, std::string> places_;
+    std::unordered_map<std::string, int> carriers_;  // of each label
     std::vector<For*> loops_;
+    std::size_t gpu_blocks_ = 0;  // the user's own
 };
 
 std::vector<const Stmt*> loops_of(const Module& module) {
@@ -224,7 +253,9 @@ Explanation explain(const Module& surface, const Signature& signature, const Opt
         // As compile() does: a mapping that nobody asked for and that cannot be carried out.
         Options sequential = options;
         sequential.automatic = false;
-        return explain_as(surface, signature, sequential, diagnostics);
+        Explanation without = explain_as(surface, signature, sequential, diagnostics);
+        note_given_up(out.diagnostics, without.diagnostics);
+        return without;
     } catch (const std::exception& e) {
         diagnostics.internal({}, std::string("the compiler failed: ") + e.what());
         return {};

@@ -194,10 +194,11 @@ bool parse_signature(std::string_view text, Signature& signature) {
         Argument& argument = signature.emplace_back();
         const std::size_t stop = item.find_first_of("[=");
         const std::string name(trimmed(std::string_view(item).substr(0, stop)));
-        if (name == "int" || name == "float" || name == "complex") {
-            argument.type = Type::weak_of(name == "int"     ? Scalar::kI64
-                                          : name == "float" ? Scalar::kF64
-                                                            : Scalar::kC128);
+        if (name == "int" || name == "float" || name == "complex" || name == "pybool") {
+            argument.type = Type::weak_of(name == "int"      ? Scalar::kI64
+                                          : name == "float"  ? Scalar::kF64
+                                          : name == "pybool" ? Scalar::kBool
+                                                             : Scalar::kC128);
         } else if (const auto scalar = ir::scalar_from_name(name)) {
             argument.type = Type::of(*scalar);
         } else {

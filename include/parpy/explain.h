@@ -14,7 +14,7 @@ namespace parpy {
 
 struct Explanation {
     struct Loop {
-        std::string key;   // what a mapping calls it: a label, else its place, "i@7"
+        std::string key;   // what a mapping calls it: a label of its own, else its place, "i@7"
         std::string text;  // its line of source
         std::uint32_t line = 0;
         int depth = 0;     // loops around it
@@ -40,7 +40,8 @@ struct Explanation {
     bool interchanged = false;    // which is not that of the text
     std::vector<Kernel> kernels;  // CUDA
     std::vector<Array> arrays;
-    double flops = 0;  // operations on floating-point numbers
+    bool gpu_code = false;  // array code outside of mapped loops runs on the GPU (kGpuCode)
+    double flops = 0;       // operations on floating-point numbers
     // What the call would report: refusals, performance notes.
     Diagnostics diagnostics;
 };

@@ -43,11 +43,12 @@ class Explanation:
     @property
     def mapping(self) -> dict[str, LoopPar]:
         """The mapping that is used. ``opts=parpy.par(mapping)`` uses it again, if ``interchange=`` is as it was."""
-        return {
+        loops = {
             loop["key"]: LoopPar()._set(loop["threads"], loop["reduce"], loop["tpb"])
             for loop in self.facts["loops"]
             if loop["threads"]
         }
+        return {**loops, "gpu": LoopPar()._set(1, False, 1024)} if self.facts["gpu"] else loops
 
     @property
     def opts(self) -> CompileOptions:

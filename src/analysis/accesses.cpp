@@ -63,7 +63,7 @@ private:
         bool certain = true;
         bool general = false;
         int while_depth = -1;
-        std::size_t guards = 0;
+        const Premise* premise = nullptr;
     };
 
     // ------------------------------------------------------------ what the values report
@@ -99,7 +99,6 @@ private:
             const State before = state_;
             body(callee.body);
             state_ = before;
-            guards_.resize(before.guards);
         }
         calling_.pop_back();
         values_.leave(std::move(caller));
@@ -108,7 +107,7 @@ private:
 
     void enter_guard(const Guard& guard) override { saved_.push_back(push(guard)); }
     void leave_guard() override {
-        pop(saved_.back());
+        state_ = saved_.back();
         saved_.pop_back();
     }
 
@@ -119,12 +118,12 @@ private:
         if (access.array == nullptr) return;  // lives as long as the call that made it
         if (access.stmt == nullptr) access.stmt = at_;
         access.loop = values_.loop();
-        access.guards.assign(guards_.begin(), guards_.end());
+        access.premise = state_.premise;
         access.certain = state_.certain;
         access.general = state_.general;
         access.while_depth = state_.while_depth;
         auto key = std::tuple(access.array, access.kind, access.update, access.loop, access.certain,
-                              access.while_depth, access.anywhere, access.indices, access.guards);
+                              access.while_depth, access.anywhere, access.indices, access.premise);
         if (seen_.insert(std::move(key)).second) out_.all_.push_back(std::move(access));
     }
 
@@ -143,25 +142,20 @@ private:
     }
 
     State push(const Guard& guard) {
-        State before = state_;
-        before.guards = guards_.size();
-        guards_.insert(guards_.end(), guard.all.begin(), guard.all.end());
+        const State before = state_;
+        for (const Alternatives& one : guard.all)
+            state_.premise = &*out_.premises_.insert(Premise{state_.premise, one}).first;
         if (!guard.exact) {
             state_.certain = false;
             state_.general = state_.general || guard.general;
         }
         return before;
     }
-    void pop(const State& before) {
-        state_ = before;
-        guards_.resize(before.guards);
-    }
 
     // ------------------------------------------------------------ statements
 
     void body(const Body& stmts) {
-        State before = state_;
-        before.guards = guards_.size();
+        const State before = state_;
         for (const Stmt* s : stmts) {
             stmt(*s);
             if (s->kind == StmtKind::kFor || s->kind == StmtKind::kWhile || !may_jump(*s)) {
@@ -182,7 +176,7 @@ private:
                 state_.certain = false;
             }
         }
-        pop(before);
+        state_ = before;
     }
 
     void stmt(const Stmt& s) {
@@ -298,14 +292,14 @@ private:
         const Guard yes = values_.guard(*stmt.condition, true);
         const Guard no = values_.guard(*stmt.condition, false);
         const LinearValues::Environment start = values_.environment();
-        State before = push(yes);
+        const State before = push(yes);
         body(stmt.then_body);
-        pop(before);
+        state_ = before;
         const LinearValues::Environment after_then = values_.environment();
         values_.restore(start);
-        before = push(no);
+        (void)push(no);
         body(stmt.else_body);
-        pop(before);
+        state_ = before;
         if (always_jumps(stmt.then_body)) {
             remaining_ = no;
         } else if (always_jumps(stmt.else_body)) {
@@ -321,13 +315,12 @@ private:
     static constexpr std::size_t kMostCalls = 8;
 
     using SeenKey = std::tuple<const Var*, Access::Kind, Op, int, bool, int, bool,
-                               std::vector<Affine>, std::vector<Alternatives>>;
+                               std::vector<Affine>, const Premise*>;
 
     Accesses& out_;
     LinearValues values_;
     State state_;
     const Stmt* at_ = nullptr;
-    std::vector<Alternatives> guards_;
     std::vector<State> saved_;
     Guard remaining_;  // what holds after the last branch of which one side jumped
     std::vector<const Function*> calling_;

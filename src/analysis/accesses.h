@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -44,15 +45,22 @@ struct LoopInstance {
     std::vector<Condition> bounds;  // of its counter
 };
 
+// What holds where a statement stands: `guard`, and the premises around it.
+struct Premise {
+    const Premise* outer = nullptr;
+    Alternatives guard;
+    friend auto operator<=>(const Premise&, const Premise&) = default;
+};
+
 struct Access {
     enum class Kind : std::uint8_t { kRead, kWrite, kUpdate };
     Kind kind{};
     ir::Op update{};      // kUpdate
     bool atomic = false;  // kUpdate
     const ir::Var* array = nullptr;
-    bool anywhere = false;        // any element
-    std::vector<Affine> indices;  // else, one per dimension
-    std::vector<Alternatives> guards;
+    bool anywhere = false;             // any element
+    std::vector<Affine> indices;       // else, one per dimension
+    const Premise* premise = nullptr;  // the innermost; owned by Accesses, equal ones are one
     const ir::Stmt* stmt = nullptr;
     int loop = -1;  // the innermost around
     Span span;
@@ -94,6 +102,7 @@ private:
     std::vector<Symbol> symbols_;
     std::vector<LoopInstance> loops_;
     std::vector<Access> all_;
+    std::set<Premise> premises_;
     std::unordered_map<const ir::For*, int> loop_of_;
     std::unordered_map<const ir::Var*, int> parameters_;  // their symbols
     std::unordered_map<const ir::Var*, int> made_in_;     // by an Alloc: the loop around it

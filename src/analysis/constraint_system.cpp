@@ -39,7 +39,8 @@ std::size_t ConstraintSystem::unknown(int symbol, int copy) {
         general_ = general_ || of.general;
     }
     bound(symbol, number);
-    add(of.definition, copy);
+    for (const Alternatives& guard : of.definition)
+        add(guard, copy);
     return number;
 }
 
@@ -97,19 +98,17 @@ void ConstraintSystem::require(const std::vector<Part>& parts, std::int64_t cons
     }
 }
 
-void ConstraintSystem::add(const std::vector<Alternatives>& guards, int copy) {
-    for (const Alternatives& guard : guards) {
-        std::vector<Conjunction> choice;
-        for (const auto& conditions : guard) {
-            Conjunction& each = choice.emplace_back();
-            for (const Condition& condition : conditions)
-                each.push_back(row(condition, copy));
-        }
-        if (choice.size() == 1) {
-            always_.insert(always_.end(), choice[0].begin(), choice[0].end());
-        } else {
-            choices_.push_back(std::move(choice));
-        }
+void ConstraintSystem::add(const Alternatives& guard, int copy) {
+    std::vector<Conjunction> choice;
+    for (const auto& conditions : guard) {
+        Conjunction& each = choice.emplace_back();
+        for (const Condition& condition : conditions)
+            each.push_back(row(condition, copy));
+    }
+    if (choice.size() == 1) {
+        always_.insert(always_.end(), choice[0].begin(), choice[0].end());
+    } else {
+        choices_.push_back(std::move(choice));
     }
 }
 
@@ -122,7 +121,11 @@ void ConstraintSystem::happens(const Access& access, int copy) {
         for (const Condition& condition : loop.bounds)
             always_.push_back(row(condition, copy));
     }
-    add(access.guards, copy);
+    std::vector<const Premise*> premises;
+    for (const Premise* p = access.premise; p != nullptr; p = p->outer)
+        premises.push_back(p);
+    for (auto p = premises.rbegin(); p != premises.rend(); ++p)
+        add((*p)->guard, copy);
     const bool repeats =
         loop_ < 0 ? access.while_depth >= 0
                   : access.while_depth > accesses_.loops()[static_cast<std::size_t>(loop_)].depth;

@@ -64,7 +64,7 @@ private:
     std::optional<LinearConstraint> row(const std::vector<Part>& parts, std::int64_t constant,
                                         bool equality);
     LinearConstraint row(const Condition& condition, int copy);
-    void add(const std::vector<Alternatives>& guards, int copy);
+    void add(const Alternatives& guard, int copy);
     void bound(int symbol, std::size_t column);
     std::vector<std::size_t> order() const;
     // The conjunctions that the system is the union of, columns in order().

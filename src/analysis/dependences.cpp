@@ -220,7 +220,17 @@ struct Dependences::State {
         return place(a) < place(b);
     }
 
-    void conclude(const For& loop, int depth, LoopFacts& facts) const {
+    static bool forgets_nan(For& loop, const LoopFacts& facts) {
+        if (std::ranges::any_of(facts.reductions, &UpdateGroup::forgets_nan)) return true;
+        return std::ranges::any_of(find_updates(loop.body), [&](const Update& update) {
+            return update.forgets_nan &&
+                   std::ranges::any_of(facts.dependences, [&](const Dependence& d) {
+                       return d.source->stmt == *update.slot || d.sink->stmt == *update.slot;
+                   });
+        });
+    }
+
+    void conclude(For& loop, int depth, LoopFacts& facts) const {
         const Dependence* best = nullptr;
         int best_rank = 5;
         for (const Dependence& d : facts.dependences) {
@@ -240,11 +250,11 @@ struct Dependences::State {
             facts.verdict = Verdict::kRefuted;
         } else if (!facts.carried_scalars.empty()) {
             facts.verdict = Verdict::kRefuted;
-            facts.reason = quoted(facts.carried_scalars.front()->name) +
+            facts.reason = quoted(facts.carried_scalars.front()->shown()) +
                            " carries a value from one iteration to the next";
         } else if (!facts.last_values.empty()) {
             facts.verdict = Verdict::kRefuted;
-            facts.reason = quoted(facts.last_values.front()->name) +
+            facts.reason = quoted(facts.last_values.front()->shown()) +
                            " is assigned by every iteration and read after the loop";
         } else if (left_early(loop)) {
             facts.verdict = Verdict::kUnknown;
@@ -257,6 +267,10 @@ struct Dependences::State {
             facts.reason = doubt(*best);
         } else if (best_rank == 2 || best_rank == 4 || reduces_scalar(facts)) {
             facts.verdict = Verdict::kReduction;
+        }
+        if (facts.verdict == Verdict::kReduction && forgets_nan(loop, facts)) {
+            facts.forgets_nan = true;
+            facts.reason = "what it makes of a NaN depends on the order of the iterations";
         }
     }
 

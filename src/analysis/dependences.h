@@ -57,6 +57,7 @@ struct LoopFacts {
     // kReduction: conflicts beyond those, certain or possible (`reason`), on elements that vary;
     // the updates need to be atomic (scatters.h).
     bool scatters = false;
+    bool forgets_nan = false;  // kReduction: the order shows where there are NaNs (`reason`)
     // Scalars: each iteration has its own; one iteration passes a value to the next; the last
     // iteration's value is wanted later.
     std::vector<const ir::Var*> private_scalars, carried_scalars, last_values;

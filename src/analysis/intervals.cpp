@@ -172,6 +172,11 @@ private:
                 }
                 break;
             }
+            case StmtKind::kFetch: {
+                const Var* var = static_cast<const Fetch&>(stmt).var;
+                if (is_tracked(var->type)) set(var, Interval::of_type(var->type.scalar));
+                break;
+            }
             case StmtKind::kBreak:
             case StmtKind::kContinue:
             case StmtKind::kAlloc:

@@ -1,8 +1,8 @@
 // See updates.h.
 //
 // A reduction may reorder and regroup the operands. For min and max with NaN that means: a NaN
-// among the elements is skipped, as `m = min(m, e)` and `if e < m: m = e` skip it in sequence; of
-// `m = min(e, m)`, whose value after a NaN depends on the order, that same reading is taken.
+// among the elements is skipped, as `m = min(m, e)` and `if e < m: m = e` skip it in sequence; what
+// is spelled otherwise (Update::forgets_nan) is read like these where the user asks for it.
 #include "analysis/updates.h"
 
 #include <algorithm>
@@ -56,7 +56,9 @@ public:
                                                : match_value(*value, c))) {
             return std::nullopt;
         }
-        return reduction_of(c.update, value->type) ? std::optional(c) : std::nullopt;
+        if (!reduction_of(c.update, value->type)) return std::nullopt;
+        c.forgets_nan = c.forgets_nan && value->type.is_scalar() && is_float(value->type.scalar);
+        return c;
     }
 
 private:
@@ -84,9 +86,13 @@ private:
         }
         c.update = wide.op;
         c.value = widened_target(first) ? second : first;
+        c.forgets_nan = picks_first(wide.op) && c.value == first;
         c.reads = 1;
         return true;
     }
+
+    // Python's min and max: the first operand, if one is NaN.
+    static bool picks_first(Op op) { return op == Op::kMin || op == Op::kMax; }
 
     static bool target(Stmt& stmt, Update& c, Expr*& value, std::optional<Op>& update) {
         if (auto* assign = stmt.as<Assign>()) {
@@ -124,6 +130,7 @@ private:
                 return true;
             }
             c.value = value.operands[2];
+            c.forgets_nan = true;  // no comparison with it holds
             return is_target(*value.operands[1], c);
         }
         if (value.operands.size() != 2 || !reduction_of(value.op, value.type)) return false;
@@ -133,6 +140,7 @@ private:
             return true;
         }
         c.value = value.operands[0];
+        c.forgets_nan = picks_first(value.op);
         return value.op != Op::kSub && is_target(*value.operands[1], c);
     }
 
@@ -290,6 +298,10 @@ std::vector<Update> find_updates(Body& body) {
     std::vector<Update> found;
     find_updates(body, found);
     return found;
+}
+
+bool UpdateGroup::forgets_nan() const {
+    return std::ranges::any_of(updates, &Update::forgets_nan);
 }
 
 Stmt* spelled_as_update(Module& module, const Update& u) {

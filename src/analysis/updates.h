@@ -21,6 +21,9 @@ struct Update {
     ir::Op update{};
     ir::Expr* value = nullptr;
     int reads = 0;  // of the target, by the statement's own spelling
+    // What becomes of the target after a NaN depends on the order: m = max(e, m) forgets it at the
+    // next e. Of m = max(m, e) and if e > m: m = e, which skip every NaN, it does not.
+    bool forgets_nan = false;
 };
 
 [[nodiscard]] std::optional<Update> match_update(ir::Stmt& stmt);
@@ -35,6 +38,7 @@ struct Update {
 struct UpdateGroup {
     ir::Op op{};
     std::vector<Update> updates;
+    [[nodiscard]] bool forgets_nan() const;
 };
 [[nodiscard]] std::vector<UpdateGroup> reductions_of(ir::For& loop);
 

@@ -122,6 +122,9 @@ public:
             expr(launch->shared_bytes);
             if (launch->chunks != nullptr) uses_.read.insert(launch->chunks);
             arguments(*launch->kernel, launch->arguments);
+        } else if (const auto* fetch = s->as<Fetch>()) {
+            uses_.written.insert(fetch->var);
+            uses_.loaded.insert(fetch->array);
         }
     }
 
@@ -198,6 +201,17 @@ Uses uses_of(const Body& body) {
     Uses uses;
     UsesWalk(uses).body(body);
     return uses;
+}
+
+bool leaves_loop(const Stmt& stmt) {
+    if (stmt.kind == StmtKind::kBreak || stmt.kind == StmtKind::kContinue) return true;
+    if (stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile) return false;
+    bool found = false;
+    for_each_body(stmt, [&](const Body& body) {
+        for (const Stmt* inner : body)
+            found = found || leaves_loop(*inner);
+    });
+    return found;
 }
 
 bool invariant(const Expr& expr, const Uses& uses) {
@@ -285,6 +299,7 @@ private:
             return before;
         }
         if (const auto* gpu = s->as<Gpu>()) return body(gpu->body, std::move(live));
+        if (const auto* fetch = s->as<Fetch>()) live.erase(fetch->var);
         if (s->kind == StmtKind::kBreak) {
             return targets_.empty() ? VarSet{} : targets_.back().on_break;
         }

@@ -60,6 +60,9 @@ struct Uses {
 // arrays it uses but does not allocate. Arrays loaded first, then arrays only stored, then scalars.
 [[nodiscard]] VarSet free_variables(const ir::Body& body);
 
+// Contains a break or continue whose loop is around `stmt`.
+[[nodiscard]] bool leaves_loop(const ir::Stmt& stmt);
+
 // True if `expr` has one value throughout the piece of program that `uses` describes: it reads no
 // scalar written and no array stored there, and calls nothing.
 [[nodiscard]] bool invariant(const ir::Expr& expr, const Uses& uses);

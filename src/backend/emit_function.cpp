@@ -99,6 +99,9 @@ const Var* assigned_by(const Stmt& stmt) {
     if (const auto* launch = stmt.as<ir::Launch>()) {
         return launch->chunks;
     }
+    if (const auto* fetch = stmt.as<ir::Fetch>()) {
+        return fetch->var;
+    }
     return nullptr;
 }
 

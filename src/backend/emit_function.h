@@ -63,6 +63,7 @@ private:
     void loop(const ir::For& stmt);
     [[nodiscard]] bool unrolls(const ir::For& stmt) const;
     void branch(const ir::If& stmt);
+    void fetch(const ir::Fetch& stmt);
     void alloc(const ir::Alloc& stmt);
     void print(const ir::Print& stmt);
     void launch_workers(const ir::Launch& stmt);

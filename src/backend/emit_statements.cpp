@@ -179,6 +179,8 @@ void FunctionPrinter::statement(const ir::Stmt& stmt) {
             const auto& launch = *stmt.as<ir::Launch>();
             return launch.iterations != nullptr ? launch_workers(launch) : launch_grid(launch);
         }
+        case StmtKind::kFetch:
+            return fetch(*stmt.as<ir::Fetch>());
     }
 }
 
@@ -229,6 +231,15 @@ void FunctionPrinter::atomic_update(const ir::Store& stmt) {
     names_.pop();
     line("atomic_update(" + arguments + ", [](" + parameters + ") -> " + c_type(*stmt.array) +
          " { return " + result + "; });");
+}
+
+void FunctionPrinter::fetch(const ir::Fetch& stmt) {
+    if (declares_.contains(&stmt)) line(c_type(*stmt.var) + " " + names_.declare(stmt.var) + ";");
+    const std::string& name = names_.of(stmt.var);
+    line("if (parpy_fetch(context, " + std::to_string(stmt.site) + ", &" + name + ", " +
+         names_.of(stmt.array) + ", sizeof(" + name + "))) {");
+    line("    return 1;");
+    line("}");
 }
 
 void FunctionPrinter::alloc(const ir::Alloc& stmt) {

@@ -94,6 +94,8 @@ private:
                 return copy<Barrier>(from);
             case StmtKind::kLaunch:
                 return copy<Launch>(from);
+            case StmtKind::kFetch:
+                return copy<Fetch>(from);
         }
         return nullptr;
     }

@@ -203,6 +203,12 @@ private:
             case StmtKind::kLaunch:
                 launch(frame, *s.as<Launch>());
                 break;
+            case StmtKind::kFetch: {
+                const auto& fetch = *s.as<Fetch>();
+                if (const std::byte* place = element(frame, *fetch.array, {}, 0, s.span))
+                    frame.values[fetch.var] = load_element(fetch.var->type.scalar, place);
+                break;
+            }
         }
         return Flow::kNext;
     }

@@ -11,6 +11,12 @@ Var* Module::make_var(std::string name, Type type, Span span) {
     return &var;
 }
 
+Var* Module::make_like(const Var& var) {
+    Var* made = make_var(var.name, var.type, var.span);
+    made->user_name = var.user_name;
+    return made;
+}
+
 Function* Module::make_function(std::string name, FunctionKind kind, Span span) {
     auto function = std::make_unique<Function>();
     function->name = std::move(name);

@@ -77,7 +77,8 @@ struct Origin {
 };
 
 struct Var {
-    std::string name;
+    std::string name;       // unique in its function
+    std::string user_name;  // the user's, where it is another: `i` of `i_1`
     Type type;
     Span span;
     std::vector<Dim> dims;         // arrays: one per dimension once specialised
@@ -88,6 +89,8 @@ struct Var {
                                    // by other threads of the kernel
     std::optional<Placement> placement;  // entry parameters that are aliased, where known
     bool wide = false;                   // integer entry parameters: may have any value of the type
+    // What to call it in a message.
+    [[nodiscard]] const std::string& shown() const { return user_name.empty() ? name : user_name; }
     // A constant known at specialisation: the value of a scalar parameter or of a captured global.
     std::optional<struct Constant> constant_value() const;
     std::shared_ptr<struct Constant> constant;
@@ -197,6 +200,7 @@ enum class StmtKind : std::uint8_t {
     kAlloc,
     kBarrier,
     kLaunch,
+    kFetch,
 };
 
 struct Stmt {
@@ -360,6 +364,14 @@ struct Launch : StmtOf<StmtKind::kLaunch> {
                               // that itself
 };
 
+// Host code of a device program: waits until the kernels launched so far have ended, then sets
+// `var` to the first element of the scratch `array`. Module::sites[site] tells what needs it.
+struct Fetch : StmtOf<StmtKind::kFetch> {
+    Var* var = nullptr;
+    Var* array = nullptr;
+    std::size_t site = 0;
+};
+
 // ---------------------------------------------------------------- functions and modules
 
 enum class FunctionKind : std::uint8_t {
@@ -415,6 +427,7 @@ public:
     [[nodiscard]] Function* entry_function() const { return functions.at(entry); }
 
     Var* make_var(std::string name, Type type, Span span = {});
+    Var* make_like(const Var& var);  // another one of its names, type and span
     Function* make_function(std::string name, FunctionKind kind, Span span = {});  // and appends it
     Expr* make_expr(Op op, Type type, Span span, std::vector<Expr*> operands = {});
     template <class T>

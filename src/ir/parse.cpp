@@ -331,6 +331,15 @@ private:
             next();
             return print();
         }
+        if (is("fetch") && peek(1).kind == Kind::kNumber) {
+            next();
+            auto* s = module_.make<Fetch>();
+            s->site = static_cast<std::size_t>(integer());
+            s->var = declaration();
+            expect("=");
+            s->array = variable();
+            return s;
+        }
         const bool word_follows = peek(1).kind == Kind::kName;
         if (word_follows && accept("alloc")) {
             auto* s = module_.make<Alloc>();

@@ -100,6 +100,9 @@ Type ExprParser::scalar_type() {
     if (token.text == "complex") {
         return Type::weak_of(Scalar::kC128);
     }
+    if (token.text == "pybool") {
+        return Type::weak_of(Scalar::kBool);
+    }
     const auto scalar = scalar_from_name(token.text);
     if (!scalar) {
         fail(token.span, "'" + std::string(token.text) + "' is no type");

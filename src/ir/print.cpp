@@ -193,6 +193,13 @@ public:
             case StmtKind::kLaunch:
                 launch(*s.as<Launch>());
                 break;
+            case StmtKind::kFetch: {
+                const auto& fetch = *s.as<Fetch>();
+                line("fetch " + std::to_string(fetch.site) + " " + declare(*fetch.var) + " = " +
+                         names_(*fetch.array),
+                     s.span);
+                break;
+            }
         }
     }
 
@@ -257,6 +264,8 @@ private:
                 known.insert(s_alloc->array);
             } else if (const auto* s_launch = s.as<Launch>(); s_launch != nullptr) {
                 known.insert(s_launch->chunks);
+            } else if (const auto* s_fetch = s.as<Fetch>(); s_fetch != nullptr) {
+                known.insert(s_fetch->var);
             }
         });
         const auto add = [&](const Var* var) {

@@ -184,7 +184,10 @@ std::string to_string(const Type& type) {
             break;
     }
     if (type.weak) {
-        return is_complex(type.scalar) ? "complex" : is_float(type.scalar) ? "float" : "int";
+        return type.scalar == Scalar::kBool ? "pybool"
+               : is_complex(type.scalar)    ? "complex"
+               : is_float(type.scalar)      ? "float"
+                                            : "int";
     }
     return std::string(name(type.scalar));
 }

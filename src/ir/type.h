@@ -42,10 +42,10 @@ struct Type {
 
     Kind kind = Kind::kUnknown;
     Scalar scalar = Scalar::kI64;  // of the scalar, or of the array's elements
-    bool weak = false;             // a Python int, float or complex: weak under NEP 50. Arrays: one
-                                   // element, of whatever type is stored. Only before infer_types
-                                   // has run; no typed program holds a weak type.
-    std::uint8_t rank = 0;         // arrays
+    bool weak = false;      // a Python bool, int, float or complex: weak under NEP 50. Arrays:
+                            // one element, of whatever type is stored. Only before infer_types
+                            // has run; no typed program holds a weak type.
+    std::uint8_t rank = 0;  // arrays
 
     [[nodiscard]] static Type unknown() { return {}; }
     [[nodiscard]] static Type none() { return {Kind::kVoid}; }
@@ -71,7 +71,7 @@ struct Placement {
     friend bool operator==(const Placement&, const Placement&) = default;
 };
 
-// "f64", "f64[2]" (rank 2), "int" / "float" / "complex" for the weak ones, "void", "?".
+// "f64", "f64[2]" (rank 2), "int" / "float" / "complex" / "pybool" for the weak ones, "void", "?".
 [[nodiscard]] std::string to_string(const Type& type);
 
 // What NumPy >= 2 computes for two operands, weak types included (NEP 50). A weak bool does not

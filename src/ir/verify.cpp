@@ -205,6 +205,9 @@ private:
             case StmtKind::kLaunch:
                 launch(*s.as<Launch>());
                 break;
+            case StmtKind::kFetch:
+                fetch(*s.as<Fetch>());
+                break;
         }
     }
 
@@ -216,6 +219,20 @@ private:
             if (from(Profile::kTyped) && !value->type.is(Scalar::kI64)) {
                 fail(s.span, "a value of a failure has type " + to_string(value->type));
             }
+        }
+    }
+
+    void fetch(const Fetch& s) {
+        if (s.site >= module_.sites.size()) {
+            fail(s.span, "what fetches a value names no site of the program");
+        }
+        if (!from(Profile::kKernels) || function_->kind != FunctionKind::kEntry) {
+            fail(s.span, "a value is fetched outside of host code");
+        }
+        if (s.array->space != Space::kScratch || !s.var->type.is_scalar() ||
+            s.var->type.scalar != s.array->type.scalar) {
+            fail(s.span, "'" + s.var->name + "' is fetched from something other than scratch " +
+                             "memory of its type");
         }
     }
 

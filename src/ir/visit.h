@@ -175,6 +175,10 @@ void for_each_var(S& stmt, F&& fn) {
             }
             break;
         }
+        case StmtKind::kFetch:
+            fn(detail::cast<S, Fetch>(stmt).var);
+            fn(detail::cast<S, Fetch>(stmt).array);
+            break;
         default:
             break;
     }

@@ -12,18 +12,36 @@ namespace parpy {
 
 using namespace ir;
 
-std::string place_name(const For& loop) {
-    return loop.var->name + "@" + std::to_string(loop.span.line);
+std::unordered_map<const For*, std::string> place_names(const Function& of) {
+    std::unordered_map<const For*, std::string> names;
+    std::unordered_map<std::string, int> count;
+    for_each_stmt(of.body, [&](const Stmt& stmt) {
+        const auto* loop = stmt.as<For>();
+        if (loop == nullptr) return;
+        std::string name = loop->var->shown() + "@" + std::to_string(loop->span.line);
+        const int number = ++count[name];
+        names[loop] = number == 1 ? name : name + "#" + std::to_string(number);
+    });
+    return names;
 }
 
 std::optional<std::uint32_t> line_of_place(std::string_view name) {
     const std::size_t at = name.rfind('@');
     if (at == std::string_view::npos) return std::nullopt;
-    const std::string_view digits = name.substr(at + 1);
-    std::uint32_t line = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), line);
-    const bool whole = error == std::errc() && end == digits.data() + digits.size();
-    return whole ? std::optional(line) : std::nullopt;
+    std::string_view rest = name.substr(at + 1);
+    const auto number = [&]() -> std::optional<std::uint32_t> {
+        std::uint32_t value = 0;
+        const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+        if (error != std::errc()) return std::nullopt;
+        rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+        return value;
+    };
+    const auto line = number();
+    if (line && rest.starts_with('#')) {
+        rest.remove_prefix(1);
+        if (!number()) return std::nullopt;
+    }
+    return rest.empty() ? line : std::nullopt;
 }
 
 void map_to_threads(LoopMapping& mapping, std::int64_t threads, std::int64_t tpb) {

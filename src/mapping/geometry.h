@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/builder.h"
@@ -20,8 +21,9 @@ inline constexpr std::int64_t kMaxThreadsPerBlock = 1024;
 inline constexpr std::int64_t kMaxGridX = 2147483647;
 inline constexpr std::int64_t kMaxGridYZ = 65535;
 
-// What a mapping may call a loop that has no label: "i@7", its variable and the line it stands on.
-[[nodiscard]] std::string place_name(const ir::For& loop);
+// What a mapping may call the loops of a function besides their labels: "i@7", the variable and the
+// line; the second such loop in the order of the text is "i@7#2".
+[[nodiscard]] std::unordered_map<const ir::For*, std::string> place_names(const ir::Function& of);
 [[nodiscard]] std::optional<std::uint32_t> line_of_place(std::string_view name);
 
 // Makes `mapping` a level of `threads` threads, rounded up to warps, in blocks of at most `tpb`

@@ -19,6 +19,10 @@ struct LoopPar {
     friend bool operator==(const LoopPar&, const LoopPar&) = default;
 };
 
+// What a mapping for a GPU calls the array code outside of the mapped loops, which it then puts
+// into Gpu blocks; without that request such code is an error (P306).
+inline constexpr const char* kGpuCode = "gpu";
+
 // From label to request. Labels that no statement carries are an error (P301).
 using Mapping = std::map<std::string, LoopPar>;
 

@@ -19,15 +19,16 @@ const LoopFacts& ParallelLoops::facts(For& loop) {
 
 bool ParallelLoops::legal(For& loop) {
     const LoopFacts& f = facts(loop);
-    const bool independent =
-        f.verdict == Verdict::kProved || (f.verdict == Verdict::kReduction && !f.scatters);
+    const bool independent = f.verdict == Verdict::kProved ||
+                             (f.verdict == Verdict::kReduction && !f.scatters && !f.forgets_nan);
     return independent && std::ranges::none_of(f.conditions, [](const Alternatives& condition) {
                return condition.empty();
            });
 }
 
 std::vector<Update> ParallelLoops::scattered(For& loop) {
-    return scattered_updates(loop, facts(loop), deterministic_);
+    const LoopFacts& f = facts(loop);
+    return f.forgets_nan ? std::vector<Update>{} : scattered_updates(loop, f, deterministic_);
 }
 
 bool ParallelLoops::reduces(For& loop) {

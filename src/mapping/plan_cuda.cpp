@@ -19,6 +19,7 @@ using namespace ir;
 namespace {
 
 constexpr double kLaunch = 3000;          // ns between the launches of two kernels
+constexpr double kFetch = 10000;          // ns until the host knows what a kernel computed
 constexpr double kBytesPerNs = 4000;      // of the whole card
 constexpr double kThreadsAtOnce = 65536;  // draw that bandwidth
 constexpr double kSector = 32;            // bytes: the least that is moved
@@ -62,16 +63,17 @@ private:
         if (!uses_arrays(stmt)) return {};
         const Plan alone{kLaunch + kSlower * time_.of(stmt), {}};
         if (stmt.kind == StmtKind::kGpu) return alone;
-        bool nested = false, readable = true;
+        bool nested = false, fetched = false;
         for_each_body(stmt, [&](const Body&) { nested = true; });
-        for_each_slot(stmt, [&](const Expr* slot) { readable = readable && !uses_arrays(*slot); });
+        for_each_slot(stmt, [&](const Expr* slot) { fetched = fetched || uses_arrays(*slot); });
         Plan best = alone;
-        if (nested && readable) {
+        if (nested) {
             auto* loop = stmt.as<For>();
             const double times = loop != nullptr                 ? traffic_.trips(*loop)
                                  : stmt.kind == StmtKind::kWhile ? 64
                                                                  : 1;
             Plan inside;
+            if (fetched) inside.nanoseconds = kFetch * (stmt.kind == StmtKind::kWhile ? times : 1);
             for_each_body(stmt, [&](Body& inner) { append(inside, host(inner), times); });
             if (!inside.choices.empty() && inside.nanoseconds < best.nanoseconds) best = inside;
         }

@@ -63,8 +63,9 @@ void atomic_updates(PassContext& context) {
     Dependences dependences(entry);
     std::vector<std::pair<For*, std::vector<Update>>> found;
     for (For* loop : loops) {
-        found.emplace_back(
-            loop, scattered_updates(*loop, dependences.of(*loop), context.options.deterministic));
+        const LoopFacts facts = dependences.of(*loop);
+        if (facts.forgets_nan && context.options.legality == Legality::kStrict) continue;
+        found.emplace_back(loop, scattered_updates(*loop, facts, context.options.deterministic));
     }
     for (const auto& [loop, updates] : found) {
         for (const Update& update : updates) {

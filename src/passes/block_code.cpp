@@ -38,18 +38,6 @@ bool involves_threads(const Stmt& stmt) {
     return found;
 }
 
-// A break or continue whose loop is around `stmt`.
-bool leaves(const Stmt& stmt) {
-    if (stmt.kind == StmtKind::kBreak || stmt.kind == StmtKind::kContinue) return true;
-    if (stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile) return false;
-    bool found = false;
-    for_each_body(stmt, [&](const Body& body) {
-        for (const Stmt* inner : body)
-            found = found || leaves(*inner);
-    });
-    return found;
-}
-
 bool stores(const Uses& uses) {
     return std::any_of(uses.stored.begin(), uses.stored.end(),
                        [](const Var* array) { return array->space != Space::kLocal; });
@@ -76,7 +64,8 @@ Runs BlockCode::how(const Stmt& stmt) const {
     const auto* branch = stmt.as<If>();
     if (branch != nullptr && per_thread(*branch->condition)) return Runs::kPerThread;
     const bool compound = loop != nullptr || branch != nullptr || stmt.kind == StmtKind::kWhile;
-    if (involves_threads(stmt) || leaves(stmt)) return compound ? Runs::kStructured : Runs::kAll;
+    if (involves_threads(stmt) || leaves_loop(stmt))
+        return compound ? Runs::kStructured : Runs::kAll;
     const Uses uses = uses_of(stmt);
     if (!stores(uses)) return compound ? Runs::kStructured : Runs::kAll;
     const VarSet& wanted = liveness_.after(&stmt);

@@ -38,6 +38,7 @@ void check_labels(PassContext& context) {
     std::vector<std::uint32_t> lines;
     for_each_stmt(entry->body, [&](const Stmt& stmt) { lines.push_back(stmt.span.line); });
     for (const auto& [label, request] : context.options.mapping) {
+        if (label == kGpuCode) continue;
         const auto line = line_of_place(label);
         if (line && std::ranges::find(lines, *line) != lines.end()) continue;
         if (std::find(present.begin(), present.end(), label) != present.end()) continue;

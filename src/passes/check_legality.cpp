@@ -66,7 +66,7 @@ private:
         const bool other_name = conflict.source->array != conflict.sink->array;
         auto& error = context_.diagnostics.error(
             Code::kP401, loop.span,
-            "loop '" + loop.var->name + "' cannot run in parallel: " +
+            "loop '" + loop.var->shown() + "' cannot run in parallel: " +
                 event(first, conflict.commutes) + ", " + event(second, conflict.commutes) +
                 (other_name ? ", which is the same memory" : ""));
         for (const Occurrence* instance : {&first, &second}) {
@@ -80,7 +80,7 @@ private:
 
     void doubt(For& loop, const LoopFacts& facts) {
         const bool strict = context_.options.legality == Legality::kStrict;
-        const std::string name = "loop '" + loop.var->name + "'";
+        const std::string name = "loop '" + loop.var->shown() + "'";
         Diagnostic& made =
             strict
                 ? context_.diagnostics.error(Code::kP402, loop.span,
@@ -105,10 +105,11 @@ private:
     std::string advice(For& loop, const Dependence& conflict) {
         std::string text;
         if (For* other = parallel_alternative(loop)) {
-            text = "map loop '" + other->var->name + "' instead, whose iterations are independent";
+            text =
+                "map loop '" + other->var->shown() + "' instead, whose iterations are independent";
         } else if (For* partner = diagonal_partner(loop)) {
             const auto [outer, inner] = nested(loop, *partner);
-            text = "iterations with equal " + outer->var->name + " + " + inner->var->name +
+            text = "iterations with equal " + outer->var->shown() + " + " + inner->var->shown() +
                    " are independent: loop over the diagonals one after the other, and along "
                    "each in parallel";
         } else if (overwrites_only(loop, *conflict.source->array)) {

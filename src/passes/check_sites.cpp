@@ -17,7 +17,7 @@ void FailBuilder::note_iteration(const std::string& name, Var* var) {
 
 void FailBuilder::note_iterations(const LoopStack& loops) {
     for (const For* loop : loops) {
-        note_iteration(loop->var->name, loop->var);
+        note_iteration(loop->var->shown(), loop->var);
     }
 }
 

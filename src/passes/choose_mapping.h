@@ -15,4 +15,8 @@ namespace parpy {
 
 void choose_mapping(PassContext& context);
 
+// Where the choice, which nobody asked for, cannot be carried out, the program goes without: notes
+// the first error of the attempt, unless the program has errors of its own.
+void note_given_up(const Diagnostics& attempt, Diagnostics& out);
+
 }  // namespace parpy

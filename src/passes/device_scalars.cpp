@@ -1,8 +1,5 @@
-// See device_scalars.h. A forward walk over host code tracks who may have assigned each scalar
-// last.
+// See device_scalars.h. A forward walk over host code tracks where each scalar's value may be.
 #include "passes/device_scalars.h"
-
-#include <unordered_set>
 
 #include "ir/visit.h"
 
@@ -17,24 +14,24 @@ bool is_kernel_root(const Stmt& stmt) {
 
 class DefinitionWalk {
 public:
-    DefinitionWalk(DeviceScalars& result, const std::unordered_map<const Stmt*, VarSet>& inputs,
-                   Diagnostics& diagnostics)
-        : result_(result), inputs_(inputs), diagnostics_(diagnostics) {}
+    DefinitionWalk(DeviceScalars& result, const std::unordered_map<const Stmt*, VarSet>& inputs)
+        : result_(result), inputs_(inputs) {}
 
     void run(const Function& entry) {
         State state;
         for (const Var* scalar : result_.scalars_)
-            state[scalar] = kByHost;
+            state[scalar] = kOnHost;
         body(entry.body, state);
     }
 
-    // By whom the inputs of each root may have been assigned, over all visits.
-    std::unordered_map<const Stmt*, std::unordered_map<const Var*, unsigned>> at_roots;
-
-private:
-    static constexpr unsigned kByHost = 1, kByDevice = 2;
+    // Where the values may be, as the paths to a place have it: on one side alone, or on both.
+    static constexpr unsigned kOnHost = 1, kOnDevice = 2, kOnBoth = 4;
     using State = std::unordered_map<const Var*, unsigned>;  // empty: not reached
 
+    // Of the inputs of each root, and of what is fetched before a statement, over all visits.
+    std::unordered_map<const Stmt*, State> places;
+
+private:
     struct Targets {
         State on_break, on_continue;
     };
@@ -57,23 +54,21 @@ private:
     void stmt(const Stmt& s, State& state) {
         if (is_kernel_root(s)) {
             for (const Var* input : inputs_.at(&s))
-                at_roots[&s][input] |= state[input];
+                places[&s][input] |= state[input];
             for (const Var* output : result_.traffic_.at(&s).stores)
-                state[output] = kByDevice;
+                state[output] = kOnDevice;
             return;
         }
-        for_each_slot(s, [&](const Expr* e) { host_read(*e, state); });
+        if (s.kind != StmtKind::kWhile) read_by(s, state);
         if (const auto* assign = s.as<Assign>()) {
-            if (!result_.scalars_.contains(assign->var)) return;
-            if (assign->update) host_read(*assign->var, s.span, state);
-            state[assign->var] = kByHost;
+            if (result_.scalars_.contains(assign->var)) state[assign->var] = kOnHost;
         } else if (const auto* branch = s.as<If>()) {
             State other = state;
             body(branch->then_body, state);
             body(branch->else_body, other);
             join(state, other);
         } else if (const auto* loop = s.as<For>()) {
-            if (result_.scalars_.contains(loop->var)) state[loop->var] = kByHost;
+            if (result_.scalars_.contains(loop->var)) state[loop->var] = kOnHost;
             repeat(s, loop->body, state);
         } else if (const auto* spin = s.as<While>()) {
             repeat(s, spin->body, state);
@@ -91,43 +86,42 @@ private:
     void repeat(const Stmt& loop, const Body& loop_body, State& state) {
         for (;;) {
             targets_.emplace_back();
-            State iteration = state;
-            if (loop.kind == StmtKind::kWhile) {
-                for_each_slot(loop, [&](const Expr* e) { host_read(*e, state); });
-            }
+            State head = state;
+            if (loop.kind == StmtKind::kWhile) read_by(loop, head);
+            State iteration = head;
             body(loop_body, iteration);
             join(iteration, targets_.back().on_continue);
             const State broken = targets_.back().on_break;
             targets_.pop_back();
             if (!join(state, iteration)) {
+                state = std::move(head);
                 join(state, broken);
                 return;
             }
         }
     }
 
-    void host_read(const Expr& expr, const State& state) {
-        for_each_expr(expr, [&](const Expr& e) {
-            if (e.op == Op::kVar) host_read(*e.var, e.span, state);
+    // The statement's own expressions, on the host.
+    void read_by(const Stmt& s, State& state) {
+        const auto read = [&](Var* scalar) {
+            const auto found = state.find(scalar);
+            if (found == state.end() || (found->second & kOnDevice) == 0) return;
+            result_.fetched_[&s].insert(scalar);
+            places[&s][scalar] |= found->second;
+            found->second = kOnBoth;
+        };
+        for_each_slot(s, [&](const Expr* slot) {
+            for_each_expr(*slot, [&](const Expr& e) {
+                if (e.op == Op::kVar) read(e.var);
+            });
         });
-    }
-
-    void host_read(const Var& scalar, Span at, const State& state) {
-        const auto found = state.find(&scalar);
-        if (found == state.end() || (found->second & kByDevice) == 0) return;
-        if (!reported_.insert(&scalar).second) return;
-        diagnostics_
-            .error(Code::kP307, at, "host code reads '" + scalar.name + "', which the GPU computes")
-            .help =
-            "store it to an element of an array, or put the code that reads it into `with "
-            "parpy.gpu:`";
+        const auto* assign = s.as<Assign>();
+        if (assign != nullptr && assign->update) read(assign->var);
     }
 
     DeviceScalars& result_;
     const std::unordered_map<const Stmt*, VarSet>& inputs_;
-    Diagnostics& diagnostics_;
     std::vector<Targets> targets_;
-    std::unordered_set<const Var*> reported_;
 };
 
 namespace {
@@ -144,7 +138,7 @@ void collect_roots(const Body& body, std::vector<Stmt*>& roots) {
 
 }  // namespace
 
-DeviceScalars::DeviceScalars(const Function& entry, Diagnostics& diagnostics) {
+DeviceScalars::DeviceScalars(const Function& entry) {
     const Liveness liveness(entry);
     std::vector<Stmt*> roots;
     collect_roots(entry.body, roots);
@@ -168,22 +162,37 @@ DeviceScalars::DeviceScalars(const Function& entry, Diagnostics& diagnostics) {
         }
         needed = std::move(on_device);
     }
-    DefinitionWalk walk(*this, inputs, diagnostics);
+    DefinitionWalk walk(*this, inputs);
     walk.run(entry);
+    const auto on_device = [&](const Stmt* at, Var* scalar) {
+        const unsigned places = walk.places[at][scalar];
+        if ((places & DefinitionWalk::kOnDevice) == 0) return false;
+        if ((places & DefinitionWalk::kOnHost) != 0) mirrored_.insert(scalar);
+        return true;
+    };
     for (const Stmt* root : roots) {
         for (Var* input : inputs[root]) {
-            const unsigned kinds = walk.at_roots[root][input];
-            if ((kinds & 2U) == 0) continue;
-            traffic_[root].loads.push_back(input);
-            if ((kinds & 1U) != 0) mirrored_.insert(input);
+            if (on_device(root, input)) traffic_[root].loads.push_back(input);
         }
     }
+    for_each_stmt(entry.body, [&](const Stmt& stmt) {  // in the order of the program
+        const auto found = fetched_.find(&stmt);
+        if (found == fetched_.end()) return;
+        for (Var* scalar : found->second)
+            static_cast<void>(on_device(&stmt, scalar));
+    });
 }
 
 const DeviceScalars::Traffic& DeviceScalars::traffic(const Stmt* root) const {
     static const Traffic kNone;
     const auto found = traffic_.find(root);
     return found == traffic_.end() ? kNone : found->second;
+}
+
+const VarSet& DeviceScalars::fetched(const Stmt* stmt) const {
+    static const VarSet kNone;
+    const auto found = fetched_.find(stmt);
+    return found == fetched_.end() ? kNone : found->second;
 }
 
 }  // namespace parpy

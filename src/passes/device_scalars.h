@@ -1,8 +1,8 @@
 // Where the values of scalars are that kernels compute and that are wanted later: part of
 // outline_kernels. Such a scalar gets an element of device memory. A kernel that computes it stores
 // it there; a kernel that reads it takes it from the host or from the device, depending on who
-// assigned it last; where that depends on the path taken, host assignments are copied to the
-// device.
+// assigned it last, and host code that reads it fetches it first. Where that depends on the path
+// taken, host assignments are copied to the device.
 #pragma once
 
 #include <unordered_map>
@@ -10,7 +10,6 @@
 
 #include "analysis/uses.h"
 #include "ir/ir.h"
-#include "support/diagnostic.h"
 
 namespace parpy {
 
@@ -19,8 +18,8 @@ namespace parpy {
 
 class DeviceScalars {
 public:
-    // Analyses `entry`. Reports P307 where host code reads a value that is on the device.
-    DeviceScalars(const ir::Function& entry, Diagnostics& diagnostics);
+    // Analyses `entry`.
+    explicit DeviceScalars(const ir::Function& entry);
 
     struct Traffic {
         std::vector<ir::Var*> loads;   // to read from the device before the kernel's code
@@ -30,6 +29,9 @@ public:
     [[nodiscard]] const Traffic& traffic(const ir::Stmt* root) const;
     // Scalars whose host assignments must be copied to the device.
     [[nodiscard]] const VarSet& mirrored() const { return mirrored_; }
+    // What the host must fetch before it evaluates the expressions of a statement; those of a while
+    // loop, each time anew.
+    [[nodiscard]] const VarSet& fetched(const ir::Stmt* stmt) const;
 
 private:
     friend class DefinitionWalk;
@@ -37,6 +39,7 @@ private:
     VarSet scalars_;  // computed by some kernel and wanted after it
     VarSet mirrored_;
     std::unordered_map<const ir::Stmt*, Traffic> traffic_;
+    std::unordered_map<const ir::Stmt*, VarSet> fetched_;
 };
 
 }  // namespace parpy

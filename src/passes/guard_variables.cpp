@@ -217,7 +217,7 @@ private:
         for (const Read& read : found->second) {
             b_.span = read.span;
             FailBuilder fail(b_, Code::kP423);
-            fail.site().message = "'" + read.var->name + "' is read before it has a value";
+            fail.site().message = "'" + read.var->shown() + "' is read before it has a value";
             fail.site().help = "assign it on every path that leads here";
             fail.note_iterations(loops);
             Fail* failure = fail.make();

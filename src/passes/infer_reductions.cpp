@@ -28,8 +28,10 @@ public:
         uses_ = uses_of(loop.body);
         uses_.written.insert(loop.var);
         const std::vector<UpdateGroup> groups = reductions_of(loop);
-        for (const UpdateGroup& group : groups)
+        for (const UpdateGroup& group : groups) {
             loop.mapping.reductions.push_back(reduction(group));
+            if (loop.mapping.parallel() && group.forgets_nan()) report_order(group);
+        }
         if (loop.mapping.reduce && loop.mapping.reductions.empty()) report_no_reduction();
         if (loop.mapping.parallel()) {
             check_scalars();
@@ -70,21 +72,21 @@ private:
             const bool carried = exposed.contains(scalar) && !trusted;
             if ((!wanted && !carried) || !reported_.insert(scalar).second) continue;
             const Span at = place_of_write(*scalar);
-            const std::string loop = "the parallel loop '" + loop_->var->name + "'";
+            const std::string loop = "the parallel loop '" + loop_->var->shown() + "'";
             if (carried) {
                 auto& error = context_.diagnostics.error(
                     Code::kP311, at,
-                    "'" + scalar->name + "' carries a value from one iteration of " + loop +
+                    "'" + scalar->shown() + "' carries a value from one iteration of " + loop +
                         " to the next");
                 error.notes.push_back({loop_->span, "the loop"});
-                error.help = "assign '" + scalar->name +
+                error.help = "assign '" + scalar->shown() +
                              "' before it is read in each iteration, update it in one way only "
                              "(`+=`, `max`, …) and read it after the loop, or run the loop "
                              "sequentially";
             } else {
                 auto& error = context_.diagnostics.error(
                     Code::kP310, at,
-                    "'" + scalar->name + "' is assigned by every iteration of " + loop +
+                    "'" + scalar->shown() + "' is assigned by every iteration of " + loop +
                         " and read after it");
                 error.notes.push_back({loop_->span, "the loop"});
                 error.help = "store what is needed later to an array, or run the loop sequentially";
@@ -104,10 +106,32 @@ private:
         return at;
     }
 
+    // check_legality cannot tell any more.
+    void report_order(const UpdateGroup& group) {
+        const Legality legality = context_.options.legality;
+        if (legality == Legality::kTrust) return;
+        const std::string& target = group.updates.front().var->shown();
+        const std::string what =
+            "what '" + target + "' becomes after a NaN depends on the order of the iterations";
+        const std::string loop = "loop '" + loop_->var->shown() + "'";
+        const bool least = group.op == Op::kMin;
+        Diagnostic& made =
+            legality == Legality::kStrict
+                ? context_.diagnostics.error(
+                      Code::kP402, loop_->span,
+                      loop + " may not be run in parallel under legality='strict': " + what)
+                : context_.diagnostics.performance(Code::kP403, loop_->span,
+                                                   loop + " runs in parallel unproved: " + what);
+        made.notes.push_back({(*group.updates.front().slot)->span, "it is updated here"});
+        made.help = std::string("write ") + (least ? "min(" : "max(") + target +
+                    ", …), which skips NaNs, or np." + (least ? "minimum" : "maximum") +
+                    ", which keeps them";
+    }
+
     void report_no_reduction() {
         context_.diagnostics
             .error(Code::kP309, loop_->span,
-                   "loop '" + loop_->var->name + "' is mapped with reduce() but reduces nothing")
+                   "loop '" + loop_->var->shown() + "' is mapped with reduce() but reduces nothing")
             .help =
             "a reduction updates one scalar or element in every iteration, as `s += x[i]` "
             "or `m = max(m, x[i])` do, and uses it for nothing else; leave out reduce()";

@@ -121,9 +121,6 @@ Operand Typer::walk_var(Expr*& slot) {
         return operand;
     }
     operand.type = var->type;
-    if (var->origin.kind == Origin::Kind::kArgument && var->type.is(Scalar::kBool)) {
-        operand.type.weak = true;  // Python's bool and np.bool_ cannot be told apart here
-    }
     operand.constant = var->constant_value();
     if (!rewriting()) {
         return operand;

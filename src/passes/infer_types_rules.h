@@ -2,8 +2,8 @@
 // interpreter. Pure functions from operand types to result type; infer_types.cpp walks programs
 // with them.
 //
-// Within infer_types, and nowhere else, there is a weak bool: Python's bool. It is an integer in
-// arithmetic (True + True == 2), whereas a strong bool is np.bool_ (logical or).
+// A weak bool is Python's: an integer in arithmetic (True + True == 2), whereas a strong bool is
+// np.bool_ (logical or).
 #pragma once
 
 #include <optional>

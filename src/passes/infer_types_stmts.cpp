@@ -165,6 +165,7 @@ void Typer::walk(Stmt& stmt, Body& out) {
         case StmtKind::kAlloc:
         case StmtKind::kBarrier:
         case StmtKind::kLaunch:
+        case StmtKind::kFetch:
             break;
     }
     if (rewriting()) {

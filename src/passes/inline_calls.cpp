@@ -142,7 +142,7 @@ private:
         const auto own = [&](Var* var) {
             Var*& mine = names.vars[var];
             if (mine == nullptr) {
-                mine = module_.make_var(var->name, var->type, var->span);
+                mine = module_.make_like(*var);
                 mine->constant = var->constant;
             }
         };

@@ -260,7 +260,7 @@ private:
             return var;
         };
         Level level;
-        level.name = loop.var->name;
+        level.name = loop.var->shown();
         level.clock = clocks_.at(scope.levels.size());
         level.value = loop.var;
         out.push_back(tick(level.clock));

@@ -11,7 +11,7 @@ std::string iteration_text(const Occurrence& instance) {
     std::string text = "iteration ";
     bool first = true;
     for (const auto& [loop, value] : instance.iteration) {
-        text += (first ? "" : ", ") + loop->var->name + "=" + std::to_string(value);
+        text += (first ? "" : ", ") + loop->var->shown() + "=" + std::to_string(value);
         first = false;
     }
     return text;

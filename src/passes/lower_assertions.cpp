@@ -43,10 +43,7 @@ void lower_assertions(PassContext& context) {
                 context.diagnostics.error(site.code, stmt.span, site.message);
         });
     }
-    // On devices `check` is for kernels written by hand.
-    const bool checked = context.options.backend == Backend::kCpu
-                             ? context.options.checks_assertions()
-                             : context.options.check != Check::kNothing;
+    const bool checked = context.options.checks_assertions();
     for (Function* function : context.module.functions) {
         LoopStack loops;
         if (checked) {

@@ -9,6 +9,7 @@
 #include "ir/builder.h"
 #include "ir/visit.h"
 #include "mapping/geometry.h"
+#include "passes/gpu_blocks.h"
 
 namespace parpy {
 
@@ -31,7 +32,8 @@ bool contains_parallel(const Body& body) {
 
 class RequestBinder {
 public:
-    explicit RequestBinder(PassContext& context) : context_(context) {}
+    explicit RequestBinder(PassContext& context)
+        : context_(context), places_(place_names(*context.module.entry_function())) {}
 
     void run() {
         for (const auto& [label, request] : context_.options.mapping)
@@ -65,7 +67,8 @@ private:
 
     void bind(const Function& function, Stmt& stmt) {
         std::vector<std::string> names = stmt.labels;
-        if (const auto* loop = stmt.as<For>()) names.push_back(place_name(*loop));
+        const auto place = places_.find(stmt.as<For>());
+        if (place != places_.end()) names.push_back(place->second);
         for (const std::string& label : names) {
             const auto found = context_.options.mapping.find(label);
             if (found == context_.options.mapping.end()) continue;
@@ -103,7 +106,7 @@ private:
         if (conflict) {
             context_.diagnostics
                 .error(Code::kP303, loop.span,
-                       "the labels of loop '" + loop.var->name + "' are mapped differently: '" +
+                       "the labels of loop '" + loop.var->shown() + "' are mapped differently: '" +
                            label + "' asks for " + std::to_string(request.threads) + " threads (" +
                            std::to_string(request.threads_per_block) +
                            " per block), another label for " + std::to_string(mapping.threads) +
@@ -119,6 +122,7 @@ private:
     }
 
     PassContext& context_;
+    const std::unordered_map<const For*, std::string> places_;
 };
 
 // ---------------------------------------------------------------- what holds on every target
@@ -155,7 +159,7 @@ private:
     void report(const Stmt& exit, const std::string& what, const Stmt& region) {
         const auto* loop = region.as<For>();
         const std::string where =
-            loop != nullptr ? "the parallel loop '" + loop->var->name + "'" : "`with parpy.gpu`";
+            loop != nullptr ? "the parallel loop '" + loop->var->shown() + "'" : "`with parpy.gpu`";
         auto& error = diagnostics_.error(Code::kP308, exit.span, what + " cannot leave " + where);
         error.notes.push_back({region.span, "entered here"});
         error.help = loop != nullptr ? "leave the loop out of the mapping to run it sequentially"
@@ -240,8 +244,8 @@ private:
             } else if (own != tpb) {
                 auto& error = context_.diagnostics.error(
                     Code::kP303, loop.span,
-                    "loop '" + loop.var->name + "' asks for " + std::to_string(own) +
-                        " threads per block and loop '" + first->var->name +
+                    "loop '" + loop.var->shown() + "' asks for " + std::to_string(own) +
+                        " threads per block and loop '" + first->var->shown() +
                         "' of the same nest for " + std::to_string(tpb));
                 error.notes.push_back({first->span, "the other request"});
                 error.help = "give one of them, or the same number to both";
@@ -267,7 +271,7 @@ private:
     void too_large(const For& loop, std::int64_t threads) {
         context_.diagnostics
             .error(Code::kP312, loop.span,
-                   "loop '" + loop.var->name + "' is mapped to " + std::to_string(threads) +
+                   "loop '" + loop.var->shown() + "' is mapped to " + std::to_string(threads) +
                        " threads, more than one kernel can have (" + std::to_string(kMaxGridX) +
                        ")")
             .help = "map it to fewer threads: each then runs several iterations";
@@ -341,6 +345,7 @@ void map_loops(PassContext& context) {
         !is_by_hand(entry)) {
         wrap_in_gpu(context.module, entry);
     }
+    if (on_gpu && context.options.mapping.contains(kGpuCode)) put_arrays_on_gpu(context.module);
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
     if (context.diagnostics.has_errors()) return;
     if (on_gpu) {

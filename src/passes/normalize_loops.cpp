@@ -29,8 +29,7 @@ void normalize_loops(PassContext& context) {
             if (!assigned && !liveness.after(loop).contains(loop->var) && loops[loop->var] == 1) {
                 return;
             }
-            Var* counter =
-                context.module.make_var(loop->var->name, loop->var->type, loop->var->span);
+            Var* counter = context.module.make_like(*loop->var);
             if (!assigned) {  // inside, the two are the same
                 for_each_expr(loop->body, [&](Expr& expr) {
                     expr.var = expr.var == loop->var ? counter : expr.var;

@@ -25,13 +25,12 @@ public:
         : context_(context),
           module_(context.module),
           entry_(*context.module.entry_function()),
-          scalars_(entry_, context.diagnostics) {
+          scalars_(entry_) {
         for (const Function* function : module_.functions)
             names_.insert(function->name);
     }
 
     void run() {
-        if (context_.diagnostics.has_errors()) return;
         Body body = std::move(entry_.body);
         Body initial = mirror_parameters();
         host(body);
@@ -53,6 +52,12 @@ private:
                 continue;
             }
             for_each_body(*stmt, [&](Body& inner) { host(inner); });
+            const Body fetches = fetches_before(*stmt);
+            if (auto* loop = stmt->as<While>(); loop != nullptr && !fetches.empty()) {
+                fetch_each_time(*loop, fetches);
+            } else {
+                out.insert(out.end(), fetches.begin(), fetches.end());
+            }
             out.push_back(stmt);
             const auto* assign = stmt->as<Assign>();
             if (assign != nullptr && scalars_.mirrored().contains(assign->var)) {
@@ -73,6 +78,44 @@ private:
                                          Space::kScratch);
         memory_.emplace_back(scalar, array);
         return array;
+    }
+
+    Body fetches_before(const Stmt& reader) {
+        Body out;
+        for (Var* scalar : scalars_.fetched(&reader)) {
+            auto* fetch = module_.make<Fetch>(reader.span);
+            fetch->var = scalar;
+            fetch->array = memory_of(scalar);
+            fetch->site = module_.sites.size();
+            out.push_back(fetch);
+            const std::string what =
+                "host code reads '" + scalar->shown() + "', which the GPU computes";
+            const std::string help =
+                "let the GPU decide: put the code that reads it into `with parpy.gpu:`";
+            module_.sites.push_back({Code::kP532,
+                                     reader.span,
+                                     what + ": it waits for the GPU, but the stream is captured "
+                                            "into a graph",
+                                     {},
+                                     false,
+                                     help});
+            if (noted_.insert(scalar)) {
+                context_.diagnostics
+                    .performance(Code::kP307, reader.span, what + ": it waits for the GPU")
+                    .help = help;
+            }
+        }
+        return out;
+    }
+
+    // while condition: …   becomes   while true: fetch …; if not condition: break; …
+    void fetch_each_time(While& loop, const Body& fetches) {
+        Builder builder(module_, loop.span);
+        Body body = fetches;
+        body.push_back(builder.if_(builder.not_(loop.condition), {builder.break_()}));
+        body.insert(body.end(), loop.body.begin(), loop.body.end());
+        loop.condition = builder.boolean(true);
+        loop.body = std::move(body);
     }
 
     Stmt* store_to_memory(Var* scalar) {
@@ -151,7 +194,7 @@ private:
         const auto copy_of = [&](Var* var) {
             auto [found, is_new] = copies.try_emplace(var, nullptr);
             if (is_new) {
-                Var* copy = module_.make_var(var->name, var->type, var->span);
+                Var* copy = module_.make_like(*var);
                 copy->dims = var->dims;
                 copy->space = var->space == Space::kScratch ? Space::kGlobal : var->space;
                 copy->written = uses.stored.contains(var);
@@ -235,6 +278,7 @@ private:
     Function& entry_;
     const DeviceScalars scalars_;
     std::vector<std::pair<Var*, Var*>> memory_;  // scalar, its array
+    VarSet noted_;  // scalars that the user has been told the host waits for
     std::unordered_set<std::string> names_;
 };
 

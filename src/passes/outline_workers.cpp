@@ -204,7 +204,7 @@ private:
         const auto copy = [&](Var* var) {
             Var*& mine = substitution.vars[var];
             if (mine == nullptr) {
-                mine = module_.make_var(var->name, var->type, var->span);
+                mine = module_.make_like(*var);
                 mine->dims = var->dims;
                 mine->space = var->space == Space::kScratch ? Space::kGlobal : var->space;
                 mine->written = var->written;

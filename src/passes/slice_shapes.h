@@ -108,8 +108,15 @@ private:
     Extent extent(std::int64_t constant);
     void broadcast(Shape& shape, const Shape& other, Span span);
     // Which of two sizes holds for both; reports where neither does. `stretches`: 1 fits anything.
+    // Where that depends on the call's arguments alone, equal sizes become a requirement.
     bool match(const Extent& a, const Extent& b, bool stretches, Span span, const std::string& what,
                const std::string& shapes);
+
+    [[nodiscard]] const ir::Var* parameter(const ir::Expr& term) const;
+    bool zero_if(const Linear& form, std::vector<ir::ParameterBound>& bounds) const;
+    bool equal_if(const ir::Expr& a, const ir::Expr& b,
+                  std::vector<ir::ParameterBound>& bounds) const;
+    bool require_zero(const Linear& form);
 
     PassContext& context_;
     const Intervals& intervals_;

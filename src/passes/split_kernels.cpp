@@ -150,7 +150,7 @@ private:
                 if (contains_spreading(*stmt)) {
                     give_up(*stmt, loop,
                             "the blocks of a reduction need memory for each iteration of '" +
-                                loop.var->name + "', whose number the host does not know");
+                                loop.var->shown() + "', whose number the host does not know");
                 }
             }
             return {&loop};
@@ -164,7 +164,8 @@ private:
         if (const Var* tie = tie_between(pieces, definitions, loop)) {
             for (Stmt* stmt : loop.body) {
                 if (contains_spreading(*stmt)) {
-                    give_up(*stmt, loop, "'" + tie->name + "' is computed before and read after");
+                    give_up(*stmt, loop,
+                            "'" + tie->shown() + "' is computed before and read after");
                 }
             }
             return {&loop};
@@ -288,11 +289,12 @@ private:
             const auto* loop = inner.as<For>();
             if (loop == nullptr || !spreads(*loop)) return;
             context_.diagnostics
-                .performance(Code::kP313, loop->span,
-                             "loop '" + loop->var->name + "' runs in one thread block" +
-                                 (outer != nullptr ? " per iteration of '" + outer->var->name + "'"
-                                                   : std::string()) +
-                                 ": " + why)
+                .performance(
+                    Code::kP313, loop->span,
+                    "loop '" + loop->var->shown() + "' runs in one thread block" +
+                        (outer != nullptr ? " per iteration of '" + outer->var->shown() + "'"
+                                          : std::string()) +
+                        ": " + why)
                 .help =
                 "map it to at most 1024 threads, or store what its parts exchange to arrays";
         });
@@ -371,19 +373,12 @@ private:
     bool can_move_to_host(const Stmt& stmt) const {
         bool evaluable = true;
         for_each_slot(stmt, [&](const Expr* e) { evaluable = evaluable && on_host(*e); });
-        return evaluable && !leaves_loop(stmt, stmt.kind == StmtKind::kIf);
-    }
-
-    // A break or continue of this very loop, or of one around this branch.
-    static bool leaves_loop(const Stmt& stmt, bool any) {
-        bool found = any && (stmt.kind == StmtKind::kBreak || stmt.kind == StmtKind::kContinue);
+        bool left = false;  // by a break or continue, of this very loop too
         for_each_body(stmt, [&](const Body& body) {
-            for (const Stmt* inner : body) {
-                const bool loop = inner->kind == StmtKind::kFor || inner->kind == StmtKind::kWhile;
-                found = found || (!loop && leaves_loop(*inner, true));
-            }
+            left = left || std::any_of(body.begin(), body.end(),
+                                       [](const Stmt* inner) { return leaves_loop(*inner); });
         });
-        return found;
+        return evaluable && !left;
     }
 
     PassContext& context_;

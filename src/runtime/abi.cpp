@@ -45,6 +45,17 @@ extern "C" int parpy_launch_overlapped(ParpyContext* context, int index, unsigne
                             true});
 }
 
+extern "C" int parpy_fetch(ParpyContext* context, std::int64_t site, void* to, const void* from,
+                           std::int64_t bytes) {
+    if (context->error) return 1;
+    if (context->session == nullptr) {
+        return context->fail({parpy::Code::kP900, "a fetch outside of a device program", {}});
+    }
+    parpy::RuntimeError error;
+    if (context->session->fetch(site, to, from, bytes, error) == 0) return 0;
+    return context->fail(std::move(error));
+}
+
 extern "C" void* parpy_scratch(ParpyContext* context, std::int64_t bytes) {
     if (context->error) return nullptr;
     if (context->session == nullptr) {

@@ -55,4 +55,7 @@ int parpy_launch_overlapped(ParpyContext*, int index, unsigned grid_x, unsigned 
 // Zero-filled scratch memory where the program's kernels run, for the duration of the call; on a
 // device in stream order.
 void* parpy_scratch(ParpyContext*, std::int64_t bytes);
+// Waits until the kernels launched so far have ended and copies from device memory. Returns 0 or an
+// error; `site` is the place of the program that needs the value.
+int parpy_fetch(ParpyContext*, std::int64_t site, void* to, const void* from, std::int64_t bytes);
 }

@@ -22,7 +22,7 @@ struct KernelLaunch {
     bool overlapped;  // the kernel waits for the work in front of it by itself
 };
 
-// What parpy_launch and parpy_scratch do on a device, during one call.
+// What parpy_launch, parpy_scratch and parpy_fetch do on a device, during one call.
 class DeviceSession {
 public:
     virtual ~DeviceSession() = default;
@@ -30,6 +30,10 @@ public:
     virtual int launch(const KernelLaunch& launch, RuntimeError& error) = 0;
     // Zero-filled device memory that lives until the call's work has run; nullptr with `error` set.
     virtual void* scratch(std::int64_t bytes, RuntimeError& error) = 0;
+    // Waits for the kernels enqueued so far and copies to the host; 0, or nonzero with `error` set,
+    // which may be what one of those kernels noted. `site` is the program's that needs the value.
+    virtual int fetch(std::int64_t site, void* to, const void* from, std::int64_t bytes,
+                      RuntimeError& error) = 0;
 };
 
 }  // namespace parpy

@@ -201,7 +201,7 @@ public:
 
     // Waits for the stream where kernels of the program may fail, and raises what they noted.
     [[nodiscard]] RuntimeError take_failure(Stream stream, Failure& failure) const {
-        if (record_ == 0) return {};
+        if (record_ == 0 || failure.raised()) return {};
         // As the device's fail() writes it: whether, the place, the number of values, the values.
         std::array<std::int64_t, 67> noted{};
         RuntimeError error =
@@ -258,9 +258,15 @@ private:
 
 class CudaSession final : public DeviceSession {
 public:
-    CudaSession(const Device& device, const std::vector<Kernel>& kernels, Stream stream,
-                bool captured = false)
-        : device_(device), kernels_(kernels), stream_(stream), captured_(captured) {}
+    CudaSession(const Device& device, const LoadedModule& module, const Program& program,
+                Stream stream, Failure* failure, bool captured = false)
+        : device_(device),
+          module_(module),
+          kernels_(module.kernels()),
+          program_(program),
+          stream_(stream),
+          failure_(failure),
+          captured_(captured) {}
     ~CudaSession() override {
         for (std::size_t i = 0; i < scratch_count_; ++i)
             cuda::release(device_, scratch_[i], stream_);
@@ -307,7 +313,38 @@ public:
         return reinterpret_cast<void*>(pointer);
     }
 
+    int fetch(std::int64_t site, void* to, const void* from, std::int64_t bytes,
+              RuntimeError& error) override {
+        error = captured(site);
+        if (!error.failed()) {
+            error = cuda::copy_to_host(device_, to, reinterpret_cast<DevicePointer>(from),
+                                       static_cast<std::size_t>(bytes), stream_);
+        }
+        const Driver& driver = Driver::instance();
+        if (!error.failed()) {
+            const Result result = driver.cuStreamSynchronize(stream_);
+            if (result != kSuccess) error = driver.failure(result, "waiting for the GPU");
+        }
+        if (!error.failed() && failure_ != nullptr) {
+            error = module_.take_failure(stream_, *failure_);
+            if (failure_->raised() && !error.failed()) error = located_error(program_, *failure_);
+        }
+        return error.failed() ? 1 : 0;
+    }
+
 private:
+    // Nothing can be waited for that is only recorded.
+    [[nodiscard]] RuntimeError captured(std::int64_t site) const {
+        const Driver& driver = Driver::instance();
+        int status = 0;
+        const Result result = driver.cuStreamIsCapturing(stream_, &status);
+        if (result != kSuccess) return driver.failure(result, "asking for the state of a stream");
+        if (status == 0) return {};
+        Failure here;
+        here.raise(site, {});
+        return located_error(program_, here);
+    }
+
     [[nodiscard]] Result enqueue(const Kernel& kernel, const KernelLaunch& launch) const {
         const Driver& driver = Driver::instance();
         const auto& [index, grid, block, shared_bytes, arguments, overlapped] = launch;
@@ -353,9 +390,12 @@ private:
     }
 
     const Device& device_;
+    const LoadedModule& module_;
     const std::vector<Kernel>& kernels_;
+    const Program& program_;
     Stream stream_;
-    bool captured_;  // the work is recorded for a graph, whose nodes follow each other plainly
+    Failure* failure_;  // null where nothing can fail
+    bool captured_;     // the work is recorded for a graph, whose nodes follow each other plainly
     std::array<DevicePointer, 8> scratch_{};
     std::size_t scratch_count_ = 0;
     std::vector<DevicePointer> more_scratch_;
@@ -368,6 +408,7 @@ public:
           options_(std::move(options)),
           host_(std::move(host)),
           fails_(can_fail(program.host) || can_fail(program.device)),
+          fetches_(program.host.find("parpy_fetch") != std::string::npos),
           modules_(static_cast<std::size_t>(cuda::device_count())) {}
     ~CudaExecutable() override {
         for (const auto& module : modules_)
@@ -384,18 +425,16 @@ public:
         const LoadedModule* module = module_on(*device, error);
         if (module == nullptr) return error;
 
-        if (options_.use_cuda_graphs && !fails_ && cuda::CapturedGraphs::available()) {
-            return graphs_.run(*device, {slots, program.slots.size()}, static_cast<Stream>(stream),
-                               [&](Stream recorded) {
-                                   CudaSession session(*device, module->kernels(), recorded, true);
-                                   return enqueue(session, slots);
-                               });
+        const auto own = static_cast<Stream>(stream);
+        if (fails_) return run_checked(*device, *module, slots, own);
+        if (options_.use_cuda_graphs && !fetches_ && cuda::CapturedGraphs::available()) {
+            return graphs_.run(*device, {slots, program.slots.size()}, own, [&](Stream recorded) {
+                CudaSession session(*device, *module, program, recorded, nullptr, true);
+                return enqueue(session, slots);
+            });
         }
-        CudaSession session(*device, module->kernels(), static_cast<Stream>(stream));
-        if (!fails_) return enqueue(session, slots);
-        ParpyContext context;
-        context.session = &session;
-        return run_checked(*module, context, slots, static_cast<Stream>(stream));
+        CudaSession session(*device, *module, program, own, nullptr);
+        return enqueue(session, slots);
     }
 
     RuntimeError facts(unsigned block, unsigned shared_bytes, KernelFacts& facts) const override {
@@ -434,10 +473,13 @@ private:
         return {Code::kP900, "the program '" + program.name + "' failed without a reason", {}};
     }
 
-    RuntimeError run_checked(const LoadedModule& module, ParpyContext& context,
+    RuntimeError run_checked(const Device& device, const LoadedModule& module,
                              const std::uint64_t* slots, Stream stream) const {
         const std::scoped_lock lock(module.record_mutex());
         Failure failure;
+        CudaSession session(device, module, program, stream, &failure);
+        ParpyContext context;
+        context.session = &session;
         context.failure = &failure;
         run_until_failure(failure, [&] { static_cast<void>(host_.entry(&context, slots)); });
         if (context.error) return std::move(*context.error);
@@ -467,6 +509,7 @@ private:
     const Options options_;
     HostCode host_;
     const bool fails_;
+    const bool fetches_;  // waits for its own kernels, so cannot be recorded
     mutable cuda::CapturedGraphs graphs_;
     mutable std::mutex loading_;
     mutable std::vector<std::atomic<const LoadedModule*>> modules_;  // by device index

@@ -49,3 +49,23 @@ def test_a_scalar_taken_from_such_an_array():
     for _ in range(2):
         number(flag, out, opts=parpy.CompileOptions(backend=parpy.CompileBackend.Cpu))
         assert out.tolist() == [7, 4]
+
+
+@parpy.jit
+def scalars(out, a, b):
+    out[0] = a + b
+    out[1] = a * 3
+    out[2] = a + 1.5
+    out[3] = (a + b) * 2
+    out[4] = a and b
+
+
+def test_numpy_bools_are_no_python_bools():
+    """True + True is 2, np.True_ + np.True_ is np.True_, and so is that of 0-d arrays."""
+    for make in (bool, np.bool_, lambda v: np.array(v)):
+        for other in (bool, np.bool_):
+            for a, b in ((True, True), (True, False), (False, False)):
+                got, want = np.zeros(5), np.zeros(5)
+                scalars(want, make(a), other(b), seq=True)
+                scalars(got, make(a), other(b))
+                assert got.tolist() == want.tolist(), (make, other, a, b)

@@ -564,6 +564,39 @@ def test_assertions():
     positive(x, 10)
 
 
+@pytest.mark.parametrize("loop", [{}, {"i": threads(4)}], ids=["sequential", "mapped"])
+def test_assertions_on_the_simulator(loop):
+    sim = CompileOptions(backend=CompileBackend.Sim, parallelize=loop)
+    x = np.ones(10)
+    x[3] = -1
+    with contextlib.redirect_stdout(io.StringIO()):
+        for _ in range(2):
+            with pytest.raises(AssertionError, match="elements must be positive") as caught:
+                positive(x.copy(), 10, opts=sim, debug=True)
+            assert "in iteration i=3" in str(caught.value)
+        positive(abs(x), 10, opts=sim, debug=True)
+    got = x.copy()
+    positive(got, 10, opts=sim)
+    np.testing.assert_array_equal(got, 1 / x)
+
+
+def test_assertions_of_host_code():
+    @parpy.jit
+    def some(x, n):
+        assert n > 2, "too few"
+        parpy.label("i")
+        for i in range(n):
+            x[i] = 1
+
+    sim = CompileOptions(backend=CompileBackend.Sim, parallelize={"i": threads(4)})
+    x = np.zeros(10)
+    with contextlib.redirect_stdout(io.StringIO()), pytest.raises(AssertionError, match="too few"):
+        some(x, 2, opts=sim, debug=True)
+    assert not x.any()
+    some(x, 2, opts=sim)
+    assert x[1] == 1
+
+
 def test_a_dropped_assertion_reads_nothing():
     @parpy.jit
     def total(y, x, n):

@@ -133,3 +133,75 @@ def test_html_and_json():
     assert facts["function"] == "steps"
     assert facts["seconds"] == found.seconds
     assert len(facts["loops"]) == 3
+
+
+# ---------------------------------------------------------------- names
+
+
+@parpy.jit
+def shared_names(a, b, n):
+    for i in range(n):
+        a[i] = i
+    for i in range(n):
+        b[i] += a[n - 1 - i]
+    b[1:-1] = a[2:] + a[:-2]
+    for k in range(2):
+        parpy.label("twice")
+        for i in range(n):
+            a[i] = k
+        parpy.label("twice")
+        for i in range(n):
+            b[i] = k
+
+
+@parpy.jit
+def one_line(a, b):
+    a[:, :] = a[:, :] + 1; b[:] = 2.0; a[:, :] *= b[:]; b[:] = 3.0  # fmt: skip # noqa: E702
+
+
+@pytest.mark.parametrize("backend", [CPU, CUDA, parpy.CompileBackend.Sim], ids=lambda b: b.name)
+def test_every_loop_has_a_name_of_its_own(backend):
+    for function, arguments in (
+        (shared_names, (np.zeros(5000), np.zeros(5000), 5000)),
+        (one_line, (np.zeros((90, 90)), np.zeros(90))),
+    ):
+        found = parpy.explain(function, *arguments, opts=parpy.auto(backend=backend))
+        keys = [loop["key"] for loop in found.facts["loops"]]
+        assert len(set(keys)) == len(keys), keys
+        assert not any("_" in key for key in keys)
+        again = parpy.explain(function, *arguments, opts=found.opts)
+        assert again.mapping == found.mapping and not again.facts["refused"]
+    assert any("#2" in key for key in keys)
+
+
+def test_messages_have_the_names_of_the_source():
+    @parpy.jit
+    def f(a, n):
+        for i in range(n):
+            a[i] = i
+        parpy.label("x")
+        for i in range(1, n):
+            a[i] = a[i - 1]
+
+    opts = parpy.CompileOptions(parallelize={"x": parpy.threads(8)}, backend=CPU)
+    with pytest.raises(
+        parpy.ParallelError, match=r"loop 'i' cannot run in parallel: iteration i=1 writes a\[1\], iteration i=2"
+    ):
+        f(np.zeros(100), 100, opts=opts)
+
+
+def test_array_code_outside_of_loops_is_taken_back():
+    @parpy.jit
+    def f(a, out, n):
+        out[0] = a[0]
+        for i in range(n):
+            a[i] = a[i] * 2
+        if a[1] > 1:
+            out[1] = a[2]
+
+    sim = parpy.CompileBackend.Sim
+    arguments = (np.ones(5000), np.zeros(2), 5000)
+    found = parpy.explain(f, *arguments, opts=parpy.auto(backend=sim))
+    assert found.mapping["gpu"] == parpy.threads(1) and len(found.mapping) == 2
+    f(*arguments, opts=found.opts)
+    assert arguments[1].tolist() == [1.0, 2.0]

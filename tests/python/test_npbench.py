@@ -66,6 +66,21 @@ def test_cuda_text(kernel):
     nvrtc.cubin(backends.cuda_text(function, arguments(function, data), mapping))
 
 
+@pytest.mark.parametrize("backend", [parpy.CompileBackend.Cpu, parpy.CompileBackend.Sim], ids=str)
+def test_explained_mappings_are_taken_back(kernel, backend):
+    data, want = data_and_result(kernel)
+    function = kernel.on("cpu" if backend == parpy.CompileBackend.Cpu else "cuda")
+    found = parpy.explain(function, *arguments(function, data), opts=parpy.auto(backend=backend))
+    if not found.mapping:
+        return
+    opts = found.opts
+    again = parpy.explain(function, *arguments(function, data), opts=opts)
+    assert not again.facts["refused"], again
+    assert again.mapping == found.mapping
+    function(*arguments(function, data), opts=opts)
+    check(kernel, data, want)
+
+
 def test_metadata(kernel):
     assert set(kernel.presets) == {"tiny", "S", "M", "L", "paper"}
     for sizes in kernel.presets.values():

@@ -317,8 +317,42 @@ def test_sizes_that_change():
         want = np.zeros((n, 3))
         stencil(want, big, seq=True)
         np.testing.assert_array_equal(small, want)
-    # The sizes of two arrays cannot be compared when they are run-time values.
-    assert not parpy._jit.cache_info(stencil).run_time
+
+
+@parpy.jit
+def neighbours(y, x):
+    y[1:-1] = x[2:] + x[:-2] - x[1:-1]
+
+
+def test_one_program_for_all_sizes_that_fit_together():
+    for n in range(3, 16):
+        x, y = ints(n), np.zeros(n)
+        neighbours(y, x)
+        np.testing.assert_array_equal(y[1:-1], x[2:] + x[:-2] - x[1:-1])
+    assert set(parpy._jit.cache_info(neighbours).run_time) == {"y.shape[0]", "x.shape[0]"}
+    assert parpy._jit.cache_info(neighbours).compilations <= 4
+
+
+@parpy.jit
+def scaled_sum(y, x, w):
+    y[:] = x * w + np.mean(x) + y[:]
+
+
+def test_sizes_that_do_not_fit_the_general_program():
+    for n in range(4, 14):
+        x, y, w = np.arange(n, dtype=float), np.ones(n), np.arange(n) / 2.0
+        want = x * w + np.mean(x) + y
+        scaled_sum(y, x, w)
+        np.testing.assert_allclose(y, want)
+    compiled = parpy._jit.cache_info(scaled_sum).compilations
+    assert compiled <= 6
+    y = np.ones(20)
+    want = np.arange(20) * 3.0 + np.mean(np.arange(20)) + y
+    scaled_sum(y, np.arange(20.0), np.array([3.0]))  # broadcast: a program of its own
+    np.testing.assert_allclose(y, want)
+    assert parpy._jit.cache_info(scaled_sum).compilations == compiled + 1
+    with pytest.raises(ValueError, match="shapes"):
+        scaled_sum(np.ones(9), np.arange(9.0), np.ones(8))
 
 
 @parpy.jit

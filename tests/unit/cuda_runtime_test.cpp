@@ -426,6 +426,37 @@ TEST_F(CudaProgram, KernelsThatWaitMayStartEarly) {
     EXPECT_EQ(run(0, 100).code, Code::kP531);
 }
 
+TEST_F(CudaProgram, HostCodeFetchesWhatKernelsComputed) {
+    const std::string launch = "return parpy_launch";
+    program_.host.replace(program_.host.find(launch), launch.size(),
+                          "double first = 0;\n"
+                          "if (parpy_fetch(context, 0, &first, x, sizeof first)) return 1;\n"
+                          "n = (long)first;\n" +
+                              launch);
+    program_.host.insert(program_.host.find("extern \"C\" int scale"),
+                         "extern \"C\" int parpy_fetch(ParpyContext*, long, void*, const void*, "
+                         "long);\n");
+    program_.sites = {{Code::kP532, {}, "host code reads 'first'", {}, false, "let the GPU"}};
+    fake().on_launch = nullptr;
+    const DevicePointer x = allocate(device(0), 800, nullptr, error_);
+    const double value = 100;
+    EXPECT_FALSE(copy_to_device(device(0), x, &value, sizeof value, nullptr).failed());
+    const int waited = fake().synchronizations;
+    EXPECT_FALSE(run(x, 1).failed());
+    EXPECT_EQ(fake().last_launch.grid[0], 4U);
+    EXPECT_EQ(fake().synchronizations, waited + 1);
+
+    fake().capturing = true;
+    const RuntimeError error = run(x, 1);
+    fake().capturing = false;
+    EXPECT_EQ(error.code, Code::kP532);
+    EXPECT_EQ(error.message, "host code reads 'first'");
+    EXPECT_NE(error.located, nullptr);
+    fail("cuStreamSynchronize", 700);
+    EXPECT_EQ(run(x, 1).code, Code::kP530);
+    release(device(0), x, nullptr);
+}
+
 TEST_F(CudaProgram, LaunchErrorsNameKernelAndGeometry) {
     fail("cuLaunchKernel", kInvalidValue);
     RuntimeError error = run(0, 100);

@@ -139,6 +139,11 @@ FAKE(cuStreamSynchronize, Stream) {
     ++state.synchronizations;
     return kSuccess;
 }
+FAKE(cuStreamIsCapturing, Stream, int* status) {
+    ENTER(cuStreamIsCapturing)
+    *status = state.capturing ? 1 : 0;
+    return kSuccess;
+}
 FAKE(cuModuleLoadData, Module* module, const void* image) {
     ENTER(cuModuleLoadData)
     ++state.modules;

@@ -30,6 +30,7 @@ struct FakeCuda {
     char failing[64];           // the function that fails, "" for none
     int failure, after, times;  // with this result, after so many calls, so many times
     int nvrtc_result;           // of nvrtcCompileProgram
+    bool capturing;             // every stream
 };
 
 // Exported as fake_cuda().
