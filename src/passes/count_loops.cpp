@@ -24,6 +24,8 @@ using Wide = __int128;
 // From a begin this small, with steps this short, no loop gets to the end of 64 bits.
 constexpr std::int64_t kNear = std::int64_t{1} << 48;
 constexpr std::int64_t kShort = std::int64_t{1} << 12;
+// A step this long from the number of an element stays within 64 bits.
+constexpr Wide kFar = Wide{1} << 62;
 
 bool is_subscript(const Expr& index, const Var& var) {
     const Expr& plain = index.op == Op::kIndex ? *index.operands[0] : index;
@@ -93,14 +95,17 @@ private:
         const auto known = constant_integer(loop.step);
         if (alone && (known == 1 || known == -1)) return true;
         const bool wide = loop.var->type.is(Scalar::kI64);
-        if (wide && indexes(loop)) return true;
+        // Threads take as many steps at once as there are of them, which is rounded up.
+        const Wide stride = alone ? 1 : Wide{loop.mapping.threads} + kMaxThreadsPerBlock;
         const Interval step = range(loop.step);
+        const auto moderate = [&](std::int64_t s) {
+            return stride * s <= kFar && stride * s >= -kFar;
+        };
+        if (wide && moderate(step.low) && moderate(step.high) && indexes(loop)) return true;
         const Interval begin = range(loop.begin);
         if (wide && begin.within({-kNear, kNear}) && step.within({-kShort, kShort})) return true;
         const Interval end = range(loop.end);
         const Interval type = Interval::of_type(loop.var->type.scalar);
-        // Threads take as many steps at once as there are of them, which is rounded up.
-        const Wide stride = alone ? 1 : Wide{loop.mapping.threads} + kMaxThreadsPerBlock;
         const auto over = [&](std::int64_t a, std::int64_t by) { return Wide{a} + stride * by; };
         const bool up = step.high <= 0 || (over(end.high, step.high) <= type.high &&
                                            over(begin.high, step.high) <= type.high);

@@ -281,6 +281,7 @@ RANGES = [
     (LAST - 1, LAST - 10, 4),
     (-LAST, -LAST + 10, -4),
     (0, 20, 7),
+    (5, 10, LAST - 4),
 ]
 
 
@@ -301,6 +302,20 @@ def test_ranges_end(bounds, general):
         agrees(steps, (np.zeros(16, np.int64), *bounds))
     agrees(inner_steps, (np.zeros(16, np.int64), *bounds, 16), j=16)
     agrees(outer_steps, (np.zeros(16, np.int64), *bounds), i=4)
+
+
+@parpy.jit
+def walk(y, begin, end, step):
+    for i in range(begin, end, step):
+        y[i] += 1
+
+
+@on_host
+def test_a_step_that_grew_beyond_every_array():
+    parpy.clear_cache()
+    for step in [1, 2, 3, 4, 5, 6, 7, 8, LAST - 4]:
+        agrees(walk, (np.zeros(10, np.int8), 5, 10, step))
+        agrees(walk, (np.zeros(10, np.int64), 9, 2, -step))
 
 
 @pytest.mark.parametrize("warm", [0] if EMULATED else [0, 6])
