@@ -187,6 +187,8 @@ private:
             // `if e > a[i]: a[i] = e` need not store.
             const bool certain = state_.certain;
             state_.certain = certain && s.kind != StmtKind::kIf;
+            for (const Update::Term& term : update->more)
+                (void)values_.eval(*term.value);
             store(s, *update->var, *update->indices, update->update, *update->value);
             state_.certain = certain;
             return;

@@ -134,6 +134,7 @@ private:
             return is_target(*value.operands[1], c);
         }
         if (value.operands.size() != 2 || !reduction_of(value.op, value.type)) return false;
+        if (match_chain(value, c)) return true;
         c.update = value.op;
         if (is_target(*value.operands[0], c)) {
             c.value = value.operands[1];
@@ -142,6 +143,32 @@ private:
         c.value = value.operands[0];
         c.forgets_nan = picks_first(value.op);
         return value.op != Op::kSub && is_target(*value.operands[1], c);
+    }
+
+    // target = target op e op …, of operators that regroup whatever the values.
+    static bool match_chain(Expr& value, Update& c) {
+        const auto family = [](Op op) { return op == Op::kSub ? Op::kAdd : op; };
+        const Op op = family(value.op);
+        if (op != Op::kAdd && op != Op::kMul && op != Op::kBitAnd && op != Op::kBitOr &&
+            op != Op::kBitXor) {
+            return false;
+        }
+        std::vector<Update::Term> terms;  // the last one first
+        Expr* at = &value;
+        while (at->operands.size() == 2 && family(at->op) == op && at->type == value.type) {
+            Expr* const left = at->operands[0];
+            Expr* const right = at->operands[1];
+            const bool reversed = at->op != Op::kSub && is_target(*right, c);
+            terms.push_back({at->op, reversed ? left : right});
+            if (reversed || is_target(*left, c)) {
+                c.update = terms.back().op;
+                c.value = terms.back().value;
+                c.more.assign(terms.rbegin() + 1, terms.rend());
+                return true;
+            }
+            at = left;
+        }
+        return false;
     }
 
     // if e > target: target = e
@@ -313,8 +340,15 @@ Stmt* spelled_as_update(Module& module, const Update& u) {
     if (store != nullptr && store->atomic) return stmt;
     (assign != nullptr ? assign->update : store->update) = u.update;
     Builder builder(module, u.value->span);
-    (assign != nullptr ? assign->value : store->value) =
-        builder.convert(u.value, u.var->type.scalar);
+    Expr* value = u.value;
+    for (const Update::Term& term : u.more) {
+        const bool sums = term.op == Op::kAdd || term.op == Op::kSub;
+        value = builder.binary(!sums                 ? term.op
+                               : term.op == u.update ? Op::kAdd
+                                                     : Op::kSub,
+                               value, term.value);
+    }
+    (assign != nullptr ? assign->value : store->value) = builder.convert(value, u.var->type.scalar);
     if (branch != nullptr) stmt->labels = branch->labels;
     return stmt;
 }

@@ -20,6 +20,13 @@ struct Update {
     const std::vector<ir::Expr*>* indices = nullptr;  // of the element; null: a scalar
     ir::Op update{};
     ir::Expr* value = nullptr;
+    // Further operands with their operators: of s = s - e + f, `update` is -, `value` e, then (+,
+    // f).
+    struct Term {
+        ir::Op op;
+        ir::Expr* value;
+    };
+    std::vector<Term> more;
     int reads = 0;  // of the target, by the statement's own spelling
     // What becomes of the target after a NaN depends on the order: m = max(e, m) forgets it at the
     // next e. Of m = max(m, e) and if e > m: m = e, which skip every NaN, it does not.
