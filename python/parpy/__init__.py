@@ -4,6 +4,9 @@ Decorate a function with ``parpy.jit``, name its loops with ``parpy.label``, and
 ``f(x, y, opts=parpy.par({'i': parpy.threads(1024)}))``.
 """
 
+from importlib import import_module
+from types import ModuleType
+
 from . import backend, buffer, builtin, cuda, math, types
 from ._callback import callback
 from ._compile_string import compile_string
@@ -66,3 +69,10 @@ __all__ = [
     "threads",
     "types",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Languages of their own are loaded when they are asked for."""
+    if name == "cudapy":
+        return import_module("." + name, __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,7 +27,8 @@ from ._source import FunctionSource
 from .types import Symbol, bound_to
 
 _ALLOCATORS = {
-    kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")
+    *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
+    *("arange", "linspace", "eye", "identity", "copy"),
 }  # fmt: skip
 _LIBRARIES = ("numpy", "torch", "cupy", "parpy")
 _RUN, _CALL = "__parpy_run__", "__parpy_call__"

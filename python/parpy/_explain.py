@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _native
-from ._jit import _as_jit
+from ._jit import _as_jit, _driver_behind
 from ._options import CompileBackend, CompileOptions, LoopPar
 
 # Nominal figures of the machine that estimates are for: bytes and operations on float64 per second.
@@ -140,6 +140,21 @@ def explain(function: Callable[..., Any], *args: Any, opts: CompileOptions | Non
     For each loop: the verdict on running it in parallel, with the reason or the iterations that conflict, and what it
     runs on; the mapping in the form that ``opts`` takes; kernels, memory traffic, arithmetic, performance notes. A
     mapping that would be refused is explained, not raised. Raises CompileError where the call cannot be compiled at
-    all. The estimate of the time is the roofline of Williams, Waterman and Patterson (2009).
+    all. Of a function of which Python runs a part the compiled parts are explained together. The estimate of the time
+    is the roofline of Williams, Waterman and Patterson (2009).
     """
-    return Explanation(_native.explain(_as_jit(function), args, opts))
+    compiled = _as_jit(function)
+    driver = _driver_behind(compiled)
+    if driver is None:
+        return Explanation(_native.explain(compiled, args, opts))
+    found = driver.inspect(args, opts, _native.explain)
+    if not found:
+        raise TypeError(f"Python runs all of '{compiled.__name__}'")
+    facts, *others = found
+    for more in others:
+        for name, value in more.items():
+            if isinstance(value, list) or name == "flops":
+                facts[name] += value
+            elif name == "refused":
+                facts[name] = facts[name] or value
+    return Explanation(facts)

@@ -66,6 +66,8 @@ class Arrays(FunctionScope):
             parts[:0] = own
             base = base.value
         array = self.array(base)
+        if parts and isinstance(parts[-1], ast.Constant) and parts[-1].value is ...:
+            parts.pop()  # all of the dimensions that are left, as without it
         indices = [self._index(part) for part in parts]
         return array, indices
 
@@ -74,7 +76,7 @@ class Arrays(FunctionScope):
             begin, end, step = (self._bound(part) for part in (node.lower, node.upper, node.step))
             return self.module.slice(begin, end, step, self.span(node))
         if isinstance(node, ast.Constant) and node.value is ...:
-            self.error("P025", node, "a subscript is an ellipsis, not an index", "write ':' for each dimension")
+            self.error("P025", node, "an ellipsis is followed by subscripts", "write ':' for each dimension")
             return self.poison(node)
         if self._is_none(node):
             return self.module.op("newaxis", [], self.span(node))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from . import _operators
+from . import _native, _operators
 from ._frontend_arrays import integer_constant
 from ._frontend_kernels import Kernels
 from ._intrinsics import REDUCTIONS, intrinsic_of
@@ -18,6 +18,9 @@ class Labels(Kernels):
     """Labels in one function. `statement` is written out in Statements."""
 
     def statement(self, node: ast.stmt) -> None:
+        raise NotImplementedError
+
+    def return_value(self, node: ast.Return, value: _native.Expr) -> None:
         raise NotImplementedError
 
     def _label(self, node: ast.stmt) -> Label | None:
@@ -45,6 +48,12 @@ class Labels(Kernels):
         """The statement behind these labels: of a for loop there is one, a statement over slices has
         one for each of its dimensions."""
         over_slices = self._runs_over_slices(node)
+        if labels and over_slices and isinstance(node, ast.Return) and not isinstance(node.value, ast.Tuple):
+            assert node.value is not None
+            var = self.hold(self.lower(node.value), node.value)
+            self.module.set_labels(self.out[-1], [name for name, _ in labels])
+            self.return_value(node, self.module.read(var, self.span(node.value)))
+            return
         if labels and not over_slices:
             if isinstance(node, ast.For):
                 *others, last = labels
@@ -101,10 +110,12 @@ class Labels(Kernels):
         return self.scope.name_of(found) or found.name or "" if isinstance(found, Symbol) else ""
 
     def _runs_over_slices(self, node: ast.stmt) -> bool:
-        if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+        if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
             return False
         return any(
-            isinstance(part, ast.Slice | ast.MatMult) or (isinstance(part, ast.Call) and self._reduces(part))
+            isinstance(part, ast.Slice | ast.MatMult)
+            or (isinstance(part, ast.Constant) and part.value is ...)
+            or (isinstance(part, ast.Call) and self._reduces(part))
             for part in ast.walk(node)
         )
 

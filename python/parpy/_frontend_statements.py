@@ -473,11 +473,20 @@ class Statements(Labels):
             self.bare_returns.append(node)
             self.out.append(self.module.return_(None, span))
         elif self.entry and not self.program.kernel:
-            self._return_to_python(node, value)
+            parts = value.elts if isinstance(value, ast.Tuple) else [value]
+            self._return_to_python(node, value, self.lower_all(parts))
         else:
             self.out.append(self.module.return_(self.lower(value), span))
 
-    def _return_to_python(self, node: ast.Return, value: ast.expr) -> None:
+    def return_value(self, node: ast.Return, value: _native.Expr) -> None:
+        """A return of one number, which is computed already."""
+        if self.entry and not self.program.kernel:
+            assert node.value is not None
+            self._return_to_python(node, node.value, [value])
+        else:
+            self.out.append(self.module.return_(value, self.span(node)))
+
+    def _return_to_python(self, node: ast.Return, value: ast.expr, values: list[_native.Expr]) -> None:
         """The entry stores its results where the caller finds them."""
         parts = value.elts if isinstance(value, ast.Tuple) else [value]
         span = self.span(node)
@@ -492,7 +501,6 @@ class Statements(Labels):
                 "return the same number of values on every path",
             )
             return
-        values = self.lower_all(parts)
         zero = [self.module.constant(0, span) for _ in parts]
         stores = [
             self.module.store(result, [index], value, None, span)

@@ -147,6 +147,9 @@ def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:
     for name in ("floor", "ceil", "trunc"):
         yield getattr(math, name), Intrinsic(f"math.{name}", "whole", name, 1, 1)
     yield math.log, Intrinsic("math.log", "log", "log", 1, 2)
+    for name, count in (("isclose", 2), ("isqrt", 1), ("ldexp", 2)):
+        yield getattr(math, name), Intrinsic(f"math.{name}", name, "", count, count)
+    yield np.ldexp, Intrinsic("np.ldexp", "ldexp", "", 2, 2)
     yield math.hypot, Intrinsic("math.hypot", "float_fold", "hypot", 1, _MANY)
     yield math.gcd, Intrinsic("math.gcd", "fold", "gcd", 2, _MANY)
     yield math.lcm, Intrinsic("math.lcm", "fold", "lcm", 2, _MANY)

@@ -496,7 +496,12 @@ private:
             return;
         }
         for (std::size_t i = 0; i < values.size(); ++i) {
-            if (values[i]->type != callee.params[i]->type) {
+            const Type& wanted = callee.params[i]->type;
+            const Type& given = values[i]->type;
+            // A pointer to elements is all that a foreign function gets.
+            const bool points = callee.kind == FunctionKind::kForeign && wanted.is_array() &&
+                                given.is_array() && wanted.scalar == given.scalar;
+            if (given != wanted && !points) {
                 fail(span, "parameter '" + callee.params[i]->name + "' of '" + callee.name +
                                "' has type " + to_string(callee.params[i]->type) +
                                ", its argument " + to_string(values[i]->type));

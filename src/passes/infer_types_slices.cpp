@@ -34,6 +34,15 @@ const Expr* whole_array(const Expr& expr) {
 
 }  // namespace
 
+// x[i] of an array with two dimensions is x[i, :].
+void Typer::complete_subscripts(const Var* array, std::vector<Expr*>& indices, Span span) {
+    if (!array->type.is_array()) return;
+    auto count = static_cast<std::size_t>(std::ranges::count_if(
+        indices, [](const Expr* index) { return index->op != Op::kNewAxis; }));
+    for (; count < array->type.rank; ++count)
+        indices.push_back(context_.module.make_expr(Op::kSlice, Type::unknown(), span));
+}
+
 bool Typer::check_subscripts(const Var* array, const std::vector<Expr*>& indices, Span span) {
     const auto count = static_cast<std::size_t>(std::ranges::count_if(
         indices, [](const Expr* index) { return index->op != Op::kNewAxis; }));
@@ -50,15 +59,11 @@ bool Typer::check_subscripts(const Var* array, const std::vector<Expr*>& indices
     if (count == rank) {
         return true;
     }
-    const std::string has = "'" + array->name + "' has " + std::to_string(rank) +
-                            (rank == 1 ? " dimension, but " : " dimensions, but ") +
-                            std::to_string(count) + (count == 1 ? " subscript" : " subscripts");
-    if (count > rank) {
-        report(Code::kP202, span, has, "remove " + std::to_string(count - rank) + " of them");
-    } else {
-        report(Code::kP202, span, has,
-               "give one subscript per dimension; ':' takes all of a dimension");
-    }
+    report(Code::kP202, span,
+           "'" + array->name + "' has " + std::to_string(rank) +
+               (rank == 1 ? " dimension, but " : " dimensions, but ") + std::to_string(count) +
+               (count == 1 ? " subscript" : " subscripts"),
+           "remove " + std::to_string(count - rank) + " of them");
     return false;
 }
 
@@ -110,6 +115,7 @@ int Typer::walk_indices(std::vector<Expr*>& indices, const Var* array) {
 
 Operand Typer::walk_load(Expr& expr) {
     Operand operand;
+    complete_subscripts(expr.var, expr.operands, expr.span);
     operand.rank = walk_indices(expr.operands, expr.var);
     if (!check_subscripts(expr.var, expr.operands, expr.span)) {
         return kUnknownOperand;

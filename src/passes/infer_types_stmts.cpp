@@ -242,6 +242,7 @@ void Typer::walk_assign(Assign& stmt) {
 
 void Typer::walk_store(Store& stmt, Body& out) {
     Operand operands[2];
+    complete_subscripts(stmt.array, stmt.indices, stmt.span);
     for (Expr*& index : stmt.indices) {
         const bool is_slice = index->op == Op::kSlice || index->op == Op::kNewAxis;
         const int rank = walk_index(index, stmt.array);

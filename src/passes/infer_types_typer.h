@@ -119,6 +119,7 @@ private:
     Operand walk_atomic(ir::Expr*& slot);
     Operand walk_foreign(ir::Expr*& slot, const std::vector<ArgumentKey>& key);
     [[nodiscard]] ir::Type found_so_far(const Operand& a, const Operand& b) const;
+    void complete_subscripts(const ir::Var* array, std::vector<ir::Expr*>& indices, Span span);
     bool check_subscripts(const ir::Var* array, const std::vector<ir::Expr*>& indices, Span span);
     bool check_update(const ir::Store& stmt, const ir::Type& result);
     ArgumentKey argument_key(ir::Expr*& slot);

@@ -37,7 +37,28 @@ def outer(a, x, y, z):
     a[:, :] -= np.outer(z[0, :], y[:-1])
 
 
+@parpy.jit
+def rows(a, b, x):
+    parpy.label("i")
+    for i in range(a.shape[0]):
+        a[i] = 2 * b[i] + x
+        a[i] += b[i, ...] * parpy.sum(b[i])
+    parpy.label("i")
+    parpy.label("j")
+    b[...] = a[...] + a
+
+
+@parpy.jit
+def planes(c, x):
+    parpy.label("i")
+    for i in range(c.shape[0]):
+        c[i] = 2 * c[i] + x[i]
+        c[i, 1] = 0
+
+
 CASES = {
+    "rows": (rows, lambda r: (r.random((6, 7)), r.random((6, 7)), r.random(7))),
+    "planes": (planes, lambda r: (r.random((5, 4, 4)), r.random(5))),
     "clipped": (clipped, lambda r: (r.random(50), 0.7)),
     "diagonal": (diagonal, lambda r: (r.random((6, 7)), r.integers(0, 2, (6, 7)), 3)),
     "outer": (outer, lambda r: (r.random((6, 7)), r.random(6), r.random(8), r.random((2, 6)))),
@@ -51,7 +72,7 @@ def test_as_numpy(backend, case):
     arguments = make(np.random.default_rng(3))
     want = copies(arguments)
     function(*want, seq=True)
-    run(backend, function, arguments, {"i": 8} | ({} if case == "clipped" else {"j": 8}))
+    run(backend, function, arguments, {"i": 8} | ({"j": 8} if case in ("diagonal", "outer", "rows") else {}))
     for a, b in zip(arguments, want, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-15)
 

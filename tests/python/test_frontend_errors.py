@@ -99,7 +99,7 @@ def messages(statements: str, params: str = "x, n") -> list[str]:
         ("a, b, c = divmod(n, 2)", ["2:5: P017: 2 values cannot be assigned to 3 targets"]),
         ("a, (b, c) = 1, 2", ["2:20: P017: this value cannot be unpacked into several targets"]),
         ("x[0] = ...", ["2:12: P018: Ellipsis has no value in compiled code"]),
-        ("x[...] = 1", ["2:7: P025: a subscript is an ellipsis, not an index"]),
+        ("x[..., 1] = 1", ["2:7: P025: an ellipsis is followed by subscripts"]),
         ("x[0] = x[1:][0]", ["2:12: P025: a slice is subscripted again"]),
         ("x[:], n = 1, 2", ["2:5: P016: slices in an assignment to several targets cannot be compiled"]),
         ("x[:] = x[1:] = n", ["2:5: P016: a chained assignment to slices cannot be compiled"]),

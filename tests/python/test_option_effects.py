@@ -105,6 +105,54 @@ def test_fast_math(backend):
     np.testing.assert_allclose(*found, rtol=1e-5)
 
 
+@parpy.jit
+def stepped(x, y, times):
+    for t in range(times):
+        parpy.label("i")
+        for i in range(1, x.shape[0] - 1):
+            y[i] = 0.5 * (x[i - 1] + x[i + 1]) + t
+        parpy.label("i")
+        for i in range(1, x.shape[0] - 1):
+            x[i] = y[i]
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_cuda_graphs_replay_what_changed(backend):
+    """The same and other arrays, numbers and contents in turn; with arrays on the device and on the host."""
+    opts = options(backend, {"i": 64})
+    opts.use_cuda_graphs = True
+    rng = np.random.default_rng(0)
+    place = parpy.CompileBackend(backend)
+    kept = parpy.buffer.zeros((50,), F64, place), parpy.buffer.zeros((50,), F64, place)
+    for times in (3, 3, 4, 3):
+        x = rng.random(50)
+        want, other = x.copy(), np.zeros(50)
+        stepped(want, other, times, seq=True)
+        kept[0].copy_from(x)
+        stepped(*kept, times, opts=opts)
+        np.testing.assert_allclose(kept[0].numpy(), want, rtol=1e-12)
+        y = np.zeros(50)
+        stepped(x, y, times, opts=opts)
+        np.testing.assert_allclose(x, want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_reductions_with_clusters_asked_for(backend):
+    @parpy.jit
+    def total(x, y):
+        parpy.label("n")
+        for i in range(x.shape[0]):
+            parpy.label("m")
+            for j in range(x.shape[1]):
+                y[i] += x[i, j]
+
+    opts = options(backend, {"n": 3, "m": parpy.threads(4096).reduce()})
+    opts.use_cuda_thread_block_clusters, opts.max_thread_blocks_per_cluster = True, 4
+    x, y = np.random.default_rng(0).random((3, 9000)), np.zeros(3)
+    total(x, y, opts=opts)
+    np.testing.assert_allclose(y, x.sum(1))
+
+
 def test_debug_print(capsys):
     opts = options("cpu", {"i": 64})
     opts.debug_print = True

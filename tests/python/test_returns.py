@@ -130,6 +130,18 @@ def test_every_type(backend, dtype):
     assert found == x[0] and np.asarray(found).dtype == dtype
 
 
+@parpy.jit
+def summed(x):
+    parpy.label("i")
+    return parpy.sum(x[:]) / 2
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_labels_of_what_is_returned(backend):
+    x = np.arange(3000.0)
+    assert summed(x, opts=opts_of(backend, i=1024)) == x.sum() / 2 == summed(x, seq=True)
+
+
 @pytest.mark.parametrize("backend", TARGETS)
 def test_run_time_arguments_and_results(backend):
     for n in range(1, 12):
@@ -207,6 +219,12 @@ def test_print_compiled_shows_every_region():
     seen.clear()
     assert parpy.print_compiled(until, [np.ones(8), 10], CPU).count("// ---- interface ----") == 1
     assert not seen
+
+
+def test_explain_tells_of_every_region():
+    found = parpy.explain(smoothed, np.ones(100), 2, opts=opts_of("cpu", i=8))
+    keys = [loop["key"].partition("@")[0] for loop in found.facts["loops"]]
+    assert keys.count("i") == 2 and "j" in keys and {key.partition("@")[0] for key in found.mapping} == {"i"}
 
 
 def test_annotations_of_regions():

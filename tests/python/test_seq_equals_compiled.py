@@ -162,6 +162,15 @@ def functions(x, y):
 
 
 @parpy.jit
+def expressed(x, y, k):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        y[i] = math.ldexp(x[i], int(k[i] % 50) - 30) + math.isqrt(k[i]) + math.isqrt(k[i] * k[i])
+        y[i] += math.isclose(x[i], x[i] * (1 + 1e-10)) + 10 * math.isclose(x[i], x[i] + 0.1) + np.ldexp(x[i], 2)
+        y[i] += math.isclose(inf, inf) + 2 * math.isclose(inf, x[i]) + 4 * math.isclose(inf, -inf)
+
+
+@parpy.jit
 def globals_and_closures(y):
     parpy.label("i")
     for i in range(y.shape[0]):
@@ -302,6 +311,7 @@ CASES = {
     calls: lambda r: (data(r, 30), np.zeros(30)),
     inlined: lambda r: (data(r, 30),),
     functions: lambda r: (data(r, 30), np.zeros(30)),
+    expressed: lambda r: (data(r, 60), np.zeros(60), r.integers(0, 1 << 31, 60)),
     globals_and_closures: lambda r: (np.zeros(30),),
     dicts: lambda r: ({"x": data(r, 20), "y": np.zeros(20), "a": 2.5}, 20),
     annotated: lambda r: (data(r, 30), np.zeros(30), 0.5),
