@@ -32,7 +32,7 @@ from parpy import cuda
 
 try:
     from numba import cuda as numba_cuda
-except ImportError:
+except Exception:  # it is not there, or does not go with this NumPy
     numba_cuda = None
 
 HERE = Path(__file__).parent

@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _native
 from ._options import CompileBackend, ElemSize, Size
+from ._views import reshaped
 from .backend import is_enabled
 from .types import elem_size
 
@@ -197,10 +198,9 @@ class Buffer:
     def reshape(self, *shape: Any) -> Buffer:
         """The same memory with other extents; one of them may be -1."""
         wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        view = self._view.view()
         try:
-            view.shape = tuple(wanted)
-        except AttributeError:
+            view = reshaped(self._view, tuple(wanted))
+        except ValueError:
             raise ValueError(f"a buffer of strides {self.strides} cannot be seen as {tuple(wanted)} in place") from None
         return Buffer(view, self.dtype, self.backend)
 
@@ -210,19 +210,24 @@ class Buffer:
         return Buffer(self._view.T, self.dtype, self.backend)
 
     def __getitem__(self, index: Any) -> Any:
-        view = self._view[_basic(index)] if self._on_gpu else self._view[index]
+        view = self._on_device(index) if self._on_gpu else self._view[index]
         if isinstance(view, np.ndarray) and view.ndim > 0:
             return Buffer(view, self.dtype, self.backend)
-        if not self._on_gpu:
-            return view
-        cell = self._view[_cell(index)]
-        return Buffer(cell, self.dtype, self.backend).numpy().reshape(())[()]
+        return Buffer(reshaped(view, (1,)), self.dtype, self.backend).numpy()[0] if self._on_gpu else view
+
+    def _on_device(self, index: Any) -> Any:
+        """The view that an index stands for: NumPy must not read an element to make it."""
+        parts = index if isinstance(index, tuple) else (index,)
+        if not all(part is None or part is ... or isinstance(part, int | np.integer | slice) for part in parts):
+            raise TypeError(f"a buffer of a GPU is indexed by integers and slices, not by {index!r}")
+        return self._view[parts if ... in parts else (*parts, ...)]
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not self._on_gpu:
             self._view[index] = value.numpy() if isinstance(value, Buffer) else value
             return
-        cell = self._view[_cell(index)]
+        view = self._on_device(index)
+        cell = view if view.ndim > 0 else reshaped(view, (1,))
         source = value.numpy() if isinstance(value, Buffer) else np.asarray(value)
         Buffer(cell, self.dtype, self.backend).copy_from(np.broadcast_to(source, cell.shape))
 
@@ -254,21 +259,6 @@ def _gathered(source: Buffer) -> Any:
     _native.copy_to_host(_address(between), low, high - low, 0)
     _native.synchronize()
     return np.ndarray(source.shape, source._view.dtype, between, source._pointer - low, source.strides).copy()
-
-
-def _basic(index: Any) -> Any:
-    parts = index if isinstance(index, tuple) else (index,)
-    if not all(part is None or part is ... or isinstance(part, int | np.integer | slice) for part in parts):
-        raise TypeError(f"a buffer of a GPU is indexed by integers and slices, not by {index!r}")
-    return index if not all(isinstance(part, int | np.integer) for part in parts) else _cell(index)
-
-
-def _cell(index: Any) -> Any:
-    """Integers as slices of one element, so that NumPy does not read it."""
-    parts = index if isinstance(index, tuple) else (index,)
-    if not all(isinstance(part, int | np.integer) for part in parts):
-        return index
-    return tuple(slice(part, part + 1 or None) for part in parts)
 
 
 def _elem_size(dtype: Any) -> Size:

@@ -104,7 +104,12 @@ def test_no_leak_in_many_rounds():
     free = cuda.current_context().get_memory_info().free
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     rounds(ROUNDS)
-    assert free - cuda.current_context().get_memory_info().free < 64 << 20
+    for _ in range(20):  # other processes use the device too
+        if free - cuda.current_context().get_memory_info().free < 64 << 20:
+            break
+        time.sleep(1)
+    else:
+        pytest.fail("memory of the device was lost")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - most < 16 << 10
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from .._views import reshaped
 from ._backend import on_gpu
 from ._streams import handle_of
 
@@ -49,7 +50,8 @@ class _Placed:
 
 def _view_at(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None) -> Any:
     interface = {"data": (pointer, False), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3}
-    return np.asarray(_Placed(interface))
+    view = np.asarray(_Placed(interface))
+    return view.view(dtype) if dtype.names else view
 
 
 class DeviceNDArray:
@@ -120,10 +122,9 @@ class DeviceNDArray:
     def reshape(self, *shape: Any, order: str = "C") -> DeviceNDArray:
         """A view with another shape; ValueError where only a copy could have it."""
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
-        view = (self._view if order == "C" else self._view.T).view()
         try:
-            view.shape = tuple(wanted) if order == "C" else tuple(wanted)[::-1]
-        except AttributeError:
+            view = reshaped(self._view, tuple(wanted)) if order == "C" else reshaped(self._view.T, tuple(wanted)[::-1])
+        except ValueError:
             raise ValueError(
                 f"an array of shape {self.shape} and strides {self.strides} has no view of shape {tuple(wanted)}"
             ) from None
