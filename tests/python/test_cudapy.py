@@ -375,6 +375,25 @@ def test_signatures_are_checked():
         cp.compile(square)
 
 
+def test_arrays_are_checked():
+    for wrong in ({1: 2}, "text", 3):
+        with pytest.raises(cp.CudaPyError, match="made from a list"):
+            cp.CudaArray(wrong)
+    with pytest.raises(cp.CudaPyError, match="array of int, but it holds 'a'"):
+        cp.CudaArray([1, "a"])
+    for wrong in (-1, 1.5):
+        with pytest.raises(cp.CudaPyError, match="a number of elements"):
+            cp.CudaArray.allocate(wrong, cp.Int)
+    X = cp.CudaArray([1, 2])
+    with pytest.raises(IndexError, match="index 2 is out of bounds for axis 0 with size 2"):
+        X[2] = 3
+    with pytest.raises(cp.CudaPyError, match="no function to compile"):
+        cp.compile([])
+    for wrong in ((-1,), (1.5,), (1, "x")):
+        with pytest.raises(cp.CudaPyError, match="'saxpy' runs on a number of threads"):
+            cp.compile(saxpy)(*wrong)
+
+
 def test_launches_are_checked():
     call = cp.compile(saxpy)
     ints = cp.CudaArray([1, 2])

@@ -103,8 +103,13 @@ def test_mistakes_with_arrays():
         np.asarray(device)
     with pytest.raises(TypeError, match="indexed by integers and slices"):
         device[[0, 1]]
-    with pytest.raises(IndexError):
-        device[5]
+    for wrong in (5, (1, 3), (-3, 0)):
+        with pytest.raises(IndexError, match="is out of bounds for axis"):
+            device[wrong]
+    with pytest.raises(IndexError, match="index 7 is out of bounds for axis 1 with size 3"):
+        device[0, 7] = 1
+    with pytest.raises(TypeError, match=r"argument 'n' must fit an int64, 1\d* does not"):
+        shifted_by[1, 1](cuda.to_device(np.zeros(1, np.float32)), 2**70)
     with pytest.raises(TypeError, match="elements of type object"):
         cuda.to_device(np.array([None]))
     with pytest.raises(ValueError, match="'C' or 'F'"):

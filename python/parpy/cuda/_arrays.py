@@ -161,14 +161,14 @@ class DeviceNDArray:
     def __getitem__(self, index: Any) -> Any:
         if not _is_element(index, self.ndim):
             return self._of(self._view[_index(index)])
-        return self._of(self._view[_cell(index)]).copy_to_host()[0]
+        return self._of(self._view[_cell(index, self.shape)]).copy_to_host()[0]
 
     def getitem(self, index: Any, stream: Any = 0) -> Any:
         """``a[index]``, copied on a stream."""
         return self[index]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        cell = _cell(index) if _is_element(index, self.ndim) else _index(index)
+        cell = _cell(index, self.shape) if _is_element(index, self.ndim) else _index(index)
         target = self._of(self._view[cell])
         if isinstance(value, DeviceNDArray):
             target.copy_to_device(value)
@@ -258,9 +258,12 @@ def _is_element(index: Any, ndim: int) -> bool:
     return len(parts) == ndim and all(isinstance(part, int | np.integer) for part in parts)
 
 
-def _cell(index: Any) -> tuple[slice, ...]:
+def _cell(index: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
     """The index of one element as slices that keep a dimension, flattened to one."""
     parts = index if isinstance(index, tuple) else (index,)
+    for axis, (part, size) in enumerate(zip(parts, shape, strict=True)):
+        if not -size <= part < size:
+            raise IndexError(f"index {part} is out of bounds for axis {axis} with size {size}")
     last = parts[-1] if parts else 0
     return (*parts[:-1], slice(last, last + 1 or None))
 

@@ -455,9 +455,14 @@ def _fit(kernel: Kernel, wanted: Signature, arguments: Sequence[Any]) -> tuple[s
             if is_array(argument) and not isinstance(argument, np.generic) and getattr(argument, "ndim", 1) != 0:
                 return f"argument '{name}' must be {_a(kind)}, not an array", ()
             value = np.asarray(argument)
+            if value.dtype.kind == "O" and isinstance(argument, int):
+                return f"argument '{name}' must fit {_a(kind)}, {argument!r} does not", ()
             if value.dtype.kind not in "biufc" or not np.can_cast(value.dtype, kind.dtype, "same_kind"):
                 return f"argument '{name}' must be {_a(kind)}, not {type(argument).__name__}", ()
-            converted.append(kind.dtype.type(argument))
+            try:
+                converted.append(kind.dtype.type(argument))
+            except OverflowError:
+                return f"argument '{name}' must fit {_a(kind)}, {argument!r} does not", ()
         else:
             reason = _array_misfit(kind, argument)
             if reason:

@@ -42,11 +42,16 @@ class CudaArray:
             kind = type or _BY_DTYPE.get(values.dtype)
             if kind is None:
                 raise CudaPyError(f"elements of type {values.dtype} cannot be on the device; say which: type=cp.Int")
+        elif not isinstance(values, list | tuple | range):
+            raise CudaPyError(f"a CudaArray is made from a list, not from {values!r}")
         else:
             values = list(values)
             kind = type or (elemType(values[0]) if values else Int)
             if any(isinstance(v, float | np.floating) for v in values) and kind in (Int, Bool):
                 raise CudaPyError(f"the list has floats, but its first element makes it an array of {kind}")
+            for value in values:
+                if not isinstance(value, bool | int | float | np.generic):
+                    raise CudaPyError(f"the list is an array of {kind}, but it holds {value!r}")
         self._type = kind
         self._array: DeviceNDArray = to_device(np.asarray(values, kind.dtype))
 
@@ -55,6 +60,8 @@ class CudaArray:
         """An array of ``length`` elements with arbitrary contents."""
         if not isinstance(type, Type) or not type.scalar:
             raise CudaPyError(f"{type!r} is no type of elements")
+        if isinstance(length, bool) or not isinstance(length, int | np.integer) or length < 0:
+            raise CudaPyError(f"the length of an array is a number of elements, not {length!r}")
         made = cls.__new__(cls)
         made._type, made._array = type, device_array(int(length), type.dtype)
         return made

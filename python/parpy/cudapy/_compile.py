@@ -74,6 +74,9 @@ class Launcher:
 
     def __call__(self, x: Any, y: int = 1, z: int = 1) -> Callable[..., None]:
         sizes = tuple(x) if isinstance(x, tuple) else (x, y, z)
+        if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in sizes):
+            shown = ", ".join(map(repr, sizes))
+            raise CudaPyError(f"'{self.signature.name}' runs on a number of threads in x, y and z, not on ({shown})")
         launch = self._kernel.forall((*sizes, 1, 1)[:3])
 
         def call(*arguments: Any) -> None:
@@ -140,6 +143,8 @@ def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None
                 f"'{function.name}' has {count} parameters, but its signature has {len(signature.parameters)}"
             )
         signatures[function.name] = signature
+    if not functions:
+        raise CudaPyError("there is no function to compile")
     kernel = next((each for each in functions if signatures[each.name].result is Void), None)
     if kernel is None:
         raise CudaPyError("none of the functions returns void, so none is a kernel")
