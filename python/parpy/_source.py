@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+from itertools import pairwise
 from types import CodeType, FunctionType, MethodType
 from typing import NoReturn
 
@@ -34,7 +35,7 @@ class FunctionSource:
         self.first_line = first_line
         self._tree = _parse(text)
         if self._tree is not None and "__" in text:
-            _mangle(self._tree, function.__code__)
+            _mangle(self._tree, _class_around(function.__code__))
 
     def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
         """The syntax tree; `line_shift` plus its line numbers are those of the file."""
@@ -72,15 +73,28 @@ def _parse(text: str) -> ast.AST | None:
         return None
 
 
-def _mangle(tree: ast.AST, code: CodeType) -> None:
+def _class_around(code: CodeType) -> str:
+    """The name of the innermost class that the function is defined in, functions between them or not; else ''."""
+    parts = pairwise(code.co_qualname.split("."))  # behind a function's name comes '<locals>'
+    return next((name for name, inner in reversed([*parts]) if "<locals>" not in (name, inner)), "")
+
+
+def _mangle(tree: ast.AST, class_name: str) -> None:
     """Private names inside of a class (`__n`) as Python itself spells them there (`_Class__n`)."""
-    names = (*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars)
-    private = {n[n.index("__", 1) :]: n for n in names if n[:1] == "_" and "__" in n[2:]}
+    prefix = "_" + class_name.lstrip("_")
+    if prefix == "_":
+        return
+
+    def spelled(name: str) -> str:
+        return prefix + name if name.startswith("__") and not name.endswith("__") else name
+
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
-            node.id = private.get(node.id, node.id)
+            node.id = spelled(node.id)
         elif isinstance(node, ast.arg):
-            node.arg = private.get(node.arg, node.arg)
+            node.arg = spelled(node.arg)
+        elif isinstance(node, ast.Attribute):
+            node.attr = spelled(node.attr)
 
 
 def capture(function: object) -> FunctionSource:

@@ -6,6 +6,7 @@
 
 #include "ir/builder.h"
 #include "ir/visit.h"
+#include "mapping/geometry.h"
 
 namespace parpy {
 
@@ -311,8 +312,10 @@ private:
         return live;
     }
 
-    // A loop that runs no iteration leaves its variable as it was, so it is not killed after it.
+    // A loop that runs no iteration leaves its variable as it was, so it is not killed after it,
+    // unless one certainly runs here and not on another thread.
     VarSet for_loop(const For& loop, VarSet after) {
+        const bool runs = constant_trip_count(loop).value_or(0) > 0 && !loop.mapping.parallel();
         VarSet head = after;
         for (;;) {
             targets_.push_back({after, head});
@@ -321,7 +324,7 @@ private:
             before.erase(loop.var);
             const std::size_t size = head.size();
             head.insert(before);
-            if (head.size() == size) return head;
+            if (head.size() == size) return runs ? before : head;
         }
     }
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include "ir/builder.h"
 #include "ir/eval_ops.h"
@@ -94,7 +96,15 @@ private:
         const bool integral = is_integer(stmt.var->type.scalar) || stmt.var->type.is(Scalar::kBool);
         if (!stmt.update && is_const(stmt.value) && integral && definitions_[stmt.var] == 1) {
             constants_.emplace(stmt.var, stmt.value->constant);
+            noted_.push_back(stmt.var);
         }
+    }
+
+    // A body that may not run: what it assigns is known up to its end.
+    void walk_branch(Body& body) {
+        const std::size_t before = noted_.size();
+        walk(body);
+        lapsed_.insert(noted_.begin() + static_cast<std::ptrdiff_t>(before), noted_.end());
     }
 
     void remove_constant_variables() {
@@ -159,14 +169,16 @@ private:
             return;
         }
         if (auto* branch = stmt->as<If>()) {
-            walk(branch->then_body);
-            walk(branch->else_body);
+            walk_branch(branch->then_body);
+            walk_branch(branch->else_body);
             if (branch->then_body.empty() && branch->else_body.empty() &&
                 is_pure(*branch->condition)) {
                 return;
             }
+        } else if (auto* gpu = stmt->as<Gpu>()) {
+            walk(gpu->body);
         } else {
-            for_each_body(*stmt, [&](Body& body) { walk(body); });
+            for_each_body(*stmt, [&](Body& body) { walk_branch(body); });
         }
         if (auto* assignment = stmt->as<Assign>()) {
             note_constant(*assignment);
@@ -189,7 +201,9 @@ private:
     Expr* fold(Expr* expr) {
         if (expr->op == Op::kVar) {
             const auto found = constants_.find(expr->var);
-            return found == constants_.end() ? expr : constant(expr, found->second);
+            return found == constants_.end() || lapsed_.contains(expr->var)
+                       ? expr
+                       : constant(expr, found->second);
         }
         if (Expr* value = evaluate(expr)) {
             return value;
@@ -351,6 +365,8 @@ private:
     Function& function_;
     std::unordered_map<const Var*, int> definitions_;
     std::unordered_map<const Var*, Constant> constants_;
+    std::vector<const Var*> noted_;           // in constants_, in order
+    std::unordered_set<const Var*> lapsed_;  // of them, those that no longer certainly have a value
 };
 
 }  // namespace

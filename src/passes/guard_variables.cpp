@@ -185,6 +185,7 @@ public:
 
     void run() {
         if (reads_.doubtful.empty()) return;
+        guard_conditions();
         Body head;
         for_each_stmt(function_.body, [&](const Stmt& stmt) {
             const auto found = reads_.doubtful.find(&stmt);
@@ -211,6 +212,21 @@ public:
     }
 
 private:
+    // `while c:` as `while True: if not c: break`, for the guards stand where c is asked each time.
+    void guard_conditions() {
+        for_each_stmt(function_.body, [&](Stmt& stmt) {
+            auto* loop = stmt.as<While>();
+            const auto found = reads_.doubtful.find(&stmt);
+            if (loop == nullptr || found == reads_.doubtful.end()) return;
+            b_.span = stmt.span;
+            If* leave = b_.if_(b_.not_(loop->condition), {b_.break_()});
+            loop->condition = b_.boolean(true);
+            loop->body.insert(loop->body.begin(), leave);
+            reads_.doubtful[leave] = std::move(found->second);
+            reads_.doubtful.erase(&stmt);
+        });
+    }
+
     void guard(const Stmt& stmt, const LoopStack& loops, Body& out) {
         const auto found = reads_.doubtful.find(&stmt);
         if (found == reads_.doubtful.end()) return;
@@ -236,7 +252,7 @@ private:
 
     Builder b_;
     Function& function_;
-    const Reads reads_;
+    Reads reads_;
     std::unordered_map<const Var*, Var*> set_;  // whether the variable has a value
 };
 

@@ -1,6 +1,6 @@
 """What fails while it runs: compiled code raises what the interpreter raises, and the process goes on.
 
-The CUDA programs run on the emulated driver of the unit tests, in a process of its own.
+CUDA programs run on the simulator, and, in a process of its own, on the emulated driver of the unit tests.
 """
 
 from __future__ import annotations
@@ -20,9 +20,15 @@ import parpy
 from parpy import CompileBackend, CompileOptions, threads
 
 EMULATED = "FAKE_CUDA_EMULATE" in os.environ
-BACKEND = CompileBackend.Cuda if EMULATED else CompileBackend.Cpu
+BACKENDS = [CompileBackend.Cuda] if EMULATED else [CompileBackend.Cpu, CompileBackend.Sim]
+BACKEND = BACKENDS[0]  # of the test that runs
 LAST = 2**63
-on_host = pytest.mark.skipif(EMULATED, reason="array access in host code")
+on_host = pytest.mark.parametrize("backend", [] if EMULATED else BACKENDS[:1], indirect=True)  # no kernels
+
+
+@pytest.fixture(autouse=True, params=BACKENDS, ids=lambda backend: backend.name)
+def backend(request, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "BACKEND", request.param)
 
 
 def options(**loops: int) -> CompileOptions:
@@ -292,13 +298,13 @@ def test_ranges_end(bounds, general):
     if general:
         for k in range(1, 5):
             arguments = (k, k + 9, 1 + k % 3)
-            if not EMULATED:
+            if BACKEND is CompileBackend.Cpu:
                 agrees(steps, (np.zeros(16, np.int64), *arguments))
             agrees(inner_steps, (np.zeros(16, np.int64), *arguments, 16), j=16)
             agrees(outer_steps, (np.zeros(16, np.int64), *arguments), i=4)
     else:
         parpy.clear_cache()
-    if not EMULATED:
+    if BACKEND is CompileBackend.Cpu:
         agrees(steps, (np.zeros(16, np.int64), *bounds))
     agrees(inner_steps, (np.zeros(16, np.int64), *bounds, 16), j=16)
     agrees(outer_steps, (np.zeros(16, np.int64), *bounds), i=4)
@@ -463,6 +469,26 @@ def from_outside(y, x, n):
             y[j] = s
 
 
+@parpy.jit
+def constant_in_a_branch(y, x, n):
+    with parpy.gpu:
+        for i in range(n):
+            if x[i] > 2:
+                s = 3
+        y[0] = s
+
+
+@parpy.jit
+def asked_again(y, x, n):
+    with parpy.gpu:
+        if x[0] > 2:
+            s = x[1]
+        count = 0
+        while count == 0 or s > count:
+            count += 1
+        y[0] = count
+
+
 @pytest.mark.parametrize("function", [after_a_loop, in_a_branch])
 def test_variables_without_value(function):
     raised = [agrees(function, (np.zeros(9, np.int64), n)) for n in (3, 1, 0, 2, 4, 0, -1, -2)]
@@ -471,7 +497,20 @@ def test_variables_without_value(function):
     assert all(isinstance(error, UnboundLocalError) and "P423" in str(error) for error in found)
 
 
-@pytest.mark.parametrize("function", [carried_on, chosen, by_break, by_continue, updated, in_a_helper, from_outside])
+@pytest.mark.parametrize(
+    "function",
+    [
+        carried_on,
+        chosen,
+        by_break,
+        by_continue,
+        updated,
+        in_a_helper,
+        from_outside,
+        constant_in_a_branch,
+        asked_again,
+    ],
+)
 def test_variables_without_value_by_data(function):
     loops = {"j": 4} if function in (in_a_helper, from_outside) else {}
     for x in [(1, 1, 1), (3, 0, 0), (0, 0, 0), (0, 2, 3), (2, 2, 2), (5, 6, 7), (1, 0, 3), (3, 1, 2)]:

@@ -453,6 +453,34 @@ def test_private_names_in_a_class() -> None:
     assert "_C__t = _C__a + _C__k" in text(source, _C__k=2)
 
 
+def test_private_names_elsewhere_are_names_like_others() -> None:
+    source = """
+        def f(x, __a, _b__a, ____):
+            __t = __a + _b__a
+            for ___ in range(3):
+                x[___] = __t + ____
+    """
+    assert "__t = __a + _b__a" in text(source)
+    source = """
+        class __:
+            def f(x, __a, _b__a):
+                x[0] = __a + _b__a
+        f = __.f
+    """
+    assert "x[0] = __a + _b__a" in text(source)
+    source = """
+        def outer():
+            class _C:
+                def f(__a, __x__):
+                    def g(x, _b__a):
+                        x[0] = __a + __x__ + _b__a
+                    return g
+            return _C.f(1, 2)
+        f = outer()
+    """
+    assert "x[0] = _C__a + __x__ + _b__a" in text(source)
+
+
 def test_columns_of_lines_with_other_letters() -> None:
     with pytest.raises(CompileError) as raised:
         surface("def f(größe):\n    größe[0] = größe[1] + nichts")

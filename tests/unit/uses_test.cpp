@@ -95,6 +95,19 @@ TEST_F(UsesTest, LivenessGoesAroundLoopsAndBreaks) {
     EXPECT_EQ(names(liveness.after(loop)), (Names{"s"}));
 }
 
+TEST_F(UsesTest, LoopsThatCertainlyRunAssignTheirVariable) {
+    parse(R"(    for i: i64 in range(4):
+        if x[i] > 1.0f32:
+            break
+        t: f32 = x[i]
+    y[i] = 1.0f32
+    for j: i64 in range(n):
+        y[j] = 1.0f32
+    y[j] = t
+)");
+    EXPECT_EQ(names(exposed_reads(body())), (Names{"t", "j", "n"}));
+}
+
 TEST_F(UsesTest, InvariantAndSame) {
     parse(R"(    a: i64 = n + 1
     b: i64 = n + 1
