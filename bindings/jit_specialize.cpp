@@ -333,14 +333,11 @@ namespace {
 bool back_end_exists(const Surface& surface, const Options& options,
                      Specializations::Failure& failure) {
     // Kernels written by hand are checked wherever they run.
-    const bool checks = options.backend == Backend::kCpu || surface.general;
-    if (options.check != Check::kNothing && !checks && options.backend != Backend::kMetal) {
+    if (options.check != Check::kNothing && options.backend == Backend::kCuda && !surface.general) {
         failure.diagnostics
-            .error(Code::kP562, {},
-                   std::string("the back end '") +
-                       (options.backend == Backend::kCuda ? "Cuda" : "Sim") +
-                       "' cannot check a program while it runs")
-            .help = "add backend=parpy.CompileBackend.Cpu to the options that have 'check'";
+            .error(Code::kP562, {}, "the back end 'Cuda' cannot check a program while it runs")
+            .help =
+            "add backend=parpy.CompileBackend.Cpu, or .Sim, to the options that have 'check'";
         return false;
     }
     if (options.backend != Backend::kMetal) return true;

@@ -1,4 +1,5 @@
 // compile(): a copy of the surface module through the pipeline (compile.cpp) to the emitter.
+#include <algorithm>
 #include <exception>
 
 #include "backend/emit.h"
@@ -39,9 +40,22 @@ Program compile_as(const ir::Module& surface, const Signature& signature, const 
     return program;
 }
 
+bool is_by_hand(const ir::Module& surface) {
+    return std::ranges::any_of(surface.entry_function()->body, [](const ir::Stmt* stmt) {
+        const auto* gpu = stmt->as<ir::Gpu>();
+        return gpu != nullptr && gpu->by_hand();
+    });
+}
+
 // On the stack of the caller.
 Program compile_here(const ir::Module& surface, const Signature& signature, const Options& options,
                      Diagnostics& diagnostics, const Trace& trace) {
+    if (options.backend == Backend::kSim && options.checks_races() && !is_by_hand(surface)) {
+        // Loops that are checked for races run in sequence, and so in host code.
+        Options on_cpu = options;
+        on_cpu.backend = Backend::kCpu;
+        return compile_here(surface, signature, on_cpu, diagnostics, trace);
+    }
     if (!options.automatic) return compile_as(surface, signature, options, diagnostics, trace);
     // Nobody asked for the mapping: where it cannot be carried out, the program goes without.
     Diagnostics attempt;

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
-from . import _native
+from . import _environment, _native
 from ._annotations import annotations_of
 from ._driver import Driver, RegionSource, driver_of
 from ._frontend import Surface, parse
@@ -29,13 +29,24 @@ _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 copyreg.pickle(_native.JitFunction, lambda function: function.__qualname__)
 
 
-def jit(function: Callable[..., Any]) -> _native.JitFunction:
+_environment.warn()  # once: when the package is imported
+_MISSING: Any = object()
+
+
+@overload
+def jit(function: Callable[..., Any]) -> _native.JitFunction: ...
+@overload
+def jit() -> Callable[[Callable[..., Any]], _native.JitFunction]: ...
+def jit(function: Callable[..., Any] = _MISSING) -> Any:
     """Compiles ``function`` for the types and shapes it is called with.
 
     A call takes the arguments of the function and three keywords: ``opts`` (a ``parpy.CompileOptions``, as made
     by ``parpy.par``) says how its loops run, ``seq=True`` runs the Python function itself, ``debug=True`` prints the
     program after every stage of its compilation and checks assertions. The undecorated function is ``__wrapped__``.
+    ``@parpy.jit()`` is ``@parpy.jit``.
     """
+    if function is _MISSING:
+        return jit
     if isinstance(function, _native.JitFunction):
         return function
     return jit_of_source(source_of(function))

@@ -365,7 +365,7 @@ private:
     Function& function_;
     std::unordered_map<const Var*, int> definitions_;
     std::unordered_map<const Var*, Constant> constants_;
-    std::vector<const Var*> noted_;           // in constants_, in order
+    std::vector<const Var*> noted_;          // in constants_, in order
     std::unordered_set<const Var*> lapsed_;  // of them, those that no longer certainly have a value
 };
 

@@ -233,7 +233,18 @@ ArgumentKey Typer::argument_key(Expr*& slot) {
     }
     // Captured constants stay constants in the functions they are handed on to.
     const bool hands_on = slot->op == Op::kVar && slot->var->constant != nullptr;
-    const Operand operand = walk_scalar(slot);
+    const Operand operand = walk_value(slot);
+    if (operand.rank > 0) {
+        const bool is_part = slot->op == Op::kLoad;
+        report(Code::kP223, slot->span,
+               (is_part ? "a part of array '" + slot->var->name + "'"
+                        : std::string("an array that is computed here")) +
+                   " is passed to a function, which takes whole arrays and numbers",
+               is_part ? "pass '" + slot->var->name + "' and the subscripts: f(" + slot->var->name +
+                             ", i)"
+                       : "store it into an array that exists, and pass that");
+        return key;
+    }
     key.type = operand.type;
     if (hands_on) {
         key.constant = operand.constant;

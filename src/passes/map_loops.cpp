@@ -51,9 +51,13 @@ private:
                 .error(Code::kP304, at,
                        "label '" + label + "' is mapped to " + std::to_string(request.threads) +
                            " threads")
-                .help =
-                "ask for at least one thread, or leave the label out of the mapping to run "
-                "the loop sequentially";
+                .help = request.threads < 0
+                            ? "ask for at least one thread, or leave the label out of the mapping "
+                              "to run the loop sequentially"
+                            : "a kernel has at most " +
+                                  std::to_string(kMaxGridX * kMaxThreadsPerBlock) +
+                                  " threads: map the loop to fewer, each of which then runs "
+                                  "several iterations";
         }
         const std::int64_t tpb = request.threads_per_block;
         if (tpb < 1 || tpb > kMaxThreadsPerBlock) {

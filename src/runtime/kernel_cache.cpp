@@ -17,6 +17,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "support/environment.h"
+
 namespace parpy {
 
 namespace {
@@ -109,18 +111,11 @@ fs::path environment_directory() {
     return {};
 }
 
-std::uint64_t environment_size() {
-    const char* value = std::getenv("PARPY_CACHE_SIZE");
-    if (value == nullptr || *value == '\0') return kDefaultSize;
-    char* end = nullptr;
-    const std::uint64_t size = std::strtoull(value, &end, 10);
-    return *end == '\0' ? size : kDefaultSize;
-}
-
 }  // namespace
 
 KernelCache& KernelCache::instance() {
-    static KernelCache cache(environment_directory(), environment_size());
+    static KernelCache cache(environment_directory(),
+                             environment_number("PARPY_CACHE_SIZE").value_or(kDefaultSize));
     return cache;
 }
 

@@ -593,7 +593,10 @@ void Block::land(Fiber&, void* data, int reason, const void* address) {
     } else if (reason == SIGFPE) {
         fault.message = who + " divided an integer by zero";
     } else {
-        fault.message = who + " accessed memory at " + where + ", which is nobody's";
+        // The processor does not tell addresses that cannot exist.
+        fault.message = who + " accessed memory " +
+                        (address == nullptr ? "that cannot exist"
+                                            : std::string("at ") + where + ", which is nobody's");
         fault.help = "a subscript is out of range";
     }
     block.fail(self, std::move(fault));

@@ -9,12 +9,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 
 #include "runtime/abi.h"
 #include "runtime/context.h"
+#include "support/environment.h"
 
 namespace parpy {
 
@@ -105,9 +105,9 @@ void run_chunks(const Split& split, std::int64_t max_workers, Body body, void* f
 
 std::int64_t worker_count() {
     static const std::int64_t count = [] {
-        const char* bound = std::getenv("PARPY_NUM_THREADS");
-        const std::int64_t wanted = bound == nullptr ? 0 : std::atoll(bound);
-        return wanted > 0 ? std::min(wanted, processor_count()) : processor_count();
+        const auto most = static_cast<std::uint64_t>(processor_count());
+        const std::uint64_t wanted = environment_number("PARPY_NUM_THREADS").value_or(0);
+        return static_cast<std::int64_t>(wanted > 0 ? std::min(wanted, most) : most);
     }();
     return count;
 }

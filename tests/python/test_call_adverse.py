@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import parpy
+from parpy import _environment
 
 CPU = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu)
 factor = 1.0
@@ -200,6 +201,40 @@ def test_a_wrapper_is_refused_for_its_parameters():
 def test_methods_are_decorated_in_the_right_order(found, fix):
     with pytest.raises(parpy.CompileError, match=fix):
         parpy.jit(found)
+
+
+def test_the_decorator_may_be_called():
+    @parpy.jit()
+    def ones(y):
+        for i in range(len(y)):
+            y[i] = 1
+
+    y = np.zeros(3)
+    ones(y)
+    assert y.all()
+    with pytest.raises(parpy.CompileError, match="P001"):
+        parpy.jit(None)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "warned"),
+    [
+        ("PARPY_NUM_THREADS", "many", True),
+        ("PARPY_NUM_THREADS", "0", True),
+        ("PARPY_NUM_THREADS", "2x", True),
+        ("PARPY_NUM_THREADS", "2", False),
+        ("PARPY_NUM_THREADS", "", False),
+        ("PARPY_CACHE_SIZE", "-1", True),
+        ("PARPY_CACHE_SIZE", "1e9", True),
+        ("PARPY_CACHE_SIZE", "0", False),
+    ],
+)
+def test_nonsense_in_the_environment_is_warned_of(name, value, warned, monkeypatch, recwarn):
+    monkeypatch.setenv(name, value)
+    _environment.warn()
+    assert [str(w.message).startswith(f"the environment variable {name} is {value!r}") for w in recwarn] == [
+        True
+    ] * warned
 
 
 def test_functions_are_pickled_by_name():

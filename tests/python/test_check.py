@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -18,16 +19,25 @@ import parpy
 from parpy import CompileBackend, CompileOptions, ElemSize, LoopPar, threads
 
 LEVELS = ["bounds", "races", "all"]
+BACKEND = CompileBackend.Cpu  # of the test that runs
+
+
+@pytest.fixture(autouse=True, params=[CompileBackend.Cpu, CompileBackend.Sim], ids=lambda backend: backend.name)
+def backend(request, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "BACKEND", request.param)
+
+
+on_host = pytest.mark.parametrize("backend", [CompileBackend.Cpu], indirect=True)  # array access outside of kernels
 
 
 def options(check: str | None, **loops: int | LoopPar) -> CompileOptions:
     mapping = {label: n if isinstance(n, LoopPar) else threads(n) for label, n in loops.items()}
     # What can be refused before the run is not what these tests are about.
-    return CompileOptions(backend=CompileBackend.Cpu, check=check, parallelize=mapping, legality="trust")
+    return CompileOptions(backend=BACKEND, check=check, parallelize=mapping, legality="trust")
 
 
 def message(kind: type[Exception], function: Callable[..., Any], arguments: tuple[Any, ...], opts: Any) -> str:
-    """What the call raises, which is what the interpreter reports."""
+    """What the call raises, which is what the interpreter reports; the simulator adds who was at it."""
     arrays = [a for a in arguments if isinstance(a, np.ndarray) and a.flags.writeable]
     before = [a.copy() for a in arrays]
     with pytest.raises(kind) as compiled:
@@ -36,8 +46,9 @@ def message(kind: type[Exception], function: Callable[..., Any], arguments: tupl
         array[...] = values
     with pytest.raises(kind) as interpreted:
         parpy._jit.interpret(function, arguments, opts, "instrument-races")
-    assert str(compiled.value) == str(interpreted.value)
-    return str(compiled.value)
+    text = re.sub(r"note: in thread .*\n?", "", str(compiled.value)).strip()
+    assert text == str(interpreted.value).strip()
+    return text
 
 
 # ---------------------------------------------------------------- correct programs
@@ -118,7 +129,11 @@ def arguments_of(function: Any, dtype: Any) -> tuple[Any, ...]:
 DTYPES = [s.to_numpy() for s in ElemSize if s is not ElemSize.Bool] + [np.complex64, np.complex128]
 
 
-@pytest.mark.parametrize("check", LEVELS)
+@pytest.mark.parametrize(
+    ("check", "backend"),
+    [*((level, CompileBackend.Cpu) for level in LEVELS), ("bounds", CompileBackend.Sim)],
+    indirect=["backend"],
+)
 @pytest.mark.parametrize("function", [axpy, row_sums, scatter, jacobi], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: np.dtype(d).name)
 def test_correct_programs_stay_silent(function, dtype, check):
@@ -144,6 +159,7 @@ def test_control_flow_keeps_its_meaning(function, check):
     np.testing.assert_array_equal(arguments[0], expected[0])
 
 
+@on_host
 @pytest.mark.parametrize("check", LEVELS)
 def test_reductions_are_silent(check):
     @parpy.jit
@@ -597,6 +613,7 @@ def test_assertions_of_host_code():
     assert x[1] == 1
 
 
+@on_host
 def test_a_dropped_assertion_reads_nothing():
     @parpy.jit
     def total(y, x, n):

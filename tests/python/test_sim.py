@@ -84,6 +84,21 @@ def test_settings_are_checked():
     assert repr(parpy.cuda.sim) == "parpy.cuda.sim(warp_size=32, seed=0)"
 
 
+@pytest.mark.parametrize("place", [2**45, -(2**45), 2**60])
+def test_addresses_that_cannot_exist(place):
+    @parpy.jit
+    def put(y, p):
+        parpy.label("i")
+        for i in range(len(p)):
+            y[p[i]] = 1
+
+    y = np.zeros(5)
+    with pytest.raises(parpy.BackendError, match=r"P541.* accessed memory that cannot exist"):
+        put(y, np.array([0, place]), opts=options("sim", {"i": threads(64)}))
+    put(y, np.array([0, 1]), opts=options("sim", {"i": threads(64)}))
+    assert y.tolist() == [1, 1, 0, 0, 0]
+
+
 def test_several_python_threads():
     arrays = [(np.arange(5000.0) + k, np.zeros(1)) for k in range(4)]
     mapping = options("sim", {"n": threads(4096).tpb(256)})

@@ -105,7 +105,7 @@ TEST_F(UsesTest, LoopsThatCertainlyRunAssignTheirVariable) {
         y[j] = 1.0f32
     y[j] = t
 )");
-    EXPECT_EQ(names(exposed_reads(body())), (Names{"t", "j", "n"}));
+    EXPECT_EQ(names(exposed_reads(body())), (Names{"j", "t", "n"}));
 }
 
 TEST_F(UsesTest, InvariantAndSame) {
