@@ -30,9 +30,11 @@ from gpu_launch import raw_launches
 
 from parpy import cuda
 
+if not hasattr(np, "row_stack"):  # numba-cuda asks for it; NumPy 2.5 has it no more
+    np.row_stack = np.vstack
 try:
     from numba import cuda as numba_cuda
-except Exception:  # it is not there, or does not go with this NumPy
+except ImportError:
     numba_cuda = None
 
 HERE = Path(__file__).parent
@@ -116,6 +118,7 @@ extern "C" __global__ void nbody(const float* px, const float* py, const float* 
 
 def kernels(cuda: Any, types: Any) -> dict[str, Any]:
     """The kernels under one of the two `cuda` modules; `types` has its number types."""
+    rsqrt = cuda.rsqrt if hasattr(cuda, "rsqrt") else cuda.libdevice.rsqrtf
 
     def matmul_of(kind: Any) -> Any:
         @cuda.jit
@@ -188,7 +191,7 @@ def kernels(cuda: Any, types: Any) -> dict[str, Any]:
             cuda.syncthreads()
             for j in range(BODIES):
                 dx, dy, dz = sx[j] - x, sy[j] - y, sz[j] - z
-                inverse = cuda.rsqrt(dx * dx + dy * dy + dz * dz + float32(0.01))
+                inverse = rsqrt(dx * dx + dy * dy + dz * dz + float32(0.01))
                 weight = inverse * inverse * inverse
                 fx += weight * dx
                 fy += weight * dy

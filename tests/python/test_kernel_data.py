@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -216,7 +217,11 @@ def test_no_leak():
     rounds(3000)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - most < 32 << 10
     if cuda.get_current_device().name != b"simulator":
-        assert free - cuda.current_context().get_memory_info().free < 64 << 20
+        for _ in range(20):  # other processes use the device too
+            if free - cuda.current_context().get_memory_info().free < 64 << 20:
+                return
+            time.sleep(1)
+        pytest.fail("memory of the device was lost")
 
 
 # ---------------------------------------------------------------- types, records, complex, halves
