@@ -3,8 +3,9 @@
     python benchmarks/call_overhead.py
 
 Warm: ns of a call of a function with an empty loop over an empty Python function called the same way, medians of
-interleaved batches. First call: ms from the call to its return in a new process whose code is in the disk cache.
-Import: ms of `import parpy` in a process that has imported NumPy. Writes benchmarks/results/call_overhead.json.
+interleaved batches; the empty call itself tells how fast the machine is just now. First call: ms from the call to its
+return in a new process whose code is in the disk cache. Import: ms of `import parpy` in a process that has imported
+NumPy. Writes benchmarks/results/call_overhead.json.
 """
 
 from __future__ import annotations
@@ -57,10 +58,12 @@ def warm_ns(rounds: int = 31, batch: int = 20_000) -> dict[str, float]:
     timers = {
         way: [timeit.Timer(call.format(f=f), globals=names) for f in ("nothing", "empty")] for way, call in ways.items()
     }
-    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    seconds: dict[str, list[float]] = {way: [] for way in ways} | {"(an empty Python call)": []}
     for _ in range(rounds):
         for way, (ours, theirs) in timers.items():
-            seconds[way].append(ours.timeit(batch) - theirs.timeit(batch))
+            base = theirs.timeit(batch)
+            seconds[way].append(ours.timeit(batch) - base)
+            seconds["(an empty Python call)"].append(base)
     return {way: 1e9 * statistics.median(times) / batch for way, times in seconds.items()}
 
 
