@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "analysis/interval_arithmetic.h"
 #include "analysis/intervals.h"
 #include "ir/builder.h"
 #include "ir/ops.h"
@@ -19,23 +20,6 @@ namespace {
 
 bool is_number(const Type& type) {
     return type.is_scalar() && is_integer(type.scalar);
-}
-
-Op negated(Op op) {
-    switch (op) {
-        case Op::kEq:
-            return Op::kNe;
-        case Op::kNe:
-            return Op::kEq;
-        case Op::kLt:
-            return Op::kGe;
-        case Op::kLe:
-            return Op::kGt;
-        case Op::kGt:
-            return Op::kLe;
-        default:
-            return Op::kLt;
-    }
 }
 
 }  // namespace
@@ -308,7 +292,7 @@ Guard LinearValues::guard(const Expr& e, bool truth) {
     if (!negative) return inexact();
     const auto below = sum(*negative, Affine::of(-1)), above = sum(*difference, Affine::of(-1));
     if (!below || !above) return inexact();
-    switch (truth ? e.op : negated(e.op)) {
+    switch (truth ? e.op : negation(e.op)) {
         case Op::kEq:
             return Guard::of({*difference, true});
         case Op::kNe: {

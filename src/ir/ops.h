@@ -35,4 +35,7 @@ namespace parpy::ir {
 [[nodiscard]] std::string_view text(Register reg);
 [[nodiscard]] std::optional<Register> register_from_text(std::string_view text);
 
+// Whether the operands are of the kinds that the operator is defined on (ops.def).
+[[nodiscard]] bool suits(const Expr& e);
+
 }  // namespace parpy::ir

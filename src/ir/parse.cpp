@@ -10,16 +10,16 @@
 
 #include "ir/lexer.h"
 #include "ir/ops.h"
-#include "ir/parse_expr.h"
+#include "ir/parse_mapping.h"
 #include "ir/visit.h"
 
 namespace parpy::ir {
 namespace {
 
-class Parser : ExprParser {
+class Parser : MappingParser {
 public:
     Parser(std::vector<Token> tokens, Module& module, Diagnostics& diagnostics)
-        : ExprParser(std::move(tokens), module, diagnostics) {}
+        : MappingParser(std::move(tokens), module, diagnostics) {}
 
     void run() {
         if (accept("surface")) {
@@ -474,60 +474,6 @@ private:
         e->constant = {value};
         implicit_bounds_.emplace_back(e, loop.end);
         return e;
-    }
-
-    void mapping(LoopMapping& m) {
-        expect("(");
-        while (!failed_ && !is(")")) {
-            const Token item = expect(Kind::kName, "a property of the loop");
-            if (item.text == "reduce") {
-                m.reduce = true;
-            } else if (item.text == "unroll") {
-                m.unroll = true;
-            } else {
-                expect("=");
-                if (item.text == "threads") {
-                    m.threads = integer();
-                } else if (item.text == "tpb") {
-                    m.threads_per_block = integer();
-                } else if (item.text == "blocks") {
-                    m.blocks = integer();
-                } else if (item.text == "level") {
-                    constexpr std::array<std::string_view, 5> kLevels = {
-                        "sequential", "blocks", "threads", "workers", "vector"};
-                    m.level = word<Level>(kLevels, "a level");
-                } else {
-                    fail(item.span, "a loop has no property '" + std::string(item.text) + "'");
-                }
-            }
-            if (!accept(",")) {
-                break;
-            }
-        }
-        expect(")");
-    }
-
-    void reductions(LoopMapping& m) {
-        expect("(");
-        while (!failed_ && !is(")")) {
-            const Token token = next();
-            const auto op = op_from_text(token.text);
-            if (!op || !is_update(*op)) {
-                fail(token.span,
-                     "expected an operator but found '" + std::string(token.text) + "'");
-                return;
-            }
-            Reduction& reduction = m.reductions.emplace_back();
-            reduction.op = *op;
-            reduction.var = variable();
-            if (accept("[")) {
-                reduction.indices = list("]");
-            }
-            if (!accept(",")) {
-                break;
-            }
-        }
-        expect(")");
     }
 
     Stmt* launch() {

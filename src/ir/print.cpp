@@ -13,49 +13,6 @@
 namespace parpy::ir {
 namespace {
 
-// Binding strength in the text, weakest first; mirrors Python's grammar (and parse.cpp).
-enum Precedence {
-    kTernary,
-    kOrLevel,
-    kAndLevel,
-    kNotLevel,
-    kComparison,
-    kBitOrLevel,
-    kBitXorLevel,
-    kBitAndLevel,
-    kShift,
-    kSum,
-    kProduct,
-    kUnary,
-    kPower,
-    kPrimary,
-};
-
-Precedence precedence_of(Op op) {
-    switch (op) {
-        case Op::kOr:
-            return kOrLevel;
-        case Op::kAnd:
-            return kAndLevel;
-        case Op::kBitOr:
-            return kBitOrLevel;
-        case Op::kBitXor:
-            return kBitXorLevel;
-        case Op::kBitAnd:
-            return kBitAndLevel;
-        case Op::kShl:
-        case Op::kShr:
-            return kShift;
-        case Op::kAdd:
-        case Op::kSub:
-            return kSum;
-        case Op::kPow:
-            return kPower;
-        default:
-            return is_comparison(op) ? kComparison : kProduct;
-    }
-}
-
 bool is_surface(const Module& module) {
     bool found = false;
     for (const Function* function : module.functions) {

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "ir/ops.h"
+
 namespace parpy::ir {
 namespace {
 
@@ -111,6 +113,31 @@ std::string array_type(const Var& var, Names& names) {
         strides += size(dim.stride, dim.stride_var);
     }
     return out + "[" + extents + (contiguous ? "" : "; " + strides) + "]";
+}
+
+Precedence precedence_of(Op op) {
+    switch (op) {
+        case Op::kOr:
+            return kOrLevel;
+        case Op::kAnd:
+            return kAndLevel;
+        case Op::kBitOr:
+            return kBitOrLevel;
+        case Op::kBitXor:
+            return kBitXorLevel;
+        case Op::kBitAnd:
+            return kBitAndLevel;
+        case Op::kShl:
+        case Op::kShr:
+            return kShift;
+        case Op::kAdd:
+        case Op::kSub:
+            return kSum;
+        case Op::kPow:
+            return kPower;
+        default:
+            return is_comparison(op) ? kComparison : kProduct;
+    }
 }
 
 }  // namespace parpy::ir

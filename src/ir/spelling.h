@@ -33,4 +33,24 @@ private:
 // `f64[:, :]` where the layout is not known yet.
 [[nodiscard]] std::string array_type(const Var& var, Names& names);
 
+// Binding strength in the text, weakest first; mirrors Python's grammar (and parse.cpp).
+enum Precedence {
+    kTernary,
+    kOrLevel,
+    kAndLevel,
+    kNotLevel,
+    kComparison,
+    kBitOrLevel,
+    kBitXorLevel,
+    kBitAndLevel,
+    kShift,
+    kSum,
+    kProduct,
+    kUnary,
+    kPower,
+    kPrimary,
+};
+
+[[nodiscard]] Precedence precedence_of(Op op);
+
 }  // namespace parpy::ir

@@ -540,45 +540,6 @@ private:
         }
     }
 
-    // Whether the operands are of the kinds the operator is defined on (ops.def).
-    static bool suits(const Expr& e) {
-        const auto all = [&](auto&& predicate) {
-            for (const Expr* operand : e.operands) {
-                if (!operand->type.is_scalar() || !predicate(operand->type.scalar)) {
-                    return false;
-                }
-            }
-            return true;
-        };
-        const auto any_scalar = [](Scalar) { return true; };
-        switch (rule(e.op)) {
-            case TypeRule::kFloat:
-            case TypeRule::kDivide:
-                return all([](Scalar s) { return is_float(s) || is_complex(s); });
-            case TypeRule::kInteger:
-                return all([](Scalar s) { return is_integer(s) || s == Scalar::kBool; });
-            case TypeRule::kLogical:
-                return all([](Scalar s) { return s == Scalar::kBool; });
-            case TypeRule::kSame:
-            case TypeRule::kCompare:
-            case TypeRule::kPredicate:
-                return all(any_scalar);
-            case TypeRule::kLeaf:
-            case TypeRule::kSpecial:
-                break;
-        }
-        switch (e.op) {
-            case Op::kConvert:
-                return all(any_scalar);
-            case Op::kSelect:
-                return e.operands[0]->type.is(Scalar::kBool);
-            case Op::kComplex:
-                return all([](Scalar s) { return is_float(s); });
-            default:
-                return true;
-        }
-    }
-
     const Module& module_;
     const Profile profile_;
     Diagnostics& diagnostics_;

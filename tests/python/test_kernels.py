@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
 import parpy
+from kernel_places import backend  # noqa: F401
 from nvrtc import cubin
 from parpy import cuda
+from test_kernel_exchanges import all_atomics, bit_atomics, counts, exchanges, histogram, locked, warp_sum
+from test_kernel_numbers import floats, mandel, numbers, shout
 
 TPB = 16
 rng = np.random.default_rng(11)
-PLACES = ["sim"] + (["cuda"] if cuda.is_available() else [])
-
-
-@pytest.fixture(params=PLACES, autouse=True)
-def backend(request):
-    cuda.sim.enabled = request.param == "sim"
-    yield request.param
-    cuda.sim.enabled = False
-    cuda.sim.seed, cuda.sim.warp_size = 0, 32
 
 
 # ---------------------------------------------------------------- places and launches
@@ -359,246 +351,6 @@ def test_shared_arrays_are_passed_on():
     np.testing.assert_array_equal(x, np.roll(np.arange(32.0), -1))
 
 
-# ---------------------------------------------------------------- warps
-
-
-@cuda.jit
-def warp_sum(x, out):
-    v = x[cuda.grid(1)]
-    step = 16
-    while step > 0:
-        v += cuda.shfl_down_sync(0xFFFFFFFF, v, step)
-        step //= 2
-    if cuda.laneid == 0:
-        out[cuda.grid(1) // 32] = v
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64, np.complex64, np.float16])
-def test_shuffles(dtype):
-    x, out = rng.integers(-5, 6, 128).astype(dtype), np.zeros(4, dtype)
-    warp_sum[2, 64](x, out)
-    np.testing.assert_array_equal(out, x.reshape(4, 32).sum(1))
-
-
-@cuda.jit
-def exchanges(x, out):
-    i = cuda.grid(1)
-    full = 0xFFFFFFFF
-    out[i, 0] = cuda.shfl_sync(full, x[i], 3)
-    out[i, 1] = cuda.shfl_up_sync(full, x[i], 2)
-    out[i, 2] = cuda.shfl_xor_sync(full, x[i], 5)
-    out[i, 3] = cuda.ballot_sync(full, x[i] > 0)
-    out[i, 4] = cuda.all_sync(full, x[i] > -10)
-    out[i, 5] = cuda.any_sync(full, x[i] > 10)
-    out[i, 6] = cuda.match_any_sync(full, x[i])
-    _mask, same = cuda.match_all_sync(full, x[i])
-    out[i, 7] = same
-    out[i, 8] = cuda.eq_sync(full, x[i] > 10)
-    out[i, 9] = cuda.popc(cuda.lanemask_lt())
-    cuda.syncwarp()
-
-
-def test_exchanges():
-    x = rng.integers(-3, 4, 32).astype(np.int32)
-    out = np.zeros((32, 10), np.int64)
-    exchanges[1, 32](x, out)
-    lane = np.arange(32)
-    np.testing.assert_array_equal(out[:, 0], x[3])
-    np.testing.assert_array_equal(out[:, 1], np.where(lane < 2, x, x[lane - 2]))
-    np.testing.assert_array_equal(out[:, 2], x[lane ^ 5])
-    assert (out[:, 3] == sum(1 << int(k) for k in lane if x[k] > 0)).all()
-    assert (out[:, 4] == 1).all() and (out[:, 5] == 0).all()
-    assert [sum(1 << int(k) for k in lane if x[k] == v) for v in x] == out[:, 6].tolist()
-    assert (out[:, 7] == 0).all() and (out[:, 8] == 1).all()
-    np.testing.assert_array_equal(out[:, 9], lane)
-
-
-@cuda.jit
-def counts(x, out):
-    i = cuda.threadIdx.x
-    out[i, 0] = cuda.syncthreads_count(x[i] > 0)
-    out[i, 1] = cuda.syncthreads_and(x[i] > 0)
-    out[i, 2] = cuda.syncthreads_or(x[i] > 0)
-
-
-def test_barriers_that_count():
-    x, out = np.arange(-10, 86), np.zeros((96, 3), np.int32)
-    counts[1, 96](x, out)
-    assert (out == [85, 0, 1]).all()
-
-
-# ---------------------------------------------------------------- atomics
-
-
-@cuda.jit
-def histogram(x, bins):
-    mine = cuda.shared.array(10, np.int32)
-    t = cuda.threadIdx.x
-    if t < 10:
-        mine[t] = 0
-    cuda.syncthreads()
-    i = cuda.grid(1)
-    while i < len(x):
-        cuda.atomic.add(mine, x[i], 1)
-        i += cuda.gridsize(1)
-    cuda.syncthreads()
-    if t < 10:
-        cuda.atomic.add(bins, t, mine[t])
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_histogram(seed):
-    cuda.sim.seed = seed
-    x, bins = rng.integers(0, 10, 5000), np.zeros(10, np.int32)
-    histogram[4, 128](x, bins)
-    np.testing.assert_array_equal(bins, np.bincount(x, minlength=10))
-
-
-@cuda.jit
-def all_atomics(out, old):
-    i = cuda.grid(1)
-    old[0, i] = cuda.atomic.add(out, 0, 2)
-    cuda.atomic.sub(out, 1, 3)
-    cuda.atomic.min(out, 2, i - 50)
-    cuda.atomic.max(out, 3, i)
-    old[1, i] = cuda.atomic.exch(out, 4, i)
-
-
-@pytest.mark.parametrize(
-    "dtype", [np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64, np.int16, np.uint8, np.float16]
-)
-def test_atomics(dtype):
-    start = [0, 1000, 500, 5, 7] if np.dtype(dtype).itemsize > 2 else [0, 220, 100, 5, 7]
-    out, old = np.array(start, dtype), np.zeros((2, 64), dtype)
-    with np.errstate(all="ignore"):
-        least = (np.arange(64) - 50).astype(dtype).min() if np.dtype(dtype).kind != "u" else None
-    if least is None:
-        return
-    all_atomics[2, 32](out, old)
-    assert out[0] == 128 and out[1] == start[1] - 192 and out[3] == 63
-    assert out[2] == least
-    assert sorted(old[0].tolist()) == list(range(0, 128, 2))
-    assert sorted([*old[1].tolist(), out[4]]) == sorted([*range(64), 7])
-
-
-@cuda.jit
-def bit_atomics(out):
-    i = cuda.grid(1)
-    cuda.atomic.or_(out, 0, 1 << (i % 30))
-    cuda.atomic.and_(out, 1, ~(1 << (i % 30)))
-    cuda.atomic.xor(out, 2, 1 << (i % 30))
-    cuda.atomic.inc(out, 3, 9)
-    cuda.atomic.dec(out, (4,), 9)
-    cuda.atomic.cas(out, 5, i, i + 1)
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64])
-def test_bit_atomics(dtype):
-    out = np.array([0, 2**30 - 1, 0, 0, 0, 0], dtype)
-    bit_atomics[1, 30](out)
-    assert out[:5].tolist() == [2**30 - 1, 0, 2**30 - 1, 0, 0]
-    assert 0 < out[5] <= 30
-
-
-@cuda.jit
-def locked(counter, lock):
-    while cuda.atomic.compare_and_swap(lock, 0, 1) != 0:
-        pass
-    counter[0] += 1
-    cuda.threadfence()
-    cuda.atomic.exch(lock, 0, 0)
-
-
-def test_a_lock_between_blocks():
-    counter, lock = np.zeros(1, np.int32), np.zeros(1, np.int32)
-    locked[20, 1](counter, lock)
-    assert counter[0] == 20
-
-
-# ---------------------------------------------------------------- numbers
-
-
-@cuda.jit
-def numbers(x, out):
-    i = cuda.grid(1)
-    out[i, 0] = cuda.popc(x[i])
-    out[i, 1] = cuda.clz(x[i])
-    out[i, 2] = cuda.ffs(x[i])
-    out[i, 3] = cuda.brev(x[i])
-    out[i, 4] = cuda.selp(x[i] > 3, 1, 2)
-
-
-@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
-def test_bits(dtype):
-    bits = 8 * np.dtype(dtype).itemsize
-    x = rng.integers(0, 2**bits, 32, dtype, endpoint=False)
-    x[0] = 0
-    out = np.zeros((32, 5), np.uint64)
-    numbers[1, 32](x, out)
-    for value, row in zip(x.tolist(), out.tolist(), strict=True):
-        text = f"{value:0{bits}b}"
-        first = len(text) - text.rindex("1") if value else 0
-        assert row[:4] == [text.count("1"), len(text) - len(text.lstrip("0")), first, int(text[::-1], 2)]
-
-
-@cuda.jit
-def floats(x, y):
-    i = cuda.grid(1)
-    y[i, 0] = cuda.fma(x[i], x[i], 1.0)
-    y[i, 1] = cuda.cbrt(x[i])
-    y[i, 2] = cuda.rsqrt(x[i])
-    y[i, 3] = math.sin(x[i]) / 3
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_floats(dtype):
-    x = rng.random(32).astype(dtype) + dtype(0.5)
-    y = np.zeros((32, 4), dtype)
-    floats[1, 32](x, y)
-    want = np.stack([x * x + 1, np.cbrt(x), 1 / np.sqrt(x), np.sin(x) / 3], 1)
-    np.testing.assert_allclose(y, want, rtol=1e-6 if dtype is np.float32 else 1e-14)
-
-
-@cuda.jit
-def shout(x):
-    i = cuda.grid(1)
-    if i < 2:
-        print("thread", i, "has", x[i], x[i] > 0)
-
-
-def test_print(capfd):
-    shout[1, 32](np.array([1.5, -2.0]))
-    cuda.synchronize()
-    out = capfd.readouterr().out.splitlines()
-    assert sorted(out) == ["thread 0 has 1.5 True", "thread 1 has -2 False"]
-
-
-@cuda.jit(fma=False)
-def mandel(real, imaginary, image, limit):
-    x, y = cuda.grid(2)
-    if x < image.shape[1] and y < image.shape[0]:
-        c = complex(real[x], imaginary[y])
-        z = 0j
-        count = 0
-        while count < limit and z.real * z.real + z.imag * z.imag < 4:
-            z = z * z + c
-            count += 1
-        image[y, x] = count
-
-
-def test_mandelbrot():
-    real, imaginary = np.linspace(-2, 1, 40), np.linspace(-1, 1, 30)
-    image = np.zeros((30, 40), np.uint8)
-    mandel[(5, 4), (8, 8)](real, imaginary, image, 50)
-    c = real[None, :] + 1j * imaginary[:, None]
-    z, want = np.zeros_like(c), np.zeros(c.shape, int)
-    for _ in range(50):
-        alive = np.abs(z) < 2
-        want[alive] += 1
-        z[alive] = z[alive] ** 2 + c[alive]
-    np.testing.assert_array_equal(image, want)
-
-
 # ---------------------------------------------------------------- aliases, globals, other arrays
 
 
@@ -779,20 +531,3 @@ def texts():
 @pytest.mark.parametrize(("kernel", "arguments"), list(texts()), ids=lambda value: getattr(value, "__name__", ""))
 def test_nvrtc_takes_the_text(kernel, arguments):
     cubin(kernel.inspect_source(*arguments))
-
-
-@cuda.jit
-def lanes(out):
-    i = cuda.grid(1)
-    out[i, 0], out[i, 1] = cuda.laneid, cuda.warpsize
-    out[i, 2] = cuda.shfl_sync(0xFFFFFFFF, i, 0)
-
-
-def test_smaller_warps(backend):
-    if backend != "sim":
-        pytest.skip("a GPU has warps of 32")
-    cuda.sim.warp_size = 8
-    out = np.zeros((32, 3), np.int64)
-    lanes[2, 16](out)
-    i = np.arange(32)
-    np.testing.assert_array_equal(out, np.stack([i % 8, np.full(32, 8), i // 8 * 8], 1))

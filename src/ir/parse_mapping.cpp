@@ -1,0 +1,61 @@
+// See parse_mapping.h.
+#include "ir/parse_mapping.h"
+
+#include "ir/ops.h"
+
+namespace parpy::ir {
+
+void MappingParser::mapping(LoopMapping& m) {
+    expect("(");
+    while (!failed_ && !is(")")) {
+        const Token item = expect(Kind::kName, "a property of the loop");
+        if (item.text == "reduce") {
+            m.reduce = true;
+        } else if (item.text == "unroll") {
+            m.unroll = true;
+        } else {
+            expect("=");
+            if (item.text == "threads") {
+                m.threads = integer();
+            } else if (item.text == "tpb") {
+                m.threads_per_block = integer();
+            } else if (item.text == "blocks") {
+                m.blocks = integer();
+            } else if (item.text == "level") {
+                constexpr std::array<std::string_view, 5> kLevels = {
+                    "sequential", "blocks", "threads", "workers", "vector"};
+                m.level = word<Level>(kLevels, "a level");
+            } else {
+                fail(item.span, "a loop has no property '" + std::string(item.text) + "'");
+            }
+        }
+        if (!accept(",")) {
+            break;
+        }
+    }
+    expect(")");
+}
+
+void MappingParser::reductions(LoopMapping& m) {
+    expect("(");
+    while (!failed_ && !is(")")) {
+        const Token token = next();
+        const auto op = op_from_text(token.text);
+        if (!op || !is_update(*op)) {
+            fail(token.span, "expected an operator but found '" + std::string(token.text) + "'");
+            return;
+        }
+        Reduction& reduction = m.reductions.emplace_back();
+        reduction.op = *op;
+        reduction.var = variable();
+        if (accept("[")) {
+            reduction.indices = list("]");
+        }
+        if (!accept(",")) {
+            break;
+        }
+    }
+    expect(")");
+}
+
+}  // namespace parpy::ir

@@ -1,0 +1,94 @@
+"""What kernels written by hand compute with numbers: bits, floats, complex; and print."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from kernel_places import backend  # noqa: F401
+from parpy import cuda
+
+rng = np.random.default_rng(11)
+
+
+@cuda.jit
+def numbers(x, out):
+    i = cuda.grid(1)
+    out[i, 0] = cuda.popc(x[i])
+    out[i, 1] = cuda.clz(x[i])
+    out[i, 2] = cuda.ffs(x[i])
+    out[i, 3] = cuda.brev(x[i])
+    out[i, 4] = cuda.selp(x[i] > 3, 1, 2)
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_bits(dtype):
+    bits = 8 * np.dtype(dtype).itemsize
+    x = rng.integers(0, 2**bits, 32, dtype, endpoint=False)
+    x[0] = 0
+    out = np.zeros((32, 5), np.uint64)
+    numbers[1, 32](x, out)
+    for value, row in zip(x.tolist(), out.tolist(), strict=True):
+        text = f"{value:0{bits}b}"
+        first = len(text) - text.rindex("1") if value else 0
+        assert row[:4] == [text.count("1"), len(text) - len(text.lstrip("0")), first, int(text[::-1], 2)]
+
+
+@cuda.jit
+def floats(x, y):
+    i = cuda.grid(1)
+    y[i, 0] = cuda.fma(x[i], x[i], 1.0)
+    y[i, 1] = cuda.cbrt(x[i])
+    y[i, 2] = cuda.rsqrt(x[i])
+    y[i, 3] = math.sin(x[i]) / 3
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_floats(dtype):
+    x = rng.random(32).astype(dtype) + dtype(0.5)
+    y = np.zeros((32, 4), dtype)
+    floats[1, 32](x, y)
+    want = np.stack([x * x + 1, np.cbrt(x), 1 / np.sqrt(x), np.sin(x) / 3], 1)
+    np.testing.assert_allclose(y, want, rtol=1e-6 if dtype is np.float32 else 1e-14)
+
+
+@cuda.jit
+def shout(x):
+    i = cuda.grid(1)
+    if i < 2:
+        print("thread", i, "has", x[i], x[i] > 0)
+
+
+def test_print(capfd):
+    shout[1, 32](np.array([1.5, -2.0]))
+    cuda.synchronize()
+    out = capfd.readouterr().out.splitlines()
+    assert sorted(out) == ["thread 0 has 1.5 True", "thread 1 has -2 False"]
+
+
+@cuda.jit(fma=False)
+def mandel(real, imaginary, image, limit):
+    x, y = cuda.grid(2)
+    if x < image.shape[1] and y < image.shape[0]:
+        c = complex(real[x], imaginary[y])
+        z = 0j
+        count = 0
+        while count < limit and z.real * z.real + z.imag * z.imag < 4:
+            z = z * z + c
+            count += 1
+        image[y, x] = count
+
+
+def test_mandelbrot():
+    real, imaginary = np.linspace(-2, 1, 40), np.linspace(-1, 1, 30)
+    image = np.zeros((30, 40), np.uint8)
+    mandel[(5, 4), (8, 8)](real, imaginary, image, 50)
+    c = real[None, :] + 1j * imaginary[:, None]
+    z, want = np.zeros_like(c), np.zeros(c.shape, int)
+    for _ in range(50):
+        alive = np.abs(z) < 2
+        want[alive] += 1
+        z[alive] = z[alive] ** 2 + c[alive]
+    np.testing.assert_array_equal(image, want)
