@@ -1,8 +1,8 @@
 """What only a GPU can show of kernels written by hand: the same results as the simulator's, memory that does not leak,
 asynchronous launches, grids that wait for each other, faults.
 
-Skipped, with the reason, where there is none. test_kernels, test_kernel_data, test_cudapy and test_kernel_examples run
-on the GPU as well.
+Skipped, with the reason, where there is none. test_kernels, test_kernel_exchanges, test_kernel_numbers,
+test_kernel_data, test_cudapy and test_kernel_examples run on the GPU as well.
 """
 
 from __future__ import annotations
