@@ -12,6 +12,7 @@
 #include "passes/choose_mapping.h"
 #include "passes/count_loops.h"
 #include "passes/fold_constants.h"
+#include "passes/guard_powers.h"
 #include "passes/guard_recursion.h"
 #include "passes/guard_steps.h"
 #include "passes/guard_variables.h"
@@ -118,6 +119,8 @@ const std::vector<Row>& table() {
           "after infer-reductions, whose updates may run in any order; before anything is rewritten for a target", chosen_by_hand}, On::kAll},
         {{"normalize-reductions", normalize_reductions, kMapped,
           "before code is laid out around the loops: an element that no iteration touches is left alone"}, On::kAll},
+        {{"guard-powers", guard_powers, kMapped,
+          "after all that refuse or map loops; before normalize-accesses, which takes apart what the guards read"}, On::kAll},
         {{"normalize-accesses", normalize_accesses, kMapped,
           "opts.check: after all that refuse or map loops, which then say the same with and without it", checks}, On::kAll},
         {{"instrument-bounds", instrument_bounds, kMapped,

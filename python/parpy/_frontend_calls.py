@@ -217,6 +217,16 @@ class Calls(Expressions):
     def lower_fold(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         return self._fold(node, intrinsic.op, self.lower_all(node.args))
 
+    def lower_index_fold(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        operands = [
+            self.python_index(value, part) for value, part in zip(self.lower_all(node.args), node.args, strict=True)
+        ]
+        return self._fold(node, intrinsic.op, operands)
+
+    def python_index(self, value: _native.Expr, node: ast.expr) -> _native.Expr:
+        """operator.index(node), as the functions of `math` on integers take their operands."""
+        return self.module.op("as_index", [value], self.span(node))
+
     def lower_float_fold(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         operands = [self.python_float(argument) for argument in node.args]
         if len(operands) == 1:
@@ -248,7 +258,7 @@ class Calls(Expressions):
     def lower_isqrt(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         """The root of the number as a float is off by one at most."""
         op, span = self.module.op, self.span(node)
-        number = self._held(op("int", [self.lower(node.args[0])], span), node)
+        number = self._held(self.python_index(self.lower(node.args[0]), node), node)
         near = op("floor", [op("sqrt", [op("float", [number()], span)], span)], span)
         root = self._held(op("int", [near], span), node)
 

@@ -8,6 +8,7 @@ where that would run a call twice, held in a temporary assigned in front of the 
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
 from enum import Enum
 from functools import partial
@@ -39,6 +40,13 @@ _NO_COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.NotIn: ("not in", "write the loop that looks for the value"),
 }
 _INT64 = range(-(2**63), 2**63)
+_WHOLE: dict[type[ast.operator] | type[ast.unaryop], Callable[..., int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
+}  # fmt: skip
+_MOST_BITS = 4096  # of the integers that constants are computed with
 _ARRAY_ATTRIBUTES = ("shape", "ndim", "size")
 
 # What to say of expressions outside the language: what it is, and the way out.
@@ -62,11 +70,43 @@ _REFUSED: dict[type[ast.expr], tuple[str, str]] = {
 }
 
 
+def _computed(node: ast.expr, whole: Callable[[ast.expr], int | None]) -> int | None:
+    """What `node` is if `whole` knows its operands; None if that is no integer.
+
+    Raises:
+        OverflowError: it has thousands of bits.
+    """
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int else None
+    if isinstance(node, ast.UnaryOp) and type(node.op) in _WHOLE:
+        value = whole(node.operand)
+        return None if value is None else _WHOLE[type(node.op)](value)
+    if not isinstance(node, ast.BinOp) or type(node.op) not in _WHOLE:
+        return None
+    left = whole(node.left)
+    right = None if left is None else whole(node.right)
+    if left is None or right is None:
+        return None
+    bits = 0
+    if isinstance(node.op, ast.Pow | ast.LShift | ast.RShift) and right < 0:
+        return None
+    if isinstance(node.op, ast.Pow) and abs(left) > 1:
+        bits = left.bit_length() * right
+    elif isinstance(node.op, ast.LShift) and left != 0:
+        bits = left.bit_length() + right
+    elif isinstance(node.op, ast.Mult):
+        bits = left.bit_length() + right.bit_length()
+    if bits > _MOST_BITS:
+        raise OverflowError
+    return None if right == 0 and isinstance(node.op, ast.FloorDiv | ast.Mod) else _WHOLE[type(node.op)](left, right)
+
+
 class Expressions(Arrays):
     """Expressions of one function. `call` is written out in Calls."""
 
     # The statements in front of the one that is being lowered.
     out: list[_native.Stmt]
+    _wholes: dict[ast.expr, int | None]
 
     def lower(self, node: ast.expr) -> _native.Expr:
         """`node` as a value."""
@@ -108,12 +148,7 @@ class Expressions(Arrays):
         if isinstance(value, int):
             if value in _INT64:
                 return self.module.constant(value, self.span(node))
-            self.error(
-                "P019",
-                node,
-                f"the integer {value} needs more than 64 bits",
-                "integers of compiled code have 64 bits; np.uint64(…) around the constant reaches 2**64 - 1",
-            )
+            self._beyond_64_bits(str(value), node)
         elif value is None:
             self.error("P018", node, "None has no value in compiled code", "use a number")
         elif isinstance(value, str | bytes):
@@ -121,6 +156,14 @@ class Expressions(Arrays):
         else:
             self.error("P018", node, f"{value!r} has no value in compiled code", "use a number")
         return self.poison(node)
+
+    def _beyond_64_bits(self, shown: str, node: ast.expr) -> None:
+        self.error(
+            "P019",
+            node,
+            f"the integer {shown} needs more than 64 bits",
+            "integers of compiled code have 64 bits; np.uint64(…) around the constant reaches 2**64 - 1",
+        )
 
     def _name(self, node: ast.Name) -> _native.Expr:
         if node.id in self.scope.locals:
@@ -220,14 +263,32 @@ class Expressions(Arrays):
 
     def _binary(self, node: ast.BinOp) -> _native.Expr:
         # Sums of many terms nest deeply on the left: walk down there without recursion.
+        value = self.whole(node)
+        if value is not None:
+            return self.constant(value, node)
         chain = [node]
-        while isinstance(chain[-1].left, ast.BinOp):
+        while isinstance(chain[-1].left, ast.BinOp) and self.whole(chain[-1].left) is None:
             chain.append(chain[-1].left)
         result = self.lower(chain[-1].left)
         for part in reversed(chain):
             left, right = self.in_order(result, part.left, partial(self.lower, part.right))
             result = self.binary(part.op, left, right, part)
         return result
+
+    def whole(self, node: ast.expr) -> int | None:
+        """The value of an expression of integer constants alone, of any size, as Python computes it."""
+        chain = [node]
+        while isinstance(part := chain[-1], ast.BinOp) and part.left not in self._wholes:
+            chain.append(part.left)
+        for part in reversed(chain):
+            if part in self._wholes:
+                continue
+            try:
+                self._wholes[part] = _computed(part, self.whole)
+            except OverflowError:
+                self._beyond_64_bits(ast.unparse(part), part)
+                self._wholes[part] = 0
+        return self._wholes[node]
 
     def in_order(
         self, left: _native.Expr, node: ast.expr, make: Callable[[], _native.Expr]
@@ -259,8 +320,11 @@ class Expressions(Arrays):
         if isinstance(node.op, ast.Not):
             return self.condition(node)
         value = node.operand.value if isinstance(node.operand, ast.Constant) else None
-        if isinstance(node.op, ast.USub) and isinstance(value, int | float):
+        if isinstance(node.op, ast.USub) and isinstance(value, float):
             return self.constant(-value, node)
+        value = self.whole(node)
+        if value is not None:
+            return self.constant(value, node)
         return self.module.op(_UNARY[type(node.op)], [self.lower(node.operand)], self.span(node))
 
     def _compare(self, node: ast.Compare) -> _native.Expr:

@@ -151,8 +151,8 @@ def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:
         yield getattr(math, name), Intrinsic(f"math.{name}", name, "", count, count)
     yield np.ldexp, Intrinsic("np.ldexp", "ldexp", "", 2, 2)
     yield math.hypot, Intrinsic("math.hypot", "float_fold", "hypot", 1, _MANY)
-    yield math.gcd, Intrinsic("math.gcd", "fold", "gcd", 2, _MANY)
-    yield math.lcm, Intrinsic("math.lcm", "fold", "lcm", 2, _MANY)
+    yield math.gcd, Intrinsic("math.gcd", "index_fold", "gcd", 2, _MANY)
+    yield math.lcm, Intrinsic("math.lcm", "index_fold", "lcm", 2, _MANY)
 
 
 REDUCTIONS = ("sum", "prod", "min", "max", "any", "all", "mean")

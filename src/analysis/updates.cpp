@@ -348,7 +348,11 @@ Stmt* spelled_as_update(Module& module, const Update& u) {
                                                      : Op::kSub,
                                value, term.value);
     }
-    (assign != nullptr ? assign->value : store->value) = builder.convert(value, u.var->type.scalar);
+    // Rounded first, an operand beyond the range of the target's type would be infinite.
+    const bool sums = u.update == Op::kAdd || u.update == Op::kSub || u.update == Op::kMul;
+    const Scalar type = u.var->type.scalar;
+    if (!sums || !is_wider(value->type.scalar, type)) value = builder.convert(value, type);
+    (assign != nullptr ? assign->value : store->value) = value;
     if (branch != nullptr) stmt->labels = branch->labels;
     return stmt;
 }

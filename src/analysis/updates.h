@@ -37,7 +37,8 @@ struct Update {
 // All of them in `body` and the statements nested in it.
 [[nodiscard]] std::vector<Update> find_updates(ir::Body& body);
 
-// The statement in the form `target op= value`, which later passes look for.
+// The statement in the form `target op= value`, which later passes look for. A sum or product keeps
+// the type that it is computed in, which may be wider than the target's.
 [[nodiscard]] ir::Stmt* spelled_as_update(ir::Module& module, const Update& update);
 
 // What the iterations of `loop` reduce together: each group updates one target, by one operator,

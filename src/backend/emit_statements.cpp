@@ -215,19 +215,24 @@ void FunctionPrinter::atomic_update(const ir::Store& stmt) {
     const std::string arguments =
         "&" + exprs_.element(*stmt.array, stmt.indices) + ", " + exprs_.argument(*stmt.value);
     const auto& adds = dialect_.atomic_adds;
-    if (*stmt.update == Op::kAdd && std::ranges::find(adds, scalar) != std::ranges::end(adds)) {
+    const ir::Type computed = stmt.value->type;
+    const bool wider = computed.scalar != scalar;
+    if (*stmt.update == Op::kAdd && !wider &&
+        std::ranges::find(adds, scalar) != std::ranges::end(adds)) {
         return line("atomic_add(" + arguments + ");");
     }
     const ir::Type type = ir::Type::of(scalar);
     Var old_value{.name = "old", .type = type};
-    Var change{.name = "value", .type = type};
+    Var change{.name = "value", .type = computed};
     names_.push();
     const std::string parameters = c_type(old_value) + " " + names_.declare(&old_value) + ", " +
                                    c_type(change) + " " + names_.declare(&change);
     Expr a{.op = Op::kVar, .type = type, .var = &old_value};
-    Expr b{.op = Op::kVar, .type = type, .var = &change};
-    const Expr both{.op = *stmt.update, .type = type, .operands = {&a, &b}};
-    const std::string result = exprs_.root(both);
+    Expr b{.op = Op::kVar, .type = computed, .var = &change};
+    Expr widened{.op = Op::kConvert, .type = computed, .operands = {&a}};
+    Expr both{.op = *stmt.update, .type = computed, .operands = {wider ? &widened : &a, &b}};
+    const Expr rounded{.op = Op::kConvert, .type = type, .operands = {&both}};
+    const std::string result = exprs_.root(wider ? rounded : both);
     names_.pop();
     line("atomic_update(" + arguments + ", [](" + parameters + ") -> " + c_type(*stmt.array) +
          " { return " + result + "; });");

@@ -75,6 +75,10 @@ Expr* Builder::convert(Expr* value, Scalar type) {
     return module_.make_expr(Op::kConvert, Type::of(type), span, {value});
 }
 
+Expr* Builder::updated(Expr* old, Op op, Expr* value) {
+    return convert(binary(op, convert(old, value->type.scalar), value), old->type.scalar);
+}
+
 Assign* Builder::assign(Var* var, Expr* value) {
     auto* stmt = module_.make<Assign>(span);
     stmt->var = var;

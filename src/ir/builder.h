@@ -43,6 +43,8 @@ public:
     Expr* not_(Expr* a) { return make(Op::kNot, {a}); }
     // `value` itself if it has the type already.
     Expr* convert(Expr* value, Scalar type);
+    // What an update makes of `old`: computed in the type of `value`, then of the old type.
+    Expr* updated(Expr* old, Op op, Expr* value);
 
     // ------------------------------------------------------------ statements
     Assign* assign(Var* var, Expr* value);

@@ -227,8 +227,8 @@ private:
     void assign(Frame& frame, const Assign& s) {
         Constant value = expr(frame, *s.value);
         if (s.update) {
-            value = apply(*s.update, s.var->type.scalar, s.var->type.scalar,
-                          {read(frame, *s.var, s.span), value}, s.span);
+            value = updated(s.var->type.scalar, *s.update, read(frame, *s.var, s.span), value,
+                            s.value->type.scalar, s.span);
         }
         frame.values[s.var] = std::move(value);
     }
@@ -267,7 +267,8 @@ private:
         const Scalar type = s.array->type.scalar;
         if (s.update) {
             const Constant old = load_element(type, place);
-            value = apply(*s.update, type, type, {old, expr(frame, *s.value)}, s.span);
+            value =
+                updated(type, *s.update, old, expr(frame, *s.value), s.value->type.scalar, s.span);
         }
         if (!failed()) {
             store_element(type, place, value);
@@ -433,6 +434,14 @@ private:
     static std::int64_t integer(const Constant& value) {
         const auto* number = std::get_if<std::int64_t>(&value.value);
         return number != nullptr ? *number : 0;
+    }
+
+    // `old op= value`, computed in the type of the value.
+    Constant updated(Scalar type, Op op, const Constant& old, const Constant& value, Scalar in,
+                     Span span) {
+        if (in == type) return apply(op, type, type, {old, value}, span);
+        const Constant wide = apply(Op::kConvert, type, in, {old}, span);
+        return apply(Op::kConvert, in, type, {apply(op, in, in, {wide, value}, span)}, span);
     }
 
     Constant apply(Op op, Scalar operand, Scalar result, std::initializer_list<Constant> operands,

@@ -290,7 +290,7 @@ std::optional<Constant> evaluate_bool(Op op, std::span<const std::int64_t> opera
 
 // ---------------------------------------------------------------- all types
 
-// kPyInt, kPyFloat, kPyBool, kConvert, logic and select.
+// kPyInt … kPyBool, kConvert, logic and select.
 std::optional<Constant> evaluate_common(Op op, Scalar operand, Scalar result,
                                         std::span<const Constant> operands) {
     const auto truth = [&](std::size_t i) {
@@ -300,6 +300,7 @@ std::optional<Constant> evaluate_common(Op op, Scalar operand, Scalar result,
         case Op::kConvert:
             return convert_constant(operands[0], operand, result);
         case Op::kPyInt:
+        case Op::kPyIndex:
             return convert_constant(operands[0], operand, Scalar::kI64);
         case Op::kPyFloat:
             return convert_constant(operands[0], operand, Scalar::kF64);

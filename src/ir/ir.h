@@ -230,7 +230,8 @@ struct StmtOf : Stmt {
 };
 
 // var = value, or var <update>= value. `update` is kept until the back end's legalise pass, because
-// it is what a reduction is recognised by.
+// it is what a reduction is recognised by. An update is computed in the type of its value, which
+// for floats and complex numbers may be wider than the target's (is_wider), and rounded then.
 struct Assign : StmtOf<StmtKind::kAssign> {
     Var* var = nullptr;
     std::optional<Op> update;

@@ -70,6 +70,7 @@ Type special_result(const Expr& expr) {
         case Op::kConvert:
             return expr.type;
         case Op::kPyInt:
+        case Op::kPyIndex:
             return Type::weak_of(Scalar::kI64);
         case Op::kPyFloat:
             return Type::weak_of(Scalar::kF64);

@@ -172,6 +172,11 @@ bool is_complex(Scalar scalar) {
     return scalar >= Scalar::kC64;
 }
 
+bool is_wider(Scalar a, Scalar b) {
+    const bool one_kind = (is_float(a) && is_float(b)) || (is_complex(a) && is_complex(b));
+    return one_kind && size_in_bytes(a) > size_in_bytes(b);
+}
+
 std::string to_string(const Type& type) {
     switch (type.kind) {
         case Type::Kind::kUnknown:

@@ -36,6 +36,7 @@ inline constexpr int kScalarCount = 15;
 [[nodiscard]] bool is_integer(Scalar scalar);  // either sign, not bool
 [[nodiscard]] bool is_float(Scalar scalar);    // f16 bf16 f32 f64
 [[nodiscard]] bool is_complex(Scalar scalar);
+[[nodiscard]] bool is_wider(Scalar a, Scalar b);  // both floats or both complex, a of more bits
 
 struct Type {
     enum class Kind : std::uint8_t { kUnknown, kVoid, kScalar, kArray };

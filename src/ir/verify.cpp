@@ -241,7 +241,8 @@ private:
             return;
         }
         update(s.update, s.span);
-        if (from(Profile::kTyped) && s.value->type != s.var->type) {
+        if (from(Profile::kTyped) && s.value->type != s.var->type &&
+            !(s.update && is_wider(s.value->type.scalar, s.var->type.scalar))) {
             fail(s.span, "'" + s.var->name + "' of type " + to_string(s.var->type) +
                              " is assigned a " + to_string(s.value->type));
         }
@@ -260,7 +261,9 @@ private:
         }
         update(s.update, s.span, s.atomic);
         element(s.array, s.indices, s.indices.size(), s.span);
-        if (from(Profile::kTyped) && s.value->type != Type::of(s.array->type.scalar)) {
+        const Type element_type = Type::of(s.array->type.scalar);
+        if (from(Profile::kTyped) && s.value->type != element_type &&
+            !(s.update && is_wider(s.value->type.scalar, element_type.scalar))) {
             fail(s.span, "an element of '" + s.array->name + "' of type " +
                              std::string(name(s.array->type.scalar)) + " is assigned a " +
                              to_string(s.value->type));
@@ -510,7 +513,8 @@ private:
     }
 
     void typing(const Expr& e) {
-        if (e.op == Op::kPyInt || e.op == Op::kPyFloat || e.op == Op::kPyBool) {
+        if (e.op == Op::kPyInt || e.op == Op::kPyIndex || e.op == Op::kPyFloat ||
+            e.op == Op::kPyBool) {
             fail(e.span, "'" + print(e) + "' is a Python conversion");
             return;
         }

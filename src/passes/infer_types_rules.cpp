@@ -343,6 +343,11 @@ Typing type_special(Op op, std::span<const Operand> operands) {
             }
             return identity(op, op == Op::kPyInt ? kWeakInt : kWeakFloat);
         }
+        case Op::kPyIndex:
+            if (!is_integral(first) || is_numpy_bool(first)) {
+                return refuse(op, operands, "convert it first: int(…)");
+            }
+            return identity(op, kWeakInt);
         case Op::kPyBool:
             return identity(op, kWeakBool);
         case Op::kReal:

@@ -26,19 +26,21 @@ bool has_loop(const Body& body) {
     return found;
 }
 
-// Updates of array[indices] below `body` become updates of the scalar `held`.
-void hold_element(Module& module, Body& body, const Reduction& element, Var* held) {
+// Updates of the target below `body` become updates of the scalar `held`.
+void hold(Module& module, Body& body, const Reduction& target, Var* held) {
     rewrite_stmts(body, [&](Stmt* stmt, Body& out) {
-        auto* store = stmt->as<Store>();
-        if (store != nullptr && store->array == element.var && store->update &&
-            same(store->indices, element.indices)) {
-            Builder b(module, store->span);
-            out.push_back(b.update(held, *store->update, store->value));
+        if (updates(*stmt, target)) {
+            Builder b(module, stmt->span);
+            const auto* assign = stmt->as<Assign>();
+            const auto* store = stmt->as<Store>();
+            Expr* value = assign != nullptr ? assign->value : store->value;
+            const Op op = assign != nullptr ? *assign->update : *store->update;
+            out.push_back(b.update(held, op, b.convert(value, held->type.scalar)));
             return;
         }
         if (auto* loop = stmt->as<For>()) {
             for (Reduction& inner : loop->mapping.reductions) {
-                if (inner.var == element.var && same(inner.indices, element.indices)) {
+                if (inner.var == target.var && same(inner.indices, target.indices)) {
                     inner = {inner.op, held, {}};
                 }
             }
@@ -102,7 +104,7 @@ private:
         Var* counter = b.scalar("chunk", Scalar::kI64);
         std::vector<Stmt*> before;
         for (const Reduction& reduction : reductions) {
-            const Scalar scalar = reduction.var->type.scalar;
+            const Scalar scalar = computed_in(loop->body, reduction);
             const std::string name = reduction.var->name;
             Reduction on_host = reduction;
             on_host.var = host_var(launch, reduction.var);
@@ -110,12 +112,10 @@ private:
                 index = host_expr(launch, index);
             }
             Var* held = reduction.var;
-            if (held->type.is_array()) {
-                held = b.scalar(name + "_sum", scalar);
-                held->name = name + "_part";
-                hold_element(module_, loop->body, reduction, held);
-            } else {
-                drop_argument(launch, held);
+            if (held->type.is_scalar()) drop_argument(launch, held);
+            if (held->type != Type::of(scalar)) {
+                held = b.scalar(name + "_part", scalar);
+                hold(module_, loop->body, reduction, held);
             }
             Var* parts = b.local_array(name + "_parts", scalar, {kParpyMaxChunks}, Space::kLocal);
             Var* parameter = module_.make_var(parts->name, parts->type, parts->span);
@@ -202,10 +202,12 @@ private:
             return;
         }
         for (const Reduction& reduction : loop.mapping.reductions) {
-            if (reduction.var->type.is_scalar()) {
+            const Scalar type = computed_in(loop.body, reduction);
+            if (reduction.var->type == Type::of(type)) {
                 kept.push_back(reduction);
                 continue;
             }
+            const bool element = reduction.var->type.is_array();
             const auto own = [&] {
                 std::vector<Expr*> indices;
                 for (const Expr* index : reduction.indices) {
@@ -213,10 +215,17 @@ private:
                 }
                 return indices;
             };
-            Var* held = b.scalar(reduction.var->name + "_part", reduction.var->type.scalar);
-            hold_element(module_, loop.body, reduction, held);
-            before.push_back(b.assign(held, b.load(reduction.var, own())));
-            after.push_back(b.store(reduction.var, own(), b.var(held)));
+            const Scalar own_type = reduction.var->type.scalar;
+            Expr* old = element ? b.load(reduction.var, own()) : b.var(reduction.var);
+            Var* held = b.scalar(reduction.var->name + "_part", type);
+            hold(module_, loop.body, reduction, held);
+            before.push_back(b.assign(held, b.convert(old, type)));
+            Expr* made = b.convert(b.var(held), own_type);
+            if (element) {
+                after.push_back(b.store(reduction.var, own(), made));
+            } else {
+                after.push_back(b.assign(reduction.var, made));
+            }
             kept.push_back({reduction.op, held, {}});
         }
         loop.mapping.reductions = std::move(kept);
@@ -236,7 +245,7 @@ private:
     void make_plain(Stmt& stmt, Body& out) {
         Builder b(module_, stmt.span);
         if (auto* assign = stmt.as<Assign>(); assign != nullptr && assign->update) {
-            assign->value = b.binary(*assign->update, b.var(assign->var), assign->value);
+            assign->value = b.updated(b.var(assign->var), *assign->update, assign->value);
             assign->update.reset();
         } else if (auto* store = stmt.as<Store>();
                    store != nullptr && store->update && !store->atomic) {
@@ -249,7 +258,7 @@ private:
                 }
                 indices.push_back(clone(module_, index));
             }
-            store->value = b.binary(*store->update, b.load(store->array, indices), store->value);
+            store->value = b.updated(b.load(store->array, indices), *store->update, store->value);
             store->update.reset();
         }
     }

@@ -30,16 +30,6 @@ struct Partial {
     Expr* runs = nullptr;   // the element may only be touched if this holds; null: in any case
 };
 
-bool updates(const Stmt& stmt, const Reduction& target) {
-    if (const auto* assign = stmt.as<Assign>()) {
-        return assign->update && assign->var == target.var;
-    }
-    if (const auto* store = stmt.as<Store>()) {
-        return store->update && store->array == target.var && same(store->indices, target.indices);
-    }
-    return false;
-}
-
 bool same_target(const Reduction& a, const Reduction& b) {
     return a.var == b.var && same(a.indices, b.indices);
 }
@@ -94,7 +84,7 @@ private:
         builder_.span = loop.span;
         std::vector<Partial> partials;
         for (const Reduction& target : loop.mapping.reductions) {
-            const Scalar type = accumulator_of(target.var->type.scalar);
+            const Scalar type = accumulator_of(computed_in(loop.body, target));
             Var* value = builder_.scalar(target.var->name + "_partial", type);
             partials.push_back({target, value, nullptr, nullptr});
             out.push_back(builder_.assign(value, identity(builder_, target.op, type)));
@@ -222,13 +212,10 @@ private:
     // target = target op partial
     void finish(const Partial& partial, Body& out) {
         const Reduction& target = partial.target;
-        const Scalar type = partial.value->type.scalar;
         const bool array = target.var->type.is_array();
         Expr* old =
             array ? builder_.load(target.var, indices_of(target)) : builder_.var(target.var);
-        Expr* value =
-            builder_.binary(target.op, builder_.convert(old, type), builder_.var(partial.value));
-        value = builder_.convert(value, target.var->type.scalar);
+        Expr* value = builder_.updated(old, target.op, builder_.var(partial.value));
         Stmt* update = nullptr;
         if (array) {
             update = builder_.store(target.var, indices_of(target), value);
@@ -462,7 +449,7 @@ public:
             builder_.span = stmt->span;
             if (auto* assign = stmt->as<Assign>(); assign != nullptr && assign->update) {
                 assign->value =
-                    builder_.binary(*assign->update, builder_.var(assign->var), assign->value);
+                    builder_.updated(builder_.var(assign->var), *assign->update, assign->value);
                 assign->update.reset();
             } else if (auto* store = stmt->as<Store>();
                        store != nullptr && store->update && !store->atomic) {
@@ -484,7 +471,7 @@ private:
             copies.push_back(clone(module_, index));
         }
         store.value =
-            builder_.binary(*store.update, builder_.load(store.array, copies), store.value);
+            builder_.updated(builder_.load(store.array, copies), *store.update, store.value);
         store.update.reset();
     }
 

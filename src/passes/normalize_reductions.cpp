@@ -20,12 +20,6 @@ bool same_target(const Reduction& a, const Reduction& b) {
     return a.var == b.var && same(a.indices, b.indices);
 }
 
-bool updates(const Stmt& stmt, const Reduction& target) {
-    const auto* store = stmt.as<Store>();
-    return store != nullptr && store->update && store->array == target.var &&
-           same(store->indices, target.indices);
-}
-
 bool leaves_early(const Stmt& stmt) {
     if (stmt.kind == StmtKind::kBreak || stmt.kind == StmtKind::kContinue) return true;
     if (stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile) return false;
@@ -82,7 +76,7 @@ private:
                 always_updates(loop.body, target)) {
                 continue;
             }
-            const Scalar type = target.var->type.scalar;
+            const Scalar type = computed_in(loop.body, target);
             moved.push_back({target, b.scalar(target.var->name + "_part", type),
                              b.scalar(target.var->name + "_touched", Scalar::kBool)});
         }
@@ -119,7 +113,8 @@ private:
             }
             auto* store = stmt->as<Store>();
             Builder b(module_, stmt->span);
-            out.push_back(b.update(one.part, *store->update, store->value));
+            Expr* value = b.convert(store->value, one.part->type.scalar);
+            out.push_back(b.update(one.part, *store->update, value));
             out.push_back(b.update(one.touched, Op::kOr, b.boolean(true)));
         });
     }

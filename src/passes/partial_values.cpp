@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/uses.h"
 #include "ir/clone.h"
+#include "ir/visit.h"
 #include "mapping/geometry.h"
 
 namespace parpy {
@@ -89,6 +91,24 @@ bool always_exists(const Intervals& ranges, const Reduction& target) {
         if (!in_range(ranges, *target.indices[i], target.var->dims[i])) return false;
     }
     return true;
+}
+
+bool updates(const Stmt& stmt, const Reduction& target) {
+    if (const auto* assign = stmt.as<Assign>()) return assign->update && assign->var == target.var;
+    const auto* store = stmt.as<Store>();
+    return store != nullptr && store->update && store->array == target.var &&
+           same(store->indices, target.indices);
+}
+
+Scalar computed_in(const Body& body, const Reduction& target) {
+    Scalar widest = target.var->type.scalar;
+    for_each_stmt(body, [&](const Stmt& stmt) {
+        if (!updates(stmt, target)) return;
+        const auto* assign = stmt.as<Assign>();
+        const Expr* value = assign != nullptr ? assign->value : stmt.as<Store>()->value;
+        if (is_wider(value->type.scalar, widest)) widest = value->type.scalar;
+    });
+    return widest;
 }
 
 Scalar accumulator_of(Scalar element) {

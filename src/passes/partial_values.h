@@ -11,7 +11,14 @@
 
 namespace parpy {
 
-// The type in which values of `element` are accumulated: halves in f32, all else in their own type.
+// The statement updates the target: `target op= …`.
+[[nodiscard]] bool updates(const ir::Stmt& stmt, const ir::Reduction& target);
+
+// The type that the updates of the target below `body` are computed in: the widest of theirs.
+[[nodiscard]] ir::Scalar computed_in(const ir::Body& body, const ir::Reduction& target);
+
+// The type in which values of `element` are accumulated on a GPU: halves in f32, all else in their
+// own type.
 [[nodiscard]] ir::Scalar accumulator_of(ir::Scalar element);
 
 // The neutral value of `op`: combining it with x gives x. For min and max of floats that holds of

@@ -43,7 +43,13 @@ def in_a_call(c, out):
     out[1] = pair(c[0], bump(c) or c[0])
 
 
-@pytest.mark.parametrize("function", [in_a_sum, in_a_choice, in_a_comparison, in_a_call])
+@parpy.jit
+def in_a_power(c, out):
+    out[0] = c[0] ** (bump(c) or c[0] - 8) + c[0]
+    out[1] = (bump(c) or 2) ** c[0]
+
+
+@pytest.mark.parametrize("function", [in_a_sum, in_a_choice, in_a_comparison, in_a_call, in_a_power])
 def test_elements_are_read_before_a_later_call_changes_them(function):
     results = []
     for how in ({"seq": True}, {"opts": CPU}):

@@ -557,3 +557,44 @@ def test_on_the_gpu():
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **emulated})
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+
+
+# ---------------------------------------------------------------- powers
+
+
+@parpy.jit
+def powers(x, k, least):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        x[i] = x[i] + 2 ** k[i] if k[i] >= least else -1
+
+
+@parpy.jit
+def power_in_a_condition(x, k):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        j = 0
+        while j < 3 and 3 ** k[i] > j:
+            j += 1
+        x[i] = j
+
+
+@pytest.mark.parametrize("exponents", [[0, 3, 62], [1, -1, 2], [5, 6, -(2**63)]])
+def test_negative_powers_of_integers_raise_where_they_are_evaluated(exponents):
+    x, k = np.ones(3, np.int64), np.array(exponents)
+    raised = agrees(powers, (x, k, -LAST), i=32)
+    assert (raised is not None) == (min(exponents) < 0)
+    if raised is not None:
+        assert isinstance(raised, ValueError)
+        assert f"negative power {min(exponents)}" in str(raised)
+    assert agrees(powers, (x, k, 0), i=32) is None
+    assert (agrees(power_in_a_condition, (x, k), i=32) is not None) == (min(exponents) < 0)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint8", "float64"])
+def test_powers_keep_their_types(dtype):
+    """No exponent is negative; unsigned ones and those of floats cannot fail."""
+    x, k = np.ones(4, dtype), np.array([0, 1, 2, 3], dtype)
+    agrees(powers, (x, k, 0), i=32)
+    if dtype == "float64":
+        assert agrees(powers, (x, -k, -LAST), i=32) is None

@@ -281,3 +281,30 @@ def test_forced_sizes():
         thirds(y, 4, r + 0.1, opts=options)
         want = np.arange(4, dtype=np.float32) / np.float32(3) + np.float32(r + 0.1)
         np.testing.assert_array_equal(y, want)
+
+
+@parpy.jit
+def divisors(x, y, out):
+    for i in range(out.shape[0]):
+        out[i] = math.gcd(x[i], y[i]) + math.lcm(x[i], y[i], 3) * 2
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.uint8])
+def test_functions_of_math_on_integers_give_python_integers(check, dtype):
+    """math.gcd(np.int8(-128), np.int8(-128)) is 128."""
+    least = np.iinfo(dtype).min
+    x = np.array([least, least, 12, 0, 1], dtype)
+    y = np.array([least, 6, 18, 0, 1], dtype)
+    check(divisors, x, y, np.zeros(5, np.int64))
+
+
+@parpy.jit
+def constants(out):
+    out[0] = (1 << 70) >> 60
+    out[1] = 10**20 % 7 + -(2**63)
+    out[2] = 3**41 // 3**40 - ~(2**65) // 2**64
+    out[3] = -7 // 2 + -7 % 4 + (2**64 & 5) + 2**-1
+
+
+def test_arithmetic_of_constants_has_pythons_integers(check):
+    check(constants, np.zeros(4))

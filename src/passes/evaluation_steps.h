@@ -1,0 +1,53 @@
+// Takes statements apart in the order in which Python evaluates them, so that what a pass puts in
+// front of a step runs exactly when the step does: parts of `and`, `or` and conditional expressions
+// that may not be evaluated become branches, and conditions of while loops part of their bodies.
+#pragma once
+
+#include <functional>
+
+#include "ir/builder.h"
+#include "passes/check_sites.h"
+
+namespace parpy {
+
+// A load, an atomic update or a call: what it gives depends on what was evaluated before.
+[[nodiscard]] bool reaches_memory(const ir::Expr& node);
+
+class EvaluationSteps {
+public:
+    // The node is a step, or must not be passed over by one.
+    using Watch = std::function<bool(const ir::Expr&)>;
+    // What becomes of a watched node whose operands have been taken apart; appends to `out` what
+    // comes first. `whole`: it is all of the value of an assignment or evaluation.
+    using Take = std::function<void(ir::Expr*& node, ir::Body& out, bool whole)>;
+
+    EvaluationSteps(ir::Builder& builder, Watch watch, Take take)
+        : b_(builder), watch_(std::move(watch)), take_(std::move(take)) {}
+
+    // The subscripts of a reduced element stay as the loop's mapping has them; the steps in them
+    // are made once more in front.
+    void body(ir::Body& stmts);
+
+    // A variable with the value of `expr`, in its place.
+    static void hold(ir::Builder& builder, std::string name, ir::Expr*& expr, ir::Body& out);
+
+    // The loops around the statement that is being taken apart, outermost first.
+    [[nodiscard]] const LoopStack& loops() const { return loops_; }
+
+private:
+    void visit(ir::Stmt& stmt, ir::Body& out);
+    void condition(ir::While& loop);
+    void subscripts(ir::Store& store, ir::Body& out);
+    [[nodiscard]] bool is_reduced(const ir::Store& store) const;
+    [[nodiscard]] bool watched(const ir::Expr& expr) const;
+    void split(ir::Expr*& expr, ir::Body& out, bool whole = false);
+    void split_logical(ir::Expr*& expr, ir::Body& out);
+    void split_select(ir::Expr*& expr, ir::Body& out);
+
+    ir::Builder& b_;
+    Watch watch_;
+    Take take_;
+    LoopStack loops_;
+};
+
+}  // namespace parpy
