@@ -277,7 +277,9 @@ private:
                 {Op::kShl, Op::kShr, Op::kBitAnd, Op::kBitOr, Op::kBitXor, Op::kPow, Op::kGcd});
         }
         Expr* left = operand();
-        return builder_.binary(op, left, operand());
+        Expr* right = operand();
+        if (op == Op::kPow) right = builder_.binary(Op::kMax, right, builder_.integer(0, type));
+        return builder_.binary(op, left, right);
     }
 
     // ------------------------------------------------------------ sequential statements
