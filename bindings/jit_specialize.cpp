@@ -36,14 +36,6 @@ Place place_of(nb::handle record) {
     return place;
 }
 
-void where_it_fits(bool deep, const std::function<void()>& work) {
-    if (deep) {
-        on_deep_stack(work);
-    } else {
-        work();
-    }
-}
-
 // A bit per parameter that `entry` may store to. Before types are inferred an argument of a call
 // may be an array, and is taken for a stored one.
 std::uint64_t stored_parameters(const ir::Function& entry) {

@@ -77,12 +77,10 @@ Program compile_here(const ir::Module& surface, const Signature& signature, cons
 Program compile(const ir::Module& surface, const Signature& signature, const Options& options,
                 Diagnostics& diagnostics, const Trace& trace) {
     try {
-        if (!ir::nests_deeply(surface)) {
-            return compile_here(surface, signature, options, diagnostics, trace);
-        }
         Program program;
-        on_deep_stack(
-            [&] { program = compile_here(surface, signature, options, diagnostics, trace); });
+        where_it_fits(ir::nests_deeply(surface), [&] {
+            program = compile_here(surface, signature, options, diagnostics, trace);
+        });
         return program;
     } catch (const std::exception& e) {
         diagnostics.internal({}, std::string("the compiler failed: ") + e.what());

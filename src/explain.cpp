@@ -12,11 +12,13 @@
 #include "analysis/traffic.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
+#include "ir/depth.h"
 #include "ir/visit.h"
 #include "mapping/geometry.h"
 #include "pass.h"
 #include "passes/choose_mapping.h"
 #include "passes/legality_text.h"
+#include "support/deep_stack.h"
 
 namespace parpy {
 
@@ -243,19 +245,28 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
     return out;
 }
 
+// On the stack of the caller.
+Explanation explain_here(const Module& surface, const Signature& signature, const Options& options,
+                         Diagnostics& diagnostics) {
+    Explanation out = explain_as(surface, signature, options, diagnostics);
+    if (!options.automatic || !out.diagnostics.has_errors()) return out;
+    // As compile() does: a mapping that nobody asked for and that cannot be carried out.
+    Options sequential = options;
+    sequential.automatic = false;
+    Explanation without = explain_as(surface, signature, sequential, diagnostics);
+    note_given_up(out.diagnostics, without.diagnostics);
+    return without;
+}
+
 }  // namespace
 
 Explanation explain(const Module& surface, const Signature& signature, const Options& options,
                     Diagnostics& diagnostics) {
     try {
-        Explanation out = explain_as(surface, signature, options, diagnostics);
-        if (!options.automatic || !out.diagnostics.has_errors()) return out;
-        // As compile() does: a mapping that nobody asked for and that cannot be carried out.
-        Options sequential = options;
-        sequential.automatic = false;
-        Explanation without = explain_as(surface, signature, sequential, diagnostics);
-        note_given_up(out.diagnostics, without.diagnostics);
-        return without;
+        Explanation out;
+        where_it_fits(nests_deeply(surface),
+                      [&] { out = explain_here(surface, signature, options, diagnostics); });
+        return out;
     } catch (const std::exception& e) {
         diagnostics.internal({}, std::string("the compiler failed: ") + e.what());
         return {};

@@ -24,13 +24,15 @@ if command -v dpkg-query >/dev/null; then
     [ "$("$python" -c "$headers")" = True ] || packages="$packages python3-dev"
     "$python" -c 'import ensurepip' 2>/dev/null || packages="$packages python3-venv"
     wanted=$(missing $packages)
-    if [ -n "$wanted" ]; then
+    browser=$(missing chromium-headless-shell) # tests look at HTML in it; they skip that without
+    if [ -n "$wanted$browser" ]; then
         sudo=
         [ "$(id -u)" = 0 ] || sudo=sudo
-        echo "installing:" $wanted
         $sudo apt-get update -qq
+        [ -z "$browser" ] || apt-cache show $browser >/dev/null 2>&1 || browser=
+        echo "installing:" $wanted $browser
         $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-            $wanted </dev/null >/dev/null
+            $wanted $browser </dev/null >/dev/null
     fi
 fi
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from . import _native
@@ -16,6 +16,9 @@ _ROOFLINES = {
     "Cpu": ("8 cores of a server", 100e9, 200e9),
     "Cuda": ("one NVIDIA H200", 4.2e12, 30e12),
 }
+
+# Marks beside the verdicts, seen on white and on black.
+_COLOURS = {"proved": "#2e9e4f", "reduction": "#2a7fd4", "refuted": "#d64545", "unknown": "#b8860b"}
 
 
 def _amount(value: float, unit: str) -> str:
@@ -34,7 +37,7 @@ def _duration(seconds: float) -> str:
 
 
 class Explanation:
-    """What `explain` found. ``str()`` gives a text, a notebook shows a table, `json` and `facts` are for programs."""
+    """What `explain` found. ``str()`` gives a text, a notebook shows a tree, `json` and `facts` are for programs."""
 
     def __init__(self, facts: dict[str, Any]) -> None:
         self.facts = facts
@@ -121,17 +124,32 @@ class Explanation:
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        def row(cells: Sequence[str], tag: str) -> str:
-            style = 'style="text-align:left;white-space:pre"'
-            return "<tr>" + "".join(f"<{tag} {style}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+    # ---------------------------------------------------------------- HTML
 
-        body = [row(("line", "loop", "iterations", "verdict", "runs on", "because"), "th")]
-        for cells, loop in zip(self._rows(), self.facts["loops"], strict=True):
-            body.append(row((*cells, loop["witness"] or loop["reason"]), "td"))
+    def _repr_html_(self) -> str:
+        """The loops as a tree that opens and closes. Colours mark, text has those of the page: light or dark."""
         lines = "".join(f"<div>{html.escape(line)}</div>" for line in self._summary())
         notes = "".join(f"<pre>{html.escape(note)}</pre>" for note in self.facts["notes"])
-        return f"<div><b>{html.escape(self._head())}</b><table>{''.join(body)}</table>{lines}{notes}</div>"
+        return f"<div><b>{html.escape(self._head())}</b>{self._tree()}{lines}{notes}</div>"
+
+    def _tree(self) -> str:
+        out, open_depths = [], list[int]()
+        for (line, text, trips, verdict, level), loop in zip(self._rows(), self.facts["loops"], strict=True):
+            while open_depths and open_depths[-1] >= loop["depth"]:
+                open_depths.pop()
+                out.append("</details>")
+            open_depths.append(loop["depth"])
+            colour = _COLOURS[loop["verdict"]]
+            where = f"line {line}, iterations: {trips}, {level}"
+            out.append(
+                '<details open style="margin-left:1.2em"><summary style="cursor:pointer;display:list-item">'
+                f'<span style="font-family:monospace;white-space:pre">{html.escape(text.strip())}</span> '
+                f'<b style="border-left:.5em solid {colour};padding-left:.3em">{html.escape(verdict)}</b> '
+                f"<span>{html.escape(where)}</span></summary>"
+            )
+            if because := loop["witness"] or loop["reason"]:
+                out.append(f'<div style="margin-left:1.2em">{html.escape(because)}</div>')
+        return "".join(out) + "</details>" * len(open_depths)
 
 
 def explain(function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None) -> Explanation:

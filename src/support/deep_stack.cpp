@@ -43,4 +43,12 @@ void on_deep_stack(const std::function<void()>& work) {
     if (job.failure) std::rethrow_exception(job.failure);
 }
 
+void where_it_fits(bool deep, const std::function<void()>& work) {
+    if (deep) {
+        on_deep_stack(work);
+    } else {
+        work();
+    }
+}
+
 }  // namespace parpy

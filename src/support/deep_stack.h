@@ -10,5 +10,7 @@ namespace parpy {
 // Runs `work` on a thread of its own with a stack that is large enough, and waits for it.
 // Exceptions come back; throws std::runtime_error where there is no such thread.
 void on_deep_stack(const std::function<void()>& work);
+// … if `deep`, else here.
+void where_it_fits(bool deep, const std::function<void()>& work);
 
 }  // namespace parpy

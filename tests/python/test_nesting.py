@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 import numpy as np
 import pytest
 
+import parpy
 from calls import CPU, fresh
 
 LOOP = "@parpy.jit\ndef f(x, y):\n    for i in range(len(x)):\n"
@@ -45,3 +47,23 @@ def test_mistakes_in_deep_code_are_located(tmp_path):
     f = fresh(elifs(450).replace("y[i] = -1", "y[i] = missing"), tmp_path)
     with pytest.raises(NameError, match=r":905:20: error\[P101\]: name 'missing' is not defined"):
         f(np.zeros(3), np.zeros(3), opts=CPU)
+
+
+def test_deep_code_on_a_small_stack(tmp_path):
+    """Everything that takes a program apart: a thread of 256 KiB calls it."""
+    f = fresh(elifs(400), tmp_path)
+    x, found = np.arange(5), []
+
+    def work():
+        f(x, np.zeros_like(x), opts=CPU)
+        found.append(parpy.print_compiled(f, (x, np.zeros_like(x)), CPU))
+        found.append(str(parpy.explain(f, x, np.zeros_like(x), opts=CPU)))
+
+    before = threading.stack_size(256 * 1024)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    assert len(found) == 2 and "for i in range(len(x))" in found[1]
