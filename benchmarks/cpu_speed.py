@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import inspect
 import json
 import math
 import os
@@ -172,8 +173,8 @@ def main() -> None:
             )
         )
 
-    source = Path(kernels.__file__).read_text()
-    body = source[source.index("def hdiff") :].replace("range(I)", "prange(I)")
+    body = inspect.getsource(kernels.hdiff.__wrapped__).replace("range(I)", "prange(I)")
+    body = body[body.index("def hdiff") :]
     body = "\n".join(line for line in body.splitlines() if "parpy.label" not in line)
     namespace: dict = {"prange": prange}
     exec(body, namespace)

@@ -185,7 +185,7 @@ def softmax_case(rng: Generator, small: bool) -> Case:
 
     def mapping(count: int) -> Mapping:
         outer = {"n": threads(N), "h": threads(H), "i": threads(SM)}
-        return {**outer, "j": threads(count).reduce(), "k": threads(count)}
+        return {**outer, "j": threads(count)}
 
     return Case(
         "softmax",
@@ -210,7 +210,7 @@ def jacobi_2d_case(rng: Generator, small: bool) -> Case:
     def check() -> None:
         a, b = A.copy(), B.copy()
         host_a, host_b = cp.asnumpy(a), cp.asnumpy(b)
-        kernels.jacobi_2d(a, b, 4, side, opts=options(mapping(4)))
+        kernels.jacobi_2d(4, a, b, side, opts=options(mapping(4)))
         for _ in range(3):
             for p, q in ((host_a, host_b), (host_b, host_a)):
                 around = p[1:-1, :-2] + p[1:-1, 2:] + p[2:, 1:-1] + p[:-2, 1:-1]
@@ -222,7 +222,7 @@ def jacobi_2d_case(rng: Generator, small: bool) -> Case:
         "jacobi_2d",
         f"TSTEPS={steps} N={side} f64",
         kernels.jacobi_2d,
-        (A, B, steps, side),
+        (steps, A, B, side),
         32.0 * side * side * (steps - 1),
         mapping(4),
         [*variants, *(mapping(rows, block=block) for rows in (1, 2, 4, 8) for block in (128, 256, 512))],

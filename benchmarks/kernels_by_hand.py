@@ -26,6 +26,7 @@ os.environ["PARPY_CACHE"] = "0"
 
 import cupy as cp
 import numpy as np
+from gpu.tiled_product import T, tiled_product
 from gpu_launch import raw_launches
 
 from parpy import cuda
@@ -38,7 +39,7 @@ except ImportError:
     numba_cuda = None
 
 HERE = Path(__file__).parent
-T, BINS, BODIES = 16, 256, 256
+BINS, BODIES = 256, 256
 
 # ------------------------------------------------------------------ in CUDA C++
 
@@ -120,25 +121,6 @@ def kernels(cuda: Any, types: Any) -> dict[str, Any]:
     """The kernels under one of the two `cuda` modules; `types` has its number types."""
     rsqrt = cuda.rsqrt if hasattr(cuda, "rsqrt") else cuda.libdevice.rsqrtf
 
-    def matmul_of(kind: Any) -> Any:
-        @cuda.jit
-        def matmul(a, b, c):
-            sa = cuda.shared.array((T, T), kind)
-            sb = cuda.shared.array((T, T), kind)
-            x, y = cuda.grid(2)
-            tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-            total = kind(0)
-            for i in range(a.shape[1] // T):
-                sa[ty, tx] = a[y, tx + i * T]
-                sb[ty, tx] = b[ty + i * T, x]
-                cuda.syncthreads()
-                for k in range(T):
-                    total += sa[ty, k] * sb[k, tx]
-                cuda.syncthreads()
-            c[y, x] = total
-
-        return matmul
-
     float32, int32 = types.float32, types.int32
 
     @cuda.jit
@@ -200,8 +182,8 @@ def kernels(cuda: Any, types: Any) -> dict[str, Any]:
         f[0, i], f[1, i], f[2, i] = fx, fy, fz
 
     return {
-        "matmul float32": matmul_of(types.float32), "matmul float64": matmul_of(types.float64), "tree sum": tree_sum,
-        "stencil": stencil, "histogram": histogram, "n-body": nbody,
+        "matmul float32": tiled_product(cuda, types.float32), "matmul float64": tiled_product(cuda, types.float64),
+        "tree sum": tree_sum, "stencil": stencil, "histogram": histogram, "n-body": nbody,
     }  # fmt: skip
 
 

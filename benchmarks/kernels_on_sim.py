@@ -20,54 +20,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from gpu.tiled_product import T, tiled_product
 
 import parpy
 from parpy import CompileBackend, CompileOptions, cuda, threads
 
 HERE = Path(__file__).parent
-T = 16
-
-
-@cuda.jit
-def matmul(a, b, c):
-    sa = cuda.shared.array((T, T), np.float32)
-    sb = cuda.shared.array((T, T), np.float32)
-    x, y = cuda.grid(2)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    total = np.float32(0)
-    for i in range(a.shape[1] // T):
-        sa[ty, tx] = a[y, tx + i * T]
-        sb[ty, tx] = b[ty + i * T, x]
-        cuda.syncthreads()
-        for k in range(T):
-            total += sa[ty, k] * sb[k, tx]
-        cuda.syncthreads()
-    c[y, x] = total
-
-
+matmul = tiled_product(cuda, np.float32)
 NUMBA = """
-import sys, time
+import time
 import numpy as np
-from numba import cuda, float32
+from numba import cuda
+from gpu.tiled_product import T, tiled_product
 
-T = 16
-
-@cuda.jit
-def matmul(a, b, c):
-    sa = cuda.shared.array((T, T), float32)
-    sb = cuda.shared.array((T, T), float32)
-    x, y = cuda.grid(2)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    total = np.float32(0)
-    for i in range(a.shape[1] // T):
-        sa[ty, tx] = a[y, tx + i * T]
-        sb[ty, tx] = b[ty + i * T, x]
-        cuda.syncthreads()
-        for k in range(T):
-            total += sa[ty, k] * sb[k, tx]
-        cuda.syncthreads()
-    c[y, x] = total
-
+matmul = tiled_product(cuda, np.float32)
 n = 256
 a, b = np.ones((n, n), np.float32), np.ones((n, n), np.float32)
 c = np.zeros((n, n), np.float32)
@@ -144,7 +110,7 @@ def best_ms(call: Callable[[], object]) -> float:
 
 def numba_ms() -> float | None:
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
-    done = subprocess.run([sys.executable, "-c", NUMBA], capture_output=True, text=True, env=environment)
+    done = subprocess.run([sys.executable, "-c", NUMBA], capture_output=True, text=True, env=environment, cwd=HERE)
     return float(done.stdout) if done.returncode == 0 else None
 
 

@@ -84,9 +84,7 @@ nb::dict described(const ir::For& loop, const LoopFacts& facts) {
 // Facts about every loop of the function, in the order of the text, for exactly these arguments and
 // no mapping.
 nb::list loop_facts(nb::handle function, nb::tuple arguments) {
-    JitFunction* self = jit_function(function);
-    Call call(self);
-    if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
+    Call call(function, arguments);
     std::vector<Pass> passes;
     for (const Pass& pass : pipeline(Backend::kCpu)) {
         if (pass.name == "check-bounds") break;
@@ -114,13 +112,8 @@ nb::list loop_facts(nb::handle function, nb::tuple arguments) {
 
 // Seconds that each pass of the pipeline takes for these arguments.
 nb::dict pass_seconds(nb::handle function, nb::tuple arguments, nb::handle options) {
-    if (!is_options(options.ptr())) throw nb::type_error("options must be a parpy.CompileOptions");
-    const ConvertedOptions* converted = converted_options(options.ptr());
-    if (converted == nullptr) nb::raise_python_error();
-    JitFunction* self = jit_function(function);
-    Call call(self);
-    if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
-    const Options chosen = with_threads(*converted->record, converted->threads);
+    Call call(function, arguments);
+    const Options chosen = chosen_options(options, call);
     const Signature signature = call.surface->signature(call.views);
     ir::Module module = ir::clone(*call.surface->module);
     Diagnostics diagnostics;

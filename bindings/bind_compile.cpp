@@ -29,6 +29,11 @@ JitFunction* jit_function(nb::handle object) {
     return reinterpret_cast<JitFunction*>(object.ptr());
 }
 
+Call::Call(nb::handle callable, const nb::tuple& arguments)
+    : function(jit_function(callable)), active(function) {
+    if (!read_call(function, arguments.ptr(), *this)) nb::raise_python_error();
+}
+
 const ConvertedOptions& options_of(nb::handle options, const Call& call) {
     const ConvertedOptions* converted = nullptr;
     if (options.is_none()) {
@@ -46,6 +51,11 @@ const ConvertedOptions& options_of(nb::handle options, const Call& call) {
     return *converted;
 }
 
+Options chosen_options(nb::handle options, const Call& call) {
+    const ConvertedOptions& converted = options_of(options, call);
+    return with_threads(*converted.record, converted.threads);
+}
+
 namespace {
 
 // What the arguments of the surface are called in the interface of its text.
@@ -58,11 +68,8 @@ std::vector<std::string> shown_arguments(const Surface& surface) {
 
 // The text of the program for exactly these arguments: nothing generalised, nothing cached.
 std::string source_text(nb::handle function, nb::tuple arguments, nb::handle options) {
-    JitFunction* self = jit_function(function);
-    Call call(self);
-    if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
-    const ConvertedOptions& converted = options_of(options, call);
-    const Options chosen = with_threads(*converted.record, converted.threads);
+    Call call(function, arguments);
+    const Options chosen = chosen_options(options, call);
     Diagnostics diagnostics;
     Program program;
     Signature signature;
@@ -76,7 +83,8 @@ std::string source_text(nb::handle function, nb::tuple arguments, nb::handle opt
         set_python_error(diagnostics, call.surface->module->sources);
         nb::raise_python_error();
     }
-    const auto parameters = nb::cast<std::vector<std::string>>(nb::handle(self->parameters));
+    const auto parameters =
+        nb::cast<std::vector<std::string>>(nb::handle(call.function->parameters));
     return interface_text(program, signature, parameters, shown_arguments(*call.surface),
                           call.surface->returns_tuple, call.surface->module->sources,
                           chosen.backend) +
@@ -86,9 +94,7 @@ std::string source_text(nb::handle function, nb::tuple arguments, nb::handle opt
 // Of the kernel for arguments like these, which is compiled and loaded if it was not.
 nb::dict kernel_facts(nb::handle function, nb::tuple arguments, nb::handle options, unsigned block,
                       unsigned shared_bytes) {
-    JitFunction* self = jit_function(function);
-    Call call(self);
-    if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
+    Call call(function, arguments);
     const ConvertedOptions& converted = options_of(options, call);
     Specializations& under = call.surface->under(converted.record, converted.threads);
     const Specialization* found = under.find(call.views);

@@ -57,18 +57,12 @@ std::vector<Pass> passes_until(const std::string& until) {
 
 void interpret(nb::handle function, nb::tuple arguments, nb::handle options,
                const std::string& until) {
-    if (!is_options(options.ptr())) throw nb::type_error("options must be a parpy.CompileOptions");
-    const ConvertedOptions* converted = converted_options(options.ptr());
-    if (converted == nullptr) nb::raise_python_error();
-    JitFunction* self = jit_function(function);
-    Call call(self);
-    if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
-
+    Call call(function, arguments);
+    const Options chosen = chosen_options(options, call);
     const std::vector<Pass> passes = passes_until(until);
     const Signature signature = call.surface->signature(call.views);
     ir::Module module = ir::clone(*call.surface->module);
     Diagnostics diagnostics;
-    const Options chosen = with_threads(*converted->record, converted->threads);
     PassContext context{module, chosen, signature, diagnostics};
     call.surface->check(signature, diagnostics);
     if (!diagnostics.has_errors() && run_passes(context, passes)) {

@@ -33,11 +33,8 @@ nb::dict described(const Explanation::Loop& loop) {
 }
 
 nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle options) {
-    JitFunction* self = jit_function(function);
-    Call call(self);
-    if (!read_call(self, arguments.ptr(), call)) nb::raise_python_error();
-    const ConvertedOptions& converted = options_of(options, call);
-    const Options chosen = with_threads(*converted.record, converted.threads);
+    Call call(function, arguments);
+    const Options chosen = chosen_options(options, call);
     Diagnostics diagnostics;
     Explanation found;
     {

@@ -14,11 +14,13 @@ namespace parpy {
 
 // The arguments of one call, read but not run: for print_compiled, the interpreter and explain.
 struct Call {
-    explicit Call(JitFunction* self) : active(self) {}
+    // Raises what the call would: a TypeError, too, where `callable` is no jit function.
+    Call(nanobind::handle callable, const nanobind::tuple& arguments);
     ~Call() { Py_XDECREF(bound); }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
+    JitFunction* const function;
     Active active;
     Surface* surface = nullptr;
     PyObject* bound = nullptr;  // owned
@@ -29,6 +31,7 @@ struct Call {
 // arguments). Both raise a TypeError.
 [[nodiscard]] JitFunction* jit_function(nanobind::handle object);
 [[nodiscard]] const ConvertedOptions& options_of(nanobind::handle options, const Call& call);
+[[nodiscard]] Options chosen_options(nanobind::handle options, const Call& call);
 // False with a Python exception set.
 [[nodiscard]] bool read_call(JitFunction* self, PyObject* positional, Call& call);
 

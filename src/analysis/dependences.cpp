@@ -55,6 +55,7 @@ struct Dependences::State {
     // `loop`, which is the same or around it, they belong to: both are c * counter + d + what all
     // of these share.
     bool separated(const Access& a, const Access& b, int loop, int of) const {
+        if (a.anywhere || b.anywhere) return false;
         const LoopInstance& instance = accesses.loops()[index(of)];
         for (std::size_t axis = 0; axis < a.indices.size(); ++axis) {
             const auto rest = sum(a.indices[axis], b.indices[axis], -1);
@@ -294,8 +295,9 @@ struct Dependences::State {
         return found;
     }
 
+    // fn(source, sink, memory): an iteration of `loop` may reach the source, a later one the sink.
     template <class F>
-    void for_each_pair(int loop, F&& fn) {
+    void for_each_ordered_pair(int loop, F&& fn) {
         std::vector<const Access*> inside;
         for (const Access& access : accesses.all()) {
             const bool counts =
@@ -308,9 +310,30 @@ struct Dependences::State {
                 const Access& b = *inside[j];
                 if (!a.writes() && !b.writes()) continue;
                 const Memory memory = relation(*a.array, *b.array);
-                if (memory != Memory::kApart) fn(a, b, memory);
+                if (memory == Memory::kApart) continue;
+                if (memory == Memory::kSameElements && separated(a, b, loop, loop)) continue;
+                fn(a, b, memory);
+                if (&a != &b) fn(b, a, memory);
             }
         }
+    }
+
+    // Whether no iteration of `outer` conflicts with a later one for which `sum` + `constant` >= 0;
+    // iterations of `inner` that have the same variable need not be told apart.
+    bool never_conflict(int outer, int inner, const std::vector<Part>& sum, std::int64_t constant) {
+        bool never = true;
+        for_each_ordered_pair(outer, [&](const Access& a, const Access& b, Memory memory) {
+            if (!never || (memory == Memory::kSameElements && separated(a, b, outer, inner)))
+                return;
+            ConstraintSystem system(accesses, outer);
+            system.happens(a, 0);
+            system.happens(b, 1);
+            system.ordered();
+            same_place(system, a, b, memory);
+            system.require(sum, constant, false);
+            never = !sets.exhausted() && system.solve(sets) == Outcome::kNever;
+        });
+        return never;
     }
 };
 
@@ -330,11 +353,8 @@ LoopFacts Dependences::of(For& loop, bool distances) {
     int depth = 0;
     if (number >= 0) {
         depth = state_->accesses.loops()[index(number)].depth;
-        state_->for_each_pair(number, [&](const Access& a, const Access& b, Memory memory) {
-            const bool elements = memory == Memory::kSameElements && !a.anywhere && !b.anywhere;
-            if (elements && state_->separated(a, b, number, number)) return;
+        state_->for_each_ordered_pair(number, [&](const Access& a, const Access& b, Memory memory) {
             state_->test(a, b, number, memory, distances, facts);
-            if (&a != &b) state_->test(b, a, number, memory, distances, facts);
         });
     }
     state_->conclude(loop, depth, facts);
@@ -358,23 +378,8 @@ bool Dependences::wavefront(For& outer, For& inner) {
     if (!nested) return false;
     const Affine& i = accesses.loops()[index(out)].value;
     const Affine& j = accesses.loops()[index(in)].value;
-    bool legal = true;
-    // No later iteration of `outer` that conflicts lies on the same or an earlier diagonal.
-    const auto test = [&](const Access& a, const Access& b, Memory memory) {
-        if (!legal) return;
-        ConstraintSystem system(accesses, out);
-        system.happens(a, 0);
-        system.happens(b, 1);
-        system.ordered();
-        state_->same_place(system, a, b, memory);
-        system.require({{&i, 0}, {&j, 0}, {&i, 1, -1}, {&j, 1, -1}}, 0, false);
-        legal = system.solve(state_->sets) == Outcome::kNever;
-    };
-    state_->for_each_pair(out, [&](const Access& a, const Access& b, Memory memory) {
-        test(a, b, memory);
-        if (&a != &b) test(b, a, memory);
-    });
-    return legal;
+    // None on the same or an earlier diagonal.
+    return state_->never_conflict(out, in, {{&i, 0}, {&j, 0}, {&i, 1, -1}, {&j, 1, -1}}, 0);
 }
 
 bool Dependences::interchangeable(For& outer, For& inner) {
@@ -386,27 +391,8 @@ bool Dependences::interchangeable(For& outer, For& inner) {
         state_->judge_scalars(*loop, scalars);
         if (!scalars.carried_scalars.empty() || !scalars.last_values.empty()) return false;
     }
-    const Affine i = Affine::symbol(accesses.loops()[index(out)].counter);
     const Affine j = Affine::symbol(accesses.loops()[index(in)].counter);
-    bool legal = true;
-    const auto test = [&](const Access& a, const Access& b, Memory memory) {
-        if (!legal) return;
-        ConstraintSystem system(accesses, out);
-        system.happens(a, 0);
-        system.happens(b, 1);
-        system.ordered();
-        state_->same_place(system, a, b, memory);
-        system.require({{&j, 0}, {&j, 1, -1}}, -1, false);
-        legal = !state_->sets.exhausted() && system.solve(state_->sets) == Outcome::kNever;
-    };
-    state_->for_each_pair(out, [&](const Access& a, const Access& b, Memory memory) {
-        const bool elements = memory == Memory::kSameElements && !a.anywhere && !b.anywhere;
-        if (elements && (state_->separated(a, b, out, out) || state_->separated(a, b, out, in)))
-            return;
-        test(a, b, memory);
-        if (&a != &b) test(b, a, memory);
-    });
-    return legal;
+    return state_->never_conflict(out, in, {{&j, 0}, {&j, 1, -1}}, -1);
 }
 
 std::vector<Dependences::Violation> Dependences::out_of_bounds(

@@ -204,6 +204,15 @@ Uses uses_of(const Body& body) {
     return uses;
 }
 
+bool uses_arrays(const Stmt& stmt) {
+    const Uses uses = uses_of(stmt);
+    return !uses.loaded.empty() || !uses.stored.empty();
+}
+
+bool uses_arrays(const Expr& expr) {
+    return !uses_of(expr).loaded.empty();
+}
+
 bool leaves_loop(const Stmt& stmt) {
     if (stmt.kind == StmtKind::kBreak || stmt.kind == StmtKind::kContinue) return true;
     if (stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile) return false;

@@ -60,6 +60,10 @@ struct Uses {
 // arrays it uses but does not allocate. Arrays loaded first, then arrays only stored, then scalars.
 [[nodiscard]] VarSet free_variables(const ir::Body& body);
 
+// Loads or stores elements, nested statements included.
+[[nodiscard]] bool uses_arrays(const ir::Stmt& stmt);
+[[nodiscard]] bool uses_arrays(const ir::Expr& expr);
+
 // Contains a break or continue whose loop is around `stmt`.
 [[nodiscard]] bool leaves_loop(const ir::Stmt& stmt);
 

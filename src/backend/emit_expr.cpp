@@ -254,10 +254,9 @@ const Spelling* ExprPrinter::find_row(std::span<const Spelling> rows, const Expr
 
 const Spelling& ExprPrinter::row_of(const Expr& expr) const {
     static constexpr Spelling kMissing{Op::kConst, kAll, "unsupported_operator($0)"};
-    if (const Spelling* row = find_row(dialect_.operators, expr)) {
-        return *row;
-    }
-    const Spelling* row = find_row(c_family_operators(), expr);
+    const Spelling* row = find_row(dialect_.operators, expr);
+    if (row == nullptr && dialect_.wraps_by_helpers) row = find_row(wrapping_operators(), expr);
+    if (row == nullptr) row = find_row(c_family_operators(), expr);
     return row != nullptr ? *row : kMissing;  // the verifier lets no such program come here
 }
 

@@ -21,14 +21,6 @@ std::string_view base_name(std::string_view path) {
     return path.substr(path.find_last_of("/\\") + 1);  // npos + 1 == 0
 }
 
-bool has_loop(const ir::Body& body) {
-    bool found = false;
-    ir::for_each_stmt(body, [&](const ir::Stmt& stmt) {
-        found |= stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile;
-    });
-    return found;
-}
-
 // As the inside of a C string that printf prints as it is.
 std::string format_literal(std::string_view text) {
     std::string out;
@@ -366,7 +358,7 @@ void FunctionPrinter::loop(const ir::For& stmt) {
     const std::string begin = exprs_.count(*stmt.begin, Precedence::kAssignment);
     const std::string end = bound(stmt, *stmt.end, "_end");
     const std::string stride = step ? "" : bound(stmt, *stmt.step, "_step");
-    const bool vector = stmt.mapping.level == ir::Level::kVector && !has_loop(stmt.body);
+    const bool vector = stmt.mapping.level == ir::Level::kVector && !ir::contains_loop(stmt.body);
     if (vector && stmt.mapping.reductions.empty() && !dialect_.independent_loop.empty()) {
         line(std::string(dialect_.independent_loop));
     }

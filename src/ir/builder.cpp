@@ -50,6 +50,10 @@ Expr* Builder::extent(Var* array, int dimension) {
     return expr;
 }
 
+Expr* Builder::extent(const Dim& dim, Scalar type) {
+    return dim.extent ? integer(*dim.extent, type) : convert(var(dim.extent_var), type);
+}
+
 Expr* Builder::reg(Register reg) {
     Expr* expr = module_.make_expr(Op::kRegister, Type::of(type_of(reg)), span);
     expr->reg = reg;

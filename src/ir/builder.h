@@ -32,6 +32,7 @@ public:
     Expr* array(Var* var);
     Expr* load(Var* array, std::vector<Expr*> indices);
     Expr* extent(Var* array, int dimension);
+    Expr* extent(const Dim& dim, Scalar type = Scalar::kI64);  // its value, known or not
     Expr* reg(Register reg);
     Expr* call(Function* callee, std::vector<Expr*> arguments);
 

@@ -291,34 +291,27 @@ private:
         for (Wide i = begin; !failed() && (step > 0 ? i < end : i > end); i += step) {
             frame.values[s.var] = convert_constant(Constant{static_cast<std::int64_t>(i)},
                                                    Scalar::kI64, s.var->type.scalar);
-            if (++steps_ > options_.max_steps) {
-                fail(s.span, "the program ran for too long");
-            }
-            const Flow flow = body(frame, s.body);
-            if (flow == Flow::kBreak) {
-                break;
-            }
-            if (flow == Flow::kReturn || flow == Flow::kStop) {
-                return flow;
-            }
+            if (const auto flow = ended_by(frame, s.body, s.span)) return *flow;
         }
         return failed() ? Flow::kStop : Flow::kNext;
     }
 
     Flow loop(Frame& frame, const While& s) {
         while (truth(expr(frame, *s.condition)) && !failed()) {
-            if (++steps_ > options_.max_steps) {
-                fail(s.span, "the program ran for too long");
-            }
-            const Flow flow = body(frame, s.body);
-            if (flow == Flow::kBreak) {
-                break;
-            }
-            if (flow == Flow::kReturn || flow == Flow::kStop) {
-                return flow;
-            }
+            if (const auto flow = ended_by(frame, s.body, s.span)) return *flow;
         }
         return failed() ? Flow::kStop : Flow::kNext;
+    }
+
+    // Runs one iteration; how the loop goes on if that ends it.
+    std::optional<Flow> ended_by(Frame& frame, const Body& iteration, Span span) {
+        if (++steps_ > options_.max_steps) {
+            fail(span, "the program ran for too long");
+        }
+        const Flow flow = body(frame, iteration);
+        if (failed() || flow == Flow::kStop) return Flow::kStop;
+        if (flow == Flow::kBreak) return Flow::kNext;
+        return flow == Flow::kReturn ? std::optional(flow) : std::nullopt;
     }
 
     // Scratch memory is zero; other memory holds a pattern, so that nothing comes to rely on it.

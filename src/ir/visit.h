@@ -2,11 +2,11 @@
 // walker over const nodes hands out const nodes.
 //
 //     for_each_stmt(body, [](Stmt& s) { … });          every statement, outside in
-//     for_each_expr(body, [](Expr& e) { … });          every expression, operands after their
-//     operator for_each_var(stmt, [](Var*& v) { … });           variables a statement itself names
-//     (not via Expr) rewrite(body, [](Expr* e) -> Expr* { … });       bottom-up; return the
-//     replacement, or `e` rewrite_stmts(body, [](Stmt* s, Body& out) { … });  bottom-up; append
-//     what replaces `s`
+//     for_each_expr(body, [](Expr& e) { … });          every expression, operator first
+//     for_each_var(stmt, [](Var*& v) { … });           what a statement itself names, not via Expr
+//     any_stmt(body, [](const Stmt& s) { … });         whether it holds for one
+//     rewrite(body, [](Expr* e) -> Expr* { … });       bottom-up; return the replacement, or `e`
+//     rewrite_stmts(body, [](Stmt* s, Body& out) { … });  bottom-up; append what replaces `s`
 #pragma once
 
 #include <concepts>
@@ -228,6 +228,40 @@ void for_each_expr(B& body, F&& fn) {
     for (Stmt* stmt : body) {
         for_each_expr(static_cast<detail::CopyConst<B, Stmt>&>(*stmt), fn);
     }
+}
+
+// ---------------------------------------------------------------- questions
+
+// Whether fn(stmt) holds for a statement of `code` (a statement or a body), nested ones included.
+template <class Code, class F>
+[[nodiscard]] bool any_stmt(const Code& code, F&& fn) {
+    bool found = false;
+    for_each_stmt(code, [&](const Stmt& stmt) { found = found || fn(stmt); });
+    return found;
+}
+
+// Whether fn(expr) holds for an expression of `code`, which may be an expression itself.
+template <class Code, class F>
+[[nodiscard]] bool any_expr(const Code& code, F&& fn) {
+    bool found = false;
+    for_each_expr(code, [&](const Expr& expr) { found = found || fn(expr); });
+    return found;
+}
+
+template <class Code>
+[[nodiscard]] bool contains_loop(const Code& code) {
+    return any_stmt(code, [](const Stmt& stmt) {
+        return stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile;
+    });
+}
+
+// A break, continue or return, of whichever loop: not all of `code` need run.
+template <class Code>
+[[nodiscard]] bool contains_jump(const Code& code) {
+    return any_stmt(code, [](const Stmt& stmt) {
+        return stmt.kind == StmtKind::kBreak || stmt.kind == StmtKind::kContinue ||
+               stmt.kind == StmtKind::kReturn;
+    });
 }
 
 // ---------------------------------------------------------------- rewriting

@@ -59,13 +59,16 @@ bool spreads(const For& loop) {
            (mapping.level == Level::kThreads && mapping.blocks > 1);
 }
 
+bool reduces(const For& loop, const Var* var) {
+    return std::ranges::any_of(loop.mapping.reductions,
+                               [&](const Reduction& r) { return r.var == var; });
+}
+
 bool contains_spreading(const Stmt& stmt) {
-    bool found = false;
-    for_each_stmt(stmt, [&](const Stmt& inner) {
+    return any_stmt(stmt, [](const Stmt& inner) {
         const auto* loop = inner.as<For>();
-        found = found || (loop != nullptr && spreads(*loop));
+        return loop != nullptr && spreads(*loop);
     });
-    return found;
 }
 
 bool contains_spreading(const Body& body) {

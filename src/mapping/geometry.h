@@ -35,6 +35,9 @@ void map_to_threads(ir::LoopMapping& mapping, std::int64_t threads, std::int64_t
 [[nodiscard]] bool contains_spreading(const ir::Stmt& stmt);
 [[nodiscard]] bool contains_spreading(const ir::Body& body);
 
+// True if `var`, or an element of it, is a target that `loop` reduces into.
+[[nodiscard]] bool reduces(const ir::For& loop, const ir::Var* var);
+
 // Brings a loop and all in it down to one block: blocks become sequential, threads one block's.
 void confine(ir::For& loop);
 void confine(ir::Body& body);

@@ -21,6 +21,12 @@ struct Choice {
 struct Plan {
     double nanoseconds = 0;  // estimated, of one execution of what was planned
     std::vector<Choice> choices;
+
+    // With what was planned for a part of it, which runs `times` times.
+    void append(const Plan& part, double times = 1) {
+        nanoseconds += times * part.nanoseconds;
+        choices.insert(choices.end(), part.choices.begin(), part.choices.end());
+    }
 };
 
 // Which loops of a function may run in parallel: those proved independent, and reductions into

@@ -27,25 +27,16 @@ public:
     Plan body(Body& stmts) {
         Plan plan;
         for (Stmt* stmt : stmts)
-            append(plan, statement(*stmt));
+            plan.append(statement(*stmt));
         return plan;
     }
 
 private:
-    static void append(Plan& plan, Plan&& part, double times = 1) {
-        plan.nanoseconds += times * part.nanoseconds;
-        plan.choices.insert(plan.choices.end(), part.choices.begin(), part.choices.end());
-    }
-
     Plan statement(Stmt& stmt) {
         if (auto* loop = stmt.as<For>()) return nest(*loop);
         Plan plan{time_.of(stmt), {}};
-        const double alone = plan.nanoseconds;
-        for_each_body(stmt, [&](Body& inner) {
-            Plan part = body(inner);
-            part.nanoseconds = alone;  // rarely matters: no loop stands around
-            plan.choices.insert(plan.choices.end(), part.choices.begin(), part.choices.end());
-        });
+        // What the choices gain rarely matters: no loop stands around.
+        for_each_body(stmt, [&](Body& inner) { plan.append(body(inner), 0); });
         return plan;
     }
 
@@ -55,7 +46,7 @@ private:
         const double parallel =
             std::min(trips * once, kDispatch + trips * once / std::clamp(trips, 1.0, kCores));
         Plan inside;
-        append(inside, body(loop.body), trips);
+        inside.append(body(loop.body), trips);
         if (inside.nanoseconds < parallel || !may_run(loop, trips, inside.nanoseconds))
             return inside;
         Plan plan{parallel, {{&loop, request(loop)}}};

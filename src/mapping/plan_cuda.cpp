@@ -30,15 +30,6 @@ constexpr std::int64_t kMostAlone = std::int64_t{1} << 30;  // of a loop with no
 constexpr std::int64_t kMostReducing = std::int64_t{132} * 2048;  // resident at once
 constexpr std::int64_t kPerReducingThread = 16;  // iterations, before others are asked to help
 
-bool uses_arrays(const Stmt& stmt) {
-    const Uses uses = uses_of(stmt);
-    return !uses.loaded.empty() || !uses.stored.empty();
-}
-
-bool uses_arrays(const Expr& expr) {
-    return !uses_of(expr).loaded.empty();
-}
-
 class CudaPlanner {
 public:
     explicit CudaPlanner(ParallelLoops& loops)
@@ -47,16 +38,11 @@ public:
     Plan host(Body& stmts) {
         Plan plan;
         for (Stmt* stmt : stmts)
-            append(plan, host(*stmt));
+            plan.append(host(*stmt));
         return plan;
     }
 
 private:
-    static void append(Plan& plan, Plan&& part, double times = 1) {
-        plan.nanoseconds += times * part.nanoseconds;
-        plan.choices.insert(plan.choices.end(), part.choices.begin(), part.choices.end());
-    }
-
     // ------------------------------------------------------------ host code
 
     Plan host(Stmt& stmt) {
@@ -74,7 +60,7 @@ private:
                                                                  : 1;
             Plan inside;
             if (fetched) inside.nanoseconds = kFetch * (stmt.kind == StmtKind::kWhile ? times : 1);
-            for_each_body(stmt, [&](Body& inner) { append(inside, host(inner), times); });
+            for_each_body(stmt, [&](Body& inner) { inside.append(host(inner), times); });
             if (!inside.choices.empty() && inside.nanoseconds < best.nanoseconds) best = inside;
         }
         if (auto* loop = stmt.as<For>()) {
@@ -108,7 +94,7 @@ private:
                 common = std::max(common, reducing_threads(traffic_.most_trips(*child)));
         }
         for (For* child : children)
-            append(nested, threads(*child, blocks, only, common));
+            nested.append(threads(*child, blocks, only, common));
         if (nested.nanoseconds < best.nanoseconds) best = nested;
         return best;
     }

@@ -28,14 +28,11 @@ bool is_thread_register(const Expr& e) {
 
 // Code inside that needs all threads: thread loops, barriers, exchange between threads.
 bool involves_threads(const Stmt& stmt) {
-    bool found = false;
-    for_each_stmt(stmt, [&](const Stmt& inner) {
-        const auto* loop = inner.as<For>();
-        found = found || inner.kind == StmtKind::kBarrier ||
-                (loop != nullptr && loop->mapping.parallel());
-        for_each_slot(inner, [&](const Expr* slot) { found = found || per_thread(*slot); });
-    });
-    return found;
+    return any_expr(stmt, is_thread_register) || any_stmt(stmt, [](const Stmt& inner) {
+               const auto* loop = inner.as<For>();
+               return inner.kind == StmtKind::kBarrier ||
+                      (loop != nullptr && loop->mapping.parallel());
+           });
 }
 
 bool stores(const Uses& uses) {
@@ -46,9 +43,7 @@ bool stores(const Uses& uses) {
 }  // namespace
 
 bool per_thread(const Expr& expr) {
-    bool found = false;
-    for_each_expr(expr, [&](const Expr& e) { found = found || is_thread_register(e); });
-    return found;
+    return any_expr(expr, is_thread_register);
 }
 
 bool is_first_thread(const Expr& condition) {

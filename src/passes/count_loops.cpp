@@ -45,16 +45,6 @@ bool indexes(const Expr& expr, const Var& var) {
                        [&](const Expr* operand) { return indexes(*operand, var); });
 }
 
-// What follows the statement need not run.
-bool may_leave(const Stmt& stmt) {
-    bool found = false;
-    for_each_stmt(stmt, [&](const Stmt& inner) {
-        found = found || inner.kind == StmtKind::kBreak || inner.kind == StmtKind::kContinue ||
-                inner.kind == StmtKind::kReturn;
-    });
-    return found;
-}
-
 // Every iteration uses an element whose number is that of the variable, so that it is small.
 bool indexes(const For& loop) {
     bool found = false;
@@ -62,7 +52,7 @@ bool indexes(const For& loop) {
         const auto* store = stmt->as<Store>();
         found = found || (store != nullptr && any_subscript(store->indices, *loop.var));
         for_each_slot(*stmt, [&](const Expr* slot) { found = found || indexes(*slot, *loop.var); });
-        if (found || may_leave(*stmt)) break;
+        if (found || contains_jump(*stmt)) break;
     }
     return found;
 }

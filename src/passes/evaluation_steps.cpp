@@ -88,9 +88,7 @@ bool EvaluationSteps::is_reduced(const Store& store) const {
 }
 
 bool EvaluationSteps::watched(const Expr& expr) const {
-    bool found = false;
-    for_each_expr(expr, [&](const Expr& e) { found = found || watch_(e); });
-    return found;
+    return any_expr(expr, watch_);
 }
 
 // The steps of `expr` go to `out`; `expr` keeps the rest.

@@ -4,6 +4,7 @@
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
+#include "passes/device_scalars.h"
 
 namespace parpy {
 
@@ -12,21 +13,10 @@ using namespace ir;
 namespace {
 
 bool contains_chosen(const Stmt& stmt) {
-    bool found = false;
-    for_each_stmt(stmt, [&](const Stmt& inner) {
+    return any_stmt(stmt, [](const Stmt& inner) {
         const auto* loop = inner.as<For>();
-        found = found || (loop != nullptr && loop->mapping.parallel());
+        return loop != nullptr && loop->mapping.parallel();
     });
-    return found;
-}
-
-bool uses_arrays(const Stmt& stmt) {
-    const Uses uses = uses_of(stmt);
-    return !uses.loaded.empty() || !uses.stored.empty();
-}
-
-bool uses_arrays(const Expr& expr) {
-    return !uses_of(expr).loaded.empty();
 }
 
 // Neighbouring statements that use arrays, and what stands between them, in one Gpu block each.
@@ -53,7 +43,8 @@ public:
         for (Stmt* stmt : stmts) {
             if (stays_on_host(*stmt)) {
                 flush();
-                if (!is_kernel(*stmt)) for_each_body(*stmt, [&](Body& inner) { host_body(inner); });
+                if (!is_kernel_root(*stmt))
+                    for_each_body(*stmt, [&](Body& inner) { host_body(inner); });
                 result.push_back(stmt);
             } else if (uses_arrays(*stmt)) {
                 run.push_back(stmt);
@@ -69,22 +60,16 @@ public:
     }
 
 private:
-    // `for` loops that are chosen begin here.
-    static bool is_kernel(const Stmt& stmt) {
-        const auto* loop = stmt.as<For>();
-        return stmt.kind == StmtKind::kGpu || (loop != nullptr && loop->mapping.parallel());
-    }
-
     static bool stays_on_host(const Stmt& stmt) {
-        return stmt.kind == StmtKind::kAlloc || stmt.kind == StmtKind::kReturn || is_kernel(stmt) ||
-               contains_chosen(stmt) || leaves_loop(stmt);
+        return stmt.kind == StmtKind::kAlloc || stmt.kind == StmtKind::kReturn ||
+               is_kernel_root(stmt) || contains_chosen(stmt) || leaves_loop(stmt);
     }
 
     // Of the statements that stay on the host, in front of them; of a while loop, in it.
     void compute_conditions(Body& stmts) {
         Body out;
         for (Stmt* stmt : stmts) {
-            if (stays_on_host(*stmt) && !is_kernel(*stmt)) {
+            if (stays_on_host(*stmt) && !is_kernel_root(*stmt)) {
                 builder_.span = stmt->span;
                 auto* spin = stmt->as<While>();
                 if (spin != nullptr && uses_arrays(*spin->condition)) {

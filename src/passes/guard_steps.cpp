@@ -18,21 +18,10 @@ using namespace ir;
 namespace {
 
 bool has_computed_step(const Function& function) {
-    bool found = false;
-    for_each_stmt(function.body, [&](const Stmt& stmt) {
+    return any_stmt(function.body, [](const Stmt& stmt) {
         const auto* loop = stmt.as<For>();
-        found = found || (loop != nullptr && !constant_integer(loop->step));
+        return loop != nullptr && !constant_integer(loop->step);
     });
-    return found;
-}
-
-bool may_end_early(const For& loop) {
-    bool found = false;
-    for_each_stmt(loop.body, [&](const Stmt& stmt) {
-        found = found || stmt.kind == StmtKind::kBreak || stmt.kind == StmtKind::kContinue ||
-                stmt.kind == StmtKind::kReturn;
-    });
-    return found;
 }
 
 class StepGuards {
@@ -54,7 +43,7 @@ private:
         std::vector<Guard> rising;
         Body out;
         out.reserve(stmts.size());
-        const bool open = around != nullptr && settled(*around) && !may_end_early(*around);
+        const bool open = around != nullptr && settled(*around) && !contains_jump(around->body);
         for (Stmt* stmt : stmts) {
             if (auto* loop = stmt->as<For>()) {
                 for (Guard& guard : of_loop(*loop)) {

@@ -10,6 +10,7 @@
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
+#include "mapping/geometry.h"
 
 namespace parpy {
 
@@ -54,12 +55,6 @@ private:
         return made;
     }
 
-    bool is_reduced(const Var* var) const {
-        const auto& list = loop_->mapping.reductions;
-        return std::any_of(list.begin(), list.end(),
-                           [&](const Reduction& r) { return r.var == var; });
-    }
-
     void check_scalars() {
         // A value that is carried on some path need not be on those that are taken.
         const bool trusted =
@@ -67,7 +62,7 @@ private:
         const VarSet exposed = exposed_reads(loop_->body);
         const VarSet& live = liveness_.after(loop_);
         for (const Var* scalar : uses_.written) {
-            if (scalar == loop_->var || is_reduced(scalar)) continue;
+            if (scalar == loop_->var || reduces(*loop_, scalar)) continue;
             const bool wanted = live.contains(scalar);
             const bool carried = exposed.contains(scalar) && !trusted;
             if ((!wanted && !carried) || !reported_.insert(scalar).second) continue;

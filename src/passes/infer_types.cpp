@@ -30,12 +30,10 @@ bool same_constant(const std::optional<Constant>& a, const std::optional<Constan
 }
 
 bool returns_value(const Body& body) {
-    bool found = false;
-    for_each_stmt(body, [&](const Stmt& stmt) {
+    return any_stmt(body, [](const Stmt& stmt) {
         const auto* exit = stmt.as<Return>();
-        found = found || (exit != nullptr && exit->value != nullptr);
+        return exit != nullptr && exit->value != nullptr;
     });
-    return found;
 }
 
 // Runs `phase` over all instances; true if a type changed or an instance was added.

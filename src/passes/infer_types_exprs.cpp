@@ -344,7 +344,6 @@ void Typer::walk_test(Expr*& slot) {
     needs_scalar(*slot, rank);
 }
 
-// `a or b` is one of its operands, as in Python.
 // One of the two is, or awaits, the result of a function that calls itself: it starts as the type
 // of the other.
 Type Typer::found_so_far(const Operand& a, const Operand& b) const {
@@ -353,6 +352,7 @@ Type Typer::found_so_far(const Operand& a, const Operand& b) const {
     return known.is_scalar() ? known : Type{};
 }
 
+// `a or b` is one of its operands, as in Python.
 Operand Typer::walk_logical(Expr*& slot) {
     Expr& expr = *slot;
     const Operand operands[2] = {walk_value(expr.operands[0]), walk_value(expr.operands[1])};

@@ -103,12 +103,12 @@ private:
 
     // Whether running the function may change what was evaluated before it.
     static bool acts(const Function& function) {
-        bool found = false;
-        for_each_stmt(function.body, [&](const Stmt& stmt) {
-            found = found || stmt.kind == StmtKind::kStore || stmt.kind == StmtKind::kEvaluate;
-        });
-        for_each_expr(function.body, [&](const Expr& e) { found = found || e.op == Op::kCall; });
-        return found;
+        return any_stmt(function.body,
+                        [](const Stmt& stmt) {
+                            return stmt.kind == StmtKind::kStore ||
+                                   stmt.kind == StmtKind::kEvaluate;
+                        }) ||
+               any_expr(function.body, [](const Expr& e) { return e.op == Op::kCall; });
     }
 
     // What keeps the call from being replaced, for a message; empty: nothing.
@@ -127,12 +127,10 @@ private:
     }
 
     static bool assigned_here(const Var& var, const Body& body) {
-        bool found = false;
-        for_each_stmt(body, [&](const Stmt& stmt) {
+        return any_stmt(body, [&](const Stmt& stmt) {
             const auto* assign = stmt.as<Assign>();
-            found = found || (assign != nullptr && assign->var == &var);
+            return assign != nullptr && assign->var == &var;
         });
-        return found;
     }
 
     Expr* expand(const Expr& call, Body& out) {

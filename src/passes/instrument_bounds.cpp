@@ -17,14 +17,6 @@ using namespace ir;
 
 namespace {
 
-bool has_loop(const Body& body) {
-    bool found = false;
-    for_each_stmt(body, [&](const Stmt& s) {
-        found |= s.kind == StmtKind::kFor || s.kind == StmtKind::kWhile;
-    });
-    return found;
-}
-
 // A subscript in `stmt` that is not proved.
 struct Subscript {
     const Stmt* stmt;
@@ -123,10 +115,6 @@ private:
 
     Expr* wide(const Expr* expr) { return b_.convert(clone(b_.module(), expr), Scalar::kI64); }
     Expr* unsigned_(Expr* expr) { return b_.convert(expr, Scalar::kU64); }
-    Expr* extent(const Dim& dim) {
-        return dim.extent ? b_.integer(*dim.extent)
-                          : b_.convert(b_.var(dim.extent_var), Scalar::kI64);
-    }
 
     If* test(const Subscript& at) {
         b_.span = at.index->span.valid() ? at.index->span : at.stmt->span;
@@ -134,11 +122,11 @@ private:
         const std::string subscript = fail.value(as_written(at));
         fail.site().message = "subscript " + subscript + " is out of bounds for axis " +
                               std::to_string(at.axis) + " of '" + at.array->name +
-                              "', whose size is " + fail.value(extent(at.dim()));
+                              "', whose size is " + fail.value(b_.extent(at.dim()));
         fail.note_iterations(loops_);
         Fail* failure = fail.make();
         b_.span = failure->span = at.stmt->span;
-        return b_.if_(b_.binary(Op::kGe, unsigned_(wide(at.index)), unsigned_(extent(at.dim()))),
+        return b_.if_(b_.binary(Op::kGe, unsigned_(wide(at.index)), unsigned_(b_.extent(at.dim()))),
                       {failure});
     }
 
@@ -148,7 +136,7 @@ private:
         if (at.index->op == Op::kIndex) return wide(at.index->operands[0]);
         if (intervals_.of(at.index).low >= 0) return wide(at.index);
         return b_.select(b_.binary(Op::kLt, wide(at.index), b_.integer(0)),
-                         b_.binary(Op::kSub, wide(at.index), extent(at.dim())), wide(at.index));
+                         b_.binary(Op::kSub, wide(at.index), b_.extent(at.dim())), wide(at.index));
     }
 
     // ------------------------------------------------------------ all of a loop
@@ -157,7 +145,7 @@ private:
     // loop as it is; null where there is nothing to prove, or no such test.
     Expr* all_in_bounds(const For& loop, Stmt*& copy) {
         const auto step = constant_integer(loop.step);
-        if (!step || has_loop(loop.body) || !loop.var->type.is(Scalar::kI64)) return nullptr;
+        if (!step || contains_loop(loop.body) || !loop.var->type.is(Scalar::kI64)) return nullptr;
         std::vector<Subscript> subscripts;
         for_each_stmt(loop.body, [&](const Stmt& stmt) {
             const std::vector<Subscript> own = unproved(stmt);
@@ -190,9 +178,9 @@ private:
                 at_value.values[loop.var] = value;
                 Expr* index = b_.convert(clone(b_.module(), &position(subscripts[i]), at_value),
                                          Scalar::kI64);
-                all = b_.binary(
-                    Op::kAnd, all,
-                    b_.binary(Op::kLt, unsigned_(index), unsigned_(extent(subscripts[i].dim()))));
+                all = b_.binary(Op::kAnd, all,
+                                b_.binary(Op::kLt, unsigned_(index),
+                                          unsigned_(b_.extent(subscripts[i].dim()))));
             }
         }
         copy = clone(b_.module(), static_cast<const Stmt*>(&loop));

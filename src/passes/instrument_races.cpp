@@ -196,7 +196,7 @@ private:
             size = b_.scalar(array.name + "_size", Scalar::kI64);
             Expr* product = nullptr;
             for (const Dim& dim : array.dims) {
-                Expr* e = extent(dim);
+                Expr* e = b_.extent(dim);
                 product = product == nullptr ? e : b_.binary(Op::kMul, product, e);
             }
             out.push_back(b_.assign(size, product));
@@ -226,11 +226,6 @@ private:
             marks->dims[0].extent_var = size;
         }
         return marks;
-    }
-
-    Expr* extent(const Dim& dim) {
-        return dim.extent ? b_.integer(*dim.extent)
-                          : b_.convert(b_.var(dim.extent_var), Scalar::kI64);
     }
 
     // ------------------------------------------------------------ statements
@@ -352,8 +347,8 @@ private:
             if (sum == nullptr) {
                 sum = index;
             } else {
-                sum =
-                    b_.binary(Op::kAdd, b_.binary(Op::kMul, sum, extent(at.array->dims[d])), index);
+                sum = b_.binary(Op::kAdd, b_.binary(Op::kMul, sum, b_.extent(at.array->dims[d])),
+                                index);
             }
         }
         return sum != nullptr ? sum : b_.integer(0);

@@ -18,14 +18,6 @@ using namespace ir;
 
 namespace {
 
-bool has_loop(const Body& body) {
-    bool found = false;
-    for_each_stmt(body, [&](const Stmt& s) {
-        found |= s.kind == StmtKind::kFor || s.kind == StmtKind::kWhile;
-    });
-    return found;
-}
-
 // Updates of the target below `body` become updates of the scalar `held`.
 void hold(Module& module, Body& body, const Reduction& target, Var* held) {
     rewrite_stmts(body, [&](Stmt* stmt, Body& out) {
@@ -88,7 +80,7 @@ private:
         Function& kernel = *launch.kernel;
         auto* loop = kernel.body.at(0)->as<For>();
         const std::vector<Reduction> reductions = loop->mapping.reductions;
-        loop->mapping.level = has_loop(loop->body) ? Level::kSequential : Level::kVector;
+        loop->mapping.level = contains_loop(loop->body) ? Level::kSequential : Level::kVector;
         loop->mapping.reductions.clear();
         loop->mapping.threads = 0;
         loop->mapping.reduce = false;

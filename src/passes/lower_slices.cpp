@@ -205,7 +205,7 @@ private:
         elements.target.loops = loops;
         Expr* value = from != nullptr ? value_of(b, *from, loops) : nullptr;
         if (from == nullptr) {
-            value = elements.element(*store.value, inner_place(shapes.of(*store.value), place));
+            value = elements.element(*store.value, part(place, shapes.of(*store.value)));
         }
         std::vector<Expr*> at = elements.indices(elements.target.subscripts, place);
         check_labels(store, elements, store.labels.size());
@@ -221,17 +221,6 @@ private:
             result.nest = elements.nest(loops);
         }
         return true;
-    }
-
-    // Where in the value an element of the target comes from.
-    static Place inner_place(const Shape& value, const Place& place) {
-        Place result(value.size(), nullptr);
-        for (std::size_t i = 0; i < std::min(value.size(), place.size()); ++i) {
-            if (!value[value.size() - 1 - i].is_one()) {
-                result[value.size() - 1 - i] = place[place.size() - 1 - i];
-            }
-        }
-        return result;
     }
 
     static Expr* value_of(Builder& b, Var& from, const std::vector<SliceLoop*>& loops) {
@@ -463,9 +452,7 @@ private:
 
 void lower_slices(PassContext& context) {
     for (Function* function : context.module.functions) {
-        bool found = false;
-        for_each_expr(function->body, [&](const Expr& e) { found = found || is_of_slices(e.op); });
-        if (found) {
+        if (any_expr(function->body, [](const Expr& e) { return is_of_slices(e.op); })) {
             Lowering(context, *function).run();
         }
     }

@@ -62,13 +62,13 @@ private:
             return b.integer(*value + *dim.extent, index->type.scalar);
         }
         if (value && *value != std::numeric_limits<std::int64_t>::min()) {
-            return b.binary(Op::kSub, extent(b, dim, index->type.scalar),
+            return b.binary(Op::kSub, b.extent(dim, index->type.scalar),
                             b.integer(-*value, index->type.scalar));
         }
         if (range.high < 0) {
             return from_end(b, dim, index);
         }
-        return b.binary(Op::kIndex, index, extent(b, dim, index->type.scalar));
+        return b.binary(Op::kIndex, index, b.extent(dim, index->type.scalar));
     }
 
     // index + extent; i - 1 of ten elements is i + 9.
@@ -81,12 +81,7 @@ private:
             return b.binary(sum < 0 ? Op::kSub : Op::kAdd, index->operands[0],
                             b.integer(sum < 0 ? -sum : sum, index->type.scalar));
         }
-        return b.binary(Op::kAdd, index, extent(b, dim, index->type.scalar));
-    }
-
-    static Expr* extent(Builder& b, const Dim& dim, Scalar scalar) {
-        return dim.extent ? b.integer(*dim.extent, scalar)
-                          : b.convert(b.var(dim.extent_var), scalar);
+        return b.binary(Op::kAdd, index, b.extent(dim, index->type.scalar));
     }
 
     bool check(const Var& array, std::size_t axis, std::int64_t value, Span span) {

@@ -20,22 +20,11 @@ bool same_target(const Reduction& a, const Reduction& b) {
     return a.var == b.var && same(a.indices, b.indices);
 }
 
-bool leaves_early(const Stmt& stmt) {
-    if (stmt.kind == StmtKind::kBreak || stmt.kind == StmtKind::kContinue) return true;
-    if (stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile) return false;
-    bool found = false;
-    for_each_body(stmt, [&](const Body& inner) {
-        found = found || std::any_of(inner.begin(), inner.end(),
-                                     [](const Stmt* s) { return leaves_early(*s); });
-    });
-    return found;
-}
-
 // Every iteration that runs `body` updates the target.
 bool always_updates(const Body& body, const Reduction& target) {
     for (const Stmt* stmt : body) {
         if (updates(*stmt, target)) return true;
-        if (leaves_early(*stmt)) return false;
+        if (leaves_loop(*stmt)) return false;
     }
     return false;
 }

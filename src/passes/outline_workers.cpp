@@ -34,14 +34,6 @@ bool leaves(const Body& body) {
     });
 }
 
-bool has_loop(const Body& body) {
-    bool found = false;
-    for_each_stmt(body, [&](const Stmt& s) {
-        found |= s.kind == StmtKind::kFor || s.kind == StmtKind::kWhile;
-    });
-    return found;
-}
-
 class Outliner {
 public:
     explicit Outliner(Module& module) : module_(module), entry_(*module.entry_function()) {
@@ -69,7 +61,7 @@ private:
     // Runs where it stands: over SIMD lanes if it is innermost.
     static void stay(For& loop) {
         if (loop.mapping.level == Level::kWorkers) {
-            loop.mapping.level = has_loop(loop.body) ? Level::kSequential : Level::kVector;
+            loop.mapping.level = contains_loop(loop.body) ? Level::kSequential : Level::kVector;
         }
     }
 

@@ -61,16 +61,13 @@ struct Run {
 };
 
 bool leaves_or_waits(const Stmt& stmt) {
-    bool found = false;
-    for_each_stmt(stmt, [&](const Stmt& inner) {
+    const auto waits = [](const Stmt& inner) {
         const auto* barrier = inner.as<Barrier>();
-        found = found || inner.kind == StmtKind::kBreak || inner.kind == StmtKind::kContinue ||
-                inner.kind == StmtKind::kReturn ||
-                (barrier != nullptr && barrier->scope != BarrierScope::kWarp &&
-                 barrier->scope != BarrierScope::kBlock);
-    });
-    for_each_expr(stmt, [&](const Expr& e) { found = found || e.op == Op::kAtomic; });
-    return found;
+        return barrier != nullptr && barrier->scope != BarrierScope::kWarp &&
+               barrier->scope != BarrierScope::kBlock;
+    };
+    return contains_jump(stmt) || any_stmt(stmt, waits) ||
+           any_expr(stmt, [](const Expr& e) { return e.op == Op::kAtomic; });
 }
 
 // Fit to be written out: no control flow but conditions, and not too large.

@@ -148,9 +148,7 @@ Stmt* SliceElements::nest(const std::vector<SliceLoop*>& loops) {
 
 // ---------------------------------------------------------------- elements
 
-// The place in an operand of broadcast shape: counted from the right, 0 where its size is 1.
-Place SliceElements::part(const Place& place, const Expr& operand) {
-    const Shape& shape = shapes_.of(operand);
+Place part(const Place& place, const Shape& shape) {
     Place result(shape.size(), nullptr);
     for (std::size_t i = 0; i < std::min(shape.size(), place.size()); ++i) {
         if (!shape[shape.size() - 1 - i].is_one()) {
@@ -176,7 +174,7 @@ std::vector<Expr*> SliceElements::indices(const std::vector<Subscript>& subscrip
         } else if (s.is_new_axis()) {
             ++next;
         } else {  // either a scalar, or all subscripts share the whole place
-            result.push_back(element(*s.index, part(place, *s.index)));
+            result.push_back(element(*s.index, part(place, shapes_.of(*s.index))));
         }
     }
     return result;
@@ -184,13 +182,11 @@ std::vector<Expr*> SliceElements::indices(const std::vector<Subscript>& subscrip
 
 // Whether a scalar is computed in front of all loops: it may change, or act, in them.
 bool SliceElements::waits_for_nothing(const Expr& expr) const {
-    bool found = false;
-    for_each_expr(expr, [&](const Expr& e) {
-        found = found || e.op == Op::kCall || e.op == Op::kReduce || e.op == Op::kMatMul ||
-                (e.op == Op::kLoad && target.array != nullptr && !target.loops.empty() &&
-                 may_overlap(*e.var, *target.array));
+    return any_expr(expr, [&](const Expr& e) {
+        return e.op == Op::kCall || e.op == Op::kReduce || e.op == Op::kMatMul ||
+               (e.op == Op::kLoad && target.array != nullptr && !target.loops.empty() &&
+                may_overlap(*e.var, *target.array));
     });
-    return found;
 }
 
 Expr* SliceElements::up_front(const Expr& expr) {
@@ -233,7 +229,7 @@ Expr* SliceElements::element(const Expr& expr, const Place& place) {
     made->reg = expr.reg;
     made->callee = expr.callee;
     for (const Expr* operand : expr.operands) {
-        made->operands.push_back(element(*operand, part(place, *operand)));
+        made->operands.push_back(element(*operand, part(place, shapes_.of(*operand))));
     }
     return made;
 }

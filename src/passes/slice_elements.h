@@ -23,6 +23,9 @@ struct SliceLoop {
 // Where in a shape an element is: the loop that counts each dimension; null: size 1.
 using Place = std::vector<SliceLoop*>;
 
+// The place in an operand of broadcast shape: counted from the right, null where its size is 1.
+[[nodiscard]] Place part(const Place& place, const Shape& shape);
+
 // What a statement stores to: elements that its own right side may read.
 struct SliceTarget {
     const ir::Var* array = nullptr;
@@ -60,7 +63,6 @@ public:
     std::vector<Hazard> hazards;
 
 private:
-    Place part(const Place& place, const ir::Expr& operand);
     ir::Expr* number_of(const SliceLoop* loop);
     ir::Expr* load(const ir::Expr& expr, const Place& place);
     ir::Expr* reduce(const ir::Expr& expr, const Place& place);

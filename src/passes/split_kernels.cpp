@@ -210,15 +210,12 @@ private:
 
     // Whether loops below reduce over several blocks, separately for each iteration of `loop`.
     static bool reduces_in_groups(const For& loop) {
-        bool found = false;
-        for_each_stmt(loop.body, [&](const Stmt& stmt) {
+        return any_stmt(loop.body, [&](const Stmt& stmt) {
             const auto* inner = stmt.as<For>();
-            if (inner == nullptr || !spreads(*inner)) return;
-            for (const Reduction& r : inner->mapping.reductions) {
-                found = found || !reduces(loop, r.var);
-            }
+            return inner != nullptr && spreads(*inner) &&
+                   !std::ranges::all_of(inner->mapping.reductions,
+                                        [&](const Reduction& r) { return reduces(loop, r.var); });
         });
-        return found;
     }
 
     // Whether the host can compute the trip count before it launches anything.
@@ -234,12 +231,6 @@ private:
                    });
         };
         return known(*loop.begin) && known(*loop.end) && known(*loop.step);
-    }
-
-    static bool reduces(const For& loop, const Var* var) {
-        const auto& list = loop.mapping.reductions;
-        return std::any_of(list.begin(), list.end(),
-                           [&](const Reduction& r) { return r.var == var; });
     }
 
     For* distributed(const For& loop, Body piece, const Definitions& definitions) {

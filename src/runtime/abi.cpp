@@ -22,6 +22,11 @@ int launch(ParpyContext* context, const parpy::KernelLaunch& what) {
 
 }  // namespace
 
+std::string parpy::shape_text(const unsigned size[3]) {
+    return std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
+           std::to_string(size[2]);
+}
+
 extern "C" int parpy_launch(ParpyContext* context, int index, unsigned grid_x, unsigned grid_y,
                             unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                             unsigned shared_bytes, void** arguments) {

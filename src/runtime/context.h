@@ -22,6 +22,9 @@ struct KernelLaunch {
     bool overlapped;  // the kernel waits for the work in front of it by itself
 };
 
+// "4 x 1 x 1", for messages.
+[[nodiscard]] std::string shape_text(const unsigned size[3]);
+
 // What parpy_launch, parpy_scratch and parpy_fetch do on a device, during one call.
 class DeviceSession {
 public:

@@ -55,11 +55,6 @@ const char* kept_name(const std::string& name) {
     return names.insert(name).first->c_str();
 }
 
-std::string shape_text(const unsigned size[3]) {
-    return std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
-           std::to_string(size[2]);
-}
-
 // ---- machine code -------------------------------------------------------------------------------
 
 std::string contents(const std::string& file) {
@@ -83,18 +78,15 @@ std::string machine_code(const Program& program, const Options& options,
         identity += "\nlinked " + KernelCache::key("file", {}, contents(file));
 
     // Text that pulls in files depends on their contents, which no key knows.
-    const bool cacheable = program.device.find("#include") == std::string::npos;
-    KernelCache& cache = KernelCache::instance();
-    const std::string key =
-        cacheable ? KernelCache::key("cuda", identity, program.device) : std::string();
-    if (cacheable) {
-        if (std::optional<std::string> known = cache.get(key)) return std::move(*known);
-    }
-    std::string image = cuda::compile_cuda(program.device, program.name + ".cu", nvrtc, error);
-    if (!foreign.empty() && !image.empty())
-        image = cuda::link_device_code(image, foreign, architecture, error);
-    if (cacheable && !image.empty()) cache.put(key, image);
-    return image;
+    std::optional<std::string> key;
+    if (program.device.find("#include") == std::string::npos)
+        key = KernelCache::key("cuda", identity, program.device);
+    return KernelCache::instance().get_or_make(key, [&] {
+        std::string image = cuda::compile_cuda(program.device, program.name + ".cu", nvrtc, error);
+        if (!foreign.empty() && !image.empty())
+            image = cuda::link_device_code(image, foreign, architecture, error);
+        return image;
+    });
 }
 
 // ---- kernels on one device ----------------------------------------------------------------------

@@ -35,18 +35,12 @@ HostCode load_host_code(const Program& program, const Options& options, RuntimeE
     // On a device these are its compiler's.
     if (options.backend == Backend::kCpu) cpp.extra_flags = user.compiler;
 
-    KernelCache& cache = KernelCache::instance();
-    const bool cacheable = self_contained(program, cpp);
-    const std::string key = cacheable
-                                ? KernelCache::key("cpu", cpp_compiler_identity(cpp), program.host)
-                                : std::string();
-    std::string object;
-    if (cacheable) object = cache.get(key).value_or("");
-    if (object.empty()) {
-        object = compile_cpp(program.host, program.name + ".cpp", cpp, error);
-        if (object.empty()) return {};
-        if (cacheable) cache.put(key, object);
-    }
+    std::optional<std::string> key;
+    if (self_contained(program, cpp))
+        key = KernelCache::key("cpu", cpp_compiler_identity(cpp), program.host);
+    const std::string object = KernelCache::instance().get_or_make(
+        key, [&] { return compile_cpp(program.host, program.name + ".cpp", cpp, error); });
+    if (object.empty()) return {};
 
     HostCode result;
     // Libraries of device code are the device's.

@@ -30,6 +30,17 @@ public:
     void put(const std::string& key, std::string_view value);
     void clear();
 
+    // The entry of `key`, else what make() returns, which then becomes it unless it is empty. No
+    // key: make() alone.
+    template <class Make>
+    [[nodiscard]] std::string get_or_make(const std::optional<std::string>& key, Make&& make) {
+        if (!key) return make();
+        if (std::optional<std::string> known = get(*key)) return std::move(*known);
+        std::string made = make();
+        if (!made.empty()) put(*key, made);
+        return made;
+    }
+
     // Removes the least recently used entries until the rest fits. put does so now and then.
     void trim();
 

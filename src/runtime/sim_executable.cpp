@@ -84,11 +84,6 @@ RuntimeError error_of(sim::Fault fault, const std::string& kernel, const Program
 
 // ---------------------------------------------------------------- one call
 
-std::string shape_text(const unsigned size[3]) {
-    return std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
-           std::to_string(size[2]);
-}
-
 class SimSession final : public DeviceSession {
 public:
     SimSession(const Program& program, const std::vector<const sim::Kernel*>& kernels, bool watched)
@@ -234,16 +229,11 @@ std::string device_object(const Program& program, const Options& options, Runtim
     const std::string file = program.name + ".cu";
     const std::string text = sim::simulator_text(program.device, program.kernels, file);
 
-    const bool cacheable = program.device.find("#include") == std::string::npos;
-    KernelCache& cache = KernelCache::instance();
-    const std::string key =
-        cacheable ? KernelCache::key("sim", cpp_compiler_identity(cpp), text) : std::string();
-    if (cacheable) {
-        if (std::optional<std::string> known = cache.get(key)) return std::move(*known);
-    }
-    std::string object = compile_cpp(text, file, cpp, error);
-    if (cacheable && !object.empty()) cache.put(key, object);
-    return object;
+    std::optional<std::string> key;
+    if (program.device.find("#include") == std::string::npos)
+        key = KernelCache::key("sim", cpp_compiler_identity(cpp), text);
+    return KernelCache::instance().get_or_make(key,
+                                               [&] { return compile_cpp(text, file, cpp, error); });
 }
 
 }  // namespace

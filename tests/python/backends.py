@@ -1,4 +1,7 @@
-"""Runs a decorated function by name of back end: interpreter, CPU, simulator, and the GPU where there is one."""
+"""Runs a decorated function by name of back end: interpreter, CPU, simulator, and the GPU where there is one.
+
+BACKENDS and TARGETS (which are compiled for) parametrize tests; those that go through NAMES have the mark `gpu`.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import pytest
 
 import parpy
 
-BACKENDS = ["eval", "cpu", "sim"]
-if parpy.backend.is_enabled(parpy.CompileBackend.Cuda):
-    BACKENDS.append("cuda")
+ON_GPU = parpy.backend.is_enabled(parpy.CompileBackend.Cuda)
+NAMES = ("eval", "cpu", "sim", "cuda") if ON_GPU else ("eval", "cpu", "sim")
+BACKENDS = [pytest.param(name, marks=pytest.mark.gpu) if name == "cuda" else name for name in NAMES]
+TARGETS = BACKENDS[1:]
 
 
 def copies(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from backends import TARGETS
 from parpy import cuda
 
-PLACES = ["sim"] + (["cuda"] if cuda.is_available() else [])
+PLACES = TARGETS[1:]
 
 
 @pytest.fixture(params=PLACES, autouse=True)

@@ -9,7 +9,7 @@ import backends
 rng = np.random.default_rng(3)
 
 
-def check(function, arguments, mapping=None, tolerance=0.0, on=tuple(backends.BACKENDS)):
+def check(function, arguments, mapping=None, tolerance=0.0, on=backends.NAMES):
     """All back ends, without a mapping and with the one given."""
     want = backends.copies(arguments)
     with np.errstate(all="ignore"):

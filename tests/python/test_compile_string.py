@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, options
+from backends import TARGETS, options
 
-TARGETS = [b for b in BACKENDS if b != "eval"]
 weights = np.arange(4.0)
 FACTOR = 3.0
 

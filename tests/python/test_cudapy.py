@@ -10,19 +10,12 @@ import sys
 import numpy as np
 import pytest
 
+import kernel_places
 import parpy
 import parpy.cudapy as cp
 from nvrtc import cubin
-from parpy import cuda
 
-PLACES = ["sim"] + (["cuda"] if cuda.is_available() else [])
-
-
-@pytest.fixture(params=PLACES, autouse=True)
-def backend(request):
-    cuda.sim.enabled = request.param == "sim"
-    yield request.param
-    cuda.sim.enabled = False
+backend = kernel_places.backend
 
 
 # saxpy : void (float alpha, float* X, float* Y)

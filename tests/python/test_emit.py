@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, run
+from backends import BACKENDS, TARGETS, run
 from nvrtc import cubin
 from parpy import threads
 
@@ -148,7 +148,7 @@ def strided(x, begin, end, step):
         x[i] += 1.0
 
 
-@pytest.mark.parametrize("backend", [b for b in BACKENDS if b != "eval"])
+@pytest.mark.parametrize("backend", TARGETS)
 @pytest.mark.parametrize(
     "bounds", [(0, 100, 1), (3, 97, 5), (99, -1, -1), (98, 3, -7), (5, 5, 1), (9, 2, 3), (2, 9, -3)]
 )

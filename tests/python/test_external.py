@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, options
+from backends import TARGETS, options
 from parpy import CompileBackend, Target
 from parpy.builtin import convert, static_backend_eq, static_fail, static_types_eq
 from parpy.types import F32, F64, I32, I64, buffer, symbol, type_var
 
-TARGETS = [b for b in BACKENDS if b != "eval"]
 N, T = symbol(), type_var()
 
 HEADER = """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, copies, options, run
+from backends import BACKENDS, TARGETS, copies, options, run
 
 MAPPING = {"i": parpy.threads(256), "j": parpy.threads(64)}
 AUTO = parpy.auto(backend=parpy.CompileBackend.Sim)
@@ -125,7 +125,7 @@ def test_by_hand(function, backend):
             np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("backend", [b for b in BACKENDS if b != "eval"])
+@pytest.mark.parametrize("backend", TARGETS)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_automatic(function, backend):
     for given in arguments(function):

@@ -71,11 +71,12 @@ CASES = [
 ]
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize(("function", "arguments", "mapping"), CASES, ids=lambda value: getattr(value, "__name__", ""))
 def test_labels_count(function, arguments, mapping):
     want = backends.copies(arguments)
     function(*want, seq=True)
-    for backend in backends.BACKENDS:
+    for backend in backends.NAMES:
         for loops in ({}, mapping):
             got = backends.copies(arguments)
             backends.run(backend, function, got, loops)

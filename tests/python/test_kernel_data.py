@@ -11,20 +11,15 @@ import time
 import numpy as np
 import pytest
 
+import kernel_places
 import parpy
+from backends import ON_GPU
 from nvrtc import cubin
 from parpy import cuda
 from parpy.cuda import types
 
-PLACES = ["sim", *(["cuda"] if cuda.is_available() else [])]
+backend = kernel_places.backend
 rng = np.random.default_rng(5)
-
-
-@pytest.fixture(params=PLACES, autouse=True)
-def backend(request):
-    cuda.sim.enabled = request.param == "sim"
-    yield request.param
-    cuda.sim.enabled = False
 
 
 @cuda.jit
@@ -121,7 +116,7 @@ def test_mistakes_with_arrays():
 
 
 def test_arrays_of_the_other_place(backend):
-    if len(PLACES) < 2:
+    if not ON_GPU:
         pytest.skip("needs a GPU")
     device = cuda.to_device(np.ones(4))
     cuda.sim.enabled = backend == "cuda"

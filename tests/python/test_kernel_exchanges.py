@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernel_places import backend  # noqa: F401
+import kernel_places
 from parpy import cuda
 
+backend = kernel_places.backend
 rng = np.random.default_rng(11)
 
 

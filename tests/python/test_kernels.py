@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import kernel_places
 import parpy
-from kernel_places import backend  # noqa: F401
 from nvrtc import cubin
 from parpy import cuda
 from test_kernel_exchanges import all_atomics, bit_atomics, counts, exchanges, histogram, locked, warp_sum
 from test_kernel_numbers import floats, mandel, numbers, shout
 
+backend = kernel_places.backend
 TPB = 16
 rng = np.random.default_rng(11)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, options, run
+from backends import BACKENDS, NAMES, options, run
 
 # statement, whether the order of the iterations is nothing to it
 SPELLINGS = {
@@ -61,6 +61,7 @@ def sequential(f, x, start):
     return out[0]
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("statement", SPELLINGS)
 def test_automatic_mode_gives_the_sequential_result(statement, dtype):
@@ -68,7 +69,7 @@ def test_automatic_mode_gives_the_sequential_result(statement, dtype):
     for x, start in inputs():
         x, start = x.astype(dtype), np.dtype(dtype).type(start)
         want = sequential(f, x, start)
-        for backend in [b for b in BACKENDS if b != "eval"]:
+        for backend in NAMES[1:]:
             out = np.zeros(1)
             f(x, out, start, opts=parpy.auto(backend=parpy.CompileBackend(backend)))
             np.testing.assert_array_equal(out[0], want, err_msg=f"{backend} {start}")

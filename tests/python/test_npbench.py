@@ -50,7 +50,7 @@ def test_auto(kernel):
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not parpy.backend.is_enabled(parpy.CompileBackend.Cuda), reason="no GPU")
+@pytest.mark.skipif(not backends.ON_GPU, reason="no GPU")
 def test_gpu(kernel):
     compare_call(kernel, "cuda", kernel.options("cuda", kernel.presets["tiny"], legality="strict"))
     compare_call(kernel, "cuda", parpy.auto(backend=parpy.CompileBackend.Cuda))

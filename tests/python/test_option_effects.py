@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, options
+from backends import TARGETS, options
 from parpy.types import F32, F64, I16, I32
-
-TARGETS = [b for b in BACKENDS if b != "eval"]
 
 
 @parpy.jit

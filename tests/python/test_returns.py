@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, options
+from backends import TARGETS, options
 from calls import CPU, fresh
 from parpy.types import F64, buffer, symbol
 
-TARGETS = [b for b in BACKENDS if b != "eval"]
 N = symbol()
 
 

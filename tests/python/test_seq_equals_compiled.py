@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, options
+from backends import TARGETS, options
 from parpy import threads
 from parpy.builtin import convert, inf, inline, maximum, minimum, static_backend_eq, static_types_eq
 from parpy.types import F32, F64, I32, buffer, symbol
 
-TARGETS = [b for b in BACKENDS if b != "eval"]
 N = symbol("N")
 SCALE = 1.5
 

@@ -8,6 +8,8 @@ import pytest
 import parpy
 from slices import check, ints, rng
 
+pytestmark = pytest.mark.gpu  # check() runs on every back end
+
 # ---------------------------------------------------------------- reductions
 
 

@@ -202,11 +202,7 @@ class DeviceNDArray:
             if not handle:
                 _native.synchronize_stream(handle)
             return ary
-        span, offset = self._span(), self._offset()
-        between = np.empty(span, np.uint8)
-        _native.copy_to_host(_address(between), self._pointer() - offset, span, handle)
-        _native.synchronize_stream(handle)
-        np.copyto(ary, np.ndarray(self.shape, self.dtype, between, offset, self.strides))
+        np.copyto(ary, self._spread_on_host(handle)[1])
         return ary
 
     to_host = copy_to_host
@@ -236,13 +232,17 @@ class DeviceNDArray:
                 _native.synchronize_stream(handle)
             return
         # What lies between the elements goes with them, there and back.
-        span, offset = self._span(), self._offset()
-        between = np.empty(span, np.uint8)
-        _native.copy_to_host(_address(between), self._pointer() - offset, span, handle)
+        memory, elements = self._spread_on_host(handle)
+        np.copyto(elements, source)
+        _native.copy_to_device(self._pointer() - self._offset(), _address(memory), memory.nbytes, handle)
         _native.synchronize_stream(handle)
-        np.copyto(np.ndarray(self.shape, self.dtype, between, offset, self.strides), source)
-        _native.copy_to_device(self._pointer() - offset, _address(between), span, handle)
+
+    def _spread_on_host(self, handle: int) -> tuple[np.ndarray, np.ndarray]:
+        """A copy of the memory from the first to the last byte, and the elements as they lie in it."""
+        memory, offset = np.empty(self._span(), np.uint8), self._offset()
+        _native.copy_to_host(_address(memory), self._pointer() - offset, memory.nbytes, handle)
         _native.synchronize_stream(handle)
+        return memory, np.ndarray(self.shape, self.dtype, memory, offset, self.strides)
 
 
 def _address(array: Any) -> int:

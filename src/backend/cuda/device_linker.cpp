@@ -1,8 +1,6 @@
 // See device_linker.h. The library stays open until the process ends.
 #include "backend/cuda/device_linker.h"
 
-#include <dlfcn.h>
-
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "backend/cuda/driver.h"
+#include "backend/cuda/library.h"
 #include "backend/cuda/nvrtc.h"
 
 namespace parpy::cuda {
@@ -59,30 +58,20 @@ struct Linker {
 };
 
 std::unique_ptr<Linker> open(const std::string& file, std::string& reason) {
-    void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-        reason = ::dlerror();
-        return nullptr;
-    }
+    Library library(file);
     auto linker = std::make_unique<Linker>();
-    bool complete = true;
-    const auto find = [&]<typename T>(T*& function, const char* name) {
-        function = reinterpret_cast<T*>(::dlsym(library, name));
-        if (function != nullptr) return;
-        complete = false;
-        reason = "'" + file + "' has no function '" + name + "'";
-    };
-    find(linker->create, "nvJitLinkCreate");
-    find(linker->add_data, "nvJitLinkAddData");
-    find(linker->add_file, "nvJitLinkAddFile");
-    find(linker->complete, "nvJitLinkComplete");
-    find(linker->size, "nvJitLinkGetLinkedCubinSize");
-    find(linker->cubin, "nvJitLinkGetLinkedCubin");
-    find(linker->log_size, "nvJitLinkGetErrorLogSize");
-    find(linker->log, "nvJitLinkGetErrorLog");
-    find(linker->destroy, "nvJitLinkDestroy");
-    find(linker->version, "nvJitLinkVersion");
-    if (!complete) return nullptr;
+    library.find(linker->create, "nvJitLinkCreate");
+    library.find(linker->add_data, "nvJitLinkAddData");
+    library.find(linker->add_file, "nvJitLinkAddFile");
+    library.find(linker->complete, "nvJitLinkComplete");
+    library.find(linker->size, "nvJitLinkGetLinkedCubinSize");
+    library.find(linker->cubin, "nvJitLinkGetLinkedCubin");
+    library.find(linker->log_size, "nvJitLinkGetErrorLogSize");
+    library.find(linker->log, "nvJitLinkGetErrorLog");
+    library.find(linker->destroy, "nvJitLinkDestroy");
+    library.find(linker->version, "nvJitLinkVersion");
+    reason = library.problem();
+    if (!reason.empty()) return nullptr;
     // It reads nothing of a newer release, and NVRTC makes what it links.
     unsigned major = 0, minor = 0;
     linker->version(&major, &minor);
@@ -114,15 +103,6 @@ const Linker* linker(RuntimeError& error) {
     error = {Code::kP523,
              "nvJitLink, NVIDIA's linker of device code, cannot be used: " + best_reason, kHelp};
     return nullptr;
-}
-
-std::string log_of(const Linker& linker, LinkHandle handle) {
-    std::size_t size = 0;
-    if (linker.log_size(handle, &size) != kSuccess || size < 2) return {};
-    std::string log(size, '\0');
-    if (linker.log(handle, log.data()) != kSuccess) return {};
-    log.resize(log.find_last_not_of(std::string_view("\0\n ", 3)) + 1);
-    return log;
 }
 
 // Without the handle freed: the caller does that.

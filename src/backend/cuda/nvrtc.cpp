@@ -12,6 +12,7 @@
 #include <span>
 
 #include "backend/cuda/driver.h"
+#include "backend/cuda/library.h"
 
 namespace parpy::cuda {
 
@@ -120,34 +121,23 @@ std::unique_ptr<Nvrtc> open(const std::string& file, std::string& reason) {
         }
         open_builtins(file);
     }
-    void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-        reason = ::dlerror();
-        return nullptr;
-    }
+    Library library(file);
     auto nvrtc = std::make_unique<Nvrtc>();
-    bool complete = true;
-    const auto find = [&]<typename T>(T*& function, const char* name) {
-        function = reinterpret_cast<T*>(::dlsym(library, name));
-        if (function == nullptr) {
-            complete = false;
-            reason = "'" + file + "' has no function '" + name + "'";
-        }
-    };
-    find(nvrtc->version, "nvrtcVersion");
-    find(nvrtc->error_string, "nvrtcGetErrorString");
-    find(nvrtc->count_architectures, "nvrtcGetNumSupportedArchs");
-    find(nvrtc->architectures, "nvrtcGetSupportedArchs");
-    find(nvrtc->create, "nvrtcCreateProgram");
-    find(nvrtc->compile, "nvrtcCompileProgram");
-    find(nvrtc->log_size, "nvrtcGetProgramLogSize");
-    find(nvrtc->log, "nvrtcGetProgramLog");
-    find(nvrtc->cubin_size, "nvrtcGetCUBINSize");
-    find(nvrtc->cubin, "nvrtcGetCUBIN");
-    find(nvrtc->ptx_size, "nvrtcGetPTXSize");
-    find(nvrtc->ptx, "nvrtcGetPTX");
-    find(nvrtc->destroy, "nvrtcDestroyProgram");
-    if (!complete) return nullptr;
+    library.find(nvrtc->version, "nvrtcVersion");
+    library.find(nvrtc->error_string, "nvrtcGetErrorString");
+    library.find(nvrtc->count_architectures, "nvrtcGetNumSupportedArchs");
+    library.find(nvrtc->architectures, "nvrtcGetSupportedArchs");
+    library.find(nvrtc->create, "nvrtcCreateProgram");
+    library.find(nvrtc->compile, "nvrtcCompileProgram");
+    library.find(nvrtc->log_size, "nvrtcGetProgramLogSize");
+    library.find(nvrtc->log, "nvrtcGetProgramLog");
+    library.find(nvrtc->cubin_size, "nvrtcGetCUBINSize");
+    library.find(nvrtc->cubin, "nvrtcGetCUBIN");
+    library.find(nvrtc->ptx_size, "nvrtcGetPTXSize");
+    library.find(nvrtc->ptx, "nvrtcGetPTX");
+    library.find(nvrtc->destroy, "nvrtcDestroyProgram");
+    reason = library.problem();
+    if (!reason.empty()) return nullptr;
 
     nvrtc->file = file;
     nvrtc->version(&nvrtc->major, &nvrtc->minor);
@@ -226,15 +216,6 @@ std::vector<std::string> arguments_of(const Nvrtc& compiler, const NvrtcOptions&
         arguments.push_back("--include-path=" + directory);
     arguments.insert(arguments.end(), options.extra_flags.begin(), options.extra_flags.end());
     return arguments;
-}
-
-std::string log_of(const Nvrtc& compiler, NvrtcProgram program) {
-    std::size_t size = 0;
-    if (compiler.log_size(program, &size) != kSuccess || size < 2) return {};
-    std::string log(size, '\0');
-    if (compiler.log(program, log.data()) != kSuccess) return {};
-    log.resize(log.find_last_not_of(std::string_view("\0\n ", 3)) + 1);
-    return log;
 }
 
 RuntimeError compile_failure(const Nvrtc& compiler, NvrtcProgram program, Result result) {

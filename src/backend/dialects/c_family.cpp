@@ -12,6 +12,15 @@ using enum Yields;
 
 constexpr Scalars kArithmetic = kReals | kComplexes;
 
+constexpr Scalars kWide = set_of(ir::Scalar::kI32, ir::Scalar::kI64);
+
+constexpr Spelling kWrapping[] = {
+    {kAdd, kWide, "wrap_add($0, $1)", kPostfix, kExact, When::kNotIndex},
+    {kSub, kWide, "wrap_sub($0, $1)", kPostfix, kExact, When::kNotIndex},
+    {kMul, kWide | set_of(ir::Scalar::kU16), "wrap_mul($0, $1)", kPostfix, kExact, When::kNotIndex},
+    {kNeg, kWide, "wrap_neg($0)", kPostfix, kExact, When::kNotIndex},
+};
+
 constexpr Spelling kOperators[] = {
     // arithmetic; NumPy's bool + is or, bool * is and
     {kAdd, kBools, "$0 | $1", kBitwiseOr},
@@ -136,6 +145,10 @@ constexpr Snippet kPrelude[] = {
 };
 
 }  // namespace
+
+std::span<const Spelling> wrapping_operators() {
+    return kWrapping;
+}
 
 std::span<const Spelling> c_family_operators() {
     return kOperators;

@@ -12,13 +12,7 @@ using enum Precedence;
 using enum Yields;
 using ir::Scalar;
 
-constexpr Scalars kWide = set_of(Scalar::kI32, Scalar::kI64);
-
 constexpr Spelling kOperators[] = {
-    {kAdd, kWide, "wrap_add($0, $1)", kPostfix, kExact, When::kNotIndex},
-    {kSub, kWide, "wrap_sub($0, $1)", kPostfix, kExact, When::kNotIndex},
-    {kMul, kWide | set_of(Scalar::kU16), "wrap_mul($0, $1)", kPostfix, kExact, When::kNotIndex},
-    {kNeg, kWide, "wrap_neg($0)", kPostfix, kExact, When::kNotIndex},
     {kSqrt, kF32s, "sqrtf($0)", kPostfix, kFloat},
     {kSqrt, kF64s, "sqrt($0)"},
     {kCbrt, kF32s, "cbrtf($0)", kPostfix, kFloat},
@@ -167,6 +161,7 @@ constexpr Dialect kDialect{
     .barriers = {"__syncwarp();", "__syncthreads();", "grid_barrier();", "__threadfence();",
                  "__threadfence_block();", "__threadfence_system();", "wait_for_stream();"},
     .operators = kOperators,
+    .wraps_by_helpers = true,
     .any_order = {},
     .prelude = kPrelude,
     .helper_qualifiers = "INLINE",

@@ -95,11 +95,12 @@ struct Dialect {
     std::array<std::string_view, 17> registers;            // by Register; int or i64 values
     std::array<std::string_view, 7> barriers;              // by BarrierScope, as statements
     std::span<const Spelling> operators;                   // before the common rows of c_family.cpp
-    std::span<const Spelling> any_order;                   // inside reductions of kVector loops
-    std::span<const Snippet> prelude;                      // before the common snippets
-    std::string_view helper_qualifiers;                    // of the user's helper functions
-    std::string_view recursive_qualifiers;                 // … of those that call themselves
-    std::string_view shared_qualifier;                     // of arrays in Space::kShared
+    bool wraps_by_helpers = false;  // signed overflow is undefined: wrapping_operators() come first
+    std::span<const Spelling> any_order;    // inside reductions of kVector loops
+    std::span<const Snippet> prelude;       // before the common snippets
+    std::string_view helper_qualifiers;     // of the user's helper functions
+    std::string_view recursive_qualifiers;  // … of those that call themselves
+    std::string_view shared_qualifier;      // of arrays in Space::kShared
     std::string_view restrict_qualifier;
     std::string_view independent_loop;        // line before a loop of level kVector
     std::string_view unrolled_loop;           // line before a loop to be written out
@@ -120,6 +121,9 @@ struct Dialect {
 
 // The dialect of a back end's device part; null where kernels are host code as well.
 [[nodiscard]] const Dialect* device_dialect(Backend backend);
+
+// Signed arithmetic on data, for targets whose C++ has no overflow (c_family.cpp).
+[[nodiscard]] std::span<const Spelling> wrapping_operators();
 
 // Rows and snippets that every C-family target shares (c_family.cpp).
 [[nodiscard]] std::span<const Spelling> c_family_operators();

@@ -12,13 +12,7 @@ using enum Precedence;
 using enum Yields;
 using ir::Scalar;
 
-constexpr Scalars kWide = set_of(Scalar::kI32, Scalar::kI64);
-
 constexpr Spelling kOperators[] = {
-    {kAdd, kWide, "wrap_add($0, $1)", kPostfix, kExact, When::kNotIndex},
-    {kSub, kWide, "wrap_sub($0, $1)", kPostfix, kExact, When::kNotIndex},
-    {kMul, kWide | set_of(Scalar::kU16), "wrap_mul($0, $1)", kPostfix, kExact, When::kNotIndex},
-    {kNeg, kWide, "wrap_neg($0)", kPostfix, kExact, When::kNotIndex},
     {kSqrt, kFloats, "sqrt(float($0))", kPostfix, kFloat},
     {kCbrt, kFloats, "cbrt_f32($0)", kPostfix, kFloat},
     {kExp, kFloats, "exp(float($0))", kPostfix, kFloat},
@@ -91,6 +85,7 @@ constexpr Dialect kDialect{
                  "thread_scope_device);",
                  ""},
     .operators = kOperators,
+    .wraps_by_helpers = true,
     .any_order = {},
     .prelude = kPrelude,
     .helper_qualifiers = "INLINE",
