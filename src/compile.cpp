@@ -54,6 +54,7 @@ enum class On : std::uint8_t { kAll, kCpu, kCuda };
 struct Row {
     Pass pass;
     On on;
+    void (*on_cuda)(PassContext&) = nullptr;  // where it is another function than elsewhere
 };
 
 using enum ir::Profile;
@@ -103,14 +104,14 @@ const std::vector<Row>& table() {
           "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"check-bounds", check_bounds, kLoops,
           "as soon as subscripts have their final form: what is refused needs no mapping"}, On::kAll},
-        {{"interchange-loops", interchange_loops, kLoops,
-          "in front of choose-mapping, which maps the loops as they then stand", interchanges}, On::kAll},
-        {{"normalize-returns", normalize_returns, kLoops,
-          "before code is put into Gpu blocks, by choose-mapping or map-loops: nothing may leave them"}, On::kAll},
-        {{"choose-mapping", choose_mapping, kLoops,
-          "automatic mode: in front of map-loops, which treats its choice like a user's", chooses}, On::kAll},
-        {{"map-loops", map_loops, kMapped,
-          "after the loops have their final form: levels are given by how parallel loops nest"}, On::kAll},
+        {{"interchange-loops", interchange_cpu_loops, kLoops,
+          "in front of choose-mapping, which maps the loops as they then stand", interchanges}, On::kAll, interchange_cuda_loops},
+        {{"normalize-returns", normalize_cpu_returns, kLoops,
+          "before code is put into Gpu blocks, by choose-mapping or map-loops: nothing may leave them"}, On::kAll, normalize_cuda_returns},
+        {{"choose-mapping", choose_cpu_mapping, kLoops,
+          "automatic mode: in front of map-loops, which treats its choice like a user's", chooses}, On::kAll, choose_cuda_mapping},
+        {{"map-loops", map_cpu_loops, kMapped,
+          "after the loops have their final form: levels are given by how parallel loops nest"}, On::kAll, map_cuda_loops},
         {{"infer-reductions", infer_reductions, kMapped,
           "after map-loops: only parallel loops are asked, and each is told what it reduces"}, On::kAll},
         {{"atomic-updates", atomic_updates, kMapped,
@@ -167,9 +168,9 @@ const std::vector<Row>& table() {
 std::vector<Pass> passes_for(On target) {
     std::vector<Pass> passes;
     for (const Row& row : table()) {
-        if (row.on == On::kAll || row.on == target) {
-            passes.push_back(row.pass);
-        }
+        if (row.on != On::kAll && row.on != target) continue;
+        passes.push_back(row.pass);
+        if (target == On::kCuda && row.on_cuda != nullptr) passes.back().run = row.on_cuda;
     }
     return passes;
 }
@@ -182,10 +183,13 @@ std::span<const Pass> pipeline(Backend backend) {
     return backend == Backend::kCpu ? cpu : cuda;
 }
 
-const Pass* find_pass(std::string_view name) {
-    const auto found =
-        std::ranges::find_if(table(), [&](const Row& r) { return r.pass.name == name; });
-    return found == table().end() ? nullptr : &found->pass;
+const Pass* find_pass(std::string_view name, Backend backend) {
+    for (const Backend searched : {backend, Backend::kCpu, Backend::kCuda}) {
+        const std::span<const Pass> passes = pipeline(searched);
+        const auto found = std::ranges::find(passes, name, &Pass::name);
+        if (found != passes.end()) return &*found;
+    }
+    return nullptr;
 }
 
 }  // namespace parpy

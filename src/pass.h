@@ -32,7 +32,7 @@ bool run_passes(PassContext& context, std::span<const Pass> passes, const Trace&
 
 // The passes of a back end, in order (compile.cpp).
 [[nodiscard]] std::span<const Pass> pipeline(Backend backend);
-// Every pass by name, for parpy-opt.
-[[nodiscard]] const Pass* find_pass(std::string_view name);
+// A pass by name, as `backend` has it if it does: for parpy-opt.
+[[nodiscard]] const Pass* find_pass(std::string_view name, Backend backend);
 
 }  // namespace parpy

@@ -340,7 +340,7 @@ std::vector<Pass> chosen_passes(Arguments& arguments) {
         }
     }
     for (const std::string& name : arguments.passes) {
-        const Pass* pass = find_pass(name);
+        const Pass* pass = find_pass(name, arguments.options.backend);
         if (pass == nullptr) {
             arguments.error = "unknown pass '" + name + "'";
             return {};

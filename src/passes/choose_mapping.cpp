@@ -11,10 +11,12 @@ namespace parpy {
 
 using namespace ir;
 
-void choose_mapping(PassContext& context) {
+namespace {
+
+// What the cost model of a target plans; whether that is any loop.
+bool choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
     ParallelLoops loops(*context.module.entry_function(), context.options.deterministic);
-    const bool on_gpu = context.options.backend != Backend::kCpu;
-    const Plan plan = on_gpu ? plan_cuda(loops) : plan_cpu(loops);
+    const Plan plan = planned(loops);
     for (const Choice& choice : plan.choices) {
         LoopMapping& mapping = choice.loop->mapping;
         mapping.threads = choice.request.threads;
@@ -22,7 +24,17 @@ void choose_mapping(PassContext& context) {
         mapping.reduce = choice.request.reduce;
         add_requirements(context.module, loops.accesses(), loops.facts(*choice.loop).conditions);
     }
-    if (on_gpu && !plan.choices.empty()) put_arrays_on_gpu(context.module);
+    return !plan.choices.empty();
+}
+
+}  // namespace
+
+void choose_cpu_mapping(PassContext& context) {
+    choose(context, plan_cpu);
+}
+
+void choose_cuda_mapping(PassContext& context) {
+    if (choose(context, plan_cuda)) put_arrays_on_gpu(context.module);
 }
 
 void note_given_up(const Diagnostics& attempt, Diagnostics& out) {

@@ -13,7 +13,8 @@
 
 namespace parpy {
 
-void choose_mapping(PassContext& context);
+void choose_cpu_mapping(PassContext& context);
+void choose_cuda_mapping(PassContext& context);
 
 // Where the choice, which nobody asked for, cannot be carried out, the program goes without: notes
 // the first error of the attempt, unless the program has errors of its own.

@@ -68,10 +68,21 @@ bool is_rectangular(const Nest& nest) {
     });
 }
 
+enum class Outermost : std::uint8_t {
+    kOneThatMayRunInParallel,
+    kAllThatMayRunInParallel,
+};
+
 class Interchange {
 public:
-    Interchange(Function& entry, const Options& options) : entry_(entry), options_(options) {}
+    Interchange(PassContext& context, Outermost outermost)
+        : entry_(*context.module.entry_function()),
+          deterministic_(context.options.deterministic),
+          outermost_(outermost) {}
 
+    void run() { body(entry_.body); }
+
+private:
     void body(Body& stmts) {
         for (Stmt*& stmt : stmts) {
             auto* loop = stmt->as<For>();
@@ -91,10 +102,8 @@ public:
         }
     }
 
-private:
     ParallelLoops& loops() {
-        if (loops_ == nullptr)
-            loops_ = std::make_unique<ParallelLoops>(entry_, options_.deterministic);
+        if (loops_ == nullptr) loops_ = std::make_unique<ParallelLoops>(entry_, deterministic_);
         return *loops_;
     }
 
@@ -128,7 +137,7 @@ private:
 
     Nest wanted_order(const Nest& nest) {
         if (loops().accesses().loop_of(nest.back()) < 0) return nest;  // never reached
-        const bool on_cpu = options_.backend == Backend::kCpu;
+        const bool all = outermost_ == Outermost::kAllThatMayRunInParallel;
         struct Rank {
             bool passes_on;  // something from one iteration to the next
             double bytes;
@@ -136,14 +145,14 @@ private:
         };
         std::vector<Rank> ranks;
         for (std::size_t i = 0; i < nest.size(); ++i)
-            ranks.push_back({!on_cpu && !independent(*nest[i]), bytes_moved(*nest[i]), i});
+            ranks.push_back({all && !independent(*nest[i]), bytes_moved(*nest[i]), i});
         const auto key = [](const Rank& r) { return std::tuple(r.passes_on, -r.bytes, r.place); };
         if (std::ranges::is_sorted(ranks, {}, key)) return nest;
         std::ranges::sort(ranks, {}, key);
         Nest wanted;
         for (const Rank& rank : ranks)
             wanted.push_back(nest[rank.place]);
-        if (on_cpu && loops().legal(*nest.front()) && !loops().legal(*wanted.front())) {
+        if (!all && loops().legal(*nest.front()) && !loops().legal(*wanted.front())) {
             const auto first =
                 std::ranges::find_if(wanted, [&](For* loop) { return loops().legal(*loop); });
             std::rotate(wanted.begin(), first, first + 1);
@@ -176,15 +185,19 @@ private:
     }
 
     Function& entry_;
-    const Options& options_;
+    const bool deterministic_;
+    const Outermost outermost_;
     std::unique_ptr<ParallelLoops> loops_;  // of the function as it is now
 };
 
 }  // namespace
 
-void interchange_loops(PassContext& context) {
-    Function& entry = *context.module.entry_function();
-    Interchange(entry, context.options).body(entry.body);
+void interchange_cpu_loops(PassContext& context) {
+    Interchange(context, Outermost::kOneThatMayRunInParallel).run();
+}
+
+void interchange_cuda_loops(PassContext& context) {
+    Interchange(context, Outermost::kAllThatMayRunInParallel).run();
 }
 
 }  // namespace parpy

@@ -17,6 +17,7 @@
 
 namespace parpy {
 
-void interchange_loops(PassContext& context);
+void interchange_cpu_loops(PassContext& context);
+void interchange_cuda_loops(PassContext& context);
 
 }  // namespace parpy

@@ -22,12 +22,6 @@ bool is_parallel(const Stmt& stmt) {
     return loop != nullptr && loop->mapping.parallel();
 }
 
-bool contains_parallel(const Body& body) {
-    bool found = false;
-    for_each_stmt(body, [&](const Stmt& stmt) { found = found || is_parallel(stmt); });
-    return found;
-}
-
 // ---------------------------------------------------------------- binding requests to loops
 
 class RequestBinder {
@@ -196,7 +190,7 @@ public:
                 auto* loop = s->as<For>();
                 if (!inside_workers) {
                     loop->mapping.level = Level::kWorkers;
-                } else if (!contains_parallel(loop->body)) {
+                } else if (!any_stmt(loop->body, is_parallel)) {
                     loop->mapping.level = Level::kVector;
                 } else if (!keep_all_) {
                     loop->mapping.threads = 0;
@@ -262,7 +256,7 @@ private:
 
     void level(For& loop, std::int64_t tpb) {
         LoopMapping& mapping = loop.mapping;
-        if (contains_parallel(loop.body)) {
+        if (any_stmt(loop.body, is_parallel)) {
             mapping.level = Level::kBlocks;
             mapping.threads_per_block = LoopPar::kDefaultThreadsPerBlock;
             if (mapping.threads > kMaxGridX) too_large(loop, mapping.threads);
@@ -341,23 +335,23 @@ void wrap_in_gpu(Module& module, Function& entry) {
 
 }  // namespace
 
-void map_loops(PassContext& context) {
+void map_cpu_loops(PassContext& context) {
     Function& entry = *context.module.entry_function();
     RequestBinder(context).run();
-    const bool on_gpu = context.options.backend != Backend::kCpu;
-    if (on_gpu && context.options.mapping.empty() && !contains_parallel(entry.body) &&
-        !is_by_hand(entry)) {
-        wrap_in_gpu(context.module, entry);
-    }
-    if (on_gpu && context.options.mapping.contains(kGpuCode)) put_arrays_on_gpu(context.module);
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
     if (context.diagnostics.has_errors()) return;
-    if (on_gpu) {
-        CudaLevels(context).host_body(entry.body);
-    } else {
-        dissolve_gpu(entry.body);
-        CpuLevels(context.options.checks_races()).body(entry.body, false);
-    }
+    dissolve_gpu(entry.body);
+    CpuLevels(context.options.checks_races()).body(entry.body, false);
+}
+
+void map_cuda_loops(PassContext& context) {
+    Function& entry = *context.module.entry_function();
+    RequestBinder(context).run();
+    const bool is_mapped = !context.options.mapping.empty() || any_stmt(entry.body, is_parallel);
+    if (!is_mapped && !is_by_hand(entry)) wrap_in_gpu(context.module, entry);
+    if (context.options.mapping.contains(kGpuCode)) put_arrays_on_gpu(context.module);
+    ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
+    if (!context.diagnostics.has_errors()) CudaLevels(context).host_body(entry.body);
 }
 
 }  // namespace parpy

@@ -15,6 +15,7 @@
 
 namespace parpy {
 
-void map_loops(PassContext& context);
+void map_cpu_loops(PassContext& context);
+void map_cuda_loops(PassContext& context);
 
 }  // namespace parpy

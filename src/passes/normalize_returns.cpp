@@ -143,25 +143,31 @@ private:
     bool asked_ = false;  // whether anything reads `returned_`
 };
 
-}  // namespace
-
-void normalize_returns(PassContext& context) {
+void bring_returns_to_end(PassContext& context) {
     Function& entry = *context.module.entry_function();
-    const Options& options = context.options;
-    const bool in_blocks =
-        options.backend != Backend::kCpu &&
-        (options.automatic || options.mapping.empty() || options.mapping.contains(kGpuCode));
-    if (!in_blocks && !gpu_returns(entry.body)) return;
     const bool early = std::ranges::any_of(entry.body, [&](const Stmt* stmt) {
         return contains_return(*stmt) &&
                (stmt->kind != StmtKind::kReturn || stmt != entry.body.back());
     });
-    bool values = false;
-    for_each_stmt(entry.body, [&](const Stmt& stmt) {
+    const bool values = any_stmt(entry.body, [](const Stmt& stmt) {
         const auto* end = stmt.as<Return>();
-        values = values || (end != nullptr && end->value != nullptr);
+        return end != nullptr && end->value != nullptr;
     });
     if (early && !values) ReturnNormalizer(context, entry).run();
+}
+
+}  // namespace
+
+void normalize_cpu_returns(PassContext& context) {
+    if (gpu_returns(context.module.entry_function()->body)) bring_returns_to_end(context);
+}
+
+void normalize_cuda_returns(PassContext& context) {
+    const Options& options = context.options;
+    const bool in_blocks =
+        options.automatic || options.mapping.empty() || options.mapping.contains(kGpuCode);
+    if (in_blocks || gpu_returns(context.module.entry_function()->body))
+        bring_returns_to_end(context);
 }
 
 }  // namespace parpy

@@ -18,6 +18,7 @@
 
 namespace parpy {
 
-void normalize_returns(PassContext& context);
+void normalize_cpu_returns(PassContext& context);
+void normalize_cuda_returns(PassContext& context);
 
 }  // namespace parpy
