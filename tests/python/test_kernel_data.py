@@ -246,7 +246,7 @@ def moved(particles, dt, heaviest):
     if i < len(particles) and i < particles.shape[0]:
         particles[i].x += dt * particles[i]["n"]
         particles[i]["mass"] *= 2
-        cuda.atomic.max(heaviest, 0, particles[i].mass)
+        cuda.atomic.max(heaviest, len(heaviest) - 1, particles[i].mass)
         cuda.atomic.add(particles["n"], 0, 1)
 
 
