@@ -133,12 +133,13 @@ class Explanation:
         return f"<div><b>{html.escape(self._head())}</b>{self._tree()}{lines}{notes}</div>"
 
     def _tree(self) -> str:
-        out, open_depths = [], list[int]()
+        out: list[str] = []
+        depths: list[int] = []  # of the branches that are not at their end
         for (line, text, trips, verdict, level), loop in zip(self._rows(), self.facts["loops"], strict=True):
-            while open_depths and open_depths[-1] >= loop["depth"]:
-                open_depths.pop()
+            while depths and depths[-1] >= loop["depth"]:
+                depths.pop()
                 out.append("</details>")
-            open_depths.append(loop["depth"])
+            depths.append(loop["depth"])
             colour = _COLOURS[loop["verdict"]]
             where = f"line {line}, iterations: {trips}, {level}"
             out.append(
@@ -149,7 +150,7 @@ class Explanation:
             )
             if because := loop["witness"] or loop["reason"]:
                 out.append(f'<div style="margin-left:1.2em">{html.escape(because)}</div>')
-        return "".join(out) + "</details>" * len(open_depths)
+        return "".join(out) + "</details>" * len(depths)
 
 
 def explain(function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None) -> Explanation:

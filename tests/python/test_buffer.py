@@ -56,6 +56,31 @@ def test_views_and_types(backend):
         x.reshape(5, 5)
 
 
+@pytest.mark.parametrize("backend", TARGETS)
+def test_edges(backend):
+    place = CompileBackend(backend)
+    none = buffer.zeros((3, 0), F64, place)
+    assert none.shape == none.copy().shape == (3, 0) and none.size() == 0 and none.reshape(0, 5).shape == (0, 5)
+    double(none[1], 0, opts=opts(place))
+    assert list(none[1]) == [] and none.T.shape == (0, 3)
+    one = buffer.from_array(np.float64(-0.5), place)
+    assert one.shape == () and float(one) == -0.5 and bool(one)
+    x = buffer.from_array(np.array([np.nan, np.inf, -1.5, 3e9, 0.0]), place)
+    x[4] = -np.inf
+    double(x, 5, opts=opts(place))
+    np.testing.assert_array_equal(x.numpy(), [np.nan, np.inf, -3.0, 6e9, -np.inf])
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(x.with_type(I32).numpy(), x.numpy().astype(np.int32))
+    x[1:3] = np.array([7, 8], np.int8)
+    x[3:] = buffer.from_array(np.ones(2), place)
+    np.testing.assert_array_equal(x.numpy(), [np.nan, 7.0, 8.0, 1.0, 1.0])
+    for index in (5, -6):
+        with pytest.raises(IndexError, match="out of bounds"):
+            x[index]
+    with pytest.raises(ValueError):
+        bool(x)
+
+
 def test_memory_is_shared_with_numpy():
     a = np.arange(5.0)
     b = buffer.from_array(a)
@@ -67,6 +92,8 @@ def test_memory_is_shared_with_numpy():
     raw = buffer.from_raw(a.ctypes.data, (2, 2), np.float64, CompileBackend.Cpu, owner=a)
     assert raw[1, 1] == a[3]
     assert buffer.from_array([1, 2, 3]).dtype == np.int64
+    moved = buffer.from_array(b, CompileBackend.Sim)
+    assert moved.backend is CompileBackend.Sim and np.shares_memory(moved.numpy(), a) and moved is not b
 
 
 def test_memory_is_shared_with_torch():

@@ -89,6 +89,9 @@ def test_mistakes_with_arrays():
         ValueError, match=r"shape \(2, 3\) and type float64 cannot be copied into one of shape \(3, 2\)"
     ):
         device.copy_to_host(np.zeros((3, 2)))
+    for wrong in (np.zeros((2, 3), np.float32), np.zeros((2, 3), np.complex128), np.zeros((2, 3), "M8[s]")):
+        with pytest.raises(ValueError, match="and type"):
+            device.copy_to_host(wrong)
     with pytest.raises(TypeError, match="fills a NumPy array, not list"):
         device.copy_to_host([])
     with pytest.raises(ValueError, match="no view of shape"):
