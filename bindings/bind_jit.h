@@ -16,14 +16,13 @@ namespace parpy {
 struct Call {
     // Raises what the call would: a TypeError, too, where `callable` is no jit function.
     Call(nanobind::handle callable, const nanobind::tuple& arguments);
-    ~Call() { Py_XDECREF(bound); }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
     JitFunction* const function;
     Active active;
     Surface* surface = nullptr;
-    PyObject* bound = nullptr;  // owned
+    nanobind::object bound;
     Intake intake;
     std::vector<ArgumentView> views;
 };

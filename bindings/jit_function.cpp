@@ -487,9 +487,10 @@ PyTypeObject* jit_function_type() {
 
 bool read_call(JitFunction* self, PyObject* positional, Call& call) {
     CallOptions unused;
-    call.bound = bind_arguments(self, reinterpret_cast<PyTupleObject*>(positional)->ob_item,
-                                PyTuple_GET_SIZE(positional), nullptr, unused);
-    if (call.bound == nullptr) return false;
+    PyObject* const* given = reinterpret_cast<PyTupleObject*>(positional)->ob_item;
+    call.bound =
+        nanobind::steal(bind_arguments(self, given, PyTuple_GET_SIZE(positional), nullptr, unused));
+    if (!call.bound.is_valid()) return false;
     call.surface = current_surface(self);
     if (call.surface == nullptr) return false;
     if (call.surface->driver != nullptr) {
@@ -499,7 +500,8 @@ bool read_call(JitFunction* self, PyObject* positional, Call& call) {
         return false;
     }
     call.views.resize(call.surface->argument_count());
-    return read_arguments(*call.surface, reinterpret_cast<PyTupleObject*>(call.bound)->ob_item,
+    return read_arguments(*call.surface,
+                          reinterpret_cast<PyTupleObject*>(call.bound.ptr())->ob_item,
                           call.views.data(), call.intake);
 }
 

@@ -300,6 +300,17 @@ def test_types_of_arguments_are_collected():
     assert gone() is None
 
 
+@pytest.mark.parametrize("ask", [parpy.print_compiled, lambda f, args: parpy.explain(f, *args)])
+def test_refused_arguments_are_let_go(ask):
+    x = np.ones(3)
+    before = sys.getrefcount(x)
+    for wrong in (object(), np.zeros(3, "M8[s]"), None):
+        with pytest.raises(TypeError):
+            ask(scaled, (x, wrong))
+    gc.collect()
+    assert sys.getrefcount(x) == before
+
+
 def test_nothing_is_said_at_exit(tmp_path):
     file = tmp_path / "program.py"
     file.write_text(
