@@ -32,6 +32,7 @@ _ALLOCATORS = {
 }  # fmt: skip
 _LIBRARIES = ("numpy", "torch", "cupy", "parpy")
 _RUN, _CALL = "__parpy_run__", "__parpy_call__"
+_GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
 
 
 class RegionSource(FunctionSource):
@@ -83,7 +84,7 @@ class Driver:
         if opts is None or source is None:
             return opts
         labels = _labels_of(source, set())
-        kept = {label: loop for label, loop in opts.parallelize.items() if label in labels}
+        kept = {label: loop for label, loop in opts.parallelize.items() if label in labels or label == _GPU_CODE}
         return CompileOptions(**{**opts._values, "parallelize": kept})
 
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
@@ -120,8 +121,11 @@ class Driver:
         first, last = splitter.lines[index]
         kept = {}
         for label, loop in opts.parallelize.items():
-            _, at, line = label.rpartition("@")
-            if at and line.isdigit():
+            _, at, place = label.rpartition("@")
+            line = place.partition("#")[0]
+            if label == _GPU_CODE:
+                kept[label] = loop
+            elif at and line.isdigit():
                 inside = first <= int(line) <= last
                 placed = any(a <= int(line) <= b for a, b in splitter.lines)
                 if inside or (index == 0 and not placed):

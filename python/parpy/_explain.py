@@ -174,6 +174,6 @@ def explain(function: Callable[..., Any], *args: Any, opts: CompileOptions | Non
         for name, value in more.items():
             if isinstance(value, list) or name == "flops":
                 facts[name] += value
-            elif name == "refused":
+            elif isinstance(value, bool):
                 facts[name] = facts[name] or value
     return Explanation(facts)

@@ -104,6 +104,31 @@ def test_atomic_updates_are_named():
     assert "reduction, atomic" in str(parpy.explain(histogram, *arguments, opts=parpy.auto(backend=CUDA)))
 
 
+@pytest.mark.parametrize("backend", [CPU, CUDA], ids=lambda b: b.name)
+def test_parts_between_allocations_are_explained_together(backend):
+    @parpy.jit
+    def f(x, n):
+        y = np.empty((n, n))
+        for i in range(n):
+            x[i, 0] = 1.0
+        z = np.empty((n, n))
+        y[0, 0] = x[3, 0]
+        for j in range(n):
+            for i in range(n):
+                z[i, j] = x[i, j]
+        z[0, :] = 1; z[:, 0] = 2  # fmt: skip # noqa: E702
+        return z
+
+    arguments = np.zeros((900, 900)), 900
+    found = parpy.explain(f, *arguments, opts=parpy.auto(backend=backend))
+    loops = [loop["line"] for loop in found.facts["loops"]]
+    assert found.facts["interchanged"] and loops != sorted(loops) and ("gpu" in found.mapping) == (backend is CUDA)
+    assert any("#2" in key for key in found.mapping)
+    again = parpy.explain(f, *arguments, opts=found.opts)
+    assert not again.facts["refused"] and again.mapping == found.mapping
+    assert [loop["line"] for loop in again.facts["loops"]] == loops
+
+
 class Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
