@@ -190,8 +190,12 @@ bool parse_array(std::string_view text, Argument& argument) {
 bool parse_signature(std::string_view text, Signature& signature) {
     using ir::Scalar;
     using ir::Type;
-    for (const std::string& item : split(text, ',')) {
+    for (std::string item : split(text, ',')) {
         Argument& argument = signature.emplace_back();
+        if (const std::size_t at = item.find(" limit="); at != std::string::npos) {
+            if (!number(item.substr(at + 7), argument.limit)) return false;
+            item.erase(at);
+        }
         const std::size_t stop = item.find_first_of("[=");
         const std::string name(trimmed(std::string_view(item).substr(0, stop)));
         if (name == "int" || name == "float" || name == "complex" || name == "pybool") {

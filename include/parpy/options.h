@@ -63,6 +63,7 @@ struct Argument {
     bool aliased = false;                    // its memory overlaps that of another argument
     std::optional<ir::Placement> placement;  // aliased: how, where it is known
     bool wide = false;  // integers passed at run time: beyond what legality is reasoned about with
+    std::int64_t limit = 0;  // of what is passed at run time, as of ir::Var
     friend bool operator==(const Argument&, const Argument&) = default;
 };
 

@@ -48,7 +48,8 @@ public:
             enter(param);
         }
         for_each_extent(function, [&](const Var* extent) {
-            result_.of_var_[extent] = {0, Intervals::kMaxExtent};
+            result_.of_var_[extent] = {0,
+                                       extent->limit != 0 ? extent->limit : Intervals::kMaxExtent};
         });
         // A few rounds settle what settles; what still grows then is widened at once.
         constexpr int kPatience = 4;
@@ -75,8 +76,9 @@ private:
             return;
         }
         Interval values = Interval::of_type(param->type.scalar);
+        if (param->limit != 0) values = intersection(values, {-param->limit, param->limit});
         if (param->origin.kind == Origin::Kind::kExtent) {
-            values = {0, Intervals::kMaxExtent};
+            values = intersection(values, {0, Intervals::kMaxExtent});
         }
         result_.of_var_[param] = values;
     }
@@ -160,10 +162,14 @@ private:
                 for (const Expr* value : static_cast<const Print&>(stmt).values)
                     eval(*value);
                 break;
-            case StmtKind::kGpu:
+            case StmtKind::kGpu: {
+                const auto& gpu = static_cast<const Gpu&>(stmt);
                 for_each_slot(stmt, [&](const Expr* slot) { eval(*slot); });
-                walk(static_cast<const Gpu&>(stmt).body);
+                if (gpu.by_hand()) blocks_x_ = quiet(*gpu.grid[0]).high;
+                walk(gpu.body);
+                blocks_x_ = Interval::all().high;
                 break;
+            }
             case StmtKind::kLaunch: {
                 const auto& launch = static_cast<const Launch&>(stmt);
                 for_each_slot(stmt, [&](const Expr* slot) { eval(*slot); });
@@ -441,8 +447,9 @@ private:
         }
     }
 
-    // What every GPU allows a launch.
-    static Interval of_register(Register reg) {
+    // What every GPU allows a launch, and this one has.
+    Interval of_register(Register reg) const {
+        const std::int64_t blocks_x = std::min(blocks_x_, Interval::of_type(Scalar::kI32).high);
         switch (reg) {
             case Register::kThreadX:
             case Register::kThreadY:
@@ -452,11 +459,13 @@ private:
             case Register::kBlockDimY:
             case Register::kBlockDimZ:
                 return {1, 1024};
+            case Register::kBlockX:
+                return {0, blocks_x - 1};
             case Register::kBlockY:
             case Register::kBlockZ:
                 return {0, 65534};
             case Register::kGridDimX:
-                return {1, Interval::of_type(Scalar::kI32).high};
+                return {1, blocks_x};
             case Register::kGridDimY:
             case Register::kGridDimZ:
                 return {1, 65535};
@@ -486,6 +495,7 @@ private:
 
     Intervals& result_;
     std::vector<Fact> facts_;
+    std::int64_t blocks_x_ = Interval::all().high;  // of the launch
     bool changed_ = false;
     bool widen_ = false;
     bool record_ = false;

@@ -51,6 +51,7 @@ bool keeps_range(const Expr& expr) {
 
 // Does the offset of every element fit in 32 bits?
 bool is_compact(const ir::Var& array) {
+    if (array.limit != 0 && array.limit <= kI32Max) return true;
     std::int64_t reach = 0;
     for (const ir::Dim& dim : array.dims) {
         if (!dim.extent || !dim.stride) {

@@ -89,6 +89,9 @@ struct Var {
                                    // by other threads of the kernel
     std::optional<Placement> placement;  // entry parameters that are aliased, where known
     bool wide = false;                   // integer entry parameters: may have any value of the type
+    // Integer parameters and arrays: no value, extent, stride or distance of elements (in elements)
+    // is of a greater magnitude; 0 where that is not known.
+    std::int64_t limit = 0;
     // What to call it in a message.
     [[nodiscard]] const std::string& shown() const { return user_name.empty() ? name : user_name; }
     // A constant known at specialisation: the value of a scalar parameter or of a captured global.

@@ -131,6 +131,7 @@ private:
         var->written = accept("written");
         var->aliased = accept("aliased");
         var->wide = accept("wide");
+        if (accept("limit")) var->limit = integer();
         if (accept("=")) {
             var->constant = std::make_shared<Constant>(literal(var->type));
         }

@@ -198,6 +198,7 @@ private:
         out_ += param.written ? " written" : "";
         out_ += param.aliased ? " aliased" : "";
         out_ += param.wide ? " wide" : "";
+        out_ += param.limit != 0 ? " limit " + std::to_string(param.limit) : "";
         if (param.constant) {
             out_ += " = " + literal(param.type, *param.constant, literals_);
         }

@@ -162,7 +162,7 @@ void replace_functions(Module& module, Instances& instances) {
 }  // namespace
 
 bool operator==(const ArgumentKey& a, const ArgumentKey& b) {
-    return a.type == b.type && a.dims == b.dims && a.space == b.space &&
+    return a.type == b.type && a.dims == b.dims && a.space == b.space && a.limit == b.limit &&
            same_constant(a.constant, b.constant);
 }
 
@@ -197,6 +197,7 @@ Instance& Instances::find_or_make(const Function* callee, std::vector<ArgumentKe
         const ArgumentKey& argument = instance.key[i];
         input->type = argument.type;
         input->space = argument.space;
+        input->limit = argument.limit;
         if (argument.constant) {
             input->constant = std::make_shared<Constant>(*argument.constant);
             continue;
@@ -207,6 +208,7 @@ Instance& Instances::find_or_make(const Function* callee, std::vector<ArgumentKe
                 layout.push_back(
                     module.make_var(input->name + "_" + std::string(what) + std::to_string(axis),
                                     Type::of(Scalar::kI64), input->span));
+                layout.back()->limit = argument.limit;
                 return layout.back();
             };
             Dim dim;

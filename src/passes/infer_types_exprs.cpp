@@ -222,6 +222,7 @@ ArgumentKey Typer::argument_key(Expr*& slot) {
         const Var& array = *slot->var;
         key.type = array.type;
         key.space = array.space;
+        key.limit = array.limit;
         for (const Dim& dim : array.dims) {
             key.dims.push_back({dim.extent, dim.stride});
         }

@@ -22,6 +22,7 @@ struct ArgumentKey {
     ir::Type type;
     std::vector<Layout> dims;
     ir::Space space = ir::Space::kGlobal;
+    std::int64_t limit = 0;                // arrays
     std::optional<ir::Constant> constant;  // a captured constant, passed on
     friend bool operator==(const ArgumentKey& a, const ArgumentKey& b);
 };

@@ -28,20 +28,20 @@ public:
     Narrower(Module& module, Function& function)
         : module_(module), function_(function), intervals_(function) {}
 
-    void run() {
-        choose();
-        if (!narrow_.empty()) {
-            for (Var* var : narrow_) {
-                var->type = Type::of(Scalar::kI32);
-            }
-        }
-        rewrite_body(function_.body);
+    // Of all functions before the first is rewritten: calls look at the parameters of others.
+    void choose() {
+        choose_variables();
+        choose_sizes();
+        for (Var* var : narrow_)
+            var->type = Type::of(Scalar::kI32);
     }
+
+    void rewrite() { rewrite_body(function_.body); }
 
 private:
     // ------------------------------------------------------------ which variables
 
-    void choose() {
+    void choose_variables() {
         std::unordered_set<Var*> loops, refused;
         std::unordered_set<const Var*> subscripts;
         std::vector<Var*> candidates;
@@ -84,6 +84,27 @@ private:
             const bool wanted = loops.contains(var) || subscripts.contains(var);
             if (is_i64(var->type) && wanted && !refused.contains(var)) {
                 narrow_.insert(var);
+            }
+        }
+    }
+
+    // Parameters that say how small arrays lie. Sizes of scratch memory are products of them.
+    void choose_sizes() {
+        std::unordered_set<const Var*> products;
+        for_each_stmt(function_.body, [&](const Stmt& stmt) {
+            if (const auto* alloc = stmt.as<Alloc>()) {
+                for (const Dim& dim : alloc->array->dims)
+                    products.insert({dim.extent_var, dim.stride_var});
+            }
+        });
+        for (const Var* param : function_.params) {
+            for (const Dim& dim : param->dims) {
+                for (Var* var : {dim.extent_var, dim.stride_var}) {
+                    if (var != nullptr && is_i64(var->type) && var->limit != 0 &&
+                        var->limit <= kI32.high && !products.contains(var)) {
+                        narrow_.insert(var);
+                    }
+                }
             }
         }
     }
@@ -166,6 +187,18 @@ private:
         }
         if (slot->op == Op::kLoad) {
             subscripts(slot->operands);
+            return;
+        }
+        if (slot->op == Op::kCall && slot->callee->params.size() == slot->operands.size()) {
+            for (std::size_t i = 0; i < slot->operands.size(); ++i) {
+                const Var* param = slot->callee->params[i];
+                Expr*& operand = slot->operands[i];
+                if (param->type.is(Scalar::kI32) && is_i64(operand->type)) {
+                    operand = to_i32(operand);
+                } else {
+                    data(operand);
+                }
+            }
             return;
         }
         if (is_comparison(slot->op) && is_i64(slot->operands[0]->type) &&
@@ -272,9 +305,11 @@ private:
 }  // namespace
 
 void narrow_indices(PassContext& context) {
-    for (Function* function : context.module.functions) {
-        Narrower(context.module, *function).run();
-    }
+    std::vector<Narrower> narrowers;
+    for (Function* function : context.module.functions)
+        narrowers.emplace_back(context.module, *function).choose();
+    for (Narrower& each : narrowers)
+        each.rewrite();
 }
 
 }  // namespace parpy

@@ -6,6 +6,8 @@
 // A loop variable becomes i32 if all its values, and the one after the last, fit; so do integers
 // that only such variables and constants go into and that subscripts are made of. Index arithmetic
 // follows where every intermediate value fits. Values that are data keep their 64-bit meaning.
+// Extents and strides passed at run time are i32 where the arrays are small (Var::limit): so is
+// the way to each of their elements.
 // Before and after: kLoops or kMapped.
 #pragma once
 

@@ -17,6 +17,7 @@ public:
         param->aliased = argument.aliased;
         param->placement = argument.placement;
         param->wide = argument.wide;
+        param->limit = argument.limit;
         if (argument.type.is_array()) {
             params_.push_back(param);
             bind_layout(param, argument, index);
@@ -49,6 +50,7 @@ private:
                     module_.make_var(array->name + "_" + std::string(what) + std::to_string(axis),
                                      Type::of(Scalar::kI64), array->span);
                 var->origin = {kind, index, axis};
+                var->limit = argument.limit;
                 params_.push_back(var);
                 return var;
             };

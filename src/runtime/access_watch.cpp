@@ -51,7 +51,16 @@ bool AccessWatch::ordered(const Entry& entry, const Actor& actor) {
     const auto known = known_.find(actor.block);
     if (known == known_.end()) return false;
     const auto until = known->second.find(other.block);
-    return until != known->second.end() && entry.time <= until->second;
+    if (until == known->second.end()) return false;
+    return (entry.fence != 0 ? entry.fence : entry.time) <= until->second;
+}
+
+void AccessWatch::keep(Pair& pair, const Entry& entry) {
+    const auto same = [&](const Entry& other) {
+        return other.actor.block == entry.actor.block && other.actor.thread == entry.actor.thread;
+    };
+    const bool first = same(pair[0]) || (!same(pair[1]) && pair[0].time < pair[1].time);
+    pair[first ? 0 : 1] = entry;
 }
 
 // An atomic operation learns what those before it on the same address made known, and makes known
@@ -78,9 +87,12 @@ std::optional<AccessWatch::Finding> AccessWatch::touch(const Actor& actor, std::
                                                        std::size_t bytes, Touch how,
                                                        const int* lines) {
     ++now_;
-    const bool atomic = how == Touch::kAtomic;
-    const bool writes = how != Touch::kRead;
-    if (atomic) synchronize(actor, address);
+    std::uint64_t fence = 0;
+    if (how == Touch::kAtomic) {
+        synchronize(actor, address);
+        if (const auto last = fences_.find(actor.block); last != fences_.end())
+            fence = last->second;
+    }
     std::optional<Finding> found;
     for_each_word(address, bytes, [&](Word& word, std::uint8_t mask) {
         if (found) return;
@@ -90,28 +102,28 @@ std::optional<AccessWatch::Finding> AccessWatch::touch(const Actor& actor, std::
         }
         const auto against = [&](const Entry& entry, bool wrote) {
             if (found || entry.time == 0 || (entry.bytes & mask) == 0) return;
-            if ((entry.atomic && atomic) || ordered(entry, actor)) return;
+            if (ordered(entry, actor)) return;
             found = {false, entry.actor, wrote, entry.lines};
         };
         against(word.write, true);
-        if (writes) {
-            against(word.reads[0], false);
-            against(word.reads[1], false);
+        if (how != Touch::kAtomic) {
+            for (const Entry& entry : word.atomics)
+                against(entry, true);
         }
-        const Entry mine{now_, lines, actor, mask, atomic};
-        if (writes) {
+        if (how != Touch::kRead) {
+            for (const Entry& entry : word.reads)
+                against(entry, false);
             word.unset = static_cast<std::uint8_t>(word.unset & ~mask);
-            word.write = mine;
-            if (mask == 15) word.reads[0].time = word.reads[1].time = 0;
-            return;
         }
-        // Of two readers one is another thread than whoever writes next.
-        const auto same = [&](const Entry& entry) {
-            return entry.actor.block == actor.block && entry.actor.thread == actor.thread;
-        };
-        const bool first = same(word.reads[0]) ||
-                           (!same(word.reads[1]) && word.reads[0].time < word.reads[1].time);
-        word.reads[first ? 0 : 1] = mine;
+        const Entry mine{now_, fence, lines, actor, mask};
+        if (how == Touch::kRead) {
+            keep(word.reads, mine);
+        } else if (how == Touch::kAtomic) {
+            keep(word.atomics, mine);
+        } else {
+            word.write = mine;
+            if (mask == 15) word.reads = word.atomics = {};
+        }
     });
     return found;
 }

@@ -4,6 +4,8 @@
 //
 // What orders two accesses: a barrier of the block; an exchange of the warp; and a fence behind the
 // first, then an atomic operation of its block, then one of the other's block on the same address.
+// Atomic operations need no order among each other; with a fence in front they are themselves what
+// the other block knows of.
 // That is coarser than the memory model (a block learns what one of its threads learns), so what is
 // found is a fault, but not every fault is found.
 #pragma once
@@ -46,14 +48,17 @@ public:
 
 private:
     struct Entry {
-        std::uint64_t time = 0;  // 0: none
+        std::uint64_t time = 0;   // 0: none
+        std::uint64_t fence = 0;  // atomic operations: the last of their block in front of them
         const int* lines = nullptr;
         Actor actor;
         std::uint8_t bytes = 0;  // a bit for each of the word
-        bool atomic = false;
     };
+    // Of two threads: one is another than whoever comes next.
+    using Pair = std::array<Entry, 2>;
     struct Word {
-        Entry write, reads[2];
+        Entry write;
+        Pair reads, atomics;
         std::uint8_t unset = 0;
     };
     static constexpr std::uintptr_t kPageWords = 256;
@@ -63,6 +68,7 @@ private:
 
     Word& word(std::uintptr_t number);
     [[nodiscard]] bool ordered(const Entry& entry, const Actor& actor);
+    static void keep(Pair& pair, const Entry& entry);
     void synchronize(const Actor& actor, std::uintptr_t address);
     template <class Visit>
     void for_each_word(std::uintptr_t address, std::size_t bytes, const Visit& visit);

@@ -26,12 +26,14 @@ struct ArgumentView {
     static constexpr std::uint64_t kOnDevice = 1u << 7;
     // In keys only: the argument overlaps another; its strides follow from its extents; its value,
     // and the dimensions whose extents and strides, are run-time values (and 0 in the key); the key
-    // is of Scope::kShared; the value is larger than kLargestGeneral.
+    // is of Scope::kShared; the value is larger than kLargestGeneral; what is passed at run time is
+    // small (Generality::Position).
     static constexpr std::uint64_t kAliased = 1u << 8;
     static constexpr std::uint64_t kContiguous = 1u << 9;
     static constexpr std::uint64_t kGeneralValue = 1u << 10;
     static constexpr std::uint64_t kShared = 1u << 11;
     static constexpr std::uint64_t kWide = 1u << 12;
+    static constexpr std::uint64_t kSmall = 1u << 13;
     static constexpr int kRankShift = 16;
     static constexpr int kDeviceShift = 24;
     static constexpr int kGeneralExtentsShift = 32;

@@ -46,7 +46,8 @@ bool stages(std::size_t bytes, const void* host) {
 
 DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
                        RuntimeError& error) {
-    const std::size_t size = std::max(bytes, std::size_t{1});
+    // Whole words: atomic updates of single bytes read those around them (prelude/cuda.inc).
+    const std::size_t size = std::max((bytes + 3) / 4 * 4, std::size_t{4});
     DevicePointer at = 0;
     Result result = allocate_once(device, size, stream, at);
     if (result == kOutOfMemory) {

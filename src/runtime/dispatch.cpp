@@ -220,7 +220,7 @@ const Specializations::Entry* Specializations::look_up(const State& state,
 
 const Specialization* Specializations::find(const State& state, Arguments arguments) const {
     const Entry* entry = recent_.load(std::memory_order_acquire);
-    if (entry == nullptr || !answers(entry->key, arguments)) {
+    if (entry == nullptr || !answers(entry->key, arguments, state.generality)) {
         const Key key(arguments, state.generality, 0);
         if (entry == nullptr || !same_words(entry->key, key.words())) {
             entry = look_up(state, key.words());

@@ -2,6 +2,7 @@
 #include "runtime/dispatch_key.h"
 
 #include <bit>
+#include <cstdlib>
 
 namespace parpy {
 
@@ -15,9 +16,33 @@ bool is_wide(const ArgumentView& view) {
     return value > kLargest || value < -kLargest;
 }
 
+bool is_small(const ArgumentView& view, std::int64_t most) {
+    if (!view.is_array()) {
+        if (!ir::is_integer(view.scalar())) return false;
+        const auto value = static_cast<std::int64_t>(view.value);
+        return view.scalar() == ir::Scalar::kU64 ? view.value <= static_cast<std::uint64_t>(most)
+                                                 : value <= most && value >= -most;
+    }
+    const int size_bits = std::countr_zero(static_cast<unsigned>(ir::size_in_bytes(view.scalar())));
+    std::int64_t distance = 0;
+    for (int d = 0; d < view.rank(); ++d) {
+        const std::int64_t extent = view.extents[d],
+                           stride = std::abs(view.strides[d]) >> size_bits;
+        if (extent > most || stride > most) return false;
+        distance += extent * stride;  // no overflow: of 31 bits each
+        if (distance > most) return false;
+    }
+    return true;
+}
+
+std::int64_t small_at(const Generality& generality, std::size_t i) {
+    return i < generality.positions.size() ? generality.positions[i].small : Generality::kSmall;
+}
+
 // In the header of a key where the value is a run-time one.
-std::uint64_t general_value(const ArgumentView& view) {
-    return ArgumentView::kGeneralValue | (is_wide(view) ? ArgumentView::kWide : 0);
+std::uint64_t general_value(const ArgumentView& view, std::int64_t small) {
+    return ArgumentView::kGeneralValue | (is_wide(view) ? ArgumentView::kWide : 0) |
+           (is_small(view, small) ? ArgumentView::kSmall : 0);
 }
 
 }  // namespace
@@ -42,6 +67,8 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
             argument.type = view.is_weak() ? ir::Type::weak_of(scalar) : ir::Type::of(scalar);
             if (general.value || never_fixed(scalar)) {
                 argument.wide = is_wide(view);
+                if (is_small(view, small_at(generality, i)))
+                    argument.limit = small_at(generality, i);
                 continue;
             }
             if (scalar == ir::Scalar::kF64) {
@@ -60,6 +87,7 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
         if (fixed) argument.placement = placed[i];
         argument.dims.resize(static_cast<std::size_t>(view.rank()));
         const std::int64_t size = ir::size_in_bytes(scalar);
+        if (general.any() && is_small(view, general.small)) argument.limit = general.small;
         const bool contiguous = general.extents != 0 && is_contiguous(view);
         bool known = true;         // the extents of all faster dimensions are
         std::int64_t product = 1;  // of them
@@ -101,7 +129,7 @@ Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliase
         if (!view.is_array()) {
             const bool general =
                 never_fixed(view.scalar()) || (generality.any && generality.positions[i].value);
-            if (general) *header |= general_value(view);
+            if (general) *header |= general_value(view, small_at(generality, i));
             *word++ = general ? 0 : view.value;
             continue;
         }
@@ -126,6 +154,7 @@ Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliase
                 *header |= ArgumentView::kContiguous;
                 strides = dims;
             }
+            if (is_small(view, general.small)) *header |= ArgumentView::kSmall;
             *header |= std::uint64_t{extents} << ArgumentView::kGeneralExtentsShift;
             *header |= std::uint64_t{strides} << ArgumentView::kGeneralStridesShift;
             for (std::size_t d = 0; d < rank; ++d) {
@@ -138,13 +167,16 @@ Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliase
     size_ = static_cast<std::size_t>(word - words_);
 }
 
-bool answers(std::span<const std::uint64_t> key, Arguments arguments) {
+bool answers(std::span<const std::uint64_t> key, Arguments arguments,
+             const Generality& generality) {
     const std::uint64_t* word = key.data();
-    for (const ArgumentView& view : arguments) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const ArgumentView& view = arguments[i];
         const std::uint64_t header = *word++;
         if (!view.is_array()) {
             const bool same = view.header == header && view.value == *word;
-            if (!same && (view.header | general_value(view)) != header) return false;
+            if (!same && (view.header | general_value(view, small_at(generality, i))) != header)
+                return false;
             ++word;
             continue;
         }

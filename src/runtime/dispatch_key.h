@@ -47,6 +47,7 @@ private:
 
 // Whether what is compiled under `key` runs these arguments, told without building their own key.
 // Says no where extents or strides are general.
-[[nodiscard]] bool answers(std::span<const std::uint64_t> key, Arguments arguments);
+[[nodiscard]] bool answers(std::span<const std::uint64_t> key, Arguments arguments,
+                           const Generality& generality);
 
 }  // namespace parpy

@@ -16,6 +16,8 @@ Generality all_general(std::size_t general, std::size_t count) {
     generality.positions.resize(count);
     for (std::size_t i = 0; i < general; ++i)
         generality.positions[i] = {.value = true, .extents = 0xFFFF, .strides = 0xFFFF};
+    constexpr std::int64_t kMostThreads = 1024;  // of a block
+    if (general > 0) generality.positions[0].small = Generality::kSmall / kMostThreads;
     generality.any = generality.overlaps = general > 0;
     return generality;
 }

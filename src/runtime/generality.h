@@ -12,10 +12,13 @@ namespace parpy {
 
 // Per position of the arguments.
 struct Generality {
+    // Programs of small run-time values count in 32 bits; the room above is for sums such as i + 1.
+    static constexpr std::int64_t kSmall = (std::int64_t{1} << 31) - (1 << 16);
     struct Position {
         bool value = false;         // a scalar's value
         std::uint16_t extents = 0;  // bit per dimension
         std::uint16_t strides = 0;
+        std::int64_t small = kSmall;  // what counts as small here
         [[nodiscard]] bool any() const { return value || extents != 0 || strides != 0; }
         friend bool operator==(const Position&, const Position&) = default;
     };
@@ -25,7 +28,9 @@ struct Generality {
     friend bool operator==(const Generality&, const Generality&) = default;
 };
 
-// The first `general` of `count` arguments are run-time values in every part, from the first call.
+// Of a kernel: the first `general` of `count` arguments are run-time values in every part, from the
+// first call. The very first is the number of blocks along x; few are so many that the number of
+// threads is small as well.
 [[nodiscard]] Generality all_general(std::size_t general, std::size_t count);
 
 // Scalars whose value is never part of what is compiled for.

@@ -102,6 +102,22 @@ def lock_without_fence(counter, lock):
     cuda.atomic.exch(lock, 0, 0)
 
 
+def reset_by_one(x):
+    cuda.atomic.add(x, 0, 1)
+    if cuda.threadIdx.x == 31:
+        x[0] = 0
+
+
+def read_before(x, y):
+    y[cuda.threadIdx.x] = x[0] if cuda.threadIdx.x == 0 else 0
+    cuda.atomic.add(x, 0, 1)
+
+
+def read_after(x, y):
+    cuda.atomic.add(x, 0, 1)
+    y[cuda.threadIdx.x] = x[0]
+
+
 @cuda.jit(device=True)
 def opposite(s, t):
     return s[31 - t]
@@ -126,6 +142,10 @@ def test_races(seed):
     assert "an element of an array" in text and "blocks run in any order" in text
     counter, lock = np.zeros(1, np.int32), np.zeros(1, np.int32)
     found(parpy.ParallelError, lock_without_fence, counter, lock, grid=20, block=1)
+    assert "x[0] = 0" in found(parpy.ParallelError, reset_by_one, np.zeros(1, np.int32))
+    text = found(parpy.ParallelError, read_before, np.zeros(1, np.int32), np.zeros(32))
+    assert "cuda.atomic.add(x, 0, 1)" in text and "if cuda.threadIdx.x == 0 else 0" in text
+    found(parpy.ParallelError, read_after, np.zeros(1, np.float16), np.zeros(32))
     text = found(parpy.ParallelError, in_a_function, np.ones(32), np.ones(32))
     assert "return s[31 - t]" in text and "(s[t] = 0)" in text
 
@@ -191,10 +211,15 @@ def last_block(x, partial, ticket, out):
     if done[0] == cuda.gridDim.x - 1 and cuda.threadIdx.x == 0:
         for i in range(cuda.gridDim.x):
             out[0] += partial[i]
+        ticket[0] = 0
 
 
 def half_adds(out):
     cuda.atomic.add(out, cuda.grid(1) % 4, np.float16(1))
+
+
+def last_half(out):
+    cuda.atomic.add(out, 6, np.float16(1))
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -210,6 +235,8 @@ def test_what_is_in_order(seed):
     sums = np.zeros(8, np.float16)
     cuda.jit(debug=True)(half_adds)[4, 32](sums)
     assert sums.tolist() == [32] * 4 + [0] * 4
+    cuda.jit(debug=True)(last_half)[2, 32](sums[:7])
+    assert sums[6] == 64
 
 
 def calls():
