@@ -17,6 +17,7 @@ from ._device import DeviceFunction, ForeignFunction, GridGroup, Register, this_
 from ._frontend_arrays import integer_constant
 from ._frontend_calls import Calls
 from ._intrinsics import Intrinsic
+from ._names import Binding, is_array
 from ._operators import scalar_name
 
 GEOMETRY = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "shared bytes")
@@ -225,12 +226,26 @@ class Kernels(Calls):
                 "give the array a name of its own, assigned once",
             )
         elif known.lowering == "const_array":
-            array = self.array(value.args[0])
+            array = self._constant_array(value.args[0])
             if array is not None:
                 self.variables[target.id] = array
         else:
             self._allocate(target, value, known.op)
         return True
+
+    def _constant_array(self, node: ast.expr) -> _native.Var | None:
+        """A global array as it is now; parameters are what they are."""
+        make = self.program.make_constant
+        is_local = isinstance(node, ast.Name) and node.id in self.scope.locals
+        binding = self.resolve(node) if isinstance(node, ast.Name | ast.Attribute) and not is_local else None
+        if make is None or binding is None or not is_array(binding.value):
+            return self.array(node)
+        self.rely_on(binding)
+        key = str(id(binding.value))
+        if key not in self.program.constants:
+            self.program.constants[key] = make(binding.value)
+        constant = Binding(self.program.constants[key], self.program.constants, key)
+        return self.captured(constant, ast.unparse(node), node)
 
     def _allocate(self, target: ast.Name, call: ast.Call, space: str) -> None:
         given = dict(zip(("shape", "dtype", "alignment"), call.args, strict=False))

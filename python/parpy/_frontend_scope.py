@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -45,6 +45,9 @@ class Program:
         self.class_spaces: dict[type, Mapping[str, Any]] = {}
         self.helpers: dict[FunctionType, FunctionScope] = {}
         self.pending: list[FunctionScope] = []
+        # What const.array_like makes of a global array, and what it has made, by the array.
+        self.make_constant: Callable[[Any], Any] | None = None
+        self.constants: dict[str, Any] = {}
         self.link: tuple[str, ...] = ()  # sources of foreign functions that name none themselves
         # Functions of C++, and the sources that include their headers.
         self.externals: dict[External, _native.Function] = {}

@@ -154,7 +154,7 @@ void FunctionPrinter::statement(const ir::Stmt& stmt) {
                 call += ", " + exprs_.root(*value);
             }
             line(call + ");");
-            if (facts_.by_hand) line("leave_kernel();");
+            if (facts_.leaves && !dialect_.leave.empty()) line(std::string(dialect_.leave));
             return;
         }
         case StmtKind::kPrint:

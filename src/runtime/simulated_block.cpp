@@ -170,30 +170,48 @@ void Block::run_rows(std::uint64_t begin, std::uint64_t end) {
 void Block::rows_body(Fiber&, void* data) {
     auto& self = *static_cast<SimFiber*>(data);
     Block& block = *self.block;
-    for (std::uint64_t i = block.rows_begin_; i < block.rows_end_; ++i) {
+    for (std::uint64_t i = block.rows_begin_; i < block.rows_end_;) {
         if (block.worker_.grid.stopped()) break;
         block.find(i);
-        block.run_rows(self);
+        i += block.run_rows(self, block.rows_end_ - i);
     }
     block.worker_.cpu.leave();
 }
 
-void Block::run_rows(SimFiber& self) {
+std::uint64_t Block::run_rows(SimFiber& self, std::uint64_t most) {
     Thread& thread = self.thread;
     thread = first_thread();
     thread.fiber = &self;
     const auto row = launch_.kernel->row;
-    if (order_.empty()) {
-        for (thread.thread.z = 0; thread.thread.z < launch_.block.z; ++thread.thread.z) {
-            for (thread.thread.y = 0; thread.thread.y < launch_.block.y; ++thread.thread.y)
-                row(&thread, launch_.block.x, launch_.arguments);
+    if (!order_.empty()) {
+        for (const unsigned linear : order_) {
+            thread.thread = position(linear);
+            row(&thread, thread.thread.x + 1, launch_.arguments);
         }
-        return;
+        return 1;
     }
-    for (const unsigned linear : order_) {
-        thread.thread = position(linear);
-        row(&thread, thread.thread.x + 1, launch_.arguments);
+    const unsigned first = index_.x, count = neighbours(most);
+    for (thread.thread.z = 0; thread.thread.z < launch_.block.z; ++thread.thread.z) {
+        for (thread.thread.y = 0; thread.thread.y < launch_.block.y; ++thread.thread.y) {
+            for (unsigned b = 0; b < count; ++b) {
+                thread.block.x = index_.x = first + b;
+                row(&thread, launch_.block.x, launch_.arguments);
+            }
+        }
     }
+    return count;
+}
+
+// Of blocks without memory of their own, as many as the caches like.
+unsigned Block::neighbours(std::uint64_t most) const {
+    constexpr unsigned kThreadsOfRow = 4096;
+    if (launch_.kernel->module_shared != 0 || launch_.dynamic_shared != 0 ||
+        launch_.settings.watched) {
+        return 1;
+    }
+    const unsigned count = std::max(1U, kThreadsOfRow / launch_.block.x);
+    return static_cast<unsigned>(
+        std::min({most, std::uint64_t{count}, std::uint64_t{launch_.grid.x - index_.x}}));
 }
 
 // ---------------------------------------------------------------- who runs

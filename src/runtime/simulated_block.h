@@ -129,7 +129,9 @@ private:
     static void rows_body(Fiber&, void* data);
     static void land(Fiber&, void* data, int reason, const void* address);
 
-    void run_rows(SimFiber& self);
+    // From the block found on, up to `most` of them; how many. Row by row, as memory lies.
+    std::uint64_t run_rows(SimFiber& self, std::uint64_t most);
+    [[nodiscard]] unsigned neighbours(std::uint64_t most) const;
     void find(std::uint64_t number);
     [[nodiscard]] Thread first_thread() const;
     [[nodiscard]] Index position(unsigned linear) const;

@@ -7,6 +7,7 @@ test_kernel_data, test_cudapy and test_kernel_examples run on the GPU as well.
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -75,6 +76,68 @@ def test_the_same_as_the_simulator(case):
 
 
 # ---------------------------------------------------------------- memory and time
+
+
+def test_device_arrays_through_dlpack():
+    stream = cuda.stream()
+    device = cuda.to_device(np.arange(12, dtype=np.float32).reshape(3, 4), stream)
+    kind, number = device.__dlpack_device__()
+    assert (kind, number) == (2, cuda.get_current_device().id)
+    part = device[1:, ::2]
+    given = 0
+    for library in ("torch", "cupy"):
+        try:
+            module = importlib.import_module(library)
+        except ImportError:
+            continue
+        shared = module.from_dlpack(part)
+        shared += 1
+        module.cuda.Stream.null.synchronize() if library == "cupy" else module.cuda.synchronize()
+        given += 1
+        np.testing.assert_array_equal(part.copy_to_host(), np.float32([[4, 6], [8, 10]]) + given)
+    if given == 0:
+        pytest.skip("neither torch nor CuPy")
+
+
+@cuda.jit(debug=True)
+def ends_too_far(x, n):
+    i = cuda.grid(1)
+    assert i < n, "too far"
+    x[i] = 1
+
+
+def test_a_thread_that_fails_ends():
+    x = cuda.to_device(np.zeros(64))
+    with pytest.raises(AssertionError, match="too far"):
+        ends_too_far[2, 32](x, 40)
+    np.testing.assert_array_equal(x.copy_to_host(), np.arange(64) < 40)
+
+
+@parpy.jit
+def loop_too_far(x, n):
+    parpy.label("i")
+    for i in range(64):
+        assert i < n, "too far"
+        x[i] = 1
+
+
+def test_a_thread_of_a_mapped_loop_that_fails_ends():
+    x = cuda.to_device(np.zeros(64))
+    with pytest.raises(AssertionError, match="too far"):
+        loop_too_far(x, 40, opts=parpy.par({"i": parpy.threads(64)}), debug=True)
+    assert not x.copy_to_host()[40:].any()
+
+
+def test_odd_numbers_of_small_elements_are_updated_alone():
+    for dtype in (np.float16, np.int16, np.uint8):
+        x = cuda.to_device(np.zeros(7, dtype))
+        added_to_the_last[4, 32](x)
+        assert x.copy_to_host().tolist() == [0] * 6 + [128]
+
+
+@cuda.jit
+def added_to_the_last(x):
+    cuda.atomic.add(x, x.size - 1, 1)
 
 
 @cuda.jit

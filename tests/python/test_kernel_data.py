@@ -343,6 +343,23 @@ def too_much_shared(x):
     x[0] = s[0]
 
 
+def test_device_arrays_through_dlpack():
+    device = cuda.to_device(np.arange(12.0).reshape(3, 4))
+    assert device.__dlpack_device__() == (1, 0)  # the simulator's memory is the host's
+    shared = np.from_dlpack(device[1:, ::2])
+    np.testing.assert_array_equal(shared, [[4, 6], [8, 10]])
+    device[1, 0] = -1
+    assert shared[0, 0] == -1
+    view = device[0]
+    del device
+    gc.collect()
+    assert np.from_dlpack(view)[3] == 3
+    with pytest.raises(BufferError, match="copy_to_host"):
+        view.__dlpack__(copy=True)
+    with pytest.raises(BufferError):
+        view.__dlpack__(dl_device=(2, 0))
+
+
 def test_launches_that_do_not_fit():
     x = np.zeros(4)
     with pytest.raises(parpy.BackendError, match="shared memory"):

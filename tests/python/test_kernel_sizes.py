@@ -7,7 +7,7 @@ import pytest
 
 from parpy import cuda
 
-LARGE = 2**31 + 10
+LARGE = 2**31 + 2**20
 
 
 @pytest.fixture(autouse=True)

@@ -287,6 +287,26 @@ def test_constant_array():
     x = np.zeros(6)
     weighted[1, 6](x)
     np.testing.assert_array_equal(x, [1, 10, 100, 1, 10, 100])
+    global WEIGHTS
+    before = WEIGHTS.copy()
+    WEIGHTS[1] = 5  # a constant is what it was
+    weighted[1, 6](x)
+    np.testing.assert_array_equal(x, [1, 10, 100, 1, 10, 100])
+    WEIGHTS = np.array([2, 3, 4], np.int32)
+    weighted[1, 6](x)
+    np.testing.assert_array_equal(x, [2, 3, 4, 2, 3, 4])
+    WEIGHTS = before
+
+
+@cuda.jit
+def changed_constant(x):
+    w = cuda.const.array_like(WEIGHTS)
+    w[0] = x[0]
+
+
+def test_constants_are_read_only():
+    with pytest.raises(parpy.CompileError, match="read-only"):
+        changed_constant[1, 1](np.zeros(1))
 
 
 # ---------------------------------------------------------------- functions

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from .._operators import scalar_name
 from .._views import reshaped
 from ._backend import on_gpu
 from ._streams import handle_of
@@ -87,6 +88,28 @@ class DeviceNDArray:
         interface["stream"] = handle_of(self._memory.stream) or 1
         interface["version"] = 3
         return {key: interface[key] for key in ("data", "shape", "strides", "typestr", "stream", "version")}
+
+    def __dlpack__(
+        self, *, stream: int | None = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+    ) -> Any:
+        """A DLPack capsule of the same memory; it is filled when ``stream`` gets to what comes next."""
+        place = self.__dlpack_device__()
+        if copy or (dl_device is not None and tuple(dl_device) != place):
+            raise BufferError("a device array is handed over where it lies; copy it with copy_to_host or to_device")
+        if not self.on_gpu:
+            return self._view.__dlpack__()
+        scalar = scalar_name(self.dtype)
+        if scalar is None:
+            raise BufferError(f"DLPack has no elements of type {self.dtype}")
+        own = handle_of(self._memory.stream)
+        if stream != -1 and (stream or 1) != (own or 1):  # 1 is the default stream too
+            _native.synchronize_stream(own)
+        strides = tuple(step // self.itemsize for step in self.strides)
+        return _native.dlpack_of_device(self, self._pointer(), self.shape, strides, scalar)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Where it lies: (2, the GPU), or (1, 0), the host's memory, on the simulator."""
+        return (2, int(_native.device_of_pointer(self._pointer()))) if self.on_gpu else (1, 0)
 
     def is_c_contiguous(self) -> bool:
         """Whether the elements lie in C order without gaps."""
@@ -243,6 +266,29 @@ class DeviceNDArray:
         _native.copy_to_host(_address(memory), self._pointer() - offset, memory.nbytes, handle)
         _native.synchronize_stream(handle)
         return memory, np.ndarray(self.shape, self.dtype, memory, offset, self.strides)
+
+
+class Constant:
+    """What const.array_like makes of an array: its elements at that time, copied to each GPU once."""
+
+    def __init__(self, array: Any) -> None:
+        self._host = array.copy_to_host() if isinstance(array, DeviceNDArray) else np.array(array)
+        self._host.flags.writeable = False
+        self._devices: dict[int, DeviceNDArray] = {}
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self._host.__array_interface__
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if not on_gpu():
+            raise AttributeError("the simulator reads it on the host")
+        device = int(_native.current_device())
+        if device not in self._devices:
+            self._devices[device] = to_device(self._host)
+        interface = self._devices[device].__cuda_array_interface__
+        return {**interface, "data": (interface["data"][0], True), "stream": None}
 
 
 def _address(array: Any) -> int:

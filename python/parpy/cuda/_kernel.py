@@ -25,7 +25,7 @@ from .._names import is_array, source_of
 from .._options import CompileBackend, CompileOptions
 from .._source import FunctionSource
 from . import _types
-from ._arrays import to_device
+from ._arrays import Constant, to_device
 from ._backend import on_gpu
 from ._devices import get_current_device, launch_limits
 from ._streams import handle_of
@@ -102,6 +102,7 @@ class Kernel:
         """What the functions of the kernel are parsed into."""
         program = Program(kernel=True)
         program.link = self._link
+        program.make_constant = Constant
         return program
 
     @property

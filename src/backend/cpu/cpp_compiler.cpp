@@ -69,7 +69,8 @@ constexpr std::string_view kPassesFromVectorizer =
 
 // In front of those for the simulator's text.
 constexpr std::string_view kSimulatedPasses =
-    "always-inline,function(sroa<modify-cfg>,early-cse,simplifycfg),lower-simulated,";
+    "function(sroa<modify-cfg>),always-inline,function(sroa<modify-cfg>,early-cse,simplifycfg),"
+    "lower-simulated,";
 // Between them: kernels ask of each thread whether it is inside of the array; the threads for which
 // that is certain get a loop of their own, which needs no masks.
 constexpr std::string_view kInsideOfRanges = "expose-ranges,irce,simplifycfg,";
@@ -435,7 +436,7 @@ std::string cpp_compiler_identity(const CppOptions& options) {
                                         std::string(kPassesToVectorizer) +
                                         std::string(kPassesFromVectorizer) + "\nno-lsr nsz-minmax";
     std::string result = compiler;
-    if (options.simulated) result += "\nsimulated 2";  // counts versions of lower_simulated
+    if (options.simulated) result += "\nsimulated 3";  // counts versions of lower_simulated
     if (options.watched) result += "\nwatched";
     for (const std::string& argument : cc1_arguments(options))
         result += "\n" + argument;

@@ -166,6 +166,7 @@ constexpr Dialect kDialect{
     .prelude = kPrelude,
     .helper_qualifiers = "INLINE",
     .recursive_qualifiers = "static __device__",
+    .leave = "leave_kernel();",
     .shared_qualifier = "__shared__",
     .restrict_qualifier = "__restrict__",
     .independent_loop = "",

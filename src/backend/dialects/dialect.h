@@ -100,6 +100,7 @@ struct Dialect {
     std::span<const Snippet> prelude;       // before the common snippets
     std::string_view helper_qualifiers;     // of the user's helper functions
     std::string_view recursive_qualifiers;  // … of those that call themselves
+    std::string_view leave;                 // statement: ends the thread
     std::string_view shared_qualifier;      // of arrays in Space::kShared
     std::string_view restrict_qualifier;
     std::string_view independent_loop;        // line before a loop of level kVector

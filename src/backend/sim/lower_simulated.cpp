@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "backend/sim/device_text.h"
 #include "runtime/access_watch.h"
 #include "runtime/simulator.h"
 
@@ -325,7 +326,29 @@ private:
             call->eraseFromParent();
         }
         static_bytes_[&function] = share(function, here);
+        keep_apart(function);
         if (!outside) enter->eraseFromParent();
+    }
+
+    // What a kernel promises of its parameters (__restrict__) holds for all its threads, not for
+    // each alone: the promise is made in front of the loop over them.
+    void keep_apart(Function& row) const {
+        llvm::SmallVector<Instruction*> promises;
+        for (Instruction& instruction : llvm::instructions(row)) {
+            const auto* promise = llvm::dyn_cast<llvm::NoAliasScopeDeclInst>(&instruction);
+            if (promise == nullptr || promise->getScopeList()->getNumOperands() == 0) continue;
+            const llvm::AliasScopeNode scope(
+                llvm::cast<llvm::MDNode>(promise->getScopeList()->getOperand(0)));
+            const auto* name = llvm::dyn_cast_or_null<llvm::MDString>(
+                scope.getDomain()->getNumOperands() > 1 ? scope.getDomain()->getOperand(1).get()
+                                                        : nullptr);
+            if (name == nullptr) continue;
+            const auto kernel = kernel_symbol(std::string(name->getString()));
+            if (module_.getNamedValue(kernel) != nullptr) promises.push_back(&instruction);
+        }
+        Instruction* begin = &*row.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
+        for (Instruction* promise : promises)
+            promise->moveBefore(begin);
     }
 
     static int needs_of(Function& function) {
