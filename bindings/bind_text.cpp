@@ -7,7 +7,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <map>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include "call_cuda.h"
@@ -30,9 +33,10 @@ struct Expected {
     ir::Scalar scalar{};
     bool is_array = false;
     bool written = false;
-    bool shared = false;                         // it may share memory with the others that are
-    std::vector<std::int64_t> extents, strides;  // strides in elements
-    std::optional<double> real;                  // values that the text was made for
+    bool shared = false;  // it may share memory with the others that are
+    std::vector<std::optional<std::int64_t>> extents, strides;  // strides in elements; empty: any
+    std::int64_t limit = 0;                                     // 0 or as of ir::Var
+    std::optional<double> real;                                 // values that the text was made for
     std::optional<std::int64_t> integer;
 };
 
@@ -48,11 +52,11 @@ ir::Scalar scalar_named(const std::string& name) {
     raise(Code::kP563, "the interface names a type '" + name + "', which is none", {});
 }
 
-std::string list_text(const std::int64_t* values, std::size_t count) {
+std::string list_text(std::span<const std::optional<std::int64_t>> values) {
     std::string out = "(";
-    for (std::size_t i = 0; i < count; ++i)
-        out += (i == 0 ? "" : ", ") + std::to_string(values[i]);
-    return out + (count == 1 ? ",)" : ")");
+    for (const auto& value : values)
+        out += (out.size() == 1 ? "" : ", ") + (value ? std::to_string(*value) : "?");
+    return out + (values.size() == 1 ? ",)" : ")");
 }
 
 class TextProgram {
@@ -64,6 +68,7 @@ public:
         program.device = std::move(device);
         program.host = std::move(host);
         program.kernels = nb::cast<std::vector<std::string>>(interface["kernels"]);
+        program.by_hand = nb::cast<bool>(interface["by_hand"]);
         for (nb::handle item : interface["arguments"])
             expected_.push_back(read_expected(item));
         for (const auto& name : nb::cast<std::vector<std::string>>(interface["returns"]))
@@ -130,8 +135,10 @@ private:
         out.is_array = nb::cast<bool>(item["is_array"]);
         out.written = nb::cast<bool>(item["written"]);
         out.shared = nb::cast<bool>(item["shared"]);
-        out.extents = nb::cast<std::vector<std::int64_t>>(item["extents"]);
-        out.strides = nb::cast<std::vector<std::int64_t>>(item["strides"]);
+        using Sizes = std::vector<std::optional<std::int64_t>>;
+        out.extents = nb::cast<Sizes>(item["extents"]);
+        out.strides = nb::cast<Sizes>(item["strides"]);
+        out.limit = nb::cast<std::int64_t>(item["limit"]);
         out.real = nb::cast<std::optional<double>>(item["real"]);
         out.integer = nb::cast<std::optional<std::int64_t>>(item["integer"]);
         return out;
@@ -149,8 +156,28 @@ private:
         out.kind = argument.is_array ? Slot::Kind::kPointer : Slot::Kind::kScalar;
         out.argument = index;
         out.scalar = argument.scalar;
-        out.written = argument.written;
+        if (const std::size_t behind = slots_seen_[index]++; behind > 0) {
+            find_size(argument, behind, out);
+        } else {
+            out.written = argument.written;
+        }
         return out;
+    }
+
+    // An array's pointer comes first, then those of its sizes that may be any, axis by axis.
+    static void find_size(const Expected& argument, std::size_t number, Slot& slot) {
+        for (std::size_t d = 0; d < argument.extents.size(); ++d) {
+            for (const auto kind : {Slot::Kind::kExtent, Slot::Kind::kStride}) {
+                const auto& sizes =
+                    kind == Slot::Kind::kExtent ? argument.extents : argument.strides;
+                if (sizes[d] || --number > 0) continue;
+                slot.kind = kind;
+                slot.dimension = static_cast<int>(d);
+                slot.scalar = ir::Scalar::kI64;
+                return;
+            }
+        }
+        raise(Code::kP563, "the interface names too many slots of '" + argument.name + "'", {});
     }
 
     void convert(const nb::object& given, const std::string& backend) {
@@ -197,6 +224,11 @@ private:
         } else {
             check_number(view, expected, refuse);
         }
+        if (expected.limit != 0 && !is_small(view, expected.limit)) {
+            refuse("is too large", view.is_array()
+                                       ? "arrays whose elements lie closer to each other"
+                                       : "numbers up to " + std::to_string(expected.limit));
+        }
     }
 
     template <class Refuse>
@@ -208,17 +240,22 @@ private:
             refuse("has elements of type " + std::string(ir::name(view.scalar())),
                    std::string(ir::name(expected.scalar)));
         }
+        const auto fits = [](std::int64_t is, const std::optional<std::int64_t>& wanted) {
+            return !wanted || is == *wanted;
+        };
         if (count != rank ||
-            !std::equal(view.extents, view.extents + count, expected.extents.begin())) {
-            refuse("has shape " + list_text(view.extents, count),
-                   list_text(expected.extents.data(), rank));
+            !std::equal(view.extents, view.extents + count, expected.extents.begin(), fits)) {
+            const std::vector<std::optional<std::int64_t>> found(view.extents,
+                                                                 view.extents + count);
+            refuse("has shape " + list_text(found), list_text(expected.extents));
         }
         const std::int64_t size = ir::size_in_bytes(expected.scalar);
         for (std::size_t d = 0; d < rank; ++d) {
-            if (view.extents[d] > 1 && view.strides[d] != expected.strides[d] * size) {
+            const auto& wanted = expected.strides[d];
+            if (view.extents[d] > 1 && wanted && view.strides[d] != *wanted * size) {
                 refuse("has strides of " + std::to_string(view.strides[d]) +
                            " bytes in dimension " + std::to_string(d),
-                       std::to_string(expected.strides[d] * size));
+                       std::to_string(*wanted * size));
             }
         }
         if (expected.written && view.read_only()) {
@@ -265,8 +302,12 @@ private:
     const Specialization& prepared(const std::vector<ArgumentView>& views) const {
         const std::scoped_lock lock(mutex_);
         if (specialization_ == nullptr) {
-            specialization_ =
-                std::make_unique<Specialization>(executable_, views, shared_, true, Scope::kShared);
+            const auto& slots = executable_->program.slots;
+            const bool fixed = std::ranges::none_of(slots, [](const Slot& slot) {
+                return slot.kind == Slot::Kind::kExtent || slot.kind == Slot::Kind::kStride;
+            });
+            specialization_ = std::make_unique<Specialization>(executable_, views, shared_, fixed,
+                                                               Scope::kShared);
         }
         return *specialization_;
     }
@@ -277,6 +318,7 @@ private:
     std::vector<ir::Scalar> returned_;
     bool returns_tuple_ = false;
     std::uint64_t written_ = 0, shared_ = 0;  // a bit per argument
+    std::map<std::size_t, std::size_t> slots_seen_;
     std::shared_ptr<Executable> executable_;
     mutable std::mutex mutex_;
     mutable std::unique_ptr<Specialization> specialization_;

@@ -27,11 +27,13 @@ std::string known(const std::optional<std::int64_t>& number) {
 
 std::string argument_text(const Argument& argument, bool written) {
     using Dim = Argument::Dim;
+    const std::string limit =
+        argument.limit != 0 ? " limit " + std::to_string(argument.limit) : std::string();
     if (!argument.type.is_array()) {
         std::string out = to_string(argument.type);
         if (argument.integer) out += " = " + std::to_string(*argument.integer);
         if (argument.real) out += " = " + number_text(*argument.real);
-        return out;
+        return out + limit;
     }
     std::string out(ir::name(argument.type.scalar));
     out += '[' + joined(argument.dims, [](const Dim& d) { return known(d.extent); });
@@ -39,7 +41,7 @@ std::string argument_text(const Argument& argument, bool written) {
         "] strides [" + joined(argument.dims, [](const Dim& d) { return known(d.stride); }) + ']';
     if (written) out += " written";
     if (argument.aliased) out += " shared";
-    return out;
+    return out + limit;
 }
 
 std::string_view name_of(Backend backend) {

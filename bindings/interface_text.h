@@ -7,6 +7,7 @@
 //     // a: float = 2.5                       a value that the text was made for
 //     // x: f64[64, 32] strides [32, 1]       an array; strides count elements
 //     // y: f64[64] strides [1] written
+//     // z: f32[?, ?] strides [?, 1] limit 2147418112   any sizes up to that (ir::Var::limit)
 //     // returns: (i64, f64)                  what it returns; without parentheses: one number
 //     // slots: x, y, result 0, result 1      what the entry function gets, in order
 //     // place 0: P424 k.py:7:9: message      where it can fail (parpy_fail)

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from . import _native
 from ._errors import fail
+from ._frontend_kernels import GEOMETRY
 from ._options import CompileBackend, CompileOptions
 from .backend import is_enabled
 
@@ -21,8 +22,8 @@ _DEVICE = "// ---- device code ----"
 _HOST = "// ---- host code ----"
 
 _HEAD = re.compile(r"(\w+)\((.*)\)$")
-_ARRAY = re.compile(r"(\w+)\[(.*?)\] strides \[(.*?)\]( written)?( shared)?$")
-_NUMBER = re.compile(r"(\w+)(?: = (\S+))?$")
+_ARRAY = re.compile(r"(\w+)\[(.*?)\] strides \[(.*?)\]( written)?( shared)?(?: limit (\d+))?$")
+_NUMBER = re.compile(r"(\w+)(?: = (\S+))?(?: limit (\d+))?$")
 _PLACE = re.compile(r"place (\d+): (P\d+) (.*)$")
 _KERNEL = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -48,8 +49,33 @@ def compile_string(fun_name: str, code: str, opts: CompileOptions | None = None)
     device, host = _parts(code)
     interface["kernels"] = _KERNEL.findall(_COMMENT.sub("", device))
     backend = _backend(interface["backend"], opts)
+    if interface["by_hand"]:
+        sizes = [argument["name"] for argument in interface["arguments"][: len(GEOMETRY)]]
+        interface["parameters"][: len(GEOMETRY)] = sizes
     program = _native.TextProgram(interface, device, host, opts, backend)
-    return _callable(fun_name, interface, program)
+    function = _callable(fun_name, interface, program)
+    return TextKernel(function) if interface["by_hand"] else function
+
+
+class TextKernel:
+    """A kernel written by hand, of text: ``k[grid, block](…)`` launches it on the stream of its options."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __getitem__(self, configuration: Any) -> Callable[..., None]:
+        from .cuda._kernel import launch_sizes
+
+        parts = configuration if isinstance(configuration, tuple) else (configuration,)
+        if not 2 <= len(parts) <= 4 or (len(parts) > 2 and parts[2] != 0):
+            raise ValueError(
+                f"a launch of text is configured by [grid, block[, 0, shared_bytes]], not by {configuration!r}; "
+                "its stream is that of the options"
+            )
+        return partial(self._function, *launch_sizes(parts[0], parts[1]), *(parts[3:] or (0,)))
+
+    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+        raise ValueError(f"'{self._function.__name__}' is a kernel: say on how many threads it runs, k[grid, block](…)")
 
 
 def _callable(name: str, interface: dict[str, Any], program: _native.TextProgram) -> Callable[..., Any]:
@@ -136,6 +162,7 @@ def _interface(code: str) -> dict[str, Any]:
         "returns_tuple": False,
         "slots": [],
         "places": [],
+        "by_hand": head[2].startswith(", ".join(GEOMETRY)),
     }
     for line in lines[1:]:
         _read_line(line, found)
@@ -179,14 +206,14 @@ def _argument(name: str, text: str, line: str) -> dict[str, Any]:
         "strides": [],
         "integer": None,
         "real": None,
+        "limit": 0,
     }
     array = _ARRAY.match(text)
     if array:
-        if "?" in text:
-            _refuse("the text is that of a kernel written by hand", "change the kernel, which is CUDA code already")
-        extents, strides = ([int(n) for n in part.split(", ") if n] for part in (array[2], array[3]))
+        sizes = ([None if n == "?" else int(n) for n in part.split(", ") if n] for part in (array[2], array[3]))
+        extents, strides = sizes
         out |= {"is_array": True, "scalar": array[1], "extents": extents, "strides": strides}
-        out |= {"written": bool(array[4]), "shared": bool(array[5])}
+        out |= {"written": bool(array[4]), "shared": bool(array[5]), "limit": int(array[6] or 0)}
         if len(extents) != len(strides):
             _malformed(line)
         return out
@@ -194,6 +221,7 @@ def _argument(name: str, text: str, line: str) -> dict[str, Any]:
     if number is None:
         _malformed(line)
     out["scalar"] = _WEAK.get(number[1], number[1])
+    out["limit"] = int(number[3] or 0)
     if number[2] is not None:
         if out["scalar"][0] == "f":
             out["real"] = float(number[2])

@@ -16,6 +16,18 @@ bool is_wide(const ArgumentView& view) {
     return value > kLargest || value < -kLargest;
 }
 
+std::int64_t small_at(const Generality& generality, std::size_t i) {
+    return i < generality.positions.size() ? generality.positions[i].small : Generality::kSmall;
+}
+
+// In the header of a key where the value is a run-time one.
+std::uint64_t general_value(const ArgumentView& view, std::int64_t small) {
+    return ArgumentView::kGeneralValue | (is_wide(view) ? ArgumentView::kWide : 0) |
+           (is_small(view, small) ? ArgumentView::kSmall : 0);
+}
+
+}  // namespace
+
 bool is_small(const ArgumentView& view, std::int64_t most) {
     if (!view.is_array()) {
         if (!ir::is_integer(view.scalar())) return false;
@@ -34,18 +46,6 @@ bool is_small(const ArgumentView& view, std::int64_t most) {
     }
     return true;
 }
-
-std::int64_t small_at(const Generality& generality, std::size_t i) {
-    return i < generality.positions.size() ? generality.positions[i].small : Generality::kSmall;
-}
-
-// In the header of a key where the value is a run-time one.
-std::uint64_t general_value(const ArgumentView& view, std::int64_t small) {
-    return ArgumentView::kGeneralValue | (is_wide(view) ? ArgumentView::kWide : 0) |
-           (is_small(view, small) ? ArgumentView::kSmall : 0);
-}
-
-}  // namespace
 
 Signature make_signature(Arguments arguments, const Generality& generality, std::uint64_t aliased,
                          Scope scope) {

@@ -45,6 +45,9 @@ private:
     std::vector<std::uint64_t> heap_;
 };
 
+// Nothing of it is of a greater magnitude than `most`, as ir::Var::limit has it.
+[[nodiscard]] bool is_small(const ArgumentView& view, std::int64_t most);
+
 // Whether what is compiled under `key` runs these arguments, told without building their own key.
 // Says no where extents or strides are general.
 [[nodiscard]] bool answers(std::span<const std::uint64_t> key, Arguments arguments,

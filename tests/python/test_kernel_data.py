@@ -343,7 +343,28 @@ def too_much_shared(x):
     x[0] = s[0]
 
 
-def test_device_arrays_through_dlpack():
+@cuda.jit
+def incremented(x):
+    x[cuda.grid(1)] += 1
+
+
+def test_no_leak_in_many_rounds():
+    """Allocate, launch, free: 1e5 times 64 KiB. The GPU's own is test_gpu_kernels.py's."""
+    import resource
+
+    def rounds(count):
+        for _ in range(count):
+            incremented[1, 8](cuda.device_array(1 << 13))
+
+    rounds(1000)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    rounds(100_000 if cuda.sim.enabled else 1000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - most < 16 << 10
+
+
+def test_device_arrays_through_dlpack(backend):
+    if backend == "cuda":
+        pytest.skip("test_gpu_kernels.py has it")
     device = cuda.to_device(np.arange(12.0).reshape(3, 4))
     assert device.__dlpack_device__() == (1, 0)  # the simulator's memory is the host's
     shared = np.from_dlpack(device[1:, ::2])

@@ -128,17 +128,12 @@ class Kernel:
 
     def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
         """A launch of ``griddim`` blocks of ``blockdim`` threads each: ints, or tuples of up to three."""
-        limits = launch_limits()
-        grid = _sizes(griddim, "grid", limits.grid)
-        block = _sizes(blockdim, "block", limits.block)
-        threads = block[0] * block[1] * block[2]
-        if threads > limits.threads:
-            raise ValueError(f"a block has at most {limits.threads} threads, not {threads}")
+        sizes = launch_sizes(griddim, blockdim)
         if isinstance(sharedmem, bool) or not isinstance(sharedmem, int | np.integer) or not 0 <= sharedmem < 2**31:
             raise ValueError(f"the shared memory of a launch is a number of bytes, not {sharedmem!r}")
         options = self.options(stream)
         looks = self.signatures or (self.has_records and on_gpu())
-        return (PreparingLauncher if looks else Launcher)(self, (*grid, *block, int(sharedmem)), options)
+        return (PreparingLauncher if looks else Launcher)(self, (*sizes, int(sharedmem)), options)
 
     def forall(self, ntasks: int | tuple[int, ...], tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
         """A launch of at least ``ntasks`` threads (an int, or a tuple of up to three), in blocks of ``tpb`` (0: chosen
@@ -315,6 +310,17 @@ class ForAll:
         block = block_for(self._tasks, threads)
         grid = tuple(-(-n // size) for n, size in zip(self._tasks, block, strict=True))
         self._kernel.configure(grid, block, self._stream, self._sharedmem)(*arguments)
+
+
+def launch_sizes(griddim: Any, blockdim: Any) -> tuple[int, ...]:
+    """The three sizes of a grid and the three of its blocks; an error where the device cannot run that."""
+    limits = launch_limits()
+    grid = _sizes(griddim, "grid", limits.grid)
+    block = _sizes(blockdim, "block", limits.block)
+    threads = block[0] * block[1] * block[2]
+    if threads > limits.threads:
+        raise ValueError(f"a block has at most {limits.threads} threads, not {threads}")
+    return (*grid, *block)
 
 
 def block_for(tasks: tuple[int, ...], threads: int) -> tuple[int, ...]:
