@@ -83,3 +83,20 @@ def test_large_numbers():
     for n in (8, 2**31, 2**40, -(2**31), 9):
         counted[1, 1](x, n)
         assert x[-3:].tolist() == [n - 3, n - 2, n - 1]
+
+
+@cuda.jit
+def products(x, out):
+    out[0] = x.size
+    rows, columns = x.shape
+    out[1] = (rows - 1) * columns + columns - 1
+    for q in range(rows * columns - 1, rows * columns):
+        out[2] = q
+    out[3 + rows * columns % 2] = x[rows - 1, columns - 1] + x[-1, -2]
+
+
+def test_products_of_sizes_need_not_be_small():
+    x, out = np.broadcast_to(np.array([[7]], np.int32), (70_001, 70_001)), np.zeros(5, np.int64)
+    products[1, 1](x, out)
+    n = 70_001**2
+    assert out.tolist() == [n, n - 1, n - 1, 0, 14]
