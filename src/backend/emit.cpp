@@ -161,21 +161,11 @@ void name_functions(ProgramFacts& facts) {
     }
 }
 
-bool has_barrier(const Function& function, ir::BarrierScope scope) {
+bool waits_for_grid(const Function& function) {
     bool found = false;
     ir::for_each_stmt(function.body, [&](const ir::Stmt& stmt) {
         const auto* barrier = stmt.as<ir::Barrier>();
-        found = found || (barrier != nullptr && barrier->scope == scope);
-    });
-    return found;
-}
-
-// Of mapped loops: threads and blocks bring their results together, and count on each other for it.
-bool combines_threads(const Function& function) {
-    bool found = has_barrier(function, ir::BarrierScope::kBlock);
-    ir::for_each_expr(function.body, [&](const ir::Expr& expr) {
-        found = found || expr.op == ir::Op::kShuffleDown || expr.op == ir::Op::kShuffleXor ||
-                expr.op == ir::Op::kAtomic;
+        found = found || (barrier != nullptr && barrier->scope == ir::BarrierScope::kGrid);
     });
     return found;
 }
@@ -188,10 +178,7 @@ ProgramFacts facts_of(const ir::Module& module) {
     name_functions(facts);
     find_stored(facts);
     int index = 0;
-    bool combines = false, waits_for_grid = false;
     for (const Function* function : module.functions) {
-        combines = combines || combines_threads(*function);
-        waits_for_grid = waits_for_grid || has_barrier(*function, ir::BarrierScope::kGrid);
         if (function->kind == FunctionKind::kKernel) {
             facts.kernel_index[function] = index++;
             find_unused(facts, *function);
@@ -206,7 +193,8 @@ ProgramFacts facts_of(const ir::Module& module) {
             }
         });
     }
-    facts.leaves = !waits_for_grid && (facts.by_hand || !combines);
+    facts.leaves = std::ranges::none_of(
+        module.functions, [](const Function* function) { return waits_for_grid(*function); });
     return facts;
 }
 

@@ -22,7 +22,7 @@ struct ProgramFacts {
     std::unordered_set<const ir::Function*> recursive;
     std::unordered_set<const ir::Var*> unused;  // parameters that a kernel's body does not name
     bool by_hand = false;
-    bool leaves = false;                // threads that fail end at once: no block waits for them
+    bool leaves = false;  // threads that fail end at once: no other block waits for them
     std::int64_t max_unroll_count = 1;  // Options
 };
 

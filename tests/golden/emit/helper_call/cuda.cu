@@ -8,7 +8,7 @@ typedef unsigned long long u64;
 // What failed first: whether anything did, the place, the number of values, the values. The host
 // reads it when the kernels have run.
 extern "C" { __device__ u64 parpy_failure[67]; }
-// Ends the program, once the kernels have run; the thread goes on where others count on it.
+// Ends the program, once the kernels have run.
 template <class... T> static __device__ __noinline__ void fail(int site, T... values) {
     const i64 all[] = {(i64)values..., 0};
 #ifdef report_failure  // the simulator stops here
