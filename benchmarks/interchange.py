@@ -46,8 +46,8 @@ def columns(x, y, n):
 def orders() -> dict[str, CompileOptions]:
     cpu = CompileBackend.Cpu
     return {
-        "as written": CompileOptions(backend=cpu, interchange=False),
-        "interchanged": CompileOptions(backend=cpu, interchange=True),
+        "as written": CompileOptions(backend=cpu, restructure=False),
+        "interchanged": CompileOptions(backend=cpu, restructure=True),
         "automatic": parpy.auto(backend=cpu),
     }
 

@@ -76,7 +76,7 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
     out["function"] = call.surface->module->entry_function()->name;
     out["backend"] = kBackends[static_cast<std::size_t>(chosen.backend)];
     out["automatic"] = chosen.automatic;
-    out["interchanged"] = found.interchanged;
+    out["restructured"] = found.restructured;
     out["refused"] = found.diagnostics.has_errors();
     out["loops"] = loops;
     out["kernels"] = kernels;

@@ -39,7 +39,7 @@ std::size_t hash_of(const Options& options) {
         mix(static_cast<std::size_t>(loop.threads_per_block));
     }
     mix(static_cast<std::size_t>(options.fast_math) * 4 + options.automatic * 2u +
-        options.interchange);
+        options.restructure);
     mix(static_cast<std::size_t>(options.check) * 2 + options.assertions);
     return hash;
 }
@@ -119,7 +119,7 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
         converted.threads.push_back(nb::cast<std::int64_t>(loop.attr("_threads")));
     }
     options.automatic = nb::cast<bool>(field("automatic"));
-    options.interchange = nb::cast<bool>(field("interchange"));
+    options.restructure = nb::cast<bool>(field("restructure"));
     const auto legality = nb::cast<std::string>(field("legality"));
     options.legality = legality == "strict"  ? Legality::kStrict
                        : legality == "trust" ? Legality::kTrust

@@ -12,6 +12,7 @@
 #include "passes/choose_mapping.h"
 #include "passes/count_loops.h"
 #include "passes/fold_constants.h"
+#include "passes/fuse_loops.h"
 #include "passes/guard_powers.h"
 #include "passes/guard_recursion.h"
 #include "passes/guard_steps.h"
@@ -62,14 +63,17 @@ using enum ir::Profile;
 bool chooses(const Options& options) {
     return options.automatic;
 }
-bool interchanges(const Options& options) {
-    return options.interchanges();
+bool restructures(const Options& options) {
+    return options.restructures();
 }
 bool chosen_by_hand(const Options& options) {
     return !options.automatic;
 }
 bool overlaps(const Options& options) {
     return options.backend != Backend::kMetal;
+}
+bool reports(const Options& options) {
+    return options.backend != Backend::kMetal;  // whose kernels cannot say what failed
 }
 bool checks(const Options& options) {
     return options.check != Check::kNothing;
@@ -104,8 +108,10 @@ const std::vector<Row>& table() {
           "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"check-bounds", check_bounds, kLoops,
           "as soon as subscripts have their final form: what is refused needs no mapping"}, On::kAll},
+        {{"fuse-loops", fuse_loops, kLoops,
+          "while nests stand as they were written: interchange-loops may order two of them differently", restructures}, On::kAll},
         {{"interchange-loops", interchange_cpu_loops, kLoops,
-          "in front of choose-mapping, which maps the loops as they then stand", interchanges}, On::kAll, interchange_cuda_loops},
+          "in front of choose-mapping, which maps the loops as they then stand", restructures}, On::kAll, interchange_cuda_loops},
         {{"normalize-returns", normalize_cpu_returns, kLoops,
           "before code is put into Gpu blocks, by choose-mapping or map-loops: nothing may leave them"}, On::kAll, normalize_cuda_returns},
         {{"choose-mapping", choose_cpu_mapping, kLoops,
@@ -121,7 +127,7 @@ const std::vector<Row>& table() {
         {{"normalize-reductions", normalize_reductions, kMapped,
           "before code is laid out around the loops: an element that no iteration touches is left alone"}, On::kAll},
         {{"guard-powers", guard_powers, kMapped,
-          "after all that refuse or map loops; before normalize-accesses, which takes apart what the guards read"}, On::kAll},
+          "after all that refuse or map loops; before normalize-accesses, which takes apart what the guards read", reports}, On::kAll},
         {{"normalize-accesses", normalize_accesses, kMapped,
           "opts.check: after all that refuse or map loops, which then say the same with and without it", checks}, On::kAll},
         {{"instrument-bounds", instrument_bounds, kMapped,

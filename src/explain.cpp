@@ -230,11 +230,11 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         return static_cast<std::size_t>(found - passes.begin());
     };
     PassContext normal{module, options, signature, diagnostics};
-    const std::size_t ordered = place("interchange-loops"), chosen = place("choose-mapping");
+    const std::size_t ordered = place("fuse-loops"), chosen = place("choose-mapping");
     if (!run_passes(normal, passes.first(ordered))) return out;
     const std::vector<const Stmt*> as_written = loops_of(module);
     if (!run_passes(normal, passes.subspan(ordered, chosen - ordered))) return out;
-    out.interchanged = loops_of(module) != as_written;
+    out.restructured = loops_of(module) != as_written;
     Explainer explainer(module, options);
     explainer.facts(out);
     PassContext mapped{module, options, signature, out.diagnostics};

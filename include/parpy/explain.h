@@ -37,7 +37,7 @@ struct Explanation {
     };
 
     std::vector<Loop> loops;      // in the order in which they are nested
-    bool interchanged = false;    // which is not that of the text
+    bool restructured = false;    // which is not that of the text
     std::vector<Kernel> kernels;  // CUDA
     std::vector<Array> arrays;
     bool gpu_code = false;  // array code outside of mapped loops runs on the GPU (kGpuCode)

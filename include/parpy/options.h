@@ -23,7 +23,7 @@ struct Options {
     Backend backend = Backend::kCpu;
     Mapping mapping;
     bool automatic = false;    // the compiler chooses the mapping; `mapping` is empty
-    bool interchange = false;  // loops may change places; implied by automatic
+    bool restructure = false;  // loops may be fused and change places; implied by automatic
     Legality legality = Legality::kCheck;
     Check check = Check::kNothing;
     bool assertions = false;  // implied by check
@@ -41,7 +41,7 @@ struct Options {
     std::string cuda_arch = "sm_90";  // of the device present; sm_90 where there is none
 
     [[nodiscard]] bool checks_assertions() const { return assertions || check != Check::kNothing; }
-    [[nodiscard]] bool interchanges() const { return interchange || automatic; }
+    [[nodiscard]] bool restructures() const { return restructure || automatic; }
     [[nodiscard]] bool checks_races() const {
         return check == Check::kRaces || check == Check::kAll;
     }

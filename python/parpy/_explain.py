@@ -45,7 +45,7 @@ class Explanation:
 
     @property
     def mapping(self) -> dict[str, LoopPar]:
-        """The mapping that is used. ``opts=parpy.par(mapping)`` uses it again, if ``interchange=`` is as it was."""
+        """The mapping that is used. ``opts=parpy.par(mapping)`` uses it again, if ``restructure=`` is as it was."""
         loops = {
             loop["key"]: LoopPar()._set(loop["threads"], loop["reduce"], loop["tpb"])
             for loop in self.facts["loops"]
@@ -57,7 +57,7 @@ class Explanation:
     def opts(self) -> CompileOptions:
         """The mapping as options, with the order of the loops."""
         backend = CompileBackend[self.facts["backend"]]
-        return CompileOptions(parallelize=self.mapping, interchange=self.facts["interchanged"], backend=backend)
+        return CompileOptions(parallelize=self.mapping, restructure=self.facts["restructured"], backend=backend)
 
     @property
     def bytes(self) -> float:
@@ -101,7 +101,7 @@ class Explanation:
         lines = [
             f"memory: {_amount(read, 'B')} read, {_amount(written, 'B')} written; "
             f"{_amount(self.facts['flops'], 'flop')}; at least {_duration(self.seconds)} on {machine}",
-            f"mapping: {self.mapping!r}" + (", interchange=True" if self.facts["interchanged"] else ""),
+            f"mapping: {self.mapping!r}" + (", restructure=True" if self.facts["restructured"] else ""),
         ]
         for kernel in self.facts["kernels"]:
             grid = " × ".join("?" if n == 0 else str(n) for n in kernel["grid"] if n != 1) or "1"

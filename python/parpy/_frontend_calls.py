@@ -206,6 +206,9 @@ class Calls(Expressions):
         text = argument.value if isinstance(argument, ast.Constant) else None
         if isinstance(text, str) and text.strip().lower() in _FLOAT_STRINGS:
             return self.constant(float(text), node)
+        known = self.whole(argument)
+        if isinstance(known, int) and known.bit_length() < 1024:
+            return self.constant(float(known), node)
         return self.module.op("float", [self.lower(argument)], self.span(node))
 
     def lower_whole(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
@@ -318,9 +321,9 @@ class Calls(Expressions):
 
     def _convert(self, node: ast.Call, value: ast.expr, scalar: str) -> _native.Expr:
         span = self.span(node)
-        literal = value.value if isinstance(value, ast.Constant) else None
-        if scalar == "u64" and type(literal) is int and 2**63 <= literal < 2**64:
-            return self.module.constant_u64(literal, span)
+        known = self.whole(value)
+        if scalar == "u64" and isinstance(known, int) and 2**63 <= known < 2**64:
+            return self.module.constant_u64(known, span)
         return self.module.convert(self.lower(value), scalar, span)
 
     def lower_convert_to(self, node: ast.Call, _: Intrinsic) -> _native.Expr:

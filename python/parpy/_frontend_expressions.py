@@ -40,9 +40,10 @@ _NO_COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.NotIn: ("not in", "write the loop that looks for the value"),
 }
 _INT64 = range(-(2**63), 2**63)
-_WHOLE: dict[type[ast.operator] | type[ast.unaryop], Callable[..., int]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
+_WHOLE: dict[type[ast.operator] | type[ast.unaryop], Callable[..., int | float]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
+    ast.LShift: operator.lshift, ast.RShift: operator.rshift,
     ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
     ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
 }  # fmt: skip
@@ -70,8 +71,8 @@ _REFUSED: dict[type[ast.expr], tuple[str, str]] = {
 }
 
 
-def _computed(node: ast.expr, whole: Callable[[ast.expr], int | None]) -> int | None:
-    """What `node` is if `whole` knows its operands; None if that is no integer.
+def _computed(node: ast.expr, whole: Callable[[ast.expr], int | float | None]) -> int | float | None:
+    """What `node` is if `whole` knows its operands and they are integers; None if they are not.
 
     Raises:
         OverflowError: it has thousands of bits.
@@ -80,12 +81,12 @@ def _computed(node: ast.expr, whole: Callable[[ast.expr], int | None]) -> int | 
         return node.value if type(node.value) is int else None
     if isinstance(node, ast.UnaryOp) and type(node.op) in _WHOLE:
         value = whole(node.operand)
-        return None if value is None else _WHOLE[type(node.op)](value)
+        return _WHOLE[type(node.op)](value) if isinstance(value, int) else None
     if not isinstance(node, ast.BinOp) or type(node.op) not in _WHOLE:
         return None
     left = whole(node.left)
-    right = None if left is None else whole(node.right)
-    if left is None or right is None:
+    right = whole(node.right) if isinstance(left, int) else None
+    if not isinstance(left, int) or not isinstance(right, int):
         return None
     bits = 0
     if isinstance(node.op, ast.Pow | ast.LShift | ast.RShift) and right < 0:
@@ -98,7 +99,8 @@ def _computed(node: ast.expr, whole: Callable[[ast.expr], int | None]) -> int | 
         bits = left.bit_length() + right.bit_length()
     if bits > _MOST_BITS:
         raise OverflowError
-    return None if right == 0 and isinstance(node.op, ast.FloorDiv | ast.Mod) else _WHOLE[type(node.op)](left, right)
+    divides = isinstance(node.op, ast.FloorDiv | ast.Mod | ast.Div)
+    return None if right == 0 and divides else _WHOLE[type(node.op)](left, right)
 
 
 class Expressions(Arrays):
@@ -106,7 +108,7 @@ class Expressions(Arrays):
 
     # The statements in front of the one that is being lowered.
     out: list[_native.Stmt]
-    _wholes: dict[ast.expr, int | None]
+    _wholes: dict[ast.expr, int | float | None]
 
     def lower(self, node: ast.expr) -> _native.Expr:
         """`node` as a value."""
@@ -148,7 +150,7 @@ class Expressions(Arrays):
         if isinstance(value, int):
             if value in _INT64:
                 return self.module.constant(value, self.span(node))
-            self._beyond_64_bits(str(value), node)
+            self._beyond_64_bits(str(value) if value.bit_length() <= _MOST_BITS else "of so many digits", node)
         elif value is None:
             self.error("P018", node, "None has no value in compiled code", "use a number")
         elif isinstance(value, str | bytes):
@@ -162,7 +164,7 @@ class Expressions(Arrays):
             "P019",
             node,
             f"the integer {shown} needs more than 64 bits",
-            "integers of compiled code have 64 bits; np.uint64(…) around the constant reaches 2**64 - 1",
+            "integers of compiled code have 64 bits; write a float as 1e20; np.uint64(…) reaches 2**64 - 1",
         )
 
     def _name(self, node: ast.Name) -> _native.Expr:
@@ -275,8 +277,9 @@ class Expressions(Arrays):
             result = self.binary(part.op, left, right, part)
         return result
 
-    def whole(self, node: ast.expr) -> int | None:
-        """The value of an expression of integer constants alone, of any size, as Python computes it."""
+    def whole(self, node: ast.expr) -> int | float | None:
+        """The value of an expression of integer constants alone, of any size, or the quotient of two, as Python
+        computes it."""
         chain = [node]
         while isinstance(part := chain[-1], ast.BinOp) and part.left not in self._wholes:
             chain.append(part.left)
@@ -286,7 +289,7 @@ class Expressions(Arrays):
             try:
                 self._wholes[part] = _computed(part, self.whole)
             except OverflowError:
-                self._beyond_64_bits(ast.unparse(part), part)
+                self._beyond_64_bits("that this makes", part)
                 self._wholes[part] = 0
         return self._wholes[node]
 

@@ -78,7 +78,7 @@ class FunctionScope:
         self.node = source.tree()
         self.scope = Scope(source.function)
         self.scope.guards = program.guards
-        self._wholes: dict[ast.expr, int | None] = {}  # constants made of constants (Expressions.whole)
+        self._wholes: dict[ast.expr, int | float | None] = {}  # constants made of constants (Expressions.whole)
         self.source_index = self.module.add_source(source.name, source.text, source.first_line)
         self.line_shift = source.line_shift
         name = program.function_name(source.function.__name__)

@@ -304,7 +304,15 @@ class Statements(Labels):
         if isinstance(node.target, ast.Name) and node.target.id not in self.assigned:
             # Python reads the target first.
             self.local(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
-        self.assign_value(node.target, self.lower(node.value), node, BINARY[type(node.op)])
+        before = len(self.out)
+        value = self.lower(node.value)
+        if len(self.out) > before and isinstance(node.target, ast.Subscript) and self.has_effects(node.value):
+            # What stands in front now may write the element, whose old value Python has read by then.
+            old = ast.copy_location(ast.Subscript(node.target.value, node.target.slice, ast.Load()), node.target)
+            held = self.module.read(self.hold(self.lower(old), old, before), self.span(old))
+            self.assign_value(node.target, self.binary(node.op, held, value, node.target), node)
+        else:
+            self.assign_value(node.target, value, node, BINARY[type(node.op)])
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         """x: T = value. The annotation is for readers; the type follows from the values."""

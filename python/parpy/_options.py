@@ -321,7 +321,7 @@ _Field = tuple[object, Callable[[str, object], Any]]
 _FIELDS: Final[dict[str, _Field]] = {
     "parallelize": ({}, _as_mapping),
     "automatic": (False, _as_bool),
-    "interchange": (False, _as_bool),
+    "restructure": (False, _as_bool),
     "verbose_backend_resolution": (False, _as_bool),
     "debug_print": (False, _as_bool),
     "write_output": (False, _as_bool),
@@ -356,7 +356,7 @@ class CompileOptions(_native.OptionsBase):
 
     parallelize: Mapping[str, LoopPar]
     automatic: bool
-    interchange: bool
+    restructure: bool
     verbose_backend_resolution: bool
     debug_print: bool
     write_output: bool

@@ -3,7 +3,7 @@
 #include "analysis/accesses.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <tuple>
 
 #include "analysis/linear_values.h"
@@ -116,15 +116,21 @@ private:
     void add(Access access) {
         access.array = values_.actual(access.array);
         if (access.array == nullptr) return;  // lives as long as the call that made it
-        if (access.stmt == nullptr) access.stmt = at_;
+        if (access.stmts.empty()) access.stmts = {at_};
         access.loop = values_.loop();
         access.premise = state_.premise;
         access.certain = state_.certain;
         access.general = state_.general;
         access.while_depth = state_.while_depth;
-        auto key = std::tuple(access.array, access.kind, access.update, access.loop, access.certain,
-                              access.while_depth, access.anywhere, access.indices, access.premise);
-        if (seen_.insert(std::move(key)).second) out_.all_.push_back(std::move(access));
+        auto key = std::tuple(access.array, access.kind, access.update, access.atomic, access.loop,
+                              access.certain, access.while_depth, access.anywhere, access.indices,
+                              access.premise);
+        const auto [known, added] = seen_.emplace(std::move(key), out_.all_.size());
+        if (added) {
+            out_.all_.push_back(std::move(access));
+        } else if (Access& same = out_.all_[known->second]; !same.made_by(access.stmts.front())) {
+            same.stmts.push_back(access.stmts.front());
+        }
     }
 
     void anywhere(const Var* array, Span span) {
@@ -238,7 +244,7 @@ private:
         access.update = op.value_or(Op::kConst);
         if (const auto* atomic = stmt.as<Store>()) access.atomic = atomic->atomic;
         access.array = &array;
-        access.stmt = &stmt;
+        access.stmts = {&stmt};
         access.span = stmt.span;
         for (const Expr* index : indices)
             access.indices.push_back(values_.number(*index));
@@ -316,7 +322,7 @@ private:
 
     static constexpr std::size_t kMostCalls = 8;
 
-    using SeenKey = std::tuple<const Var*, Access::Kind, Op, int, bool, int, bool,
+    using SeenKey = std::tuple<const Var*, Access::Kind, Op, bool, int, bool, int, bool,
                                std::vector<Affine>, const Premise*>;
 
     Accesses& out_;
@@ -326,7 +332,7 @@ private:
     std::vector<State> saved_;
     Guard remaining_;  // what holds after the last branch of which one side jumped
     std::vector<const Function*> calling_;
-    std::set<SeenKey> seen_;
+    std::map<SeenKey, std::size_t> seen_;  // places in out_.all_
 };
 
 Accesses::Accesses(const Function& entry) {

@@ -8,6 +8,7 @@
 // `k = i + 1; y[k] = …` is linear; conflicts on scalars themselves are not its business.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>
@@ -61,8 +62,8 @@ struct Access {
     bool anywhere = false;             // any element
     std::vector<Affine> indices;       // else, one per dimension
     const Premise* premise = nullptr;  // the innermost; owned by Accesses, equal ones are one
-    const ir::Stmt* stmt = nullptr;
-    int loop = -1;  // the innermost around
+    std::vector<const ir::Stmt*> stmts;  // those that make it, in the order of the text
+    int loop = -1;                       // the innermost around
     Span span;
     // Not certain: may be left out in iterations that satisfy the bounds and guards. In a `while`
     // that stands in `while_depth` loops it may also be made several times.
@@ -71,6 +72,9 @@ struct Access {
     int while_depth = -1;
 
     [[nodiscard]] bool writes() const { return kind != Kind::kRead; }
+    [[nodiscard]] bool made_by(const ir::Stmt* stmt) const {
+        return std::ranges::find(stmts, stmt) != stmts.end();
+    }
 };
 
 class Accesses {

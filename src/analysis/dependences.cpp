@@ -155,7 +155,7 @@ struct Dependences::State {
     static bool reduced(const LoopFacts& facts, const Access& access) {
         return std::ranges::any_of(facts.reductions, [&](const UpdateGroup& group) {
             return std::ranges::any_of(group.updates, [&](const Update& update) {
-                return update.indices != nullptr && *update.slot == access.stmt;
+                return update.indices != nullptr && access.made_by(*update.slot);
             });
         });
     }
@@ -226,7 +226,7 @@ struct Dependences::State {
         return std::ranges::any_of(find_updates(loop.body), [&](const Update& update) {
             return update.forgets_nan &&
                    std::ranges::any_of(facts.dependences, [&](const Dependence& d) {
-                       return d.source->stmt == *update.slot || d.sink->stmt == *update.slot;
+                       return d.source->made_by(*update.slot) || d.sink->made_by(*update.slot);
                    });
         });
     }

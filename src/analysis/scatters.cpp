@@ -20,7 +20,7 @@ std::vector<Update> scattered_updates(For& loop, const LoopFacts& facts, bool de
     std::vector<const Stmt*> wanted;
     for (const Dependence& d : facts.dependences) {
         for (const Access* access : {d.source, d.sink})
-            wanted.push_back(access->stmt);
+            wanted.insert(wanted.end(), access->stmts.begin(), access->stmts.end());
     }
     std::vector<Update> found;
     for (const Update& update : find_updates(loop.body)) {

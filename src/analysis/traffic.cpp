@@ -118,4 +118,15 @@ std::optional<std::int64_t> Traffic::stride(const Access& access, int loop) cons
     return address->coefficient(instance.counter);
 }
 
+bool Traffic::contiguous(const ir::For& loop) const {
+    const int number = accesses_.loop_of(&loop);
+    if (number < 0) return false;
+    return std::ranges::all_of(accesses_.all(), [&](const Access& access) {
+        if (!accesses_.inside(access.loop, number)) return true;
+        const auto apart = stride(access, number);
+        const std::int64_t size = size_in_bytes(access.array->type.scalar);
+        return apart && (*apart == 0 || *apart == size || *apart == -size);
+    });
+}
+
 }  // namespace parpy

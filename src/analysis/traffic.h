@@ -29,6 +29,10 @@ public:
     // equal; nothing if there is no saying.
     [[nodiscard]] std::optional<std::int64_t> stride(const Access& access, int loop) const;
 
+    // Every access in `loop` stays where it is from one iteration to the next, or moves to a
+    // neighbour.
+    [[nodiscard]] bool contiguous(const ir::For& loop) const;
+
 private:
     enum class Of : std::uint8_t { kMean, kMost };
     [[nodiscard]] double trips(int loop, Of which) const;

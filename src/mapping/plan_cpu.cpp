@@ -62,9 +62,9 @@ private:
         const Accesses& accesses = loops_.accesses();
         double atomics = 0;
         for (const Access& access : accesses.all()) {
-            const bool counts = std::ranges::any_of(
-                updates, [&](const Update& update) { return *update.slot == access.stmt; });
-            if (counts) atomics += traffic_.runs(access.loop);
+            const auto made = std::ranges::count_if(
+                updates, [&](const Update& update) { return access.made_by(*update.slot); });
+            atomics += static_cast<double>(made) * traffic_.runs(access.loop);
         }
         const double once = traffic_.runs(accesses.loop_of(&loop)) / trips;
         const double work = trips * time_.of(loop.body) + atomics / once * kAtomic;
@@ -83,23 +83,10 @@ private:
         for (For* loop : outermost_loops(stmts)) {
             if (!outermost_loops(loop->body).empty()) {
                 vectors(loop->body, plan);
-            } else if (contiguous(*loop) && loops_.legal(*loop)) {
+            } else if (traffic_.contiguous(*loop) && loops_.legal(*loop)) {
                 plan.choices.push_back({loop, request(*loop)});
             }
         }
-    }
-
-    // Every access stays where it is from one iteration to the next or moves to a neighbour.
-    [[nodiscard]] bool contiguous(const For& loop) const {
-        const Accesses& accesses = loops_.accesses();
-        const int number = accesses.loop_of(&loop);
-        if (number < 0) return false;
-        return std::ranges::all_of(accesses.all(), [&](const Access& access) {
-            if (!accesses.inside(access.loop, number)) return true;
-            const auto stride = traffic_.stride(access, number);
-            const std::int64_t size = size_in_bytes(access.array->type.scalar);
-            return stride && (*stride == 0 || *stride == size || *stride == -size);
-        });
     }
 
     ParallelLoops& loops_;

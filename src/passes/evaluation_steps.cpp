@@ -37,9 +37,12 @@ void EvaluationSteps::visit(Stmt& stmt, Body& out) {
     if (auto* assign = stmt.as<Assign>(); assign != nullptr && !assign->update) {
         split(assign->value, out, true);
     } else if (auto* store = stmt.as<Store>()) {
-        if (!store->update) split(store->value, out);
-        subscripts(*store, out);
-        if (store->update) split(store->value, out);
+        if (store->update) {
+            update(*store, out);
+        } else {
+            split(store->value, out);
+            subscripts(*store, out);
+        }
     } else if (auto* evaluate = stmt.as<Evaluate>()) {
         split(evaluate->value, out, true);
     } else if (auto* loop = stmt.as<For>()) {
@@ -55,6 +58,27 @@ void EvaluationSteps::visit(Stmt& stmt, Body& out) {
     } else {
         for_each_slot(stmt, [&](Expr*& slot) { split(slot, out); });
         for_each_body(stmt, [&](Body& inner) { body(inner); });
+    }
+}
+
+// As Python: the subscripts, the old value, then the new one, whose calls may write the element.
+void EvaluationSteps::update(Store& store, Body& out) {
+    const bool writes = any_expr(
+        *store.value, [](const Expr& e) { return e.op == Op::kCall || e.op == Op::kAtomic; });
+    subscripts(store, out);
+    if (writes && watched(*store.value) && !store.atomic && !is_reduced(store)) {
+        std::vector<Expr*> indices;
+        for (Expr*& index : store.indices) {
+            hold(b_, "index", index, out);
+            indices.push_back(clone(b_.module(), index));
+        }
+        Expr* old = b_.load(store.array, std::move(indices));
+        hold(b_, store.array->name + "_value", old, out);
+        split(store.value, out);
+        store.value = b_.updated(old, *store.update, store.value);
+        store.update.reset();
+    } else {
+        split(store.value, out);
     }
 }
 
@@ -87,8 +111,14 @@ bool EvaluationSteps::is_reduced(const Store& store) const {
            });
 }
 
-bool EvaluationSteps::watched(const Expr& expr) const {
-    return any_expr(expr, watch_);
+bool EvaluationSteps::watched(const Expr& expr) {
+    const auto known = watched_.find(&expr);
+    if (known != watched_.end()) return known->second;
+    const bool found = watch_(expr) || std::ranges::any_of(expr.operands, [&](const Expr* operand) {
+                           return watched(*operand);
+                       });
+    watched_.emplace(&expr, found);
+    return found;
 }
 
 // The steps of `expr` go to `out`; `expr` keeps the rest.
@@ -103,7 +133,7 @@ void EvaluationSteps::split(Expr*& expr, Body& out, bool whole) {
     } else {
         for (Expr*& operand : expr->operands)
             split(operand, out);
-        if (watch_(*expr)) take_(expr, out, whole);
+        if (watch_(*expr)) take_({expr, out, whole, loops_});
     }
 }
 

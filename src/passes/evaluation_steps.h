@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <unordered_map>
 
 #include "ir/builder.h"
 #include "passes/check_sites.h"
@@ -17,9 +18,14 @@ class EvaluationSteps {
 public:
     // The node is a step, or must not be passed over by one.
     using Watch = std::function<bool(const ir::Expr&)>;
-    // What becomes of a watched node whose operands have been taken apart; appends to `out` what
-    // comes first. `whole`: it is all of the value of an assignment or evaluation.
-    using Take = std::function<void(ir::Expr*& node, ir::Body& out, bool whole)>;
+    // What becomes of a watched node whose operands have been taken apart.
+    struct Step {
+        ir::Expr*& node;
+        ir::Body& out;           // receives what comes first
+        bool whole;              // it is all of the value of an assignment or evaluation
+        const LoopStack& loops;  // around it, outermost first
+    };
+    using Take = std::function<void(const Step&)>;
 
     EvaluationSteps(ir::Builder& builder, Watch watch, Take take)
         : b_(builder), watch_(std::move(watch)), take_(std::move(take)) {}
@@ -31,15 +37,13 @@ public:
     // A variable with the value of `expr`, in its place.
     static void hold(ir::Builder& builder, std::string name, ir::Expr*& expr, ir::Body& out);
 
-    // The loops around the statement that is being taken apart, outermost first.
-    [[nodiscard]] const LoopStack& loops() const { return loops_; }
-
 private:
     void visit(ir::Stmt& stmt, ir::Body& out);
     void condition(ir::While& loop);
     void subscripts(ir::Store& store, ir::Body& out);
     [[nodiscard]] bool is_reduced(const ir::Store& store) const;
-    [[nodiscard]] bool watched(const ir::Expr& expr) const;
+    void update(ir::Store& store, ir::Body& out);
+    [[nodiscard]] bool watched(const ir::Expr& expr);
     void split(ir::Expr*& expr, ir::Body& out, bool whole = false);
     void split_logical(ir::Expr*& expr, ir::Body& out);
     void split_select(ir::Expr*& expr, ir::Body& out);
@@ -48,6 +52,7 @@ private:
     Watch watch_;
     Take take_;
     LoopStack loops_;
+    std::unordered_map<const ir::Expr*, bool> watched_;  // contains what is watched
 };
 
 }  // namespace parpy

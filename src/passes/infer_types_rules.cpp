@@ -345,7 +345,9 @@ Typing type_special(Op op, std::span<const Operand> operands) {
         }
         case Op::kPyIndex:
             if (!is_integral(first) || is_numpy_bool(first)) {
-                return refuse(op, operands, "convert it first: int(…)");
+                Typing typing = refuse(op, operands, "convert it first: int(…)");
+                typing.error = "an integer is wanted here, not " + a_python_name(first);
+                return typing;
             }
             return identity(op, kWeakInt);
         case Op::kPyBool:

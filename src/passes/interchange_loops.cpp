@@ -6,6 +6,7 @@
 #include <memory>
 #include <tuple>
 
+#include "analysis/nests.h"
 #include "analysis/uses.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
@@ -15,45 +16,6 @@ namespace parpy {
 using namespace ir;
 
 namespace {
-
-// Loops each of which is all that the one before it contains, the outermost first.
-using Nest = std::vector<For*>;
-
-Nest nest_of(For& outermost) {
-    Nest nest = {&outermost};
-    while (nest.back()->body.size() == 1) {
-        auto* inner = nest.back()->body.front()->as<For>();
-        if (inner == nullptr) break;
-        nest.push_back(inner);
-    }
-    return nest;
-}
-
-// Nothing in `body` is noticed outside of it but stores and assignments, and none of it ends the
-// loop around.
-bool only_computes(const Body& body, bool in_loop = false) {
-    return std::ranges::all_of(body, [&](const Stmt* stmt) {
-        switch (stmt->kind) {
-            case StmtKind::kAssign:
-            case StmtKind::kStore:
-            case StmtKind::kContinue:
-            case StmtKind::kIf:
-            case StmtKind::kFor:
-            case StmtKind::kWhile:
-                break;
-            case StmtKind::kBreak:
-                return in_loop;
-            default:
-                return false;
-        }
-        const bool loop = stmt->kind == StmtKind::kFor || stmt->kind == StmtKind::kWhile;
-        bool inside = true;
-        for_each_body(*stmt, [&](const Body& inner) {
-            inside = inside && only_computes(inner, in_loop || loop);
-        });
-        return inside;
-    });
-}
 
 // The range of each loop is known before the nest begins and does not change in it.
 bool is_rectangular(const Nest& nest) {

@@ -19,11 +19,12 @@ void normalize_accesses(PassContext& context) {
             return reaches_memory(e) || (e.op == Op::kVar && unset.contains(e.var));
         };
         // The whole value of a statement may itself be a load or call.
-        const auto take = [&](Expr*& e, Body& out, bool whole) {
-            if (whole || !reaches_memory(*e)) return;
+        const auto take = [&](const EvaluationSteps::Step& step) {
+            const Expr& e = *step.node;
+            if (step.whole || !reaches_memory(e)) return;
             const std::string name =
-                e->op == Op::kCall ? e->callee->name + "_result" : e->var->name + "_value";
-            EvaluationSteps::hold(builder, name, e, out);
+                e.op == Op::kCall ? e.callee->name + "_result" : e.var->name + "_value";
+            EvaluationSteps::hold(builder, name, step.node, step.out);
         };
         EvaluationSteps(builder, watch, take).body(function->body);
     }

@@ -129,3 +129,26 @@ def test_checked_execution_accepts_atomic_updates():
     opts = parpy.CompileOptions(parallelize={"i": parpy.threads(8)}, backend=CPU, check="all")
     spread(np.ones(100), k, h, 100, opts=opts)
     assert h[0] == 100
+
+
+@parpy.jit
+def twice(x, k, h):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        h[k[i]] += x[i]
+        h[k[i]] -= 2 * x[i]
+        if x[i] > 0:
+            h[k[i]] += 3 * x[i]
+        h[i // 2] += 1
+
+
+@pytest.mark.parametrize("backend", backends.BACKENDS)
+def test_every_one_of_several_updates_alike_is_atomic(backend):
+    x, k = np.arange(N) % 5, np.arange(N) % 7
+    want, got = np.zeros(N, np.int64), np.zeros(N, np.int64)
+    twice(x, k, want, seq=True)
+    backends.run(backend, twice, (x, k, got), {"i": 256})
+    np.testing.assert_array_equal(got, want)
+    text = parpy.print_compiled(twice, (x, k, got), backends.options("cpu", {"i": 256}))
+    updates = [line for line in text.splitlines() if "h[" in line and "//" not in line]
+    assert len(updates) == 4 and all("atomic_" in line for line in updates), updates

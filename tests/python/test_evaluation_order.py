@@ -49,7 +49,15 @@ def in_a_power(c, out):
     out[1] = (bump(c) or 2) ** c[0]
 
 
-@pytest.mark.parametrize("function", [in_a_sum, in_a_choice, in_a_comparison, in_a_call, in_a_power])
+@parpy.jit
+def in_an_update(c, out):
+    out[0] = 1
+    c[0] += (bump(c) or 3) * 2 ** c[0]
+    c[0] **= bump(c) or 1
+    out[1] = c[0]
+
+
+@pytest.mark.parametrize("function", [in_a_sum, in_a_choice, in_a_comparison, in_a_call, in_a_power, in_an_update])
 def test_elements_are_read_before_a_later_call_changes_them(function):
     results = []
     for how in ({"seq": True}, {"opts": CPU}):

@@ -579,6 +579,40 @@ def power_in_a_condition(x, k):
         x[i] = j
 
 
+@parpy.jit
+def power_updates(x, k):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        x[i] **= k[i]
+        t = 3
+        t **= k[i]
+        x[i] += t
+
+
+@parpy.jit
+def power_in_a_reduced_subscript(x, k):
+    parpy.label("i")
+    for i in range(8):
+        x[2 ** k[0] - 1] += i
+
+
+@parpy.jit
+def power_in_a_range(x, k):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        for j in range(2 ** k[i]):
+            if j == 1:
+                continue
+            x[i] += j
+
+
+@pytest.mark.parametrize("function", [power_updates, power_in_a_reduced_subscript, power_in_a_range])
+def test_powers_are_guarded_wherever_they_stand(function):
+    x = np.full(3, 2)
+    assert agrees(function, (x, np.array([1, 2, 3])), i=32) is None
+    assert isinstance(agrees(function, (x, np.array([-1, 2, 3])), i=32), ValueError)
+
+
 @pytest.mark.parametrize("exponents", [[0, 3, 62], [1, -1, 2], [5, 6, -(2**63)]])
 def test_negative_powers_of_integers_raise_where_they_are_evaluated(exponents):
     x, k = np.ones(3, np.int64), np.array(exponents)

@@ -168,12 +168,12 @@ def test_overlapping_arguments():
 def test_what_is_explained_can_be_asked_for():
     nest = product()
     found = parpy.explain(nest.function, *nest.copies().values(), opts=CPU)
-    assert found.opts.interchange
-    assert "interchange=True" in str(found)
+    assert found.opts.restructure
+    assert "restructure=True" in str(found)
     again = parpy.explain(nest.function, *nest.copies().values(), opts=found.opts)
     assert again.mapping == found.mapping
     assert [loop["level"] for loop in again.facts["loops"]] == [loop["level"] for loop in found.facts["loops"]]
     check(nest, found.opts)
     by_hand = parpy.par(found.mapping, backend=parpy.CompileBackend.Cpu)
     assert order(nest, by_hand) == ["L0", "L1", "L2"]
-    assert not parpy.explain(nest.function, *nest.copies().values(), opts=by_hand).opts.interchange
+    assert not parpy.explain(nest.function, *nest.copies().values(), opts=by_hand).opts.restructure

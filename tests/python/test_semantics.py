@@ -304,7 +304,9 @@ def constants(out):
     out[1] = 10**20 % 7 + -(2**63)
     out[2] = 3**41 // 3**40 - ~(2**65) // 2**64
     out[3] = -7 // 2 + -7 % 4 + (2**64 & 5) + 2**-1
+    out[4] = 2**70 / 2**60 + float(10**20) / 10**3
+    out[5] = np.uint64(2**64 - 1) - np.uint64(2**63)
 
 
 def test_arithmetic_of_constants_has_pythons_integers(check):
-    check(constants, np.zeros(4))
+    check(constants, np.zeros(6))

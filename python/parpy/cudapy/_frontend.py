@@ -93,9 +93,9 @@ class TypedFrontend(FunctionFrontend):
             return self.register(binding.value, node)
         return super()._value(binding, shown, node)
 
-    def whole(self, node: ast.expr) -> int | None:
+    def whole(self, node: ast.expr) -> int | float | None:
         """Arithmetic of constants is C's: only a sign in front of one makes another."""
-        return super().whole(node) if not isinstance(node, ast.BinOp | ast.Name) else None
+        return None if isinstance(node, ast.BinOp) else super().whole(node)
 
     def binary(self, op: ast.operator, left: _native.Expr, right: _native.Expr, node: ast.expr) -> _native.Expr:
         if self.checker.types.get(node) is Int and isinstance(op, ast.Div | ast.Mod):
