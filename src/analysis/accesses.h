@@ -59,9 +59,9 @@ struct Access {
     ir::Op update{};      // kUpdate
     bool atomic = false;  // kUpdate
     const ir::Var* array = nullptr;
-    bool anywhere = false;             // any element
-    std::vector<Affine> indices;       // else, one per dimension
-    const Premise* premise = nullptr;  // the innermost; owned by Accesses, equal ones are one
+    bool anywhere = false;               // any element
+    std::vector<Affine> indices;         // else, one per dimension
+    const Premise* premise = nullptr;    // the innermost; owned by Accesses, equal ones are one
     std::vector<const ir::Stmt*> stmts;  // those that make it, in the order of the text
     int loop = -1;                       // the innermost around
     Span span;

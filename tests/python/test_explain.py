@@ -122,7 +122,7 @@ def test_parts_between_allocations_are_explained_together(backend):
     arguments = np.zeros((900, 900)), 900
     found = parpy.explain(f, *arguments, opts=parpy.auto(backend=backend))
     loops = [loop["line"] for loop in found.facts["loops"]]
-    assert found.facts["interchanged"] and loops != sorted(loops) and ("gpu" in found.mapping) == (backend is CUDA)
+    assert found.facts["restructured"] and loops != sorted(loops) and ("gpu" in found.mapping) == (backend is CUDA)
     assert any("#2" in key for key in found.mapping)
     again = parpy.explain(f, *arguments, opts=found.opts)
     assert not again.facts["refused"] and again.mapping == found.mapping
