@@ -1,4 +1,4 @@
-"""Neighbouring nests that become one (fuse-loops): results stay the same bit for bit; what is explained can be asked for."""
+"""Neighbouring nests that become one (fuse-loops): results stay the same bit for bit."""
 
 from __future__ import annotations
 
