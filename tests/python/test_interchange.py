@@ -146,6 +146,20 @@ def test_what_depends_on_the_order_keeps_it(body):
     check(nest, CPU)
 
 
+@pytest.mark.parametrize("opts", [CPU, CUDA], ids=["cpu", "cuda"])
+def test_no_order_is_worth_a_parallel_loop(opts):
+    """With `i` innermost memory is read in order, but the loops over diagonals then conflict, outermost or not."""
+    text = """
+    for i in range(300):
+        for k in range(40):
+            for j in range(50):
+                a[j - k + 100, i] = a[j - k + 100, i] * 0.5 + 1
+    """
+    nest = Nest(text, {"a": np.ones((200, 300))})
+    assert order(nest, opts) == ["L0", "L1", "L2"]
+    check(nest, CPU)
+
+
 def test_ranges_that_the_nest_changes_keep_their_order():
     text = """
     for j in range(8):
