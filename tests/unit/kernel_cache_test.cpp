@@ -49,6 +49,21 @@ TEST_F(KernelCacheTest, WhatWasPutComesBack) {
     EXPECT_EQ(cache.get(key), std::nullopt);
 }
 
+TEST_F(KernelCacheTest, WhatIsMadeIsKeptUnlessItFailed) {
+    KernelCache cache(directory_, 1 << 20);
+    const std::string key = KernelCache::key("cpu", "compiler", "source");
+    int made = 0;
+    const auto make = [&](std::string value) { return [&made, value] { return ++made, value; }; };
+    EXPECT_EQ(cache.get_or_make(key, make("")), "");  // a compilation that fails is tried again
+    EXPECT_EQ(cache.get(key), std::nullopt);
+    EXPECT_EQ(cache.get_or_make(key, make("code")), "code");
+    EXPECT_EQ(cache.get_or_make(key, make("other")), "code");
+    EXPECT_EQ(made, 2);
+    EXPECT_EQ(cache.get_or_make(std::nullopt, make("other")), "other");
+    EXPECT_EQ(cache.get_or_make(std::nullopt, make("another")), "another");
+    EXPECT_EQ(made, 4);
+}
+
 TEST_F(KernelCacheTest, KeysTellTheirPartsApart) {
     const std::string key = KernelCache::key("cpu", "ab", "c");
     EXPECT_EQ(key, KernelCache::key("cpu", "ab", "c"));
