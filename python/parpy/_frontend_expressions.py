@@ -82,25 +82,28 @@ def _computed(node: ast.expr, whole: Callable[[ast.expr], int | float | None]) -
     if isinstance(node, ast.UnaryOp) and type(node.op) in _WHOLE:
         value = whole(node.operand)
         return _WHOLE[type(node.op)](value) if isinstance(value, int) else None
-    if not isinstance(node, ast.BinOp) or type(node.op) not in _WHOLE:
+    if not isinstance(node, ast.BinOp):
         return None
     left = whole(node.left)
     right = whole(node.right) if isinstance(left, int) else None
-    if not isinstance(left, int) or not isinstance(right, int):
-        return None
+    return combined(node.op, left, right) if isinstance(left, int) and isinstance(right, int) else None
+
+
+def combined(op: ast.operator, left: int, right: int) -> int | float | None:
+    """What Python makes of two whole numbers; None where that is an error. OverflowError: of too many bits."""
     bits = 0
-    if isinstance(node.op, ast.Pow | ast.LShift | ast.RShift) and right < 0:
+    if type(op) not in _WHOLE or (isinstance(op, ast.Pow | ast.LShift | ast.RShift) and right < 0):
         return None
-    if isinstance(node.op, ast.Pow) and abs(left) > 1:
+    if isinstance(op, ast.Pow) and abs(left) > 1:
         bits = left.bit_length() * right
-    elif isinstance(node.op, ast.LShift) and left != 0:
+    elif isinstance(op, ast.LShift) and left != 0:
         bits = left.bit_length() + right
-    elif isinstance(node.op, ast.Mult):
+    elif isinstance(op, ast.Mult):
         bits = left.bit_length() + right.bit_length()
     if bits > _MOST_BITS:
         raise OverflowError
-    divides = isinstance(node.op, ast.FloorDiv | ast.Mod | ast.Div)
-    return None if right == 0 and divides else _WHOLE[type(node.op)](left, right)
+    divides = isinstance(op, ast.FloorDiv | ast.Mod | ast.Div)
+    return None if right == 0 and divides else _WHOLE[type(op)](left, right)
 
 
 class Expressions(Arrays):

@@ -16,6 +16,7 @@ from . import _native
 from ._device import DeviceFunction, ForeignFunction, GridGroup, Register, this_grid
 from ._frontend_arrays import integer_constant
 from ._frontend_calls import Calls
+from ._frontend_expressions import combined
 from ._intrinsics import Intrinsic
 from ._names import Binding, is_array
 from ._operators import scalar_name
@@ -25,10 +26,6 @@ GEOMETRY = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "shar
 
 _SIZES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4}
 _FULL = 0xFFFFFFFF
-_CONSTANT: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
-}  # fmt: skip
 
 
 class Kernels(Calls):
@@ -304,14 +301,15 @@ class Kernels(Calls):
         """An integer known now: a constant, a global, a variable assigned one once, and what is made of those."""
         if isinstance(node, ast.Constant):
             return node.value if type(node.value) is int else None
-        if isinstance(node, ast.BinOp) and type(node.op) in _CONSTANT:
+        if isinstance(node, ast.BinOp):
             left, right = self._constant_value(node.left), self._constant_value(node.right)
             if left is None or right is None:
                 return None
             try:
-                return _CONSTANT[type(node.op)](left, right)
-            except (ArithmeticError, ValueError):
+                made = combined(node.op, left, right)
+            except OverflowError:
                 return None
+            return made if isinstance(made, int) else None
         if isinstance(node, ast.Name) and node.id in self.scope.locals:
             values = [
                 part.value if isinstance(part, ast.Assign) and len(part.targets) == 1 else None

@@ -434,6 +434,11 @@ def test_errors_in_kernels():
         x[0] = s[0]
 
     @cuda.jit
+    def endless(x):
+        s = cuda.shared.array(10**10**9, np.int32)
+        x[0] = s[0]
+
+    @cuda.jit
     def no_value(x):
         x[0] = cuda.syncthreads()
 
@@ -453,6 +458,7 @@ def test_errors_in_kernels():
     x = np.ones(4)
     assert "needs a name of its own" in refused(no_name, x)
     assert "must be constant" in refused(varying, x, 3)
+    assert "must be constant" in refused(endless, x)
     assert "gives no value" in refused(no_value, x)
     assert "x, y = cuda.grid(2)" in refused(grid_value, x)
     message = refused(float_bits, x)
