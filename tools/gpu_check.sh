@@ -60,7 +60,7 @@ sanitize() {
         echo "-- $tool"
         PARPY_LEAK_ROUNDS=200 "$sanitizer" --tool $tool --error-exitcode 9 --launch-timeout 0 "$python" -m pytest -q \
             -m gpu -p no:cacheprovider -o pythonpath=tests/python -k "not fault and not leaves_the_gpu and not locked \
-            and not lock_between and not too_much and not do_not_fit and not much_shared and not grid_barriers" \
+            and not lock_between and not too_much and not do_not_fit and not much_shared and not grid_barriers and not leak" \
             tests/python/test_kernels.py tests/python/test_kernel_exchanges.py tests/python/test_kernel_numbers.py \
             tests/python/test_kernel_data.py tests/python/test_gpu_kernels.py \
             tests/python/test_cudapy.py || return 1
