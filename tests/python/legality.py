@@ -65,6 +65,14 @@ class Nest:
 
         return {name: copy(value) for name, value in self.arguments.items()}
 
+    def check(self, opts: parpy.CompileOptions) -> None:
+        """Compiled, it gives what plain Python gives, bit for bit."""
+        got, want = self.copies(), self.copies()
+        self.function(*got.values(), opts=opts)
+        self.function(*want.values(), seq=True)
+        for name, value in want.items():
+            np.testing.assert_array_equal(got[name], value, err_msg=self.body)
+
     def traced(self, trace: Trace) -> Callable[..., None]:
         tree = ast.parse(self._helpers + "\n" + self._head + textwrap.indent(self.body, "    "))
         number = itertools.count()

@@ -10,51 +10,14 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-import backends
+import failing
 import parpy
-from parpy import CompileBackend, CompileOptions, threads
-
-EMULATED = "FAKE_CUDA_EMULATE" in os.environ
-BACKENDS = [CompileBackend.Cuda] if EMULATED else [CompileBackend.Cpu, CompileBackend.Sim]
-BACKEND = BACKENDS[0]  # of the test that runs
-LAST = 2**63
-on_host = pytest.mark.parametrize("backend", [] if EMULATED else BACKENDS[:1], indirect=True)  # no kernels
-
-
-@pytest.fixture(autouse=True, params=BACKENDS, ids=lambda backend: backend.name)
-def backend(request, monkeypatch):
-    monkeypatch.setattr(sys.modules[__name__], "BACKEND", request.param)
-
-
-def options(**loops: int) -> CompileOptions:
-    return CompileOptions(backend=BACKEND, parallelize={label: threads(n) for label, n in loops.items()})
-
-
-def agrees(function: Any, arguments: tuple[Any, ...], **loops: int) -> BaseException | None:
-    """Whether the call raises what the interpreter raises, or leaves the same arrays; returns the exception."""
-    want, got = backends.copies(arguments), backends.copies(arguments)
-    raised = None
-    try:
-        function(*want, seq=True)
-    except Exception as error:
-        raised = error
-    try:
-        function(*got, opts=options(**loops))
-    except Exception as error:
-        assert raised is not None, error
-        assert isinstance(error, type(raised)), error
-        return error
-    assert raised is None, f"the interpreter raised {raised!r}"
-    for expected, actual in zip(want, got, strict=True):
-        if isinstance(expected, np.ndarray):
-            np.testing.assert_array_equal(actual, expected)
-    return None
-
+from failing import EMULATED, FILES, LAST, agrees, backend, on_host, options  # noqa: F401
+from parpy import CompileBackend, CompileOptions
 
 # ---------------------------------------------------------------- recursion
 
@@ -298,13 +261,13 @@ def test_ranges_end(bounds, general):
     if general:
         for k in range(1, 5):
             arguments = (k, k + 9, 1 + k % 3)
-            if BACKEND is CompileBackend.Cpu:
+            if failing.BACKEND is CompileBackend.Cpu:
                 agrees(steps, (np.zeros(16, np.int64), *arguments))
             agrees(inner_steps, (np.zeros(16, np.int64), *arguments, 16), j=16)
             agrees(outer_steps, (np.zeros(16, np.int64), *arguments), i=4)
     else:
         parpy.clear_cache()
-    if BACKEND is CompileBackend.Cpu:
+    if failing.BACKEND is CompileBackend.Cpu:
         agrees(steps, (np.zeros(16, np.int64), *bounds))
     agrees(inner_steps, (np.zeros(16, np.int64), *bounds, 16), j=16)
     agrees(outer_steps, (np.zeros(16, np.int64), *bounds), i=4)
@@ -549,86 +512,11 @@ def test_variables_with_a_value_are_not_watched():
 
 @on_host
 def test_on_the_gpu():
-    """This file again, with CUDA programs."""
+    """The tests of what fails again, with CUDA programs."""
     fake = Path(os.environ.get("PARPY_OPT", "build/parpy-opt")).resolve().parent / "libfake_cuda.so"
     if not fake.exists():
         pytest.skip("no emulated driver")
     emulated = {"FAKE_CUDA_EMULATE": "1", "PARPY_CUDA_DRIVER": str(fake), "PARPY_NVRTC": str(fake)}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, FILES)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **emulated})
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-
-
-# ---------------------------------------------------------------- powers
-
-
-@parpy.jit
-def powers(x, k, least):
-    parpy.label("i")
-    for i in range(x.shape[0]):
-        x[i] = x[i] + 2 ** k[i] if k[i] >= least else -1
-
-
-@parpy.jit
-def power_in_a_condition(x, k):
-    parpy.label("i")
-    for i in range(x.shape[0]):
-        j = 0
-        while j < 3 and 3 ** k[i] > j:
-            j += 1
-        x[i] = j
-
-
-@parpy.jit
-def power_updates(x, k):
-    parpy.label("i")
-    for i in range(x.shape[0]):
-        x[i] **= k[i]
-        t = 3
-        t **= k[i]
-        x[i] += t
-
-
-@parpy.jit
-def power_in_a_reduced_subscript(x, k):
-    parpy.label("i")
-    for i in range(8):
-        x[2 ** k[0] - 1] += i
-
-
-@parpy.jit
-def power_in_a_range(x, k):
-    parpy.label("i")
-    for i in range(x.shape[0]):
-        for j in range(2 ** k[i]):
-            if j == 1:
-                continue
-            x[i] += j
-
-
-@pytest.mark.parametrize("function", [power_updates, power_in_a_reduced_subscript, power_in_a_range])
-def test_powers_are_guarded_wherever_they_stand(function):
-    x = np.full(3, 2)
-    assert agrees(function, (x, np.array([1, 2, 3])), i=32) is None
-    assert isinstance(agrees(function, (x, np.array([-1, 2, 3])), i=32), ValueError)
-
-
-@pytest.mark.parametrize("exponents", [[0, 3, 62], [1, -1, 2], [5, 6, -(2**63)]])
-def test_negative_powers_of_integers_raise_where_they_are_evaluated(exponents):
-    x, k = np.ones(3, np.int64), np.array(exponents)
-    raised = agrees(powers, (x, k, -LAST), i=32)
-    assert (raised is not None) == (min(exponents) < 0)
-    if raised is not None:
-        assert isinstance(raised, ValueError)
-        assert f"negative power {min(exponents)}" in str(raised)
-    assert agrees(powers, (x, k, 0), i=32) is None
-    assert (agrees(power_in_a_condition, (x, k), i=32) is not None) == (min(exponents) < 0)
-
-
-@pytest.mark.parametrize("dtype", ["int8", "int32", "uint8", "float64"])
-def test_powers_keep_their_types(dtype):
-    """No exponent is negative; unsigned ones and those of floats cannot fail."""
-    x, k = np.ones(4, dtype), np.array([0, 1, 2, 3], dtype)
-    agrees(powers, (x, k, 0), i=32)
-    if dtype == "float64":
-        assert agrees(powers, (x, -k, -LAST), i=32) is None

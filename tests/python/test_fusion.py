@@ -19,14 +19,6 @@ def count(nest: Nest, opts: parpy.CompileOptions) -> int:
     return len(parpy.explain(nest.function, *nest.copies().values(), opts=opts).facts["loops"])
 
 
-def check(nest: Nest, opts: parpy.CompileOptions) -> None:
-    got, want = nest.copies(), nest.copies()
-    nest.function(*got.values(), opts=opts)
-    nest.function(*want.values(), seq=True)
-    for name, value in want.items():
-        np.testing.assert_array_equal(got[name], value, err_msg=nest.body)
-
-
 def random_neighbours(seed: int) -> Nest:
     """Two to four loops or nests that mostly run over the same elements of three arrays."""
     rng = random.Random(seed)
@@ -66,7 +58,7 @@ def test_random_neighbours_keep_every_result(block):
     fused = 0
     for seed in range(40 * block, 40 * block + 40):
         nest = random_neighbours(seed)
-        check(nest, CPU)
+        nest.check(CPU)
         fused += count(nest, CPU) < nest.body.count("for ")
     assert fused > 8
 
@@ -76,7 +68,7 @@ def test_random_neighbours_keep_every_result_on_the_gpu(block):
     fused = 0
     for seed in range(1000 + 15 * block, 1015 + 15 * block):
         nest = random_neighbours(seed)
-        check(nest, SIM)
+        nest.check(SIM)
         fused += count(nest, SIM) < nest.body.count("for ")
     assert fused > 2
 
@@ -102,14 +94,14 @@ def chain(n: int = 500) -> Nest:
 def test_a_chain_is_one_loop(opts, n):
     nest = chain(n)
     assert count(nest, opts) == 1
-    check(nest, opts)
+    nest.check(opts)
 
 
 def test_overlapping_arguments_are_not_fused():
     memory = np.arange(64.0)
     nest = Nest(CHAIN, {"x": memory[:20], "y": memory[30:50], "z": memory[29:49]})
     assert count(nest, CPU) > 1
-    check(nest, CPU)
+    nest.check(CPU)
 
 
 def test_what_is_explained_can_be_asked_for():
@@ -118,7 +110,7 @@ def test_what_is_explained_can_be_asked_for():
     assert found.opts.restructure and "restructure=True" in str(found)
     again = parpy.explain(nest.function, *nest.copies().values(), opts=found.opts)
     assert again.mapping == found.mapping
-    check(nest, found.opts)
+    nest.check(found.opts)
     assert count(nest, parpy.par(found.mapping, backend=parpy.CompileBackend.Cpu)) == 3
 
 

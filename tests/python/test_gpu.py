@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import parpy
+from failing import FILES
 from parpy import _native, threads
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
@@ -477,10 +478,10 @@ def test_missing_driver():
 
 
 def test_what_fails_while_it_runs():
-    """test_failures.py on this GPU instead of the emulated one."""
+    """The tests of what fails on this GPU instead of the emulated one."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     command += ["-o", "pythonpath=tests/python"]  # the package under test, not the source tree's
-    command.append(str(Path(__file__).with_name("test_failures.py")))
+    command.extend(map(str, FILES))
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env={**inherited, "FAKE_CUDA_EMULATE": "1"}

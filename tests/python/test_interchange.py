@@ -20,14 +20,6 @@ def order(nest: Nest, opts: parpy.CompileOptions) -> list[str]:
     return [loop["key"] for loop in parpy.explain(nest.function, *nest.copies().values(), opts=opts).facts["loops"]]
 
 
-def check(nest: Nest, opts: parpy.CompileOptions) -> None:
-    got, want = nest.copies(), nest.copies()
-    nest.function(*got.values(), opts=opts)
-    nest.function(*want.values(), seq=True)
-    for name, value in want.items():
-        np.testing.assert_array_equal(got[name], value, err_msg=nest.body)
-
-
 def random_nest(seed: int) -> Nest:
     """A perfect nest of two or three loops over neighbouring elements, mostly against the order of memory."""
     rng = random.Random(seed)
@@ -66,7 +58,7 @@ def test_random_nests_keep_every_result(block):
     moved = 0
     for seed in range(40 * block, 40 * block + 40):
         nest = random_nest(seed)
-        check(nest, CPU)
+        nest.check(CPU)
         moved += order(nest, CPU) != sorted(order(nest, CPU))
     assert moved > 4
 
@@ -76,7 +68,7 @@ def test_random_nests_keep_every_result_on_the_gpu(block):
     moved = 0
     for seed in range(1000 + 15 * block, 1015 + 15 * block):
         nest = random_nest(seed)
-        check(nest, SIM)
+        nest.check(SIM)
         moved += order(nest, SIM) != sorted(order(nest, SIM))
     assert moved > 1
 
@@ -97,7 +89,7 @@ def product(dtype=np.float64) -> Nest:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128, np.int32])
 def test_a_matrix_product_adds_in_the_same_order(dtype):
-    check(product(dtype), CPU)
+    product(dtype).check(CPU)
 
 
 def test_the_innermost_loop_walks_through_memory_on_the_cpu():
@@ -126,7 +118,7 @@ def test_column_sums_run_a_thread_per_column_on_the_gpu():
     """
     nest = Nest(text, {"x": np.arange(150000.0).reshape(300, 500), "y": np.zeros(500)})
     assert order(nest, CUDA) == ["L1", "L0"]
-    check(nest, SIM)
+    nest.check(SIM)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +135,7 @@ def test_what_depends_on_the_order_keeps_it(body):
     values = np.random.default_rng(5).integers(0, 1000, (2, 11, 11)).astype(float)
     nest = Nest(text, {"x": values[0].copy(), "y": values[1].copy()})
     assert order(nest, CPU) == ["L0", "L1"]
-    check(nest, CPU)
+    nest.check(CPU)
 
 
 @pytest.mark.parametrize("opts", [CPU, CUDA], ids=["cpu", "cuda"])
@@ -157,7 +149,7 @@ def test_no_order_is_worth_a_parallel_loop(opts):
     """
     nest = Nest(text, {"a": np.ones((200, 300))})
     assert order(nest, opts) == ["L0", "L1", "L2"]
-    check(nest, CPU)
+    nest.check(CPU)
 
 
 def test_ranges_that_the_nest_changes_keep_their_order():
@@ -169,14 +161,14 @@ def test_ranges_that_the_nest_changes_keep_their_order():
     """
     nest = Nest(text, {"x": np.zeros((9, 9)), "n": np.array([7.0])})
     assert order(nest, CPU) == ["L0", "L1"]
-    check(nest, CPU)
+    nest.check(CPU)
 
 
 def test_overlapping_arguments():
     memory = np.arange(200.0)
     text = "for j in range(9):\n    for i in range(9):\n        y[i, j] = x[i, j] + 1\n"
     near = {"x": memory[:90].reshape(9, 10), "y": memory[9:99].reshape(9, 10)}
-    check(Nest(text, near), CPU)
+    Nest(text, near).check(CPU)
 
 
 def test_what_is_explained_can_be_asked_for():
@@ -187,7 +179,7 @@ def test_what_is_explained_can_be_asked_for():
     again = parpy.explain(nest.function, *nest.copies().values(), opts=found.opts)
     assert again.mapping == found.mapping
     assert [loop["level"] for loop in again.facts["loops"]] == [loop["level"] for loop in found.facts["loops"]]
-    check(nest, found.opts)
+    nest.check(found.opts)
     by_hand = parpy.par(found.mapping, backend=parpy.CompileBackend.Cpu)
     assert order(nest, by_hand) == ["L0", "L1", "L2"]
     assert not parpy.explain(nest.function, *nest.copies().values(), opts=by_hand).opts.restructure

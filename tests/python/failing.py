@@ -1,0 +1,54 @@
+"""How tests call programs that fail while they run: on every back end, and against plain Python.
+
+CUDA programs run on the simulator, and, in a process of its own, on the emulated driver of the unit tests.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import backends
+from parpy import CompileBackend, CompileOptions, threads
+
+FILES = [Path(__file__).with_name(name) for name in ("test_failures.py", "test_powers.py")]
+EMULATED = "FAKE_CUDA_EMULATE" in os.environ
+BACKENDS = [CompileBackend.Cuda] if EMULATED else [CompileBackend.Cpu, CompileBackend.Sim]
+BACKEND = BACKENDS[0]  # of the test that runs
+LAST = 2**63
+on_host = pytest.mark.parametrize("backend", [] if EMULATED else BACKENDS[:1], indirect=True)  # no kernels
+
+
+@pytest.fixture(autouse=True, params=BACKENDS, ids=lambda backend: backend.name)
+def backend(request, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "BACKEND", request.param)
+
+
+def options(**loops: int) -> CompileOptions:
+    return CompileOptions(backend=BACKEND, parallelize={label: threads(n) for label, n in loops.items()})
+
+
+def agrees(function: Any, arguments: tuple[Any, ...], **loops: int) -> BaseException | None:
+    """Whether the call raises what the interpreter raises, or leaves the same arrays; returns the exception."""
+    want, got = backends.copies(arguments), backends.copies(arguments)
+    raised = None
+    try:
+        function(*want, seq=True)
+    except Exception as error:
+        raised = error
+    try:
+        function(*got, opts=options(**loops))
+    except Exception as error:
+        assert raised is not None, error
+        assert isinstance(error, type(raised)), error
+        return error
+    assert raised is None, f"the interpreter raised {raised!r}"
+    for expected, actual in zip(want, got, strict=True):
+        if isinstance(expected, np.ndarray):
+            np.testing.assert_array_equal(actual, expected)
+    return None
