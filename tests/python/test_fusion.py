@@ -104,6 +104,30 @@ def test_overlapping_arguments_are_not_fused():
     nest.check(CPU)
 
 
+LARGEST = """
+    for i in range(x.shape[0]):
+        y[i] = x[i] * 2
+    for j in range(x.shape[0]):
+        z[j] = max(y[j], x[j])
+    m = -1.0
+    for k in range(x.shape[0]):
+        if z[k] > m:
+            m = z[k]
+    w[0] = m
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 300])
+@pytest.mark.parametrize("opts", [CPU, SIM], ids=["cpu", "sim"])
+def test_edge_values_and_strides(opts, n):
+    holes = np.where(np.arange(2 * n) % 3 == 0, np.nan, np.arange(2.0 * n))[1::2]
+    for x in (holes, np.arange(2.0 * n)[::-2], np.full(n, -np.inf), np.full(n, -0.0)):
+        y, z = np.zeros(3 * n)[::3], np.zeros(2 * n)[::-2]
+        Nest(LARGEST, {"x": x, "y": y, "z": z, "w": np.zeros(1)}).check(opts)
+    one = np.arange(float(n))
+    Nest(LARGEST, {"x": one, "y": one, "z": one, "w": np.zeros(1)}).check(opts)
+
+
 def test_what_is_explained_can_be_asked_for():
     nest = chain()
     found = parpy.explain(nest.function, *nest.copies().values(), opts=CPU)
