@@ -96,7 +96,8 @@ nb::dict kernel_facts(nb::handle function, nb::tuple arguments, nb::handle optio
                       unsigned shared_bytes) {
     Call call(function, arguments);
     const ConvertedOptions& converted = options_of(options, call);
-    Specializations& under = call.surface->under(converted.record, converted.threads);
+    Specializations& under =
+        call.surface->under(converted.record, converted.threads).specializations;
     const Specialization* found = under.find(call.views);
     if (found == nullptr) found = specialize(*call.surface, under, call.views, false);
     if (found == nullptr) nb::raise_python_error();

@@ -306,8 +306,9 @@ private:
             const bool fixed = std::ranges::none_of(slots, [](const Slot& slot) {
                 return slot.kind == Slot::Kind::kExtent || slot.kind == Slot::Kind::kStride;
             });
-            specialization_ = std::make_unique<Specialization>(executable_, views, shared_, fixed,
-                                                               Scope::kShared);
+            specialization_ = std::make_unique<Specialization>(
+                executable_, views, shared_,
+                fixed ? Generality{} : all_general(views.size(), views.size()), Scope::kShared);
         }
         return *specialization_;
     }

@@ -1,5 +1,6 @@
-// The path of a warm call: bind, read the arguments, find the specialisation, fill its slots, run.
-// Nothing here allocates when every argument is a NumPy array or a Python number.
+// The path of a warm call: bind; then either compare with a pattern of earlier calls, or read the
+// arguments and find the specialisation; fill its slots, run. Nothing here allocates when every
+// argument is a NumPy array or a Python number.
 #include "jit_function.h"
 
 #include <structmember.h>
@@ -226,63 +227,95 @@ PyObject* run_driver(const Surface& surface, JitFunction* self, PyObject* const*
                                  call.debug ? Py_True : Py_False);
 }
 
-PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptions& call) {
-    const Active active(self);
-    Surface* surface = current_surface(self);
-    if (surface == nullptr) return nullptr;
-    if (surface->driver != nullptr) return run_driver(*surface, self, args, call);
+// False with the exception that the error stands for, if there is one.
+bool succeeded(const Surface& surface, const RuntimeError& error) {
+    if (!error.failed()) return true;
+    set_python_error(error, surface.module->sources);
+    return false;
+}
 
-    const std::size_t count = surface->argument_count();
+// One set of options for a call, with what was compiled under it. Null: an exception is set.
+struct Compiled {
+    const ConvertedOptions* options = nullptr;
+    PerThreads* per = nullptr;
+    [[nodiscard]] explicit operator bool() const { return per != nullptr; }
+};
+Compiled compiled_under(Surface& surface, const CallOptions& call, bool on_device) {
+    Compiled result;
+    result.options = call.options != nullptr ? converted_options(call.options)
+                                             : default_options(on_device);
+    if (result.options == nullptr) return {};
+    const OptionsRecord* record =
+        call.debug ? with_assertions(result.options->record) : result.options->record;
+    result.per = &surface.under(record, result.options->threads);
+    return result;
+}
+
+// A call that no pattern matches.
+PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
+                  const CallOptions& call) {
+    if (surface.driver != nullptr) return run_driver(surface, self, args, call);
+
+    const std::size_t count = surface.argument_count();
     Buffer<ArgumentView, kInlineArguments> views(count);
     Intake intake;
-    if (!read_arguments(*surface, args, views.data(), intake)) return nullptr;
+    if (!read_arguments(surface, args, views.data(), intake)) return nullptr;
     const Arguments arguments(views.data(), count);
 
-    if (intake.has_copies() && !check_copies(*surface, intake, arguments)) return nullptr;
+    if (intake.has_copies() && !check_copies(surface, intake, arguments)) return nullptr;
 
     // After the arguments were read, which may run Python code that assigns to the options.
-    const ConvertedOptions* converted = call.options != nullptr
-                                            ? converted_options(call.options)
-                                            : default_options(any_on_device(arguments));
-    if (converted == nullptr) return nullptr;
-    const OptionsRecord* record =
-        call.debug ? with_assertions(converted->record) : converted->record;
-    Specializations& specializations = surface->under(record, converted->threads);
+    const Compiled under = compiled_under(surface, call, any_on_device(arguments));
+    if (!under) return nullptr;
+    Specializations& specializations = under.per->specializations;
     const Options& options = specializations.options;
-    if ((call.debug || converted->debug) && !print_stages(*surface, options, arguments)) {
+    if ((call.debug || under.options->debug) && !print_stages(surface, options, arguments)) {
         return nullptr;
     }
     const Specialization* found = specializations.find(arguments);
     if (found == nullptr)
-        found = specialize(*surface, specializations, arguments, converted->write_output);
+        found = specialize(surface, specializations, arguments, under.options->write_output);
     if (found == nullptr) return nullptr;
 
     Buffer<std::uint64_t, kInlineSlots> slots(found->slot_count());
     if (options.backend == Backend::kCuda) {
-        const RuntimeError error =
-            run_on_cuda(*found, arguments, intake, converted->stream, slots.data());
-        if (error.failed()) {
-            set_python_error(error, surface->module->sources);
+        if (!succeeded(surface, run_on_cuda(*found, arguments, intake, under.options->stream,
+                                            slots.data()))) {
             return nullptr;
         }
     } else {
+        if (surface.takes_parameters()) under.per->patterns.add(args, arguments, *found);
         found->fill(arguments, slots.data());
-        const RuntimeError error = run_program(*found, slots.data(), nullptr);
-        if (error.failed()) {
-            set_python_error(error, surface->module->sources);
-            return nullptr;
-        }
+        if (!succeeded(surface, run_program(*found, slots.data(), nullptr))) return nullptr;
     }
     if (intake.has_copies() && !intake.copy_back([&](const ArgumentView* view) {
             return found->writes(static_cast<std::size_t>(view - views.data()));
         })) {
         return nullptr;
     }
-    if (surface->results != 0) {
-        return results_of(found->executable().program, count - surface->results,
-                          surface->returns_tuple, intake);
+    if (surface.results != 0) {
+        return results_of(found->executable().program, count - surface.results,
+                          surface.returns_tuple, intake);
     }
     Py_RETURN_NONE;
+}
+
+PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptions& call) {
+    const Active active(self);
+    Surface* surface = current_surface(self);
+    if (surface == nullptr) return nullptr;
+    if (surface->takes_parameters() && !call.debug) {
+        const Compiled under = compiled_under(*surface, call, false);
+        if (!under) return nullptr;
+        Buffer<std::uint64_t, kInlineSlots> slots(surface->leaves.size() + 1);
+        const Specialization* found =
+            under.options->debug ? nullptr : under.per->patterns.match(args, slots.data());
+        if (found != nullptr) {
+            if (!succeeded(*surface, run_program(*found, slots.data(), nullptr))) return nullptr;
+            Py_RETURN_NONE;
+        }
+    }
+    return run_any(self, *surface, args, call);
 }
 
 // Index of a parameter, or -1. Keywords in source code are interned, so nearly all are found, or

@@ -12,6 +12,7 @@
 
 #include "annotations.h"
 #include "array_intake.h"
+#include "call_pattern.h"
 #include "guards.h"
 #include "ir/ir.h"
 #include "numpy_api.h"
@@ -38,6 +39,7 @@ struct PerThreads {
           next(n) {}
     const std::vector<std::int64_t> counts;
     Specializations specializations;
+    CallPatterns patterns;
     PerThreads* next;
 };
 
@@ -47,12 +49,11 @@ struct PerOptions {
     ~PerOptions();
     PerOptions(const PerOptions&) = delete;
     PerOptions& operator=(const PerOptions&) = delete;
-    [[nodiscard]] Specializations* find(const std::vector<std::int64_t>& counts) const {
-        for (PerThreads* each = per_threads.load(std::memory_order_acquire); each != nullptr;
-             each = each->next) {
-            if (each->counts == counts) return &each->specializations;
-        }
-        return nullptr;
+    [[nodiscard]] PerThreads* find(const std::vector<std::int64_t>& counts) const {
+        PerThreads* each = per_threads.load(std::memory_order_acquire);
+        while (each != nullptr && each->counts != counts)
+            each = each->next;
+        return each;
     }
     const OptionsRecord* record;
     std::atomic<PerThreads*> per_threads{nullptr};
@@ -75,8 +76,12 @@ public:
     [[nodiscard]] std::size_t argument_count() const {
         return leaves.size() + captures.size() + results;
     }
-    [[nodiscard]] Specializations& under(const OptionsRecord* record,
-                                         const std::vector<std::int64_t>& threads);
+    // They are the parameters of the function, one by one.
+    [[nodiscard]] bool takes_parameters() const {
+        return plain && driver == nullptr && argument_count() == leaves.size();
+    }
+    [[nodiscard]] PerThreads& under(const OptionsRecord* record,
+                                    const std::vector<std::int64_t>& threads);
     // What a call with these arguments is compiled for when it is the first.
     [[nodiscard]] Signature signature(Arguments arguments) const;
     // "argument 'x'", "argument d['k']" or "global 'x'", and where it is declared.

@@ -122,8 +122,7 @@ PerOptions::~PerOptions() {
     }
 }
 
-Specializations& Surface::under(const OptionsRecord* record,
-                                const std::vector<std::int64_t>& threads) {
+PerThreads& Surface::under(const OptionsRecord* record, const std::vector<std::int64_t>& threads) {
     const auto under_record = [&]() -> PerOptions* {
         PerOptions* each = per_options.load(std::memory_order_acquire);
         while (each != nullptr && each->record != record)
@@ -132,7 +131,7 @@ Specializations& Surface::under(const OptionsRecord* record,
     };
     PerOptions* per = under_record();
     if (per != nullptr) {
-        if (Specializations* found = per->find(threads)) return *found;
+        if (PerThreads* found = per->find(threads)) return *found;
     }
     const std::lock_guard lock(mutex_);
     if (per = under_record(); per == nullptr) {
@@ -142,11 +141,11 @@ Specializations& Surface::under(const OptionsRecord* record,
     // Other counts give other roundings of sums.
     const bool exactly = record->options.deterministic;
     const std::vector<std::int64_t> counts = exactly ? threads : per->settled.settle(threads);
-    if (Specializations* found = per->find(counts)) return *found;
+    if (PerThreads* found = per->find(counts)) return *found;
     auto* made = new PerThreads(*record, counts, written, generality(),
                                 per->per_threads.load(std::memory_order_relaxed));
     per->per_threads.store(made, std::memory_order_release);
-    return made->specializations;
+    return *made;
 }
 
 Generality Surface::generality() const {

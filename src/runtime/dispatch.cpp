@@ -40,11 +40,17 @@ std::uint64_t hash_types(Arguments arguments) {
 // ---------------------------------------------------------------- one specialisation
 
 Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments arguments,
-                               std::uint64_t aliased, bool fixed, Scope scope)
+                               std::uint64_t aliased, Generality generality, Scope scope)
     : executable_(std::move(executable)),
       written_(arguments.size(), false),
-      fixed_(fixed),
+      generality_(std::move(generality)),
       scope_(scope) {
+    fixed_shapes_ = std::ranges::none_of(generality_.positions, [](const auto& position) {
+        return position.extents != 0 || position.strides != 0;
+    });
+    fixed_ = fixed_shapes_ && std::ranges::none_of(generality_.positions, [](const auto& position) {
+                 return position.value;
+             });
     for (const Slot& slot : executable_->program.slots) {
         const ArgumentView& view = arguments[slot.argument];
         Item item;
@@ -82,14 +88,12 @@ Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments
             }
         }
     }
-    if (!fixed_) {
-        for (std::uint32_t i = 0; i < arguments.size(); ++i) {
-            if (arguments[i].is_array() && written_[i] && !free(i)) spread_.push_back(i);
-        }
-    }
-    if (fixed_) {
-        for (const ArgumentView& view : arguments) {
+    for (std::uint32_t i = 0; i < arguments.size(); ++i) {
+        const ArgumentView& view = arguments[i];
+        if (fixed_shapes_) {
             ranges_.push_back(view.is_array() ? byte_range(view) : ByteRange{});
+        } else if (view.is_array() && written_[i] && !free(i)) {
+            spread_.push_back(i);
         }
     }
 }
@@ -125,8 +129,8 @@ bool Specialization::overlap(Arguments arguments) const {
     for (auto [i, j] : exclusive_) {
         const ArgumentView& a = arguments[i];
         const ArgumentView& b = arguments[j];
-        if (fixed_ ? intersect(a, ranges_[i], b, ranges_[j])
-                   : intersect(a, byte_range(a), b, byte_range(b))) {
+        if (fixed_shapes_ ? intersect(a, ranges_[i], b, ranges_[j])
+                          : intersect(a, byte_range(a), b, byte_range(b))) {
             return true;
         }
     }
@@ -371,12 +375,8 @@ std::shared_ptr<const Specialization> Specializations::make(Arguments arguments,
         }
         const Signature signature = make_signature(arguments, generality, aliased, scope);
         if (auto executable = build(signature, chosen, failure)) {
-            const bool fixed =
-                scope == Scope::kOwn &&
-                std::none_of(generality.positions.begin(), generality.positions.end(),
-                             [](const auto& position) { return position.any(); });
             made = std::make_shared<Specialization>(std::move(executable), arguments, aliased,
-                                                    fixed, scope);
+                                                    generality, scope);
         }
     } catch (const std::exception& fault) {
         failure.error = {Code::kP900, fault.what(), {}};

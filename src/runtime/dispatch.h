@@ -31,9 +31,9 @@ namespace parpy {
 // A program ready to run and how its slots are filled.
 class Specialization {
 public:
-    // `aliased`: the arguments compiled as overlapping. `fixed`: nothing of them is general.
+    // `aliased`: the arguments compiled as overlapping. `generality`: what of them is general.
     Specialization(std::shared_ptr<Executable> executable, Arguments arguments,
-                   std::uint64_t aliased, bool fixed, Scope scope);
+                   std::uint64_t aliased, Generality generality, Scope scope);
 
     // The slots in order. `pointers`, if given, replaces the data pointers, one per argument.
     void fill(Arguments arguments, std::uint64_t* slots, void* const* pointers = nullptr) const;
@@ -47,6 +47,16 @@ public:
     [[nodiscard]] bool writes(std::size_t argument) const { return written_[argument]; }
     // No run-time values: every call does about the same work.
     [[nodiscard]] bool fixed() const { return fixed_; }
+    // No extent or stride is one.
+    [[nodiscard]] bool has_fixed_shapes() const { return fixed_shapes_; }
+    [[nodiscard]] const Generality& generality() const { return generality_; }
+    [[nodiscard]] Scope scope() const { return scope_; }
+    // Pairs of arrays that must not overlap.
+    [[nodiscard]] std::span<const std::pair<std::uint32_t, std::uint32_t>> exclusive() const {
+        return exclusive_;
+    }
+    // The bytes of each argument, where shapes are fixed.
+    [[nodiscard]] std::span<const ByteRange> ranges() const { return ranges_; }
 
     // Whether the interpreter lock is worth releasing around a run; see JitFunction.
     mutable std::atomic<std::uint32_t> sample{0};
@@ -63,10 +73,12 @@ private:
     std::shared_ptr<Executable> executable_;
     std::vector<Item> recipe_;
     std::vector<bool> written_;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> exclusive_;  // pairs that must not overlap
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> exclusive_;
     std::vector<std::uint32_t> spread_;  // written arrays with run-time strides
-    std::vector<ByteRange> ranges_;      // fixed shapes: of each argument; else empty
+    std::vector<ByteRange> ranges_;      // empty where shapes are not fixed
+    Generality generality_;
     bool fixed_ = true;
+    bool fixed_shapes_ = true;
     Scope scope_;
 };
 

@@ -1,0 +1,89 @@
+// Calls that are told by comparison alone. Most calls of a function pass arrays of the types, shapes
+// and layout that an earlier call passed: compared in place with what that call passed, they need
+// neither a view of each argument nor a key. Only host arrays and Python numbers; everything else,
+// and every call that no pattern matches, takes the way of jit_function.cpp.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "numpy_api.h"
+#include "runtime/dispatch.h"
+
+namespace parpy {
+
+class CallPattern {
+public:
+    // Of a call that `specialization` was found for, whose arguments are the parameters in order.
+    // Null where a comparison does not tell whether it answers a call.
+    [[nodiscard]] static std::unique_ptr<const CallPattern> of(
+        PyObject* const* args, Arguments arguments, const Specialization& specialization);
+    ~CallPattern();
+    CallPattern(const CallPattern&) = delete;
+    CallPattern& operator=(const CallPattern&) = delete;
+
+    // Whether the specialisation answers this call; if so, its slots are filled. `slots` has room for
+    // one more than there are arguments, and may be written whatever the answer.
+    [[nodiscard]] bool match(PyObject* const* args, std::uint64_t* slots) const;
+    [[nodiscard]] const Specialization& specialization() const { return specialization_; }
+
+private:
+    enum class Kind : std::uint8_t { kArray, kFloat, kInteger, kBool };
+    struct Argument {
+        PyTypeObject* type = nullptr;  // ndarray, float, int or bool, which live for ever
+        Kind kind{};
+        bool any_value = false;  // kFloat, kBool: a run-time value
+        std::uint32_t slot = 0;  // the number of arguments: none
+        // Numbers: within these bounds; kFloat, kBool: has the bits of the first.
+        std::int64_t least = 0, most = 0;
+        // Arrays.
+        PyArray_Descr* descr = nullptr;  // owned
+        int rank = 0;
+        int flags = 0;           // of kFlags
+        std::size_t layout = 0;  // where its extents, then its strides, begin
+    };
+    // Two arrays share bytes if the first one's begin is between these distances behind the second's.
+    struct Apart {
+        std::size_t first = 0, second = 0;
+        std::int64_t low = 0, high = 0;
+    };
+    static constexpr int kFlags = NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE;
+
+    explicit CallPattern(const Specialization& specialization) : specialization_(specialization) {}
+    [[nodiscard]] bool add(PyObject* object, const ArgumentView& view,
+                           const Generality::Position& general);
+    [[nodiscard]] bool match_array(const Argument& argument, PyArrayObject* array) const;
+
+    const Specialization& specialization_;
+    std::vector<Argument> arguments_;
+    std::vector<npy_intp> layouts_;
+    std::vector<Apart> apart_;
+};
+
+// The first few patterns of a function under one set of options. Sizes that change more often become
+// run-time values, which patterns do not cover.
+class CallPatterns {
+public:
+    [[nodiscard]] const Specialization* match(PyObject* const* args, std::uint64_t* slots) const {
+        for (const auto& cell : published_) {
+            const CallPattern* pattern = cell.load(std::memory_order_acquire);
+            if (pattern == nullptr) return nullptr;
+            if (pattern->match(args, slots)) return &pattern->specialization();
+        }
+        return nullptr;
+    }
+    // After a call that none of them matched.
+    void add(PyObject* const* args, Arguments arguments, const Specialization& specialization);
+
+private:
+    static constexpr std::size_t kMost = 4;
+    std::array<std::atomic<const CallPattern*>, kMost> published_{};
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<const CallPattern>> owned_;
+};
+
+}  // namespace parpy
