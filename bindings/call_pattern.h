@@ -1,7 +1,7 @@
-// Calls that are told by comparison alone. Most calls of a function pass arrays of the types, shapes
-// and layout that an earlier call passed: compared in place with what that call passed, they need
-// neither a view of each argument nor a key. Only host arrays and Python numbers; everything else,
-// and every call that no pattern matches, takes the way of jit_function.cpp.
+// Calls that are told by comparison alone. Most calls of a function pass arrays of the types,
+// shapes and layout that an earlier call passed: compared in place with what that call passed, they
+// need neither a view of each argument nor a key. Only host arrays and Python numbers; everything
+// else, and every call that no pattern matches, takes the way of jit_function.cpp.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ public:
     CallPattern(const CallPattern&) = delete;
     CallPattern& operator=(const CallPattern&) = delete;
 
-    // Whether the specialisation answers this call; if so, its slots are filled. `slots` has room for
-    // one more than there are arguments, and may be written whatever the answer.
+    // Whether the specialisation answers this call; if so, its slots are filled. `slots` has room
+    // for one more than there are arguments, and may be written whatever the answer.
     [[nodiscard]] bool match(PyObject* const* args, std::uint64_t* slots) const;
     [[nodiscard]] const Specialization& specialization() const { return specialization_; }
 
@@ -46,7 +46,8 @@ private:
         int flags = 0;           // of kFlags
         std::size_t layout = 0;  // where its extents, then its strides, begin
     };
-    // Two arrays share bytes if the first one's begin is between these distances behind the second's.
+    // Two arrays share bytes if the first one's begin is between these distances behind the
+    // second's.
     struct Apart {
         std::size_t first = 0, second = 0;
         std::int64_t low = 0, high = 0;
@@ -64,8 +65,8 @@ private:
     std::vector<Apart> apart_;
 };
 
-// The first few patterns of a function under one set of options. Sizes that change more often become
-// run-time values, which patterns do not cover.
+// The first few patterns of a function under one set of options. Sizes that change more often
+// become run-time values, which patterns do not cover.
 class CallPatterns {
 public:
     [[nodiscard]] const Specialization* match(PyObject* const* args, std::uint64_t* slots) const {

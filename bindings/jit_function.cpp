@@ -242,8 +242,8 @@ struct Compiled {
 };
 Compiled compiled_under(Surface& surface, const CallOptions& call, bool on_device) {
     Compiled result;
-    result.options = call.options != nullptr ? converted_options(call.options)
-                                             : default_options(on_device);
+    result.options =
+        call.options != nullptr ? converted_options(call.options) : default_options(on_device);
     if (result.options == nullptr) return {};
     const OptionsRecord* record =
         call.debug ? with_assertions(result.options->record) : result.options->record;
