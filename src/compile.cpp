@@ -43,6 +43,7 @@
 #include "passes/outline_workers.h"
 #include "passes/overlap_launches.h"
 #include "passes/promote_elements.h"
+#include "passes/simplify_divisions.h"
 #include "passes/simplify_signs.h"
 #include "passes/specialize_arguments.h"
 #include "passes/split_kernels.h"
@@ -142,6 +143,8 @@ const std::vector<Row>& table() {
           "while loops are those of the source: afterwards some are counted, and none steps by zero"}, On::kAll},
         {{"count-loops", count_loops, kMapped,
           "after all that tell of iterations by the variable; before loops are spread over threads, which lengthens their steps"}, On::kAll},
+        {{"simplify-divisions", simplify_divisions, kMapped,
+          "after all that make divisions, and while the ranges of a function's parameters and variables are known in all of it"}, On::kAll},
         {{"split-kernels", split_kernels, kMapped,
           "after infer-reductions: a reduced scalar may be updated in several kernels, others tie them together"}, On::kCuda},
         {{"narrow-indices", narrow_indices, kMapped,

@@ -34,6 +34,8 @@ double cost(const Expr& expr) {
         case Op::kLoad:
             return sum + (gathers ? kGather : kLoad);
         case Op::kDiv:
+        case Op::kQuotient:
+        case Op::kRemainder:
         case Op::kSqrt:
         case Op::kReciprocal:
             return sum + kDivide;

@@ -79,8 +79,10 @@ Interval arithmetic(Op op, const Interval& a, const Interval& b, Scalar scalar) 
         case Op::kMul:
             return corners(a, b, scalar, [](Wide x, Wide y) { return x * y; });
         case Op::kFloorDiv:
+        case Op::kQuotient:
             return b.low > 0 ? corners(a, b, scalar, floor_divide) : Interval::of_type(scalar);
         case Op::kMod:
+        case Op::kRemainder:
             return modulo(a, b, scalar);
         case Op::kMin:
         case Op::kMinimum:

@@ -57,8 +57,10 @@ std::optional<Affine> LinearValues::linear(const Expr& e, const std::vector<Affi
             if (const auto factor = constant(a)) return scaled(b, *factor);
             return std::nullopt;
         case Op::kFloorDiv:
+        case Op::kQuotient:
             return constant(b) ? quotient(a, *constant(b)) : std::nullopt;
         case Op::kMod:
+        case Op::kRemainder:
             return constant(b) ? remainder(a, *constant(b)) : std::nullopt;
         case Op::kShl:
             return shift() ? scaled(a, *shift()) : std::nullopt;

@@ -38,6 +38,8 @@ bool keeps_range(const Expr& expr) {
         case Op::kBitOr:
         case Op::kBitXor:
         case Op::kShr:
+        case Op::kQuotient:
+        case Op::kRemainder:
             return true;
         case Op::kFloorDiv:
         case Op::kMod:

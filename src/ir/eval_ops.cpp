@@ -159,8 +159,10 @@ std::optional<T> binary(Op op, T a, T b, int width) {
         case Op::kMul:
             return narrow<T>(wide(a) * wide(b));
         case Op::kFloorDiv:
+        case Op::kQuotient:
             return floor_divide(a, b);
         case Op::kMod:
+        case Op::kRemainder:
             return floor_modulo(a, b);
         case Op::kFmod:
             return truncated_remainder(a, b);

@@ -247,6 +247,8 @@ private:
             case Op::kMul:
             case Op::kFloorDiv:
             case Op::kMod:
+            case Op::kQuotient:
+            case Op::kRemainder:
             case Op::kNeg:
             case Op::kPos:
             case Op::kAbs:

@@ -29,6 +29,8 @@ constexpr Spelling kOperators[] = {
     {kSub, kArithmetic, "$0 - $1", kAdditive, kPromoted},
     {kMul, kArithmetic, "$0 * $1", kMultiplicative, kPromoted},
     {kDiv, kFloats | kComplexes, "$0 / $1", kMultiplicative, kPromoted},
+    {kQuotient, kIntegers, "$0 / $1", kMultiplicative, kPromoted},
+    {kRemainder, kIntegers, "$0 % $1", kMultiplicative, kPromoted},
     {kFloorDiv, kUnsigned, "$0 / $1", kMultiplicative, kPromoted, When::kSecondIsPositive},
     {kMod, kUnsigned, "$0 % $1", kMultiplicative, kPromoted, When::kSecondIsPositive},
     {kFloorDiv, kUnsigned, "div_unsigned($0, $1)"},
