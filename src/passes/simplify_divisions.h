@@ -1,7 +1,7 @@
 // Spells a floor division as the processor's own where neither side can be negative.
 //
-//     before  for k in range(n * 12):               after  for k in range(n * 12):
-//                 y[k // 12] += x[k % 12]                      y[quotient(k, 12)] += x[remainder(k, 12)]
+//     before  for k in range(144):         after  for k in range(144):
+//                 y[k // 12] = x[k % 12]              y[quotient(k, 12)] = x[remainder(k, 12)]
 //
 // Python's // and % round towards minus infinity, which the processor's do for dividends from 0 on
 // alone; and a divisor of 0, which has a meaning here (ops.def), is none there. Before and after:
