@@ -487,3 +487,31 @@ def test_what_fails_while_it_runs():
         command, capture_output=True, text=True, check=False, env={**inherited, "FAKE_CUDA_EMULATE": "1"}
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+
+
+# ---------------------------------------------------------------- fast mathematics
+
+
+@pytest.mark.parametrize("order", [(False, True, False), (True, False, True)])
+def test_fast_and_exact_programs_of_one_text(order, tmp_path):
+    """NVRTC has a cache of its own, which must not give one for the other: only exact ones keep subnormal numbers."""
+    program = f"""
+        import numpy as np
+        import parpy
+
+        @parpy.jit
+        def halve(x, y, n):
+            parpy.label("i")
+            for i in range(n):
+                y[i] = x[i] * np.float32(0.5) + np.float32({len(order)}{int(order[0])}e-44)
+
+        x, y = np.full(64, 1e-38, np.float32), np.zeros(64, np.float32)
+        for fast in {order}:
+            halve(x, y, 64, opts=parpy.CompileOptions(
+                parallelize={{"i": parpy.threads(64)}}, backend=parpy.CompileBackend.Cuda, fast_math=fast))
+            assert (y[0] == 0) == fast, (fast, y[0])
+    """
+    file = tmp_path / "program.py"
+    file.write_text(textwrap.dedent(program))
+    environment = {**os.environ, "PARPY_CACHE": "0"}
+    subprocess.run([sys.executable, file], check=True, env=environment)

@@ -259,11 +259,11 @@ TEST_F(CudaMemory, AFailedCopyFreesWhatItTook) {
 TEST_F(CudaRuntime, OptionsOfTheCompiler) {
     RuntimeError error;
     std::string image = compile_cuda("text", "k.cu", {}, error);
-    EXPECT_EQ(image, "text\n// -arch=sm_90\n// --std=c++17\n// --fmad=false");
+    EXPECT_EQ(image, "text\n// -arch=sm_90\n// --std=c++17\n// --fmad=false\n// --no-cache");
     image = compile_cuda("text", "k.cu", {"sm_80", true, {"/inc"}, {"-lineinfo"}}, error);
     EXPECT_EQ(image,
-              "text\n// -arch=sm_80\n// --std=c++17\n// --use_fast_math\n// --include-path=/inc\n"
-              "// -lineinfo");
+              "text\n// -arch=sm_80\n// --std=c++17\n// --use_fast_math\n// --no-cache\n"
+              "// --include-path=/inc\n// -lineinfo");
     image = compile_cuda("text", "k.cu", {.architecture = "sm_103"}, error);
     EXPECT_TRUE(contains(image, "-arch=compute_90")) << "a newer GPU gets PTX";
     EXPECT_FALSE(error.failed());

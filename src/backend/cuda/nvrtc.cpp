@@ -210,6 +210,10 @@ std::vector<std::string> arguments_of(const Nvrtc& compiler, const NvrtcOptions&
     } else if (!says_fmad) {
         arguments.emplace_back("--fmad=false");
     }
+    // NVRTC keeps what it compiled from 12.9 on, and finds it again by the text: the code of
+    // another call's --use_fast_math would be taken for ours. The kernel cache is enough.
+    if (std::pair(compiler.major, compiler.minor) >= std::pair(12, 9))
+        arguments.emplace_back("--no-cache");
     // Without headers nothing of NVRTC's own prelude is used but the built-in variables and
     // functions.
     for (const std::string& directory : options.includes)
