@@ -292,7 +292,7 @@ class Calls(Functions):
                 f"its parameters are ({', '.join(function.parameters)})",
             )
             return self.poison(node)
-        lowered = dict(zip(given, self.lower_all(list(given.values())), strict=True))
+        lowered = self.lower_arguments(given, function.parameters)
         known = self.program.externals.get(function)
         if known is None:
             known = self._declare(function, node)
@@ -430,8 +430,7 @@ class Calls(Functions):
                 )
                 return None
             given[word] = keyword.value
-        # Python evaluates the arguments in the order of the call.
-        lowered = dict(zip(given, self.lower_all(list(given.values())), strict=True))
+        lowered = self.lower_arguments(given, parameters)
         operands = []
         for parameter in parameters.values():
             if parameter.name in lowered:

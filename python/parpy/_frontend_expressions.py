@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -307,16 +307,33 @@ class Expressions(Arrays):
             left = self.module.read(self.hold(left, node, before), self.span(node))
         return left, right
 
-    def lower_all(self, nodes: list[ast.expr]) -> list[_native.Expr]:
-        """`nodes` as values, evaluated from the left."""
+    def lower_all(
+        self, nodes: list[ast.expr], lower: Callable[[ast.expr], _native.Expr] | None = None
+    ) -> list[_native.Expr]:
+        """`nodes` as values, each made by `lower`, evaluated from the left."""
+        lower = lower or self.lower
         values: list[_native.Expr] = []
         for index, node in enumerate(nodes):
             before = len(self.out)
-            value = self.lower(node)
+            value = lower(node)
             for i in reversed(range(index)) if len(self.out) > before else ():
                 if _reads_elements(nodes[i]):
                     values[i] = self.module.read(self.hold(values[i], nodes[i], before), self.span(nodes[i]))
             values.append(value)
+        return values
+
+    def lower_arguments(self, given: dict[str, ast.expr], parameters: Iterable[str]) -> dict[str, _native.Expr]:
+        """Arguments by parameter, evaluated in the order of `given`, that of the call; compiled code evaluates
+        operands in the order of the `parameters`."""
+        nodes = list(given.values())
+        if list(given) == [name for name in parameters if name in given] or not any(map(self.has_effects, nodes)):
+            return dict(zip(given, self.lower_all(nodes), strict=True))
+        values = {}
+        for name, node in given.items():
+            value = self.lower(node)
+            if self.has_effects(node) or _reads_elements(node):
+                value = self.module.read(self.hold(value, node), self.span(node))
+            values[name] = value
         return values
 
     def binary(self, op: ast.operator, left: _native.Expr, right: _native.Expr, node: ast.expr) -> _native.Expr:

@@ -23,7 +23,7 @@ class Functions(Expressions):
         return self.module.op(intrinsic.op, operands, self.span(node))
 
     def lower_float_op(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-        operands = [self.python_float(argument) for argument in node.args]
+        operands = self.lower_all(node.args, self.python_float)
         return self.module.op(intrinsic.op, operands, self.span(node))
 
     def python_float(self, node: ast.expr) -> _native.Expr:
@@ -62,7 +62,7 @@ class Functions(Expressions):
         return self.module.op("as_index", [value], self.span(node))
 
     def lower_float_fold(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-        operands = [self.python_float(argument) for argument in node.args]
+        operands = self.lower_all(node.args, self.python_float)
         if len(operands) == 1:
             return self.module.op("abs", operands, self.span(node))
         return self._fold(node, intrinsic.op, operands)
@@ -120,12 +120,12 @@ class Functions(Expressions):
 
     def lower_log(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         span = self.span(node)
-        parts = [self.module.op("log", [self.python_float(part)], span) for part in node.args]
+        parts = [self.module.op("log", [value], span) for value in self.lower_all(node.args, self.python_float)]
         return parts[0] if len(parts) == 1 else self.module.op("/", parts, span)
 
     def lower_logical(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         span = self.span(node)
-        truths = [self.module.op("truth", [self.lower(part)], span) for part in node.args]
+        truths = [self.module.op("truth", [value], span) for value in self.lower_all(node.args)]
         return self.module.op(intrinsic.op, truths, span)
 
     def lower_clip(self, node: ast.Call, _: Intrinsic) -> _native.Expr:

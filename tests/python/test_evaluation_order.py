@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,12 @@ CPU = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu)
 def bump(c):
     c[0] += 10
     return 0
+
+
+@parpy.jit
+def rise(c):
+    c[0] += 10
+    return c[0]
 
 
 @parpy.jit
@@ -44,6 +52,23 @@ def in_a_call(c, out):
 
 
 @parpy.jit
+def in_keywords(c, out):
+    out[0] = pair(b=c[0], a=rise(c)) + c[0]
+    out[1] = pair(b=rise(c), a=rise(c))
+    while pair(b=c[0], a=rise(c)) < 9000:
+        out[1] += 1
+    out[1] += c[0] > 3 and pair(b=c[0], a=rise(c)) > 9
+
+
+@parpy.jit
+def in_a_function_of_floats(c, out):
+    out[0] = 1000 * math.atan2(c[0], bump(c) or c[0])
+    out[0] += 1000 * math.hypot(c[0], bump(c) or c[0])
+    out[1] = 1000 * math.log(c[0], bump(c) or c[0])
+    out[1] += np.logical_and(c[0] - 31, bump(c) or c[0])
+
+
+@parpy.jit
 def in_a_power(c, out):
     out[0] = c[0] ** (bump(c) or c[0] - 8) + c[0]
     out[1] = (bump(c) or 2) ** c[0]
@@ -57,7 +82,19 @@ def in_an_update(c, out):
     out[1] = c[0]
 
 
-@pytest.mark.parametrize("function", [in_a_sum, in_a_choice, in_a_comparison, in_a_call, in_a_power, in_an_update])
+@pytest.mark.parametrize(
+    "function",
+    [
+        in_a_sum,
+        in_a_choice,
+        in_a_comparison,
+        in_a_call,
+        in_keywords,
+        in_a_function_of_floats,
+        in_a_power,
+        in_an_update,
+    ],
+)
 def test_elements_are_read_before_a_later_call_changes_them(function):
     results = []
     for how in ({"seq": True}, {"opts": CPU}):
