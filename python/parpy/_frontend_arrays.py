@@ -7,10 +7,13 @@ value of its own: each of its entries is a parameter.
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from . import _native
 from ._frontend_scope import DictParam, FunctionScope, describe, identifier
-from ._names import NO_PLACE, Binding, is_array, is_scalar, jit_source
+from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
+
+_MOST_ITEMS = 2**31
 
 
 class Arrays(FunctionScope):
@@ -19,8 +22,17 @@ class Arrays(FunctionScope):
     def lower(self, node: ast.expr) -> _native.Expr:
         raise NotImplementedError
 
+    def value_of(self, binding: Binding, shown: str, node: ast.expr) -> _native.Expr:
+        raise NotImplementedError
+
+    def resolve(self, node: ast.expr) -> Binding | None:
+        return self._item(node) if isinstance(node, ast.Subscript) else super().resolve(node)
+
     def subscript(self, node: ast.Subscript) -> _native.Expr:
         base = node.value
+        item = self._item(node)
+        if item is not None:
+            return self.value_of(item, ast.unparse(node), node)
         if isinstance(base, ast.Attribute) and base.attr == "shape" and self.is_array_name(base.value):
             return self._extent(node, base.value)
         if isinstance(base, ast.Attribute) and base.attr == "shape" and not self.resolve(base):
@@ -53,7 +65,9 @@ class Arrays(FunctionScope):
         """The array and the subscripts of `x[i, j]`, also written x[i][j]."""
         parts: list[ast.expr] = []
         base: ast.expr = node
-        while isinstance(base, ast.Subscript) and string_key(base) is None:
+        while isinstance(base, ast.Subscript) and string_key(base) is None and self._item(base) is None:
+            if self._refuses_item(base):
+                return None, []
             index = base.slice
             own = index.elts if isinstance(index, ast.Tuple) else [index]
             if parts and any(isinstance(part, ast.Slice) for part in own):
@@ -65,6 +79,9 @@ class Arrays(FunctionScope):
                 )
             parts[:0] = own
             base = base.value
+        if base is node and self._item(node) is not None:
+            self._refuse_store(node)
+            return None, []
         array = self.array(base)
         if parts and isinstance(parts[-1], ast.Constant) and parts[-1].value is ...:
             parts.pop()  # all of the dimensions that are left, as without it
@@ -96,8 +113,8 @@ class Arrays(FunctionScope):
         """Whether `node` names something that may be an array, rather than a module or function."""
         if isinstance(node, ast.Name) and node.id in self.scope.locals:
             return True
-        if isinstance(node, ast.Subscript):
-            return string_key(node) is not None
+        if isinstance(node, ast.Subscript) and string_key(node) is not None:
+            return True
         binding = self.resolve(node)
         return binding is not None and (is_array(binding.value) or is_scalar(binding.value))
 
@@ -112,6 +129,9 @@ class Arrays(FunctionScope):
             key = string_key(node)
             if key is not None:
                 return self._dict_entry(node, key)
+            item = self._item(node)
+            if item is not None:
+                return self._captured_array(item, ast.unparse(node), node)
         elif isinstance(node, ast.Attribute):
             binding = self.resolve(node)
             if binding is not None:
@@ -132,10 +152,77 @@ class Arrays(FunctionScope):
             return self.captured(binding, shown, node)
         if isinstance(binding.value, dict):
             fix = "take one entry with a string constant: d['key']"
+        elif isinstance(binding.value, tuple):
+            fix = f"make an array of it outside: np.array({shown})"
         else:
             fix = "only arrays can be subscripted and have a shape"
         self.error("P103", node, f"'{shown}' is {describe(binding.value)}, not an array", fix)
         return None
+
+    # ------------------------------------------------------------ tuples
+
+    def tuple_of(self, node: ast.expr) -> tuple[Any, ...] | None:
+        """The tuple that `node` names outside the function; None if it names none. Compiled code relies on it."""
+        binding = self.resolve(node)
+        if binding is None or not isinstance(binding.value, tuple) or not self._stays(node, binding):
+            return None
+        self.rely_on(binding)
+        return binding.value
+
+    def _stays(self, node: ast.expr, binding: Binding) -> bool:
+        """Whether what `node` names is read anew where it may change, rather than computed at each access."""
+        if binding.container is not NO_PLACE:
+            return True
+        if not isinstance(node, ast.Attribute):
+            return False
+        owner = self.resolve(node.value)
+        return owner is not None and is_unchanging(owner.value, binding.value) and self._stays(node.value, owner)
+
+    def _item(self, node: ast.expr) -> Binding | None:
+        """The element that `node` takes of a tuple by a constant; None if it is no such thing."""
+        if not isinstance(node, ast.Subscript):
+            return None
+        owner, index = self.tuple_of(node.value), integer_constant(node.slice, _MOST_ITEMS)
+        if owner is None or index is None or not -len(owner) <= index < len(owner):
+            return None
+        items = self.program.items.setdefault(id(owner), {str(at): item for at, item in enumerate(owner)})
+        key = str(index % len(owner))
+        return Binding(items[key], items, key)
+
+    def _refuses_item(self, node: ast.Subscript) -> bool:
+        """Reports a subscript of a tuple that is none of its elements; False where there is no tuple."""
+        binding = self.resolve(node.value)
+        if binding is None or not isinstance(binding.value, tuple):
+            return False
+        shown, count = ast.unparse(node.value), len(binding.value)
+        index = integer_constant(node.slice, _MOST_ITEMS)
+        if self.tuple_of(node.value) is None:
+            self.not_a_value(binding.value, shown, node.value)
+        elif index is None:
+            self.error(
+                "P025",
+                node.slice,
+                f"which element of the tuple '{shown}' is meant must be an integer constant",
+                f"to choose while the function runs, make an array of it outside: np.array({shown})",
+            )
+        else:
+            self.error(
+                "P025",
+                node.slice,
+                f"the tuple '{shown}' has no element {index}",
+                f"constants from {-count} to {count - 1} are possible" if count else "it is empty",
+            )
+        return True
+
+    def _refuse_store(self, node: ast.expr) -> None:
+        self.error(
+            "P016",
+            node,
+            f"'{ast.unparse(node)}' is an element of a tuple, which cannot be assigned to",
+            "use an array, of which elements can be",
+        )
+
+    # ------------------------------------------------------------ dicts
 
     def _dict_entry(self, node: ast.Subscript, key: str) -> _native.Var | None:
         """d['k']: of a parameter, its own surface parameter; of a global dict, a captured value."""
@@ -224,12 +311,14 @@ class Arrays(FunctionScope):
             message, fix = f"'{shown}' is a function, not a value", f"call it: {shown}(…)"
         elif callable(value):
             message, fix = f"'{shown}' is {describe(value)}, not a value", "call it"
-        elif is_scalar(value) or is_array(value):
+        elif is_scalar(value) or is_array(value) or (isinstance(value, tuple) and self.tuple_of(node) is None):
             message = f"'{shown}' is computed at each access, so it cannot be a constant"
             fix = "assign it to a global variable, or pass it as an argument"
         else:
             message = f"'{shown}' is {describe(value)}, which compiled code cannot use"
             fix = "numbers, NumPy scalars and arrays can be used; pass others in parts"
+            if isinstance(value, tuple):
+                fix = f"take its elements by constants, {shown}[0], or all of them: a, b = {shown}"
         self.error("P103", node, message, fix)
 
 
@@ -277,10 +366,10 @@ def string_key(node: ast.Subscript) -> str | None:
     return index.value if isinstance(index, ast.Constant) and isinstance(index.value, str) else None
 
 
-def integer_constant(node: ast.expr) -> int | None:
+def integer_constant(node: ast.expr, limit: int = 64) -> int | None:
     sign = 1
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         sign, node = -1, node.operand
-    if isinstance(node, ast.Constant) and type(node.value) is int and node.value < 64:
+    if isinstance(node, ast.Constant) and type(node.value) is int and node.value < limit:
         return sign * node.value
     return None

@@ -8,8 +8,6 @@ import ast
 import inspect
 from typing import Any
 
-import numpy as np
-
 from . import _native
 from ._callback import Callback
 from ._external import External
@@ -326,6 +324,9 @@ class Calls(Functions):
     def lower_len(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         argument = node.args[0]
         span = self.span(node)
+        known = self.tuple_of(argument)
+        if known is not None:
+            return self.module.constant(len(known), span)
         if isinstance(argument, ast.Attribute) and argument.attr == "shape" and self.is_array_name(argument.value):
             array = self.array(argument.value)
             return self.poison(node) if array is None else self.module.rank(array, span)
@@ -450,12 +451,7 @@ class Calls(Functions):
     def _default(self, parameter: inspect.Parameter, name: str, node: ast.Call) -> _native.Expr:
         value: Any = parameter.default
         if is_scalar(value):
-            scalar = scalar_name(value.dtype) if isinstance(value, np.generic) else None
-            if scalar is None:
-                return self.constant(value, node)
-            if scalar == "u64":
-                return self.module.constant_u64(int(value), self.span(node))
-            return self.module.convert(self.constant(value.item(), node), scalar, self.span(node))
+            return self.number(value, node)
         self.error(
             "P106",
             node,

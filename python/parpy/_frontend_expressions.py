@@ -14,12 +14,15 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from . import _native
 from ._device import DeviceFunction, ForeignFunction, Register
 from ._external import External
 from ._frontend_arrays import Arrays, first_name, string_key
 from ._frontend_scope import describe
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
+from ._operators import scalar_name
 from .types import Symbol
 
 BINARY: dict[type[ast.operator], str] = {
@@ -162,6 +165,15 @@ class Expressions(Arrays):
             self.error("P018", node, f"{value!r} has no value in compiled code", "use a number")
         return self.poison(node)
 
+    def number(self, value: Any, node: ast.expr) -> _native.Expr:
+        """A Python number or NumPy scalar as a constant of its type at `node`."""
+        scalar = scalar_name(value.dtype) if isinstance(value, np.generic) else None
+        if scalar is None:
+            return self.constant(value, node)
+        if scalar == "u64":
+            return self.module.constant_u64(int(value), self.span(node))
+        return self.module.convert(self.constant(value.item(), node), scalar, self.span(node))
+
     def _beyond_64_bits(self, shown: str, node: ast.expr) -> None:
         self.error(
             "P019",
@@ -175,9 +187,9 @@ class Expressions(Arrays):
             var = self.local(node)
             return self.poison(node) if var is None else self.module.read(var, self.span(node))
         binding = self.find(node)
-        return self.poison(node) if binding is None else self._value(binding, node.id, node)
+        return self.poison(node) if binding is None else self.value_of(binding, node.id, node)
 
-    def _value(self, binding: Binding, shown: str, node: ast.expr) -> _native.Expr:
+    def value_of(self, binding: Binding, shown: str, node: ast.expr) -> _native.Expr:
         """A non-local object as a value: a constant of a library, or a captured scalar or array."""
         value = binding.value
         if isinstance(value, Register):
@@ -186,7 +198,7 @@ class Expressions(Arrays):
             self.rely_on(binding)
             return self._symbol(value, shown, node)
         if is_scalar(value) and self.is_constant(binding, node):
-            return self.constant(value.value if isinstance(value, Enum) else value, node)
+            return self.number(value.value if isinstance(value, Enum) else value, node)
         if (is_scalar(value) or is_array(value)) and binding.container is not NO_PLACE:
             return self.module.read(self.captured(binding, shown, node), self.span(node))
         self.not_a_value(value, shown, node)
@@ -210,8 +222,8 @@ class Expressions(Arrays):
         return self.module.extent(var, dimension, self.span(node))
 
     def is_constant(self, binding: Binding, node: ast.expr) -> bool:
-        """Whether a number is what it is for good: of a library, an enum or a named tuple."""
-        if self.is_library_place(binding):
+        """Whether a number is what it is for good: of a library, an enum or a tuple."""
+        if self.is_library_place(binding) or isinstance(node, ast.Subscript):
             return True
         if not isinstance(node, ast.Attribute):
             return False
@@ -223,7 +235,7 @@ class Expressions(Arrays):
     def _attribute(self, node: ast.Attribute) -> _native.Expr:
         binding = self.resolve(node)
         if binding is not None:
-            return self._value(binding, ast.unparse(node), node)
+            return self.value_of(binding, ast.unparse(node), node)
         span = self.span(node)
         if node.attr in _ARRAY_ATTRIBUTES and self.is_array_name(node.value):
             if node.attr == "shape":

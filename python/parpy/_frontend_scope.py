@@ -43,6 +43,7 @@ class Program:
         self.diagnostics = _native.Diagnostics()
         self.guards: dict[tuple[int, str], Guard] = {}
         self.class_spaces: dict[type, Mapping[str, Any]] = {}
+        self.items: dict[int, dict[str, Any]] = {}  # of tuples, by the tuple's id
         self.helpers: dict[FunctionType, FunctionScope] = {}
         self.pending: list[FunctionScope] = []
         # What const.array_like makes of a global array, and what it has made, by the array.
@@ -225,7 +226,7 @@ class FunctionScope:
         return binding
 
     def resolve(self, node: ast.expr) -> Binding | None:
-        """The object that a name, or a chain of attributes on one, stands for outside the function.
+        """What a name, or a chain of attributes and subscripts of tuples on one, stands for outside the function.
 
         None without an error if it starts at a local variable or is something else; the caller then
         treats it as an expression. Errors are reported by `resolve_or_report`.

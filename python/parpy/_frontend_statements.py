@@ -231,6 +231,7 @@ class Statements(Labels):
             self.error("P016", starred, "a starred target cannot be compiled", "name every element")
             return None
         count = len(target.elts)
+        value = self._spelled_out(value)
         if isinstance(value, ast.Tuple | ast.List):
             if len(value.elts) != count:
                 self._unequal(target, count, len(value.elts))
@@ -253,6 +254,15 @@ class Statements(Labels):
         if not makers:
             return None
         return [(t, make, None) for t, make in zip(target.elts, makers, strict=True)]
+
+    def _spelled_out(self, value: ast.expr) -> ast.expr:
+        """A tuple that `value` names outside the function, as one of its elements; else `value` itself."""
+        known = self.tuple_of(value)
+        if known is None:
+            return value
+        places = [ast.copy_location(ast.Constant(index), value) for index in range(len(known))]
+        items: list[ast.expr] = [ast.copy_location(ast.Subscript(value, at, ast.Load()), value) for at in places]
+        return ast.copy_location(ast.Tuple(items, ast.Load()), value)
 
     def _unequal(self, node: ast.expr, targets: int, values: int) -> None:
         self.error(

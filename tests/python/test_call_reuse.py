@@ -333,6 +333,44 @@ def test_closures_are_read_at_each_call():
     assert x[0] == 5
 
 
+PAIR = (1, 2)
+
+
+@parpy.jit
+def paired(x):
+    a, b = PAIR
+    x[0] = a + b * 9 + PAIR[1] + len(PAIR) * 100
+
+
+def test_tuples_are_read_at_each_call(monkeypatch):
+    x = np.zeros(1)
+    for value, want in (((1, 2), 221), ((3, 4), 243), ((3.5, np.float32(0.5)), 208.5)):
+        monkeypatch.setitem(globals(), "PAIR", value)
+        paired(x, opts=CPU)
+        assert x[0] == want
+    monkeypatch.setitem(globals(), "PAIR", (1, 2, 3))
+    with pytest.raises(parpy.CompileError, match="3 values cannot be assigned to 2 targets"):
+        paired(x, opts=CPU)
+    monkeypatch.setitem(globals(), "PAIR", (1, 2))
+    paired(x, opts=CPU)
+    assert x[0] == 221
+
+
+def test_tuples_of_closures_are_read_at_each_call():
+    value = (1, (2, 3))
+
+    @parpy.jit
+    def f(x):
+        x[0] = value[1][0]
+
+    x = np.zeros(1)
+    f(x, opts=CPU)
+    assert x[0] == 2
+    value = (1, (5, 3))
+    f(x, opts=CPU)
+    assert x[0] == 5
+
+
 def test_redefined_helpers_never_run_old_code(tmp_path):
     space: dict[str, object] = {"parpy": parpy}
 

@@ -18,6 +18,7 @@ SCALE = 1.5
 
 
 class Config:
+    sizes = (2, 7)
     shift = 2
 
 
@@ -176,6 +177,26 @@ def globals_and_closures(y):
         y[i] = SCALE * i + Config.shift
 
 
+TUPLE = (2, 0.5, ((1, np.float32(0.1)), (np.arange(40.0), True)), np.uint64(2**63), fib)
+
+
+def tuples_of(pair):
+    @parpy.jit
+    def tuples(x, y):
+        (a, b), flag = TUPLE[2][0], TUPLE[2][1][1]
+        p, q = pair
+        parpy.label("i")
+        for i in range(TUPLE[0], x.shape[0] - pair[-1]):
+            y[i] = x[i] * TUPLE[1] + TUPLE[2][0][1] * a + b + p * 10 + q * 100 + Config.sizes[1]
+            y[i] += TUPLE[-3][1][0][i] + len(TUPLE) + len(TUPLE[2][1]) + (TUPLE[3] > 5) + flag
+            y[i] += TUPLE[4](TUPLE[2][0][0] + 6)
+
+    return tuples
+
+
+tuples = tuples_of((4, 3))
+
+
 @parpy.jit
 def dicts(d, n):
     parpy.label("i")
@@ -312,6 +333,7 @@ CASES = {
     functions: lambda r: (data(r, 30), np.zeros(30)),
     expressed: lambda r: (data(r, 60), np.zeros(60), r.integers(0, 1 << 31, 60)),
     globals_and_closures: lambda r: (np.zeros(30),),
+    tuples: lambda r: (data(r, 40), np.zeros(40)),
     dicts: lambda r: ({"x": data(r, 20), "y": np.zeros(20), "a": 2.5}, 20),
     annotated: lambda r: (data(r, 30), np.zeros(30), 0.5),
     reductions: lambda r: (data(r, 6, 70), np.zeros(6), np.zeros(6)),

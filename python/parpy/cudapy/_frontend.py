@@ -88,10 +88,10 @@ class TypedFrontend(FunctionFrontend):
             self._place("thread", value.axis, node) if isinstance(value, GridIndex) else super().register(value, node)
         )
 
-    def _value(self, binding: Binding, shown: str, node: ast.expr) -> _native.Expr:
+    def value_of(self, binding: Binding, shown: str, node: ast.expr) -> _native.Expr:
         if isinstance(binding.value, GridIndex | Register):
             return self.register(binding.value, node)
-        return super()._value(binding, shown, node)
+        return super().value_of(binding, shown, node)
 
     def whole(self, node: ast.expr) -> int | float | None:
         """Arithmetic of constants is C's: only a sign in front of one makes another."""
