@@ -50,4 +50,8 @@ struct UpdateGroup {
 };
 [[nodiscard]] std::vector<UpdateGroup> reductions_of(ir::For& loop);
 
+// True if iterations of `loop` may update one element: it has reductions_of(), or updates an
+// element that no subscript makes its own (h[k[i]] += 1), wherever the extents make them meet.
+[[nodiscard]] bool accumulates(ir::For& loop);
+
 }  // namespace parpy

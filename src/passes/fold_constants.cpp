@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/updates.h"
 #include "ir/builder.h"
 #include "ir/eval_ops.h"
 #include "ir/ops.h"
@@ -150,15 +151,18 @@ private:
         if (auto* branch = stmt->as<If>()) {
             if (const auto truth = truth_of(branch->condition)) {
                 Body& taken = *truth ? branch->then_body : branch->else_body;
+                mark_reductions(*truth ? branch->else_body : branch->then_body);
                 walk(taken);
                 out.insert(out.end(), taken.begin(), taken.end());
                 return;
             }
         }
         if (auto* loop = stmt->as<While>(); loop && truth_of(loop->condition) == false) {
+            mark_reductions(loop->body);
             return;
         }
         if (auto* loop = stmt->as<For>(); loop && never_runs(*loop)) {
+            mark_reductions(loop->body);
             return;
         }
         if (auto* assertion = stmt->as<Assert>();
@@ -177,6 +181,10 @@ private:
             }
         } else if (auto* gpu = stmt->as<Gpu>()) {
             walk(gpu->body);
+        } else if (auto* loop = stmt->as<For>()) {
+            around_.push_back(loop);
+            walk_branch(loop->body);
+            around_.pop_back();
         } else {
             for_each_body(*stmt, [&](Body& body) { walk_branch(body); });
         }
@@ -184,6 +192,16 @@ private:
             note_constant(*assignment);
         }
         out.push_back(stmt);
+    }
+
+    // `dropped` goes; the bodies of the loops around it still have it.
+    void mark_reductions(Body& dropped) {
+        if (around_.empty() || find_updates(dropped).empty()) {
+            return;
+        }
+        for (For* loop : around_) {
+            loop->mapping.reduce = loop->mapping.reduce || accumulates(*loop);
+        }
     }
 
     static bool never_runs(const For& loop) {
@@ -366,6 +384,7 @@ private:
     std::unordered_map<const Var*, int> definitions_;
     std::unordered_map<const Var*, Constant> constants_;
     std::vector<const Var*> noted_;          // in constants_, in order
+    std::vector<For*> around_;               // the loops, outermost first
     std::unordered_set<const Var*> lapsed_;  // of them, those that no longer certainly have a value
 };
 

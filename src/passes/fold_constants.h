@@ -7,7 +7,8 @@
 //
 // Identities are only those that hold for all values, NaN and -0.0 included: x * 1.0 goes, x + 0.0
 // stays. Local integers that are assigned once, a constant, are replaced by it.
-// Before and after: kTyped or later, up to kMapped.
+// A loop whose updates go, because this call's extents leave no iteration to them, say, is marked
+// as the reduction that it was (`reduce`). Before and after: kTyped or later, up to kMapped.
 #pragma once
 
 #include "pass.h"

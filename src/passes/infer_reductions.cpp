@@ -33,7 +33,6 @@ public:
             loop.mapping.reductions.push_back(reduction(group));
             if (loop.mapping.parallel() && group.forgets_nan()) report_order(group);
         }
-        if (loop.mapping.reduce && loop.mapping.reductions.empty()) report_no_reduction();
         if (loop.mapping.parallel()) {
             check_scalars();
             loop.mapping.reduce = !loop.mapping.reductions.empty();
@@ -121,15 +120,6 @@ private:
         made.help = std::string("write ") + (least ? "min(" : "max(") + target +
                     ", …), which skips NaNs, or np." + (least ? "minimum" : "maximum") +
                     ", which keeps them";
-    }
-
-    void report_no_reduction() {
-        context_.diagnostics
-            .error(Code::kP309, loop_->span,
-                   "loop '" + loop_->var->shown() + "' is mapped with reduce() but reduces nothing")
-            .help =
-            "a reduction updates one scalar or element in every iteration, as `s += x[i]` "
-            "or `m = max(m, x[i])` do, and uses it for nothing else; leave out reduce()";
     }
 
     // Accepted plain spellings become updates: the form that later passes look for.

@@ -7,7 +7,7 @@
 //
 //     pre   profile kMapped, loops have levels      post   kMapped, reductions filled in at every
 //     parallel loop that they are invariant in (the outermost of them combines the partial values)
-//     errors P309 reduce() without a reduction, P310/P311 scalars assigned or carried by iterations
+//     errors P310/P311 scalars assigned or carried by iterations
 #pragma once
 
 #include "pass.h"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/updates.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
@@ -116,7 +117,17 @@ private:
         if (request.threads_per_block != LoopPar::kDefaultThreadsPerBlock) {
             mapping.threads_per_block = request.threads_per_block;
         }
+        if (request.reduce && !mapping.reduce && !accumulates(loop)) report_no_reduction(loop);
         mapping.reduce = mapping.reduce || request.reduce;
+    }
+
+    void report_no_reduction(const For& loop) {
+        context_.diagnostics
+            .error(Code::kP309, loop.span,
+                   "loop '" + loop.var->shown() + "' is mapped with reduce() but reduces nothing")
+            .help =
+            "a reduction updates one scalar or element in every iteration, as `s += x[i]` "
+            "or `m = max(m, x[i])` do, and uses it for nothing else; leave out reduce()";
     }
 
     PassContext& context_;

@@ -9,6 +9,8 @@
 //     pre   profile kLoops             post   profile kMapped; loops without a level are
 //     sequential; CPU: no Gpu is left. CUDA: array code stands only in Gpu and parallel loops, none
 //     of which is left by a return or break; with an empty mapping the whole function is one Gpu.
+//     errors P302 to P306, P308, P312; P309 reduce() on a loop that does not accumulate and that
+//     fold_constants has not marked
 #pragma once
 
 #include "pass.h"

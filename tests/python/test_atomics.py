@@ -152,3 +152,35 @@ def test_every_one_of_several_updates_alike_is_atomic(backend):
     text = parpy.print_compiled(twice, (x, k, got), backends.options("cpu", {"i": 256}))
     updates = [line for line in text.splitlines() if "h[" in line and "//" not in line]
     assert len(updates) == 4 and all("atomic_" in line for line in updates), updates
+
+
+@parpy.jit
+def transposed_sums(x, y):
+    parpy.label("i")
+    for j in range(x.shape[1]):
+        for i in range(x.shape[0]):
+            y[i] += x[i, j]
+
+
+@parpy.jit
+def histogram(x, y):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        y[x[i, 0]] += x[i, 1]
+
+
+@pytest.mark.parametrize("function", [transposed_sums, histogram], ids=["transposed sums", "histogram"])
+@pytest.mark.parametrize("backend", backends.BACKENDS)
+def test_reduce_declares_what_atomics_carry_out(function, backend):
+    x = np.random.default_rng(4).integers(0, 50, (50, 30))
+    want, got = np.zeros(50, np.int64), np.zeros(50, np.int64)
+    function(x, want, seq=True)
+    reduction = {"i": parpy.threads(256).reduce()}
+    backends.run(backend, function, (x, got), reduction)
+    np.testing.assert_array_equal(got, want)
+    for target in ("cpu", "cuda"):
+        declared, found = (
+            parpy.print_compiled(function, (x, got), backends.options(target, mapping))
+            for mapping in (reduction, {"i": 256})
+        )
+        assert declared == found

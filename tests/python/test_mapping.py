@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, run
+from backends import BACKENDS, cuda_text, options, run
 from parpy import threads
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)
@@ -254,6 +254,42 @@ def test_reduction_over_two_parallel_loops(backend, sizes):
     out = np.array([5], np.int64)
     run(backend, total, (x, out, *x.shape), {"n": threads(sizes[0]).reduce(), "m": threads(sizes[1]).reduce()})
     assert out[0] == 5 + x.sum()
+
+
+@parpy.jit
+def returned_total(x):
+    s = 0
+    parpy.label("n")
+    for i in range(x.shape[0]):
+        parpy.label("m")
+        for j in range(x.shape[1]):
+            s += x[i, j]
+    return s
+
+
+@parpy.jit
+def row_totals_and_copy(x, out, copy):
+    parpy.label("n")
+    for i in range(x.shape[0]):
+        copy[i] = i
+        if x.shape[1] > 2:
+            out[0] += x[i, 0]
+        for j in range(x.shape[1]):
+            out[0] += x[i, j]
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 5), (0, 0), (3, 4)], ids=str)
+def test_reduce_is_accepted_whatever_the_extents(backend, shape):
+    x, out, copy = np.ones(shape, np.int64), np.array([5], np.int64), np.zeros(3, np.int64)
+    mapping = {"n": threads(32).reduce(), "m": threads(64).reduce()}
+    run(backend, total, (x, out, *shape), mapping)
+    assert out[0] == 5 + x.size
+    run(backend, row_totals_and_copy, (x, out, copy), {"n": threads(32).reduce()})
+    assert out[0] == 5 + 2 * x.size + (shape[0] if shape[1] > 2 else 0)
+    np.testing.assert_array_equal(copy[: shape[0]], np.arange(shape[0]))
+    cuda_text(total, (x, out, *shape), mapping)
+    if backend != "eval":
+        assert returned_total(x, opts=options(backend, mapping)) == x.size
 
 
 @parpy.jit
