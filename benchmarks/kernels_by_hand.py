@@ -239,10 +239,10 @@ def as_tuple(size: Any) -> tuple[int, ...]:
 
 
 def raw_module(folder: str, *flags: str) -> Any:
-    """RAW compiled by NVRTC with these flags alone."""
+    """RAW compiled by NVRTC with these flags alone (and without its cache, which takes no notice of them)."""
     program = nvrtc.createProgram(RAW, "raw.cu", (), ())
     major, minor = cuda.get_current_device().compute_capability
-    nvrtc.compileProgram(program, [f"-arch=sm_{major}{minor}", "--std=c++17", *flags])
+    nvrtc.compileProgram(program, [f"-arch=sm_{major}{minor}", "--std=c++17", "--no-cache", *flags])
     path = Path(folder) / f"raw{len(flags)}.cubin"
     path.write_bytes(nvrtc.getCUBIN(program))
     return cp.RawModule(path=str(path))
