@@ -39,6 +39,7 @@
 #include "passes/normalize_loops.h"
 #include "passes/normalize_reductions.h"
 #include "passes/normalize_returns.h"
+#include "passes/order_calls.h"
 #include "passes/outline_kernels.h"
 #include "passes/outline_workers.h"
 #include "passes/overlap_launches.h"
@@ -97,6 +98,8 @@ const std::vector<Row>& table() {
           "as soon as parameters have types: nothing else works on untyped expressions"}, On::kAll},
         {{"fold-constants", fold_constants, kTyped,
           "before anything that asks for constants: bounds, subscripts, conversions of literals"}, On::kAll},
+        {{"order-calls", order_calls, kTyped,
+          "as soon as it is known which arrays a call writes; before slices and loops lose the order of their bounds"}, On::kAll},
         {{"lower-assertions", lower_assertions, kTyped,
           "after constants are folded, which decides some; before any use is counted: what is dropped reads nothing"}, On::kAll},
         {{"narrow-math", narrow_math, kTyped,

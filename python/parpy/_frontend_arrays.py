@@ -7,7 +7,8 @@ value of its own: each of its entries is a parameter.
 from __future__ import annotations
 
 import ast
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeGuard
 
 from . import _native
 from ._frontend_scope import DictParam, FunctionScope, describe, identifier
@@ -17,9 +18,15 @@ _MOST_ITEMS = 2**31
 
 
 class Arrays(FunctionScope):
-    """Arrays in one function. `lower` is written out in Expressions."""
+    """Arrays in one function. What lowers numbers is written out in Expressions."""
 
     def lower(self, node: ast.expr) -> _native.Expr:
+        raise NotImplementedError
+
+    def lower_all(self, nodes: list[ast.expr]) -> list[_native.Expr]:
+        raise NotImplementedError
+
+    def lower_settled(self, node: ast.expr) -> Callable[[], _native.Expr]:
         raise NotImplementedError
 
     def value_of(self, binding: Binding, shown: str, node: ast.expr) -> _native.Expr:
@@ -63,6 +70,16 @@ class Arrays(FunctionScope):
 
     def element(self, node: ast.Subscript) -> tuple[_native.Var | None, list[_native.Expr]]:
         """The array and the subscripts of `x[i, j]`, also written x[i][j]."""
+        array, parts = self._subscripts(node)
+        return array, self._indices(parts, self.lower_all([n for part in parts for n in self._numbers(part)]))
+
+    def held_element(self, node: ast.Subscript) -> tuple[_native.Var | None, Callable[[], list[_native.Expr]]]:
+        """The array, and a function that makes the subscripts, evaluated now, as often as wanted."""
+        array, parts = self._subscripts(node)
+        makers = [self.lower_settled(n) for part in parts for n in self._numbers(part)]
+        return array, lambda: self._indices(parts, [make() for make in makers])
+
+    def _subscripts(self, node: ast.Subscript) -> tuple[_native.Var | None, list[ast.expr]]:
         parts: list[ast.expr] = []
         base: ast.expr = node
         while isinstance(base, ast.Subscript) and string_key(base) is None and self._item(base) is None:
@@ -85,22 +102,33 @@ class Arrays(FunctionScope):
         array = self.array(base)
         if parts and isinstance(parts[-1], ast.Constant) and parts[-1].value is ...:
             parts.pop()  # all of the dimensions that are left, as without it
-        indices = [self._index(part) for part in parts]
-        return array, indices
+        return array, parts
 
-    def _index(self, node: ast.expr) -> _native.Expr:
-        if isinstance(node, ast.Slice):
-            begin, end, step = (self._bound(part) for part in (node.lower, node.upper, node.step))
-            return self.module.slice(begin, end, step, self.span(node))
-        if isinstance(node, ast.Constant) and node.value is ...:
-            self.error("P025", node, "an ellipsis is followed by subscripts", "write ':' for each dimension")
-            return self.poison(node)
-        if self._is_none(node):
-            return self.module.op("newaxis", [], self.span(node))
-        return self.lower(node)
+    def _numbers(self, part: ast.expr) -> list[ast.expr]:
+        """The expressions of a subscript that have values: itself, or the bounds of a slice."""
+        if isinstance(part, ast.Slice):
+            return [bound for bound in (part.lower, part.upper, part.step) if self._is_given(bound)]
+        return [] if self._is_none(part) or (isinstance(part, ast.Constant) and part.value is ...) else [part]
 
-    def _bound(self, node: ast.expr | None) -> _native.Expr | None:
-        return None if node is None or self._is_none(node) else self.lower(node)
+    def _indices(self, parts: list[ast.expr], values: list[_native.Expr]) -> list[_native.Expr]:
+        """The subscripts `parts` with the values of their numbers."""
+        left = iter(values)
+        return [self._index(part, left) for part in parts]
+
+    def _index(self, part: ast.expr, values: Iterator[_native.Expr]) -> _native.Expr:
+        if isinstance(part, ast.Slice):
+            bounds = (part.lower, part.upper, part.step)
+            begin, end, step = (next(values) if self._is_given(bound) else None for bound in bounds)
+            return self.module.slice(begin, end, step, self.span(part))
+        if isinstance(part, ast.Constant) and part.value is ...:
+            self.error("P025", part, "an ellipsis is followed by subscripts", "write ':' for each dimension")
+            return self.poison(part)
+        if self._is_none(part):
+            return self.module.op("newaxis", [], self.span(part))
+        return next(values)
+
+    def _is_given(self, bound: ast.expr | None) -> TypeGuard[ast.expr]:
+        return bound is not None and not self._is_none(bound)
 
     def _is_none(self, node: ast.expr) -> bool:
         """Whether the node is None, or np.newaxis, which is None too."""

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterable
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from ._frontend_scope import describe
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
 from ._operators import scalar_name
 from .types import Symbol
+
+T = TypeVar("T")
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -415,6 +417,13 @@ class Expressions(Arrays):
         span = self.span(node)
         return self.module.read(var, span), lambda: self.module.read(var, span)
 
+    def lower_settled(self, node: ast.expr) -> Callable[[], _native.Expr]:
+        """A function that makes the value that `node` has now, whatever later calls write."""
+        if not _reads_elements(node):
+            return lambda: self.lower(node)
+        var = self.hold(self.lower(node), node)
+        return lambda: self.module.read(var, self.span(node))
+
     def hold(self, value: _native.Expr, node: ast.expr, at: int | None = None) -> _native.Var:
         """A temporary with this value, assigned in front of the current statement; `at`: and of all
         that stands there from this number on."""
@@ -490,14 +499,19 @@ class Expressions(Arrays):
 
     def branch(self, lower: Callable[[], _native.Expr]) -> tuple[_native.Expr, list[_native.Stmt]]:
         """An operand that may not be evaluated, with the statements that must run before it."""
-        outer, self.out = self.out, []
         self.conditions += 1
         try:
-            value = lower()
-            return value, self.out
+            return self.apart(lower)
+        finally:
+            self.conditions -= 1
+
+    def apart(self, lower: Callable[[], T]) -> tuple[T, list[_native.Stmt]]:
+        """What `lower` makes, and the statements that must run before it, not yet in front."""
+        outer, self.out = self.out, []
+        try:
+            return lower(), self.out
         finally:
             self.out = outer
-            self.conditions -= 1
 
     def _choose(
         self,

@@ -18,6 +18,14 @@ _FLOAT_STRINGS = ("inf", "+inf", "-inf", "infinity", "-infinity", "+infinity", "
 class Functions(Expressions):
     """Functions of numbers."""
 
+    def lower_where(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        """np.where(c, a, b), whose `a` and `b` are both evaluated."""
+        if any(self.has_effects(argument) for argument in node.args):
+            values = [self.lower_settled(argument)() for argument in node.args]
+        else:
+            values = self.lower_all(node.args)
+        return self.module.op("select", values, self.span(node))
+
     def lower_op(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         operands = self.lower_all(node.args)
         return self.module.op(intrinsic.op, operands, self.span(node))

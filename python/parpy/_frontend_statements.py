@@ -82,24 +82,17 @@ class Statements(Labels):
                 return
             self.assign(node.targets[0], node.value, node)
             return
-        if any(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
+        tuples = any(isinstance(target, ast.Tuple | ast.List) for target in node.targets)
+        sliced = any(isinstance(part, ast.Slice) for target in node.targets for part in ast.walk(target))
+        if tuples or (sliced and not _is_constant(node.value)):
+            what = "a tuple" if tuples else "slices"
             self.error(
                 "P016",
                 node,
-                "a chained assignment to a tuple cannot be compiled",
+                f"a chained assignment to {what} cannot be compiled",
                 "write one assignment for each target",
             )
             self.give_up_on(node)
-            return
-        if any(
-            isinstance(part, ast.Slice) for target in node.targets for part in ast.walk(target)
-        ) and not _is_constant(node.value):
-            self.error(
-                "P016",
-                node,
-                "a chained assignment to slices cannot be compiled",
-                "write one assignment for each target",
-            )
             return
         _, again = self.lower_held(node.value)
         for target in node.targets:
@@ -152,7 +145,11 @@ class Statements(Labels):
             if mask_rank(target.slice):
                 self._assign_masked(target, value, node, update)
                 return
-            array, indices = self.element(target)
+            (array, indices), before = self.apart(lambda: self.element(target))
+            sliced = any(isinstance(part, ast.Slice) for part in ast.walk(getattr(node, "value", target)))
+            if before and update is None and not sliced:  # they may write what the value reads
+                value = self.module.read(self.hold(value, target), span)
+            self.out.extend(before)
             if array is not None:
                 self.out.append(self.module.store(array, indices, value, update, span))
         elif isinstance(target, ast.Starred):
@@ -180,6 +177,8 @@ class Statements(Labels):
         array = self.array(target.value)
         if array is None:
             return
+        if self.has_effects(node.value or target):  # the mask is evaluated after the value
+            value = self.module.read(self.hold(value, target), span)
 
         def everything() -> list[_native.Expr]:
             return [self.module.slice(None, None, None, span) for _ in range(mask_rank(target.slice))]
@@ -314,15 +313,28 @@ class Statements(Labels):
         if isinstance(node.target, ast.Name) and node.target.id not in self.assigned:
             # Python reads the target first.
             self.local(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
-        before = len(self.out)
-        value = self.lower(node.value)
-        if len(self.out) > before and isinstance(node.target, ast.Subscript) and self.has_effects(node.value):
-            # What stands in front now may write the element, whose old value Python has read by then.
-            old = ast.copy_location(ast.Subscript(node.target.value, node.target.slice, ast.Load()), node.target)
-            held = self.module.read(self.hold(self.lower(old), old, before), self.span(old))
-            self.assign_value(node.target, self.binary(node.op, held, value, node.target), node)
+        value, before = self.apart(lambda: self.lower(node.value))
+        if before and isinstance(node.target, ast.Subscript) and self.has_effects(node.value):
+            self._update_early(node, node.target, value, before)
         else:
+            self.out.extend(before)
             self.assign_value(node.target, value, node, BINARY[type(node.op)])
+
+    def _update_early(
+        self, node: ast.AugAssign, target: ast.Subscript, value: _native.Expr, before: list[_native.Stmt]
+    ) -> None:
+        """An update whose value needs statements `before` it, which may write what Python has read by then: the
+        subscripts and, unless they are slices, the old value."""
+        array, indices = self.held_element(target)
+        if array is None:
+            return
+        update: str | None = BINARY[type(node.op)]
+        if not any(isinstance(part, ast.Slice) for part in ast.walk(target.slice)):
+            old = self.module.load(array, indices(), self.span(target))
+            old = self.module.read(self.hold(old, target), self.span(target))
+            value, update = self.binary(node.op, old, value, target), None
+        self.out.extend(before)
+        self.out.append(self.module.store(array, indices(), value, update, self.span(node)))
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         """x: T = value. The annotation is for readers; the type follows from the values."""
@@ -407,7 +419,7 @@ class Statements(Labels):
                     "write range(start, stop, step)",
                 )
                 return None
-        parts = [self.lower(argument) for argument in call.args]
+        parts = self.lower_all(call.args)
         span = self.span(call)
         if len(parts) == 1:
             parts.insert(0, self.module.constant(0, span))

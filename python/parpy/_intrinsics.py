@@ -173,7 +173,7 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield np.logical_and, Intrinsic("np.logical_and", "logical", "and", 2, 2)
     yield np.logical_or, Intrinsic("np.logical_or", "logical", "or", 2, 2)
     yield np.logical_xor, Intrinsic("np.logical_xor", "logical", "!=", 2, 2)
-    yield np.where, Intrinsic("np.where", "op", "select", 3, 3)
+    yield np.where, Intrinsic("np.where", "where", "select", 3, 3)
     yield np.matmul, Intrinsic("np.matmul", "op", "matmul", 2, 2)
     yield np.dot, Intrinsic("np.dot", "op", "matmul", 2, 2)
     yield np.outer, Intrinsic("np.outer", "outer", "", 2, 2)

@@ -6,6 +6,7 @@
 
 #include "analysis/uses.h"
 #include "ir/clone.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -14,6 +15,10 @@ using namespace ir;
 
 bool reaches_memory(const Expr& node) {
     return node.op == Op::kLoad || node.op == Op::kAtomic || node.op == Op::kCall;
+}
+
+bool may_be_same(const Var& a, const Var& b) {
+    return &a == &b || (a.aliased && b.aliased);
 }
 
 void EvaluationSteps::body(Body& stmts) {
@@ -61,12 +66,18 @@ void EvaluationSteps::visit(Stmt& stmt, Body& out) {
     }
 }
 
-// As Python: the subscripts, the old value, then the new one, whose calls may write the element.
+// As Python: the subscripts, the old value, then the new one, whose calls may write the element. Of
+// slices the old values are read last.
 void EvaluationSteps::update(Store& store, Body& out) {
-    const bool writes = any_expr(
-        *store.value, [](const Expr& e) { return e.op == Op::kCall || e.op == Op::kAtomic; });
+    bool writes = false;
+    for_each_expr(*store.value, [&](const Expr& e) {
+        for_each_written_array(
+            e, [&](const Var& array) { writes |= may_be_same(array, *store.array); });
+    });
+    const bool sliced = std::ranges::any_of(
+        store.indices, [](const Expr* index) { return is_of_slices(index->op); });
     subscripts(store, out);
-    if (writes && watched(*store.value) && !store.atomic && !is_reduced(store)) {
+    if (writes && !sliced && watched(*store.value) && !store.atomic && !is_reduced(store)) {
         std::vector<Expr*> indices;
         for (Expr*& index : store.indices) {
             hold(b_, "index", index, out);

@@ -14,6 +14,22 @@ namespace parpy {
 // A load, an atomic update or a call: what it gives depends on what was evaluated before.
 [[nodiscard]] bool reaches_memory(const ir::Expr& node);
 
+// Arrays that share memory as far as is known.
+[[nodiscard]] bool may_be_same(const ir::Var& a, const ir::Var& b);
+
+// fn(array) for each array that evaluating the node itself, its operands aside, may write.
+template <class F>
+void for_each_written_array(const ir::Expr& node, const F& fn) {
+    if (node.op == ir::Op::kAtomic) fn(*node.var);
+    if (node.op != ir::Op::kCall) return;
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+        const ir::Expr& operand = *node.operands[i];
+        const bool foreign = node.callee->kind == ir::FunctionKind::kForeign;
+        if (operand.op == ir::Op::kArray && (foreign || node.callee->params.at(i)->written))
+            fn(*operand.var);
+    }
+}
+
 class EvaluationSteps {
 public:
     // The node is a step, or must not be passed over by one.
