@@ -413,10 +413,12 @@ void bind_ir(nb::module_& m) {
              "target"_a = "", kOwned)
         .def(
             "variable",
-            [](Module& self, std::string name, Span span) {
-                return self.make_var(std::move(name), ir::Type::unknown(), span);
+            [](Module& self, std::string name, Span span, std::string user_name) {
+                Var* made = self.make_var(std::move(name), ir::Type::unknown(), span);
+                if (user_name != made->name) made->user_name = std::move(user_name);
+                return made;
             },
-            "name"_a, "span"_a, kOwned)
+            "name"_a, "span"_a, "user_name"_a = "", kOwned)
         .def(
             "add_param", [](Module&, Function* f, Var* param) { f->params.push_back(param); },
             "function"_a, "param"_a)

@@ -84,7 +84,8 @@ public:
                                     const std::vector<std::int64_t>& threads);
     // What a call with these arguments is compiled for when it is the first.
     [[nodiscard]] Signature signature(Arguments arguments) const;
-    // "argument 'x'", "argument d['k']" or "global 'x'", and where it is declared.
+    // "argument 'x'", "argument d['k']", "global 'x'" or "closure variable 'x'", and where it is
+    // declared.
     [[nodiscard]] std::string describe(std::size_t argument) const;
     // The same as the interface of generated text has it: x, d['k'] or global x.
     [[nodiscard]] std::string shown(std::size_t argument) const;

@@ -175,10 +175,15 @@ std::string Surface::shown(std::size_t argument) const {
 }
 
 std::string Surface::describe(std::size_t argument) const {
-    const std::string name = shown(argument);
-    if (name.starts_with("result ")) return name;
-    if (name.starts_with("global ")) return "global '" + name.substr(7) + "'";
-    return "argument " + (name.ends_with(']') ? name : "'" + name + "'");
+    std::string name = shown(argument);
+    std::string kind = "argument";
+    if (argument >= leaves.size() + captures.size()) return name;
+    if (argument >= leaves.size()) {
+        const nb::object capture = nb::handle(parsed_).attr("captures")[argument - leaves.size()];
+        kind = nb::cast<std::string>(capture.attr("kind"));
+        name = nb::cast<std::string>(capture.attr("name"));
+    }
+    return kind + " " + (name.ends_with(']') ? name : "'" + name + "'");
 }
 
 void Surface::check(const Signature& signature, Diagnostics& diagnostics) const {

@@ -197,6 +197,15 @@ class Arrays(FunctionScope):
         self.rely_on(binding)
         return binding.value
 
+    def spelled_out(self, value: ast.expr) -> ast.expr:
+        """A tuple that `value` names outside the function, as one of its elements; else `value` itself."""
+        known = self.tuple_of(value)
+        if known is None:
+            return value
+        places = [ast.copy_location(ast.Constant(index), value) for index in range(len(known))]
+        items: list[ast.expr] = [ast.copy_location(ast.Subscript(value, at, ast.Load()), value) for at in places]
+        return ast.copy_location(ast.Tuple(items, ast.Load()), value)
+
     def _stays(self, node: ast.expr, binding: Binding) -> bool:
         """Whether what `node` names is read anew where it may change, rather than computed at each access."""
         if binding.container is not NO_PLACE:

@@ -424,11 +424,33 @@ class Expressions(Arrays):
         var = self.hold(self.lower(node), node)
         return lambda: self.module.read(var, self.span(node))
 
-    def hold(self, value: _native.Expr, node: ast.expr, at: int | None = None) -> _native.Var:
+    def lower_held(self, node: ast.expr) -> Callable[[], _native.Expr]:
+        """A function that makes the value of `node`, evaluated now, as often as wanted."""
+        if is_literal(node):
+            return lambda: self.lower(node)
+        var = self.hold(self.lower(node), node)
+        return partial(self.module.read, var, self.span(node))
+
+    def held_for(
+        self, target: ast.expr, make: Callable[[], _native.Expr], source: ast.expr | None, node: ast.stmt
+    ) -> Callable[[], _native.Expr]:
+        """A function that makes again what `make` makes now of `source`, for `target` of the statement `node`.
+
+        The name of a variable may turn out to be that of an array: then it is the statement that is refused.
+        """
+        if source is not None and is_literal(source):
+            return make
+        place = node if source is None or isinstance(source, ast.Name) else source
+        var = self.hold(make(), place, shown=ast.unparse(target))
+        return partial(self.module.read, var, self.span(place))
+
+    def hold(
+        self, value: _native.Expr, node: ast.expr | ast.stmt, at: int | None = None, shown: str = ""
+    ) -> _native.Var:
         """A temporary with this value, assigned in front of the current statement; `at`: and of all
-        that stands there from this number on."""
+        that stands there from this number on. Messages call it `shown`."""
         span = self.span(node)
-        var = self.temporary(span)
+        var = self.temporary(span, shown)
         place = len(self.out) if at is None else at
         self.out.insert(place, self.module.assign(var, value, None, span))
         return var
@@ -528,6 +550,12 @@ class Expressions(Arrays):
         bodies = [[*statements, self.module.assign(var, value, None, span)] for value, statements in (chosen, other)]
         self.out.append(self.module.if_(test, bodies[0], bodies[1], span))
         return self.module.read(var, span)
+
+
+def is_literal(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant)
 
 
 def _word(node: ast.BoolOp) -> str:

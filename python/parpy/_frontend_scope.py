@@ -163,8 +163,9 @@ class FunctionScope:
         self._taken.add(name)
         return name
 
-    def temporary(self, span: Span) -> _native.Var:
-        return self.module.variable(self.unique_name("tmp"), span)
+    def temporary(self, span: Span, shown: str = "") -> _native.Var:
+        """A new variable, which messages call `shown`."""
+        return self.module.variable(self.unique_name("tmp"), span, shown)
 
     def local(self, node: ast.Name) -> _native.Var | None:
         """The local variable that `node` reads; None after an error."""
@@ -261,12 +262,13 @@ class FunctionScope:
         key = (id(binding.container), binding.key)
         known = self.captures.get(key)
         if known is None:
-            capture = Capture(shown, binding.container, binding.key)
+            kind = self.scope.kind_of(re.split(r"[.\[]", shown, maxsplit=1)[0])
+            capture = Capture(shown, kind, binding.container, binding.key)
             known = self.captures[key] = (capture, self._capture_variable(shown, self.span(node)))
         return known[1]
 
     def _capture_variable(self, shown: str, span: Span) -> _native.Var:
-        return self.module.variable(self.unique_name(identifier(shown)), span)
+        return self.module.variable(self.unique_name(identifier(shown)), span, shown)
 
     def pass_on(self, key: tuple[int, str], capture: Capture, span: Span) -> None:
         """A called function captures this value, so its caller must have it."""

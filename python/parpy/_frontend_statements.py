@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _native, _operators
 from ._frontend_arrays import integer_constant, mask_rank
-from ._frontend_expressions import BINARY
+from ._frontend_expressions import BINARY, is_literal
 from ._frontend_labels import Label, Labels
 from ._intrinsics import intrinsic_of
 
@@ -84,7 +84,7 @@ class Statements(Labels):
             return
         tuples = any(isinstance(target, ast.Tuple | ast.List) for target in node.targets)
         sliced = any(isinstance(part, ast.Slice) for target in node.targets for part in ast.walk(target))
-        if tuples or (sliced and not _is_constant(node.value)):
+        if tuples or (sliced and not is_literal(node.value)):
             what = "a tuple" if tuples else "slices"
             self.error(
                 "P016",
@@ -94,17 +94,9 @@ class Statements(Labels):
             )
             self.give_up_on(node)
             return
-        _, again = self.lower_held(node.value)
+        again = self.held_for(node.targets[0], partial(self.lower, node.value), node.value, node)
         for target in node.targets:
             self.assign_value(target, again(), node)
-
-    def lower_held(self, node: ast.expr) -> tuple[_native.Expr | None, Callable[[], _native.Expr]]:
-        """A function that makes the value of `node`, evaluated now, as often as wanted."""
-        if _is_constant(node):
-            return None, lambda: self.lower(node)
-        var = self.hold(self.lower(node), node)
-        span = self.span(node)
-        return None, lambda: self.module.read(var, span)
 
     def assign(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
         if isinstance(target, ast.Tuple | ast.List):
@@ -207,14 +199,7 @@ class Statements(Labels):
             for one, make, _ in pairs:
                 self.assign_value(one, make(), node)
             return
-        held = []
-        for _, make, source in pairs:
-            if source is not None and _is_constant(source):
-                held.append(make)
-                continue
-            var = self.hold(make(), source or value)
-            span = self.span(source or value)
-            held.append(partial(self.module.read, var, span))
+        held = [self.held_for(one, make, source, node) for one, make, source in pairs]
         for (one, _, _), again in zip(pairs, held, strict=True):
             self.assign_value(one, again(), node)
 
@@ -230,7 +215,7 @@ class Statements(Labels):
             self.error("P016", starred, "a starred target cannot be compiled", "name every element")
             return None
         count = len(target.elts)
-        value = self._spelled_out(value)
+        value = self.spelled_out(value)
         if isinstance(value, ast.Tuple | ast.List):
             if len(value.elts) != count:
                 self._unequal(target, count, len(value.elts))
@@ -253,15 +238,6 @@ class Statements(Labels):
         if not makers:
             return None
         return [(t, make, None) for t, make in zip(target.elts, makers, strict=True)]
-
-    def _spelled_out(self, value: ast.expr) -> ast.expr:
-        """A tuple that `value` names outside the function, as one of its elements; else `value` itself."""
-        known = self.tuple_of(value)
-        if known is None:
-            return value
-        places = [ast.copy_location(ast.Constant(index), value) for index in range(len(known))]
-        items: list[ast.expr] = [ast.copy_location(ast.Subscript(value, at, ast.Load()), value) for at in places]
-        return ast.copy_location(ast.Tuple(items, ast.Load()), value)
 
     def _unequal(self, node: ast.expr, targets: int, values: int) -> None:
         self.error(
@@ -299,7 +275,7 @@ class Statements(Labels):
         if len(target.elts) != 2:
             self._unequal(target, len(target.elts), 2)
             return []
-        left, right = (self.lower_held(part)[1] for part in value.args)
+        left, right = map(self.lower_held, value.args)
         span = self.span(value)
         return [
             lambda: self.module.op("//", [left(), right()], span),
@@ -564,12 +540,6 @@ class Statements(Labels):
 
     def _pass(self, node: ast.Pass) -> None:
         pass
-
-
-def _is_constant(node: ast.expr) -> bool:
-    if isinstance(node, ast.UnaryOp):
-        node = node.operand
-    return isinstance(node, ast.Constant)
 
 
 def _interfere(

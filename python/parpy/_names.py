@@ -64,6 +64,7 @@ class Capture:
     """A global or closure value that compiled code takes as an argument, read anew at each call."""
 
     name: str
+    kind: str  # "global" or "closure variable"
     container: Container = field(repr=False)
     key: str
 
@@ -104,6 +105,9 @@ class Scope:
         if name in self._builtins:
             return Binding(self._builtins[name], self._builtins, name)
         return None
+
+    def kind_of(self, name: str) -> str:
+        return "closure variable" if name in self._cells else "global"
 
     def name_of(self, value: object) -> str:
         """A name of the closure or module that stands for this object; '' if none does."""

@@ -187,18 +187,37 @@ void Typer::widen(Var* var, const Operand& value) {
     var->type = type;
 }
 
+// One of the arrays that a statement gives other names stands for all of them.
+void Typer::report_array_assignment(const Assign& stmt, bool names_array) {
+    for (const Diagnostic& known : context_.diagnostics.all()) {
+        if (known.code == Code::kP217 && known.span == stmt.span) return;
+    }
+    const std::string& name = stmt.var->shown();
+    if (!names_array) {
+        report(Code::kP217, stmt.span, "the name of array '" + name + "' is assigned",
+               "assign its elements, or use another name");
+        return;
+    }
+    const std::string& array = stmt.value->var->shown();
+    const auto is_the_target = [&](const Var* var) {
+        return var->name == name && var->type.is_array();
+    };
+    const bool exchange = std::ranges::any_of(instance_.function->params, is_the_target);
+    report(Code::kP217, stmt.span, "array '" + array + "' is assigned to the name '" + name + "'",
+           !exchange ? "use '" + array + "' itself"
+                     : "names keep their arrays: to exchange two, write both steps into the loop, "
+                       "from '" +
+                           name + "' to '" + array +
+                           "' and back, or call the function "
+                           "twice with the arrays exchanged; to copy elements, assign slices");
+}
+
 void Typer::walk_assign(Assign& stmt) {
     const Expr& value = *stmt.value;
     const bool names_array =
         (value.op == Op::kVar || value.op == Op::kArray) && value.var->type.is_array();
     if (names_array || stmt.var->type.is_array()) {
-        const std::string array = names_array ? value.var->name : stmt.var->name;
-        report(Code::kP217, stmt.span,
-               names_array
-                   ? "array '" + array + "' is assigned to the name '" + stmt.var->name + "'"
-                   : "the name of array '" + array + "' is assigned",
-               names_array ? "use '" + array + "' itself"
-                           : "assign its elements, or use another name");
+        report_array_assignment(stmt, names_array);
         return;
     }
     Operand operands[2];

@@ -84,6 +84,7 @@ private:
     void walk(ir::Body& body);
     void walk(ir::Stmt& stmt, ir::Body& out);
     void walk_assign(ir::Assign& stmt);
+    void report_array_assignment(const ir::Assign& stmt, bool names_array);
     void walk_store(ir::Store& stmt, ir::Body& out);
     void find_result(ir::Var& array, const Operand& value);
     void walk_for(ir::For& stmt);

@@ -527,7 +527,7 @@ void rejoin_variables(Function& function, const Webs& webs) {
         for (int suffix = 1; !names.insert(name).second; ++suffix) {
             name = split.name + "_" + std::to_string(suffix);
         }
-        if (name != split.name) split.var->user_name = split.name;
+        if (name != split.name && split.var->user_name.empty()) split.var->user_name = split.name;
         split.var->name = std::move(name);
     }
 }
