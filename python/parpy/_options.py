@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, NoReturn
 import numpy as np
 
 from . import _native
+from ._caller import refuse_call
 
 
 class CompileBackend(enum.Enum):
@@ -258,14 +259,24 @@ def _as_power_of_two(name: str, value: object) -> int:
 
 def _as_mapping(name: str, value: object) -> dict[str, LoopPar]:
     if not isinstance(value, Mapping):
-        raise TypeError(f"option '{name}' must be a dict from labels to parpy.LoopPar, not {type(value).__name__}")
+        refuse_call(
+            "P550",
+            f"option '{name}' must be a dict from labels to parpy.LoopPar, not {type(value).__name__}",
+            "write for example {'i': parpy.threads(128)}",
+        )
     for label, loop in value.items():
         if not isinstance(label, str):
-            raise TypeError(f"labels must be str, not {label!r}; parpy.label names them in the code")
+            refuse_call(
+                "P550",
+                f"labels must be str, not {label!r}",
+                "parpy.label('i') names a loop in the code, {'i': parpy.threads(128)} maps it",
+            )
         if not isinstance(loop, LoopPar):
-            raise TypeError(
-                f"label '{label}' is mapped to {loop!r}, which is no parpy.LoopPar; "
-                f"write parpy.threads({loop if isinstance(loop, int) else 'n'})"
+            number = loop if type(loop) is int and loop > 0 else "n"
+            refuse_call(
+                "P550",
+                f"label '{label}' is mapped to {loop!r}, which is no parpy.LoopPar",
+                f"write parpy.threads({number}), or parpy.threads({number}).reduce() for a loop that reduces",
             )
     return _FrozenDict(value)
 

@@ -16,6 +16,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import NoReturn
 
 from . import _native
+from ._caller import refuse_call
 from ._deep_stack import with_deep_stack
 from ._errors import fail
 
@@ -166,17 +167,13 @@ def _refuse_object(found: object) -> NoReturn:
         fix = "write a Python function that does the same"
     else:
         what, fix = f"an object of type '{type(found).__name__}'", "decorate a 'def' statement"
-    _refuse("P001", f"only Python functions can be compiled, not {what}", fix, None)
+    refuse_call("P001", f"only Python functions can be compiled, not {what}", fix)
 
 
-def _refuse(code: str, message: str, help_text: str, source: FunctionSource | None) -> NoReturn:
+def _refuse(code: str, message: str, help_text: str, source: FunctionSource) -> NoReturn:
     sink = _native.Diagnostics()
-    span = None
-    sources = []
-    if source is not None:
-        line = source.text.split("\n", 1)[0]
-        begin = len(line) - len(line.lstrip()) + 1
-        span = (0, source.first_line, begin, source.first_line, max(len(line.rstrip()) + 1, 2))
-        sources.append(source.native())
+    line = source.text.split("\n", 1)[0]
+    begin = len(line) - len(line.lstrip()) + 1
+    span = (0, source.first_line, begin, source.first_line, max(len(line.rstrip()) + 1, 2))
     sink.error(code, span, message, help_text)
-    fail(sink, sources)
+    fail(sink, [source.native()])
