@@ -27,6 +27,10 @@ def fresh(body: str, tmp_path: Path, name: str = "f", **names: object):
     return space if name == "__dict__" else space[name]
 
 
+def compilations(f) -> int:
+    return f.cache_info().compilations
+
+
 ADD = """
     @parpy.jit
     def f(x, y, n, a):

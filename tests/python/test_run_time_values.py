@@ -1,0 +1,97 @@
+"""Calls whose values were made run-time values: they give and refuse what calls compiled for their values do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parpy
+from calls import CPU, compilations, fresh, on_cpu
+
+
+def test_large_integers_that_keep_changing(tmp_path):
+    f = fresh(
+        """
+        @parpy.jit
+        def f(x, seed):
+            for i in range(len(x)):
+                x[i] = (seed ^ i) & 0xffff
+        """,
+        tmp_path,
+    )
+    rng = np.random.default_rng(0)
+    for seed in rng.integers(2**50, 2**63 - 1, 80).tolist():
+        x = np.zeros(3, np.int64)
+        f(x, seed, opts=CPU)
+        assert x.tolist() == [(seed ^ i) & 0xFFFF for i in range(3)]
+    assert compilations(f) <= 32
+
+
+def test_calls_beyond_what_was_proved(tmp_path):
+    f = fresh(
+        """
+        @parpy.jit
+        def f(x, n, k):
+            parpy.label('i')
+            for i in range(n):
+                x[i] = x[i + k] + 1
+        """,
+        tmp_path,
+    )
+    for k in range(1, 70):
+        x = np.arange(200.0)
+        if k < 60:
+            with pytest.raises(parpy.ParallelError, match="iteration i="):
+                f(x, 60, k, opts=on_cpu(i=4))
+            assert x.tolist() == list(range(200))
+        else:
+            f(x, 60, k, opts=on_cpu(i=4))
+            assert x[:60].tolist() == [i + k + 1 for i in range(60)]
+    assert compilations(f) <= 40
+
+
+def test_what_needs_its_sizes_is_specialised_for_them_alone(tmp_path):
+    f = fresh(
+        """
+        @parpy.jit
+        def f(x, y, a):
+            y[:] = a * x
+        """,
+        tmp_path,
+    )
+    for n in range(2, 8):
+        for a in range(12):
+            x, y = np.ones(n), np.zeros(n)
+            f(x, y, float(a), opts=CPU)
+            assert y.tolist() == [float(a)] * n
+    assert "a" in f.cache_info().run_time
+    assert compilations(f) <= 40
+
+
+@pytest.mark.parametrize("statement", ["y[i] = x[i] + k", "x[i] = k", "x[i] <<= k", "y[i] = np.uint8(k)", "x[i] -= k"])
+@pytest.mark.parametrize("backend", [parpy.CompileBackend.Cpu, parpy.CompileBackend.Sim])
+def test_run_time_integers_that_do_not_fit_are_refused_as_constants_are(statement, backend, tmp_path):
+    f = fresh(f"@parpy.jit\ndef f(x, y, k):\n    for i in range(len(x)):\n        {statement}\n", tmp_path)
+    opts = parpy.CompileOptions(backend=backend)
+    for k in (300, 1, 2, 3, 4, 5, 6, 300, -1, 2**40, 7, 255):
+        x, y = np.full(3, 100, np.uint8), np.zeros(3, np.int64)
+        before = x.copy(), y.copy()
+        if 0 <= k < 256:
+            want = [each.copy() for each in before]
+            with np.errstate(over="ignore"):
+                f.__wrapped__(*want, k)
+            f(x, y, k, opts=opts)
+            assert (x.tolist(), y.tolist()) == tuple(each.tolist() for each in want)
+        else:
+            with pytest.raises(parpy.CompileError, match="does not fit uint8"):
+                f(x, y, k, opts=opts)
+            assert (x.tolist(), y.tolist()) == tuple(each.tolist() for each in before)
+    assert f.cache_info().specializations <= 4
+
+
+def test_powers_of_run_time_integers_are_what_they_are_of_constants(tmp_path):
+    f = fresh("@parpy.jit\ndef f(y, k):\n    y[0] = 2**k\n", tmp_path)
+    for k in (-2, 1, 2, 3, 4, 5, 6, -3, 7, -1, 8):
+        y = np.zeros(1)
+        f(y, k, opts=CPU)
+        assert y[0] == 2.0**k
