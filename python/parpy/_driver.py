@@ -20,6 +20,7 @@ from . import _native, _operators
 from ._annotations import annotations_of, symbol_places
 from ._callback import Callback
 from ._errors import CompileError, fail
+from ._frontend import Findings, check
 from ._liveness import Names, assigned, live_before, live_in_loop, reads
 from ._names import Binding, Guard, Scope, attribute, jit_source
 from ._options import CompileOptions
@@ -60,8 +61,11 @@ class Driver:
         self._live = _rebuilt(source.function, splitter.driver(node, False))
         self._dry = _rebuilt(source.function, splitter.driver(node, True))
         self._options: dict[int, tuple[CompileOptions, dict[str, Any], list[CompileOptions]]] = {}
+        self._findings = _check(splitter)
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
+        if not self._findings.hold():
+            self._findings = _check(self._splitter)
         per_region = None if opts is None else self._per_region(opts)
 
         def run(index: int, *arguments: Any) -> Any:
@@ -133,6 +137,21 @@ class Driver:
             elif label in own or (index == 0 and label not in others):
                 kept[label] = loop
         return CompileOptions(**{**opts._values, "parallelize": kept})
+
+
+def _check(splitter: _Splitter) -> Findings:
+    """Raises CompileError with what is wrong in any region of the function or of those that Python calls for it,
+    before the first one runs."""
+    splitters = [splitter]
+    known = {splitter.source.function}
+    for each in splitters:  # grows meanwhile
+        for source in each.calls:
+            node = source.tree()
+            if source.function not in known and isinstance(node, ast.FunctionDef):
+                known.add(source.function)
+                splitters.append(_Splitter(source, node))
+    regions = [region.__parpy_source__ for each in splitters for region in each.regions]
+    return check(regions, [(each.source, name) for each in splitters for name in each.undefined()])
 
 
 def _nothing(*_: Any, **__: Any) -> int:
@@ -252,6 +271,7 @@ class _Splitter:
         self.lines: list[tuple[int, int]] = []
         self.run_by_python: dict[str, ast.stmt] = {}
         self.nested: set[str] = set()  # labels of functions that have a driver of their own
+        self.calls: list[FunctionSource] = []  # those functions
         self._hoisted = 0
         self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
 
@@ -322,7 +342,7 @@ class _Splitter:
                 self._refuse("P308", made, "control leaves 'with parpy.gpu'")
             self._refuse("P022", made, "Python code cannot run on the device")
         else:
-            made = _Calls(self.resolver).visit(copy.deepcopy(node))
+            made = _Calls(self.resolver, self.calls).visit(copy.deepcopy(node))
             self.nested |= self._labels_in([node], set())
         return made
 
@@ -409,6 +429,14 @@ class _Splitter:
 
     # ------------------------------------------------------------ errors
 
+    def undefined(self) -> list[ast.Name]:
+        """The names in what Python runs that nothing has."""
+        parts = [part for node in self.body for part in ast.walk(node)]
+        names = [part for part in parts if isinstance(part, ast.Name)]
+        known = self.locals | {_RUN, _CALL} | {part.arg for part in parts if isinstance(part, ast.arg)}
+        known |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        return [name for name in names if name.id not in known and self.resolver.scope.lookup(name.id) is None]
+
     def _label_of_python(self, label: ast.stmt, node: ast.stmt) -> None:
         assert isinstance(label, ast.Expr) and isinstance(label.value, ast.Call)
         name = label.value.args[0] if label.value.args else None
@@ -440,13 +468,17 @@ def _labels_of(source: FunctionSource, seen: set[int]) -> set[str]:
 class _Calls(ast.NodeTransformer):
     """Has the driver decide whether a callback is called."""
 
-    def __init__(self, resolver: _Resolver) -> None:
+    def __init__(self, resolver: _Resolver, found: list[FunctionSource]) -> None:
         self._resolver = resolver
+        self._found = found  # the jit functions among them
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         binding = self._resolver.find(node.func)
         self.generic_visit(node)
         if binding is not None and (isinstance(binding.value, Callback) or self._resolver.has_driver(binding.value)):
+            source = jit_source(binding.value)
+            if source is not None:
+                self._found.append(source)
             node.func = _at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)
         return node
 

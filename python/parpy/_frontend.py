@@ -8,6 +8,7 @@ stands in the other _frontend_*.py files; what names stand for in _names.py.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +20,9 @@ from ._errors import raise_for
 from ._frontend_kernels import GEOMETRY
 from ._frontend_scope import FunctionScope, Program
 from ._frontend_statements import Statements
-from ._names import Capture, Guard, source_of
+from ._names import MISSING, Capture, Guard, source_of
 from ._records import separate_fields
+from ._source import FunctionSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,19 @@ class Surface:
     results: int = 0  # how many arrays of one element follow the captures, for what the function returns
     returns_tuple: bool = False
     general: bool = False  # compiled once for all values and sizes of its parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What it relies on that functions were found right."""
+
+    guards: tuple[Guard, ...]
+    captures: tuple[Capture, ...]
+
+    def hold(self) -> bool:
+        return all(guard.holds() for guard in self.guards) and all(
+            capture.read() is not MISSING for capture in self.captures
+        )
 
 
 class FunctionFrontend(Statements):
@@ -171,9 +186,28 @@ def parse(
     return with_deep_stack(lambda: _parse(function, program or Program(kernel), frontend))
 
 
-def _parse(function: object, program: Program, frontend: type[FunctionFrontend]) -> Surface:
-    entry = frontend(program, source_of(function), True)
-    entry.build()
+def check(functions: Sequence[FunctionSource], undefined: Sequence[tuple[FunctionSource, ast.Name]]) -> Findings:
+    """Raises CompileError with everything found wrong in the functions and in those they call, and with names that
+    Python will not find."""
+    program = Program()
+    scopes: list[FunctionScope] = []
+
+    def build() -> None:
+        for source, name in undefined:
+            FunctionFrontend(program, source, False).find(name)
+        for source in functions:
+            entry = FunctionFrontend(program, source, True)
+            entry.build()
+            scopes.append(entry)
+        _build_pending(program)
+
+    with_deep_stack(build)
+    captures = [capture for scope in (*scopes, *program.pending) for capture, _ in scope.captures.values()]
+    return Findings(tuple(program.guards.values()), tuple(captures))
+
+
+def _build_pending(program: Program) -> None:
+    """The functions that compiled code calls. Raises CompileError with all that was found wrong."""
     done = 0
     while done < len(program.pending):  # building one may meet others
         helper = program.pending[done]
@@ -181,6 +215,12 @@ def _parse(function: object, program: Program, frontend: type[FunctionFrontend])
         helper.build()
         done += 1
     raise_for(program.diagnostics, program.module.sources)
+
+
+def _parse(function: object, program: Program, frontend: type[FunctionFrontend]) -> Surface:
+    entry = frontend(program, source_of(function), True)
+    entry.build()
+    _build_pending(program)
     functions: list[FunctionScope] = [entry, *program.helpers.values()]
     _pass_captures_on(functions)
     params: list[Param] = []

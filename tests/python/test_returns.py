@@ -296,6 +296,44 @@ def test_functions_that_allocate_call_each_other(backend):
         twice(x, opts=opts_of(backend, q=8))
 
 
+FACTOR = 2
+
+
+@parpy.jit
+def scaled(v):
+    return FACTOR * v
+
+
+@parpy.jit
+def marked(x):
+    for i in range(len(x)):
+        x[i] = 1
+    y = np.zeros(len(x), np.array([max(v, 0) for v in range(2)]).dtype)
+    for i in range(len(x)):
+        y[i] = scaled(x[i])
+    return y
+
+
+def test_every_region_is_parsed_before_the_first_one_runs(monkeypatch):
+    x = np.zeros(3)
+    assert (marked(x, opts=CPU) == 2).all()
+    x[:] = 0
+    with monkeypatch.context() as without:
+        without.delitem(globals(), "FACTOR")
+        with pytest.raises(parpy.CompileError, match="name 'FACTOR' is not defined"):
+            marked(x, opts=CPU)
+    monkeypatch.setitem(globals(), "scaled", parpy.jit(_misspelt))
+    with pytest.raises(parpy.CompileError, match="name 'FACTR' is not defined"):
+        marked(x, opts=CPU)
+    assert (x == 0).all()
+    monkeypatch.undo()
+    assert (marked(x, opts=CPU) == 2).all()
+
+
+def _misspelt(v):
+    return FACTR * v  # noqa: F821
+
+
 def test_results_that_cannot_be(tmp_path):
     def refused(body, message):
         with pytest.raises(parpy.CompileError, match=message):
