@@ -12,7 +12,7 @@ from . import _native
 from ._callback import Callback
 from ._external import External
 from ._frontend_arrays import integer_constant
-from ._frontend_functions import Functions
+from ._frontend_compositions import Compositions
 from ._frontend_scope import describe
 from ._intrinsics import REDUCTIONS, Intrinsic, intrinsic_of
 from ._names import Binding, is_array, is_scalar, source_of
@@ -25,7 +25,7 @@ from .types import TypeVar
 _BACKENDS = [CompileBackend.Cpu, CompileBackend.Cuda, CompileBackend.Metal]
 
 
-class Calls(Functions):
+class Calls(Compositions):
     """Calls in one function."""
 
     def call(self, node: ast.Call) -> _native.Expr:

@@ -5,7 +5,6 @@ row in _intrinsics.py.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 
 from . import _native
 from ._frontend_arrays import with_axis
@@ -60,10 +59,13 @@ class Functions(Expressions):
         return self._fold(node, intrinsic.op, self.lower_all(node.args))
 
     def lower_index_fold(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        """math.gcd and math.lcm. Magnitudes: all of them are numbers of 64 bits without a sign."""
+        span = self.span(node)
         operands = [
-            self.python_index(value, part) for value, part in zip(self.lower_all(node.args), node.args, strict=True)
+            self.module.op("abs", [self.python_index(value, part)], span)
+            for value, part in zip(self.lower_all(node.args), node.args, strict=True)
         ]
-        return self._fold(node, intrinsic.op, operands)
+        return self.module.op("int", [self._fold(node, intrinsic.op, operands)], span)
 
     def python_index(self, value: _native.Expr, node: ast.expr) -> _native.Expr:
         """operator.index(node), as the functions of `math` on integers take their operands."""
@@ -80,46 +82,6 @@ class Functions(Expressions):
         for operand in operands[1:]:
             result = self.module.op(op, [result, operand], self.span(node))
         return result
-
-    # Functions of `math` that others express; what they need more than once is held.
-
-    def _held(self, value: _native.Expr, node: ast.expr) -> Callable[[], _native.Expr]:
-        var, span = self.hold(value, node), self.span(node)
-        return lambda: self.module.read(var, span)
-
-    def lower_isclose(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
-        """With the default tolerance; infinities are close to themselves alone."""
-        op, span = self.module.op, self.span(node)
-        a, b = (self._held(self.python_float(part), part) for part in node.args)
-        gap = self._held(op("abs", [op("-", [a(), b()], span)], span), node)
-        most = op("max", [op("abs", [a()], span), op("abs", [b()], span)], span)
-        near = op("<=", [gap(), op("*", [most, self.module.constant(1e-9, span)], span)], span)
-        near = op("and", [near, op("isfinite", [gap()], span)], span)
-        return op("or", [op("==", [a(), b()], span), near], span)
-
-    def lower_isqrt(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
-        """The root of the number as a float is off by one at most."""
-        op, span = self.module.op, self.span(node)
-        number = self._held(self.python_index(self.lower(node.args[0]), node), node)
-        near = op("floor", [op("sqrt", [op("float", [number()], span)], span)], span)
-        root = self._held(op("int", [near], span), node)
-
-        def shifted(by: int) -> _native.Expr:
-            return op("+", [root(), self.module.constant(by, span)], span)
-
-        grown = op("<=", [op("*", [shifted(1), shifted(1)], span), number()], span)
-        shrunk = op(">", [op("*", [root(), root()], span), number()], span)
-        return op("select", [shrunk, shifted(-1), op("select", [grown, shifted(1), root()], span)], span)
-
-    def lower_ldexp(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
-        """x * 2**i in two steps: neither power leaves the range where the product does not."""
-        op, span = self.module.op, self.span(node)
-        x, power = self.lower_all(node.args)
-        whole = self._held(op("int", [power], span), node)
-        half = self._held(op("//", [whole(), self.module.constant(2, span)], span), node)
-        for part in (half(), op("-", [whole(), half()], span)):
-            x = op("*", [x, op("exp2", [op("float", [part], span)], span)], span)
-        return x
 
     def lower_fabs(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         """np.fabs: as abs, but integers become floats. `True` as the sign leaves the type to the number."""

@@ -147,9 +147,8 @@ def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:
     for name in ("floor", "ceil", "trunc"):
         yield getattr(math, name), Intrinsic(f"math.{name}", "whole", name, 1, 1)
     yield math.log, Intrinsic("math.log", "log", "log", 1, 2)
-    for name, count in (("isclose", 2), ("isqrt", 1), ("ldexp", 2)):
-        yield getattr(math, name), Intrinsic(f"math.{name}", name, "", count, count)
-    yield np.ldexp, Intrinsic("np.ldexp", "ldexp", "", 2, 2)
+    for name, count in (("isclose", 2), ("isqrt", 1), ("ldexp", 2), ("remainder", 2), ("ulp", 1)):
+        yield getattr(math, name), Intrinsic(f"math.{name}", "composed", name, count, count)
     yield math.hypot, Intrinsic("math.hypot", "float_fold", "hypot", 1, _MANY)
     yield math.gcd, Intrinsic("math.gcd", "index_fold", "gcd", 2, _MANY)
     yield math.lcm, Intrinsic("math.lcm", "index_fold", "lcm", 2, _MANY)
@@ -170,6 +169,13 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
         for name, op in names.items():
             lowering = "fabs" if op == "fabs" else "op"
             yield getattr(np, name), Intrinsic(f"np.{name}", lowering, op, count, count)
+    for name, method, count in (
+        ("ldexp", "np_ldexp", 2), ("logaddexp", "logaddexp", 2), ("logaddexp2", "logaddexp2", 2),
+        ("heaviside", "heaviside", 2), ("float_power", "float_power", 2), ("bitwise_count", "bitwise_count", 1),
+        ("spacing", "spacing", 1),
+    ):  # fmt: skip
+        if hasattr(np, name):  # bitwise_count is of NumPy 2
+            yield getattr(np, name), Intrinsic(f"np.{name}", "composed", method, count, count)
     yield np.logical_and, Intrinsic("np.logical_and", "logical", "and", 2, 2)
     yield np.logical_or, Intrinsic("np.logical_or", "logical", "or", 2, 2)
     yield np.logical_xor, Intrinsic("np.logical_xor", "logical", "!=", 2, 2)

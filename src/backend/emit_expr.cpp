@@ -354,8 +354,13 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
             const auto i = static_cast<std::size_t>(which - '0');
             const char left = p >= 2 ? row.text[p - 2] : '\0';
             const char right = p + 1 < row.text.size() ? row.text[p + 1] : '\0';
-            // Of a helper template the first argument names the type, and the others convert.
+            // Of a helper template the first argument names the type, and the others convert; which
+            // of several functions is meant they say together.
             fetch(i, needed(i, left, right), exactly && (!call || i == 0));
+            if (call && operands[i].type == Scalar::kF32 &&
+                expr.operands[i]->type.is(Scalar::kF64)) {
+                fetch(i, needed(i, left, right), true);
+            }
             if (row.text.starts_with('-') && operands[i].text.starts_with('-')) {  // not --x
                 operands[i].text = "(" + operands[i].text + ")";
             }

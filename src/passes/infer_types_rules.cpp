@@ -349,7 +349,7 @@ Typing type_special(Op op, std::span<const Operand> operands) {
                 typing.error = "an integer is wanted here, not " + a_python_name(first);
                 return typing;
             }
-            return identity(op, kWeakInt);
+            return identity(op, first.is(Scalar::kU64) ? first : kWeakInt);
         case Op::kPyBool:
             return identity(op, kWeakBool);
         case Op::kReal:

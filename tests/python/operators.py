@@ -8,6 +8,7 @@ in the next wider type and may be off by the `ulp` that the case states.
 from __future__ import annotations
 
 import linecache
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -110,6 +111,34 @@ def _as_arrays(x: np.ndarray) -> np.ndarray:
     """What NumPy's scalar loops and its vector loops convert alike, to uint32 above all."""
     finite = np.isfinite(x) | (x.dtype != np.float16)
     return finite & (~(np.abs(x.astype(np.float64)) >= 2**31) | (x > 0))
+
+
+def _of_math(name: str, out: type = float) -> Callable[..., np.ndarray]:
+    """Python's function, element by element; NaN where it raises a ValueError, infinite for an OverflowError."""
+    function = getattr(math, name)
+
+    def at(*values: float) -> float:
+        try:
+            return out(function(*values))
+        except ValueError:
+            return np.nan if out is float else 0
+        except OverflowError:
+            return math.copysign(math.inf, values[0])
+
+    def apply(*arrays: np.ndarray) -> np.ndarray:
+        return np.array([at(*values) for values in zip(*(a.tolist() for a in arrays), strict=True)])
+
+    return apply
+
+
+def _float_power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.float_power(x.astype(np.float64), y.astype(np.float64))
+
+
+def _without_cancellation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Where the logarithm of the sum is not small against the operands."""
+    x, y = x.astype(np.longdouble), y.astype(np.longdouble)
+    return ~(quiet(lambda: np.abs(np.logaddexp(x, y))) < np.maximum(np.abs(x), np.abs(y)) / 2)
 
 
 def _power(x: np.ndarray, exponent: int) -> np.ndarray:
@@ -250,6 +279,37 @@ def cases() -> Iterator[Case]:
         yield Case("pow", "x[i] ** y[i]", (dtype, dtype), np.power, ulp=200)
         for exponent in (1, 2, 3, 5, -1, -2):
             yield Case(f"pow_{exponent}", f"x[i] ** {exponent}", (dtype,), partial(_power, exponent=exponent), ulp=200)
+
+
+def composed_cases() -> Iterator[Case]:
+    """Functions that others express (_frontend_compositions.py)."""
+    for dtype in ALL_REAL:
+        two = (dtype, dtype)
+        yield Case("heaviside", "np.heaviside(x[i], y[i])", two, np.heaviside)
+        yield Case("float_power", "np.float_power(x[i], y[i])", two, _float_power, ulp=4)
+        yield Case("spacing", "np.spacing(x[i])", (dtype,), np.spacing)
+        yield Case("math_remainder", "math.remainder(x[i], y[i])", two, _of_math("remainder"))
+        yield Case("math_ulp", "math.ulp(x[i])", (dtype,), _of_math("ulp"))
+        if dtype not in FLOATS and hasattr(np, "bitwise_count"):
+            yield Case("bitwise_count", "np.bitwise_count(x[i])", (dtype,), np.bitwise_count)
+    for dtype in FLOATS:
+        two = (dtype, dtype)
+        for name in ("logaddexp", "logaddexp2"):
+            reference = getattr(np, name)
+            yield Case(name, f"np.{name}(x[i], y[i])", two, reference, ulp=4, defined=_without_cancellation)
+        for power in ("int8", "int32", "int64"):
+            yield Case("ldexp", "np.ldexp(x[i], y[i])", (dtype, power), np.ldexp)
+            yield Case("math_ldexp", "math.ldexp(x[i], y[i])", (dtype, power), _of_math("ldexp"))
+    for dtype in INTEGERS:
+        yield Case("isqrt", "math.isqrt(x[i])", (dtype,), _of_math("isqrt", int), defined=lambda x: x >= 0)
+        for other in ("int64", "uint64"):
+            yield Case(
+                "math_gcd",
+                "math.gcd(x[i], y[i], 12)",
+                (dtype, other),
+                lambda a, b: _of_math("gcd", int)(a, b, np.full_like(a, 12)),
+            )
+    yield Case("ldexp", "np.ldexp(x[i], y[i])", ("int8", "int8"), np.ldexp)
 
 
 def ulps_apart(got: np.ndarray, want: np.ndarray) -> np.ndarray:

@@ -115,7 +115,7 @@ def test_expression(python: str, expected: str) -> None:
         ("math.hypot(a, b, n)", "hypot(hypot(float(a), float(b)), float(n))"),
         ("math.pow(a, b)", "float(a) ** float(b)"),
         ("math.fabs(a)", "abs(float(a))"),
-        ("math.gcd(a, b, n)", "gcd(gcd(as_index(a), as_index(b)), as_index(n))"),
+        ("math.gcd(a, b, n)", "int(gcd(gcd(abs(as_index(a)), abs(as_index(b))), abs(as_index(n))))"),
         ("math.isnan(a)", "isnan(float(a))"),
         ("math.pi", "3.141592653589793"),
         ("-np.inf", "-(float.inf)"),

@@ -7,8 +7,11 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+import backends
+import operators
 import parpy
 from nvrtc import EMITTED, cubin, device_part, why_missing
 
@@ -27,6 +30,23 @@ def test_emitted_text_compiles(path):
     image = cubin(text)
     assert kernels and image.startswith(b"\x7fELF")
     assert [k for k in kernels if f".text.{k}".encode() not in image] == []
+
+
+@pytest.mark.parametrize("case", operators.composed_cases(), ids=str)
+def test_functions_that_others_express_compile(case):
+    operands = [operators.edge_values(dtype) for dtype in case.dtypes]
+    result = operators.quiet(case.reference, *(o[:1] for o in operands))
+    text = backends.cuda_text(operators.function(case.expression, len(operands)), (*operands, result, 1), {"n": 64})
+    assert cubin(text).startswith(b"\x7fELF")
+
+
+@pytest.mark.parametrize("dtype", operators.FLOATS)
+@pytest.mark.parametrize("name", ["nextafter", "copysign", "fmod", "power", "arctan2", "hypot", "fmin", "maximum"])
+def test_operands_may_be_infinite_constants(name, dtype):
+    """The constant has the type of the other operand: which of several functions is meant is certain."""
+    for operands in ("x[i], -np.inf", "np.inf, x[i]", "x[i], np.nan"):
+        function = operators.function(f"np.{name}({operands})", 1)
+        assert cubin(backends.cuda_text(function, (np.ones(3, dtype), np.ones(3, dtype), 3), {"n": 64}))
 
 
 def test_nothing_of_a_kernel_is_contracted():

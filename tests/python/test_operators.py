@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from backends import BACKENDS, run
-from operators import Case, cases, check, edge_values, function, pairs, quiet
+from operators import Case, cases, check, composed_cases, edge_values, function, pairs, quiet
 
-CASES = list(cases())
+CASES = [*cases(), *composed_cases()]
 
 
 def operands_of(case: Case) -> tuple[np.ndarray, ...]:

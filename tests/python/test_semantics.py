@@ -299,6 +299,65 @@ def test_functions_of_math_on_integers_give_python_integers(check, dtype):
 
 
 @parpy.jit
+def far_powers(x, k, out, types):
+    for i in range(out.shape[0]):
+        out[i] = math.ldexp(x[i], int(k[i]))
+        types[0] = math.ldexp(x[i], 0) * np.float32(1) == np.float32(x[i])
+        types[1] = np.ldexp(x[i], 0) / 3
+
+
+def test_exponents_of_ldexp_beyond_those_of_any_float(check):
+    """Python raises an OverflowError where the result is infinite, and only there."""
+    x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, 5e-324, 1.5, 1e-300, 1e300, 3e-310])
+    k = np.array([10**18, 2**62, -(10**18), -(2**63), 2**63 - 1, -(10**18), 2097, -1074, -60, -2060, -1], np.int64)
+    check(far_powers, x, k, np.zeros(11), np.zeros(2))
+
+
+@parpy.jit
+def fraction_as_power(x):
+    x[0] = math.ldexp(x[0], 2.0)
+
+
+@parpy.jit
+def fractions_as_powers(x):
+    x[:] = np.ldexp(x[:], x[:])
+
+
+@pytest.mark.parametrize("function", [fraction_as_power, fractions_as_powers])
+def test_exponents_of_ldexp_are_integers(function):
+    with pytest.raises(parpy.CompileError, match=r"test_semantics.py:\d+:12: .*an integer is wanted here, not a float"):
+        function(np.ones(3))
+
+
+@parpy.jit
+def composed_of_slices(x, y, k, out, counts):
+    out[:] = np.logaddexp(x[1:] * 2, y[:-1])
+    out[:] += np.heaviside(x[:-1], 0.5) + np.ldexp(x[1:] + 1, k[1:]) + np.float_power(y[1:], k[:-1])
+    counts[:] = np.bitwise_count(k)
+
+
+def test_composed_functions_of_slices_and_arrays(check):
+    x, y, k = np.array([0.0, 1.5, -2.0, 3.0]), np.array([1.0, 2.0, 0.25, 8.0]), np.array([1, 3, -7, 255])
+    check(composed_of_slices, x, y, k, np.zeros(3), np.zeros(4, np.uint8))
+
+
+@parpy.jit
+def drawn(seeds):
+    seeds[0] = seeds[0] * 5 + 1
+    return seeds[0]
+
+
+@parpy.jit
+def composed_of_calls(x, seeds, out):
+    for i in range(out.shape[0]):
+        out[i] = math.remainder(drawn(seeds) % 100, x[i]) if x[i] > 0 else np.heaviside(drawn(seeds) - 6, -x[i])
+
+
+def test_operands_of_composed_functions_are_evaluated_once(check):
+    check(composed_of_calls, np.array([3.0, -0.5, 7.0, -2.0]), np.array([1]), np.zeros(4))
+
+
+@parpy.jit
 def constants(out):
     out[0] = (1 << 70) >> 60
     out[1] = 10**20 % 7 + -(2**63)

@@ -1,0 +1,189 @@
+"""Lowers the functions of `math` and NumPy that others express: one method `lower_<name>` for each.
+
+Each argument is evaluated once: a number is held in a temporary. Slices and whole arrays, which nothing can hold, are
+spelled out each time.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+
+from . import _native
+from ._frontend_functions import Functions
+from ._intrinsics import Intrinsic
+
+Term = Callable[[], _native.Expr]
+
+
+class Compositions(Functions):
+    """Functions that others express."""
+
+    def lower_composed(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        return _Composer(self, node).compose(intrinsic.op)
+
+
+class _Composer:
+    """Makes the expression of one call."""
+
+    def __init__(self, frontend: Compositions, node: ast.Call) -> None:
+        self.frontend = frontend
+        self.node = node
+        self.span = frontend.span(node)
+        self.arrays = any(self._may_be_array(part) for part in node.args)
+
+    def compose(self, name: str) -> _native.Expr:
+        result: _native.Expr = getattr(self, name)(*(self._argument(part) for part in self.node.args))
+        return result
+
+    # ------------------------------------------------------------ terms
+
+    def _may_be_array(self, node: ast.expr) -> bool:
+        if self.frontend.has_effects(node):
+            return False
+        parts = list(ast.walk(node))
+        if any(isinstance(part, ast.Slice) for part in parts):
+            return True
+        return not any(isinstance(part, ast.Subscript | ast.Call | ast.IfExp | ast.BoolOp) for part in parts)
+
+    def _argument(self, node: ast.expr) -> Term:
+        if self._may_be_array(node):
+            return lambda: self.frontend.lower(node)
+        return self._held(self.frontend.lower(node), node)
+
+    def _held(self, value: _native.Expr, node: ast.expr) -> Term:
+        var = self.frontend.hold(value, node)
+        return lambda: self.frontend.module.read(var, self.span)
+
+    def let(self, name: str, *operands: Term | bool | int | float) -> Term:
+        """The term, computed once where that is possible."""
+        term = self.term(name, *operands)
+        return term if self.arrays else self._held(term(), self.node)
+
+    def term(self, name: str, *operands: Term | bool | int | float) -> Term:
+        return lambda: self.op(name, *operands)
+
+    def op(self, name: str, *operands: Term | bool | int | float) -> _native.Expr:
+        module = self.frontend.module
+        values = [o() if callable(o) else module.constant(o, self.span) for o in operands]
+        return module.op(name, values, self.span)
+
+    def constant(self, value: float, scalar: str) -> Term:
+        module = self.frontend.module
+        return lambda: module.convert(module.constant(value, self.span), scalar, self.span)
+
+    def like(self, value: Term, *operands: Term) -> _native.Expr:
+        """`value` in the float type that NumPy's functions give of the operands."""
+        return self.op("select", True, self.term("float", value), self.term("copysign", operands[0], operands[-1]))
+
+    # ------------------------------------------------------------ functions of `math`: Python floats
+
+    def isclose(self, x: Term, y: Term) -> _native.Expr:
+        """With the default tolerance; infinities are close to themselves alone."""
+        a, b = self.let("float", x), self.let("float", y)
+        gap = self.let("abs", self.term("-", a, b))
+        most = self.term("max", self.term("abs", a), self.term("abs", b))
+        near = self.term("<=", gap, self.term("*", most, 1e-9))
+        return self.op("or", self.term("==", a, b), self.term("and", near, self.term("isfinite", gap)))
+
+    def isqrt(self, x: Term) -> _native.Expr:
+        """The root of the number as a float is off by one at most; squares would leave 64 bits."""
+        number = self.let("as_index", x)
+        root = self.let("int", self.term("sqrt", self.term("float", number)))
+        more = self.let("+", root, 1)
+        less = self.term("-", root, 1)
+        grown = self.term("<=", more, self.term("//", number, more))
+        shrunk = self.term(">", root, self.term("//", number, root))
+        return self.op("select", shrunk, less, self.term("select", grown, more, root))
+
+    def ldexp(self, x: Term, power: Term) -> _native.Expr:
+        return self.op("float", self._scaled(x, self.let("as_index", power)))
+
+    def remainder(self, x: Term, y: Term) -> _native.Expr:
+        """Exact, as fmod is: the rest of the magnitudes, or what is missing to the next multiple."""
+        a, size = self.let("float", x), self.let("abs", self.term("float", y))
+        whole = self.let("abs", a)
+        rest = self.let("fmod", whole, size)
+        missing = self.let("-", size, rest)
+        half = self.term("*", 0.5, self.term("-", whole, rest))
+        even = self.term("-", rest, self.term("*", 2.0, self.term("fmod", half, size)))
+        down = self.term("select", self.term(">", rest, missing), self.term("neg", missing), even)
+        nearest = self.term("select", self.term("<", rest, missing), rest, down)
+        return self.op("float", self.term("*", self.term("copysign", 1.0, a), nearest))
+
+    def ulp(self, x: Term) -> _native.Expr:
+        size = self.let("abs", self.term("float", x))
+        above = self.let("nextafter", size, math.inf)
+        below = self.term("-", size, self.term("nextafter", size, 0.0))
+        gap = self.term("select", self.term("isinf", above), below, self.term("-", above, size))
+        return self.op("float", self.term("select", self.term("isinf", size), size, gap))
+
+    # ------------------------------------------------------------ functions of NumPy
+
+    def np_ldexp(self, x: Term, power: Term) -> _native.Expr:
+        return self.like(self._scaled(x, self.let("as_index", self.term("+", power, 0))), x)
+
+    def _scaled(self, x: Term, power: Term) -> Term:
+        """x * 2**power, rounded once: a step that may round is followed by one after which 0 is left."""
+        most = self.term("int", self.term("min", power, 2200))
+        left = self.let("max", most, -2200)
+        first, rest = self._step(left)
+        second, third = self._step(rest)
+        value = self._times_power(self.term("float", x), first)
+        further = self._times_power(self._times_power(value, second), third)
+        return self.term("select", self.term("==", rest, 0), value, further)
+
+    def _step(self, power: Term) -> tuple[Term, Term]:
+        """An exponent of normal numbers, and what of `power` it leaves."""
+        step = self.let("select", self.term("<", power, -1022), -969, self.term("min", power, 1023))
+        return step, self.let("-", power, step)
+
+    def _times_power(self, x: Term, power: Term) -> Term:
+        return self.let("*", x, self.term("exp2", self.term("float", power)))
+
+    def logaddexp(self, x: Term, y: Term) -> _native.Expr:
+        return self._added_logs(x, y, "exp", 1.0, math.log(2))
+
+    def logaddexp2(self, x: Term, y: Term) -> _native.Expr:
+        return self._added_logs(x, y, "exp2", 1 / math.log(2), 1.0)
+
+    def _added_logs(self, x: Term, y: Term, exp: str, unit: float, log_of_2: float) -> _native.Expr:
+        """The greater one and the logarithm of what the other adds, computed in 32 bits at least."""
+        zero = self.constant(-0.0, "f32")
+        a, b = self.let("+", x, zero), self.let("+", y, zero)
+        far = self.term("neg", self.term("abs", self.term("-", a, b)))
+        added = self.term("*", self.term("log1p", self.term(exp, far)), unit)
+        equal = self.term("+", a, log_of_2)  # also where both are infinite
+        unequal = self.term("+", self.term("maximum", a, b), added)
+        return self.like(self.term("select", self.term("==", a, b), equal, unequal), x, y)
+
+    def heaviside(self, x: Term, y: Term) -> _native.Expr:
+        positive = self.term("select", self.term(">", x, 0), 1.0, self.term("float", x))  # NaN stays
+        other = self.term("select", self.term("<", x, 0), 0.0, positive)
+        return self.like(self.term("select", self.term("==", x, 0), self.term("float", y), other), x, y)
+
+    def float_power(self, x: Term, y: Term) -> _native.Expr:
+        one = self.constant(1.0, "f64")
+        return self.op("**", self.term("*", x, one), self.term("*", y, one))
+
+    def bitwise_count(self, x: Term) -> _native.Expr:
+        """Of the magnitude; sums of neighbouring bits, pairs and nibbles, which the product adds up."""
+        module, span = self.frontend.module, self.span
+        size = self.term("abs", self.term("as_index", self.term("+", x, 0)))
+        bits = self.let("pos", lambda: module.convert(size(), "u64", span))
+        pairs = self.let("-", bits, self.term("&", self.term(">>", bits, 1), 0x5555555555555555))
+        upper = self.term("&", self.term(">>", pairs, 2), 0x3333333333333333)
+        nibbles = self.let("+", self.term("&", pairs, 0x3333333333333333), upper)
+        octets = self.term("&", self.term("+", nibbles, self.term(">>", nibbles, 4)), 0x0F0F0F0F0F0F0F0F)
+        count = self.op(">>", self.term("*", octets, 0x0101010101010101), 56)
+        return module.convert(count, "u8", span)
+
+    def spacing(self, x: Term) -> _native.Expr:
+        """To the neighbour away from 0; that of float16 is the next greater number, in NumPy."""
+        a = self.let("copysign", x, x)
+        one = self.term("select", True, 1.0, a)
+        wider = self.term("or", self.term("!=", self.term("+", one, 2.0**-20), 1.0), self.term("isinf", a))
+        away = self.term("and", self.term("<", a, 0), wider)
+        toward = self.term("select", away, -math.inf, math.inf)
+        return self.op("-", self.term("nextafter", a, toward), a)
