@@ -9,3 +9,4 @@ def f(x, n):
     x[1] = max(n)
     x[2] = np.exp(n, dtype=np.float32)
     x[3] = round(n, 2)
+    x[4] = np.round(x[0] + n, -2)
