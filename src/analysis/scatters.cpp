@@ -9,8 +9,14 @@ using namespace ir;
 
 namespace {
 
-bool atomic_type(Scalar scalar) {
-    return size_in_bytes(scalar) <= 8 && !is_complex(scalar);
+bool can_be_atomic(const Update& update) {
+    const Scalar scalar = update.var->type.scalar;
+    if (!is_complex(scalar)) return size_in_bytes(scalar) <= 8;
+    // The parts are added each on its own.
+    const bool sum = update.update == Op::kAdd || update.update == Op::kSub;
+    const auto fits = [&](const Expr* value) { return value->type.scalar == scalar; };
+    return sum && fits(update.value) &&
+           std::ranges::all_of(update.more, fits, &Update::Term::value);
 }
 
 }  // namespace
@@ -27,10 +33,10 @@ std::vector<Update> scattered_updates(For& loop, const LoopFacts& facts, bool de
         const auto here = std::ranges::find(wanted, *update.slot);
         if (here == wanted.end()) continue;
         const Scalar scalar = update.var->type.scalar;
-        const bool ordered = deterministic && is_float(scalar) &&
+        const bool ordered = deterministic && (is_float(scalar) || is_complex(scalar)) &&
                              (update.update == Op::kAdd || update.update == Op::kSub ||
                               update.update == Op::kMul || update.update == Op::kDiv);
-        if (!atomic_type(scalar) || ordered) return {};
+        if (!can_be_atomic(update) || ordered) return {};
         found.push_back(update);
     }
     // One in a function that the loop calls cannot be marked from here.

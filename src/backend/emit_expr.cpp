@@ -465,9 +465,17 @@ Text ExprPrinter::print(const Expr& expr) const {
         case Op::kAtomic: {
             const std::span<Expr* const> all = expr.operands;
             const auto which = static_cast<ir::Atomic>(expr.index);
+            const std::string at = element(*expr.var, all.first(expr.rank()));
+            if (ir::is_complex(expr.type.scalar) &&
+                (which == ir::Atomic::kAdd || which == ir::Atomic::kSub)) {
+                const Expr negated{.op = Op::kNeg, .type = expr.type, .operands = {all.back()}};
+                const Expr& added = which == ir::Atomic::kSub ? negated : *all.back();
+                return {"atomic_add_parts(&" + at + ", " +
+                            exact(added, Precedence::kAssignment).text + ")",
+                        Precedence::kPostfix, expr.type.scalar};
+            }
             std::string out = "atomic_" + std::string(text(which)) +
-                              (on_words(which, expr.type.scalar) ? "(&" : "_any(&") +
-                              element(*expr.var, all.first(expr.rank()));
+                              (on_words(which, expr.type.scalar) ? "(&" : "_any(&") + at;
             for (const Expr* value : all.subspan(expr.rank()))
                 out += ", " + exact(*value, Precedence::kAssignment).text;
             return {out + ")", Precedence::kPostfix, expr.type.scalar};

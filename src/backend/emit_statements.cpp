@@ -206,6 +206,12 @@ void FunctionPrinter::atomic_update(const ir::Store& stmt) {
     const ir::Scalar scalar = stmt.array->type.scalar;
     const std::string arguments =
         "&" + exprs_.element(*stmt.array, stmt.indices) + ", " + exprs_.argument(*stmt.value);
+    if (ir::is_complex(scalar)) {  // a sum, of values of this type (scatters.cpp)
+        const Expr negated{.op = Op::kNeg, .type = stmt.value->type, .operands = {stmt.value}};
+        const Expr& added = *stmt.update == Op::kSub ? negated : *stmt.value;
+        return line("atomic_add_parts(&" + exprs_.element(*stmt.array, stmt.indices) + ", " +
+                    exprs_.argument(added) + ");");
+    }
     const auto& adds = dialect_.atomic_adds;
     const ir::Type computed = stmt.value->type;
     const bool wider = computed.scalar != scalar;

@@ -23,7 +23,7 @@ UPDATES = {
     "xor": "h[k[i]] ^= x[i]",
     "or": "h[k[i]] = h[k[i]] or x[i]",
 }
-TYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "?"]
+TYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16", "?"]
 
 
 def scatter(update: str):
@@ -46,12 +46,17 @@ def operands(update: str, dtype: np.dtype) -> tuple[np.ndarray, ...]:
         x = rng.integers(0, 2, N).astype(dtype)
     else:
         x = rng.integers(0, 100, N).astype(dtype)
+    if dtype.kind == "c":
+        x = x + 1j * rng.integers(-3, 4, N).astype(dtype)
     return x, rng.integers(0, 37, N).astype(np.int32), np.ones(37, dtype)
 
 
 def combinations() -> list[tuple[str, str]]:
     integers = ("or",)  # `a or b` is one of its operands there
-    unsuited = {"b": ("subtract", "multiply"), "f": ("and", "xor", "or"), "i": integers, "u": integers}
+    no_sums = tuple(u for u in UPDATES if u not in ("add", "subtract"))
+    unsuited = {
+        "b": ("subtract", "multiply"), "f": ("and", "xor", "or"), "c": no_sums, "i": integers, "u": integers,
+    }  # fmt: skip
     return [(u, t) for t in TYPES for u in UPDATES if u not in unsuited.get(np.dtype(t).kind, ())]
 
 
@@ -109,10 +114,14 @@ def test_what_cannot_be_atomic_stays_unproved():
     k = np.zeros(10, np.int32)
     opts = parpy.CompileOptions(parallelize={"i": parpy.threads(8)}, backend=CPU, legality="strict")
     with pytest.raises(parpy.ParallelError, match="P402"):
-        spread(np.ones(10, complex), k, np.zeros(4, complex), 10, opts=opts)
+        scatter("multiply")(np.ones(10, complex), k, np.zeros(4, complex), 10, opts=opts)
+    with pytest.raises(parpy.ParallelError, match="P402"):  # computed in complex128
+        spread(np.ones(10, complex), k, np.zeros(4, np.complex64), 10, opts=opts)
     opts.deterministic = True
     with pytest.raises(parpy.ParallelError, match="P402"):
         spread(np.ones(10), k, np.zeros(4), 10, opts=opts)
+    with pytest.raises(parpy.ParallelError, match="P402"):
+        spread(np.ones(10, complex), k, np.zeros(4, complex), 10, opts=opts)
     h = np.zeros(4, np.int64)
     spread(np.ones(10, np.int64), k, h, 10, opts=opts)  # the order of integer sums does not show
     assert h.tolist() == [10, 0, 0, 0]
@@ -184,3 +193,19 @@ def test_reduce_declares_what_atomics_carry_out(function, backend):
             for mapping in (reduction, {"i": 256})
         )
         assert declared == found
+
+
+@pytest.mark.parametrize("type_name", ["c8", "c16"])
+@pytest.mark.parametrize("backend", backends.BACKENDS)
+def test_sums_of_complex_numbers_in_many_threads(backend, type_name):
+    rng = np.random.default_rng(5)
+    k = rng.integers(0, 3, 200_000).astype(np.int32)
+    x = (rng.integers(-2, 3, k.size) + 1j * rng.integers(-2, 3, k.size)).astype(type_name)
+    got, want = np.zeros(3, type_name), np.zeros(3, type_name)
+    np.add.at(want, k, x)
+    if backend in ("interpreter", "sim"):
+        k, x = k[:2000], x[:2000]
+        want[:] = 0
+        np.add.at(want, k, x)
+    backends.run(backend, spread, (x, k, got, k.size), {"i": 4096})
+    np.testing.assert_array_equal(got, want)

@@ -183,3 +183,28 @@ def test_a_lock_between_blocks():
     counter, lock = np.zeros(1, np.int32), np.zeros(1, np.int32)
     locked[20, 1](counter, lock)
     assert counter[0] == 20
+
+
+def complex_sums(dtype):
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        s = cuda.shared.array(1, dtype)
+        if cuda.threadIdx.x == 0:
+            s[0] = 0
+        cuda.syncthreads()
+        cuda.atomic.add(s, 0, x[i])
+        cuda.atomic.sub(out, 1, x[i])
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.atomic.add(out, 0, s[0])
+
+    return kernel
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_atomic_sums_of_complex_numbers(dtype):
+    x = (rng.integers(-5, 6, 256) + 1j * rng.integers(-5, 6, 256)).astype(dtype)
+    out = np.zeros(2, dtype)
+    complex_sums(dtype)[4, 64](x, out)
+    np.testing.assert_array_equal(out, [x.sum(), -x.sum()])
