@@ -138,6 +138,8 @@ class Calls(Compositions):
         elif inspect.isfunction(value):
             message = f"'{shown}' is an ordinary Python function"
             fix = f"decorate '{shown}' with @parpy.jit"
+            if self.program.kernel:
+                fix = f"decorate '{shown}' with @cuda.jit(device=True); functions for cudapy.compile are listed there"
             if value.__module__.partition(".")[0] in ("math", "numpy", "scipy"):
                 message, fix = f"the function '{shown}' cannot be compiled", "write it out"
         elif callable(value):

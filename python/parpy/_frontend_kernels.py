@@ -420,14 +420,19 @@ class Kernels(Calls):
 
     def _exchange(self, node: ast.Call, op: str) -> _native.Expr:
         """numba's order is (mask, value, …), ours (value, mask, …)."""
-        operands = [self.lower(argument) for argument in node.args]
-        if op == "sync_warp" and not operands:
-            operands = [self._int(_FULL, node)]
+        masks = [self._mask(argument) for argument in node.args[:1]]
+        if op == "sync_warp" and not masks:
+            masks = [self._int(_FULL, node)]
+        operands = masks + [self.lower(argument) for argument in node.args[1:]]
         if len(operands) > 1:
             operands[0], operands[1] = operands[1], operands[0]
         if op.startswith("shfl"):
             operands.append(self._register("warpsize", node))
         return self._op(op, node, *operands)
+
+    def _mask(self, node: ast.expr) -> _native.Expr:
+        """Lanes, a bit each; -1 is all of them."""
+        return self._int(_FULL, node) if integer_constant(node) == -1 else self.lower(node)
 
     def lower_match_all(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         self.error(
@@ -442,7 +447,7 @@ class Kernels(Calls):
         """All or none: what the ballot gives is the mask or 0."""
         if not self._in_kernel(intrinsic.name, node):
             return self.poison(node)
-        mask = self.hold(self.lower(node.args[0]), node.args[0])
+        mask = self.hold(self._mask(node.args[0]), node.args[0])
         truth = self.hold(self.condition(node.args[1]), node.args[1])
         span = self.span(node)
         every = self._op("vote_all", node, self.module.read(truth, span), self.module.read(mask, span))

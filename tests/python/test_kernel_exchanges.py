@@ -208,3 +208,20 @@ def test_atomic_sums_of_complex_numbers(dtype):
     out = np.zeros(2, dtype)
     complex_sums(dtype)[4, 64](x, out)
     np.testing.assert_array_equal(out, [x.sum(), -x.sum()])
+
+
+@cuda.jit
+def all_lanes(x, out):
+    i = cuda.grid(1)
+    v = cuda.shfl_down_sync(-1, x[i], 1)
+    v += cuda.shfl_xor_sync(-1, x[i], 1)
+    cuda.syncwarp(-1)
+    out[i] = v + cuda.popc(cuda.ballot_sync(-1, x[i] > 3))
+    every, same = cuda.match_all_sync(-1, i // 32)
+    out[i] += cuda.popc(every) * same + cuda.eq_sync(-1, i >= 0)
+
+
+def test_minus_one_is_all_lanes():
+    x, out = np.arange(32), np.zeros(32, np.int64)
+    all_lanes[1, 32](x, out)
+    np.testing.assert_array_equal(out, np.minimum(x + 1, 31) + (x ^ 1) + 28 + 32 + 1)

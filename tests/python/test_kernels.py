@@ -558,3 +558,17 @@ def texts():
 @pytest.mark.parametrize(("kernel", "arguments"), list(texts()), ids=lambda value: getattr(value, "__name__", ""))
 def test_nvrtc_takes_the_text(kernel, arguments):
     cubin(kernel.inspect_source(*arguments))
+
+
+def plain_helper(a):
+    return a + 1
+
+
+@cuda.jit
+def calls_a_plain_function(x):
+    x[0] = plain_helper(x[0])
+
+
+def test_plain_functions_are_refused_with_what_to_write():
+    with pytest.raises(parpy.CompileError, match=r"decorate 'plain_helper' with @cuda.jit\(device=True\)"):
+        calls_a_plain_function[1, 1](np.zeros(1))
