@@ -50,7 +50,8 @@ bool CallPattern::add(PyObject* object, const ArgumentView& view,
     made.least = made.most = static_cast<std::int64_t>(view.value);
     if (PyArray_CheckExact(object)) {
         auto* array = reinterpret_cast<PyArrayObject*>(object);
-        if (PyArray_DATA(array) != view.data || PyArray_NDIM(array) != view.rank()) return false;
+        // One without dimensions is a number, and an aligned copy may stand for another.
+        if (!view.is_array() || PyArray_DATA(array) != view.data) return false;
         made.kind = Kind::kArray;
         made.rank = view.rank();
         made.flags = PyArray_FLAGS(array) & kFlags;

@@ -253,6 +253,11 @@ private:
             !std::ranges::all_of(expr->operands, is_const)) {
             return nullptr;
         }
+        // Is left to guard-powers.
+        if (const auto* power = std::get_if<std::int64_t>(&expr->operands.back()->constant.value);
+            expr->op == Op::kPow && power != nullptr && *power < 0) {
+            return nullptr;
+        }
         std::array<Constant, 3> values;
         for (std::size_t i = 0; i < expr->operands.size(); ++i) {
             values[i] = expr->operands[i]->constant;

@@ -29,6 +29,21 @@ std::optional<Constant> negated(const Operand& operand) {
     return std::nullopt;
 }
 
+// Sums and products of Python integers that are known, unless they leave 64 bits.
+std::optional<std::int64_t> computed(Op op, std::span<const Operand> operands) {
+    const auto known = [](const Operand& o) {
+        return o.type == Type::weak_of(Scalar::kI64) && integer_value(o).has_value();
+    };
+    if (operands.size() != 2 || !std::ranges::all_of(operands, known)) return std::nullopt;
+    const std::int64_t a = *integer_value(operands[0]), b = *integer_value(operands[1]);
+    std::int64_t result = 0;
+    const bool fits = op == Op::kAdd   ? !__builtin_add_overflow(a, b, &result)
+                      : op == Op::kSub ? !__builtin_sub_overflow(a, b, &result)
+                      : op == Op::kMul ? !__builtin_mul_overflow(a, b, &result)
+                                       : false;
+    return fits ? std::optional(result) : std::nullopt;
+}
+
 }  // namespace
 
 Operand Typer::walk_value(Expr*& slot) {
@@ -438,6 +453,15 @@ Operand Typer::walk_operation(Expr*& slot) {
             }
             return result;
         }
+    }
+    if (const auto value = computed(expr.op, operands)) {
+        result.type = operands[0].type;
+        result.constant = Constant{*value};
+        if (rewriting()) {
+            slot = Builder(context_.module, expr.span)
+                       .constant(storage(result.type), *result.constant);
+        }
+        return result;
     }
     const Typing typing = type_operation(expr.op, operands);
     if (!typing.error.empty()) {

@@ -132,8 +132,8 @@ private:
     ir::Expr* apply(const Typing& typing, ir::Expr* expr, std::span<const Operand> operands);
     ir::Expr* compare_exactly(ir::Op op, ir::Expr* expr);
     ir::Expr* convert(ir::Expr* expr, const ir::Type& from, ir::Type to);
-    // Of a run-time argument: sign * value >= least, or it is compiled for, where a constant that
-    // has no such value is refused or has another type.
+    // Of sums and multiples of run-time arguments: sign * value >= least, or it is compiled for,
+    // where a constant that has no such value is refused or has another type.
     void require(const ir::Expr& expr, std::int64_t sign, std::int64_t least);
     bool refuses_complex(const ir::Type& from, const ir::Type& to, Span span);
     ir::Expr* truth(ir::Expr* expr);

@@ -26,11 +26,12 @@ bool is_array_valued(const Expr& e) {
 
 class CallOrder {
 public:
-    CallOrder(Module& module, Function& function) : b_(module), function_(function) {}
+    CallOrder(PassContext& context, Function& function)
+        : b_(context.module), diagnostics_(context.diagnostics), function_(function) {}
 
     void run() {
         for_each_stmt(function_.body, [&](const Stmt& stmt) { note(stmt); });
-        if (held_.empty()) return;
+        if (held_.empty() || diagnostics_.has_errors()) return;
         const auto watch = [&](const Expr& e) { return held_.contains(&e); };
         const auto take = [&](const EvaluationSteps::Step& step) {
             if (!step.whole && !is_array_valued(*step.node) && step.node->type.is_scalar())
@@ -55,7 +56,11 @@ private:
                    });
         };
         std::vector<const Expr*> found;
-        for_each_slot(stmt, [&](const Expr* slot) { find(*slot, depends, found); });
+        const Expr* computed = nullptr;
+        for_each_slot(stmt, [&](const Expr* slot) {
+            find(*slot, depends, found);
+            refuse(*slot, depends, computed);
+        });
         const auto* store = stmt.as<Store>();
         const bool updates = store != nullptr && store->update && depends(store->array);
         if (found.size() > 1 || updates) held_.insert(found.begin(), found.end());
@@ -77,7 +82,31 @@ private:
             find(*operand, depends, found);
     }
 
+    // Elements of slices are computed in the loops that a statement becomes, behind its calls. A
+    // plain slice is a view for NumPy as well, which is read then.
+    template <class Depends>
+    void refuse(const Expr& e, const Depends& depends, const Expr*& computed) {
+        for (const Expr* operand : e.operands)
+            refuse(*operand, depends, computed);
+        const bool view =
+            e.op == Op::kLoad || e.op == Op::kConvert || e.op == Op::kSlice || e.op == Op::kNewAxis;
+        const bool reads = any_expr(e, [&](const Expr& part) { return depends(part.var); });
+        if (!view && is_array_valued(e)) {
+            if (reads) computed = &e;
+            return;
+        }
+        bool writes = false;
+        for_each_written_array(e, [&](const Var&) { writes = true; });
+        if (!writes || computed == nullptr) return;
+        auto& error = diagnostics_.error(
+            Code::kP219, e.span, "this call writes an array that slices before it have read");
+        error.notes.push_back({computed->span, "the slices are read here"});
+        error.help = "assign the value of the call to a variable on a line of its own";
+        computed = nullptr;
+    }
+
     Builder b_;
+    Diagnostics& diagnostics_;
     Function& function_;
     std::unordered_set<const Expr*> held_;
 };
@@ -86,7 +115,7 @@ private:
 
 void order_calls(PassContext& context) {
     for (Function* function : context.module.functions)
-        CallOrder(context.module, *function).run();
+        CallOrder(context, *function).run();
 }
 
 }  // namespace parpy

@@ -283,3 +283,32 @@ def test_calls_that_write_in_parallel(backend):
     private_counters(c, y, opts=opts)
     assert (c == 3).all()
     assert (y == [10, 20, 30, 0]).all()
+
+
+@parpy.jit
+def raise_first(x):
+    x[0] += 1
+    return x[0]
+
+
+@parpy.jit
+def views(x, y):
+    y[:] = x[:] + raise_first(x)
+    y[:] = raise_first(x) + x[:] * 2
+    y[:] = y[:] * 2 + raise_first(x)
+
+
+@parpy.jit
+def computed_before(x, y):
+    y[:] = x[:] * 2 + raise_first(x)
+
+
+def test_slices_beside_a_call_that_writes_them():
+    results = []
+    for how in ({"seq": True}, {"opts": CPU}):
+        x, y = np.arange(4.0), np.ones(4)
+        views(x, y, **how)
+        results.append((x.tolist(), y.tolist()))
+    assert results[0] == results[1]
+    with pytest.raises(parpy.CompileError, match=r"P219.*writes an array that slices before it have read"):
+        computed_before(x, y, opts=CPU)

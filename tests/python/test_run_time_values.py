@@ -89,9 +89,34 @@ def test_run_time_integers_that_do_not_fit_are_refused_as_constants_are(statemen
     assert f.cache_info().specializations <= 4
 
 
-def test_powers_of_run_time_integers_are_what_they_are_of_constants(tmp_path):
-    f = fresh("@parpy.jit\ndef f(y, k):\n    y[0] = 2**k\n", tmp_path)
-    for k in (-2, 1, 2, 3, 4, 5, 6, -3, 7, -1, 8):
+@pytest.mark.parametrize("exponent", ["k", "k - 1", "-k", "2 * k - 3", "5 - k * 2 + k"])
+def test_powers_of_run_time_integers_are_what_they_are_of_constants(exponent, tmp_path):
+    f = fresh(f"@parpy.jit\ndef f(y, k):\n    y[0] = 2 ** ({exponent})\n", tmp_path)
+    for k in (0, -2, 1, 2, 3, 4, 5, 6, -3, 7, -1, 8):
         y = np.zeros(1)
         f(y, k, opts=CPU)
-        assert y[0] == 2.0**k
+        assert y[0] == 2.0 ** eval(exponent, {"k": k})
+
+
+def test_other_powers_fail_where_they_are_negative(tmp_path):
+    f = fresh("@parpy.jit\ndef f(y, k):\n    y[0] = 2 ** (k // 2 - 3)\n", tmp_path)
+    for k in (0, 6, 7, 8, 9, 10, 5, -1, 12):
+        y = np.zeros(1)
+        if k // 2 < 3:
+            with pytest.raises(ValueError, match="negative power"):
+                f(y, k, opts=CPU)
+        else:
+            f(y, k, opts=CPU)
+            assert y[0] == 2 ** (k // 2 - 3)
+
+
+def test_sums_of_run_time_integers_that_do_not_fit_are_refused(tmp_path):
+    f = fresh("@parpy.jit\ndef f(y, k):\n    y[0] += k - 5\n", tmp_path)
+    for k in (4, 300, 5, 6, 7, 8, 9, 4, 300, 260, 261):
+        y = np.zeros(1, np.uint8)
+        if 0 <= k - 5 < 256:
+            f(y, k, opts=CPU)
+            assert y[0] == k - 5
+        else:
+            with pytest.raises(parpy.CompileError, match="does not fit uint8"):
+                f(y, k, opts=CPU)
