@@ -6,11 +6,22 @@
 
 namespace parpy {
 
+namespace {
+
+bool is_comparable(PyObject* object) {
+    return PyArray_CheckExact(object) || PyFloat_CheckExact(object) || PyLong_CheckExact(object) ||
+           PyBool_Check(object);
+}
+
+}  // namespace
+
 std::unique_ptr<const CallPattern> CallPattern::of(PyObject* const* args, Arguments arguments,
                                                    const Specialization& specialization) {
     const Program& program = specialization.executable().program;
     if (specialization.scope() != Scope::kOwn || !specialization.has_fixed_shapes() ||
-        !program.requirements.empty() || specialization.overlap(arguments)) {
+        !program.requirements.empty() ||
+        !std::all_of(args, args + arguments.size(), is_comparable) ||
+        specialization.overlap(arguments)) {
         return nullptr;
     }
     std::unique_ptr<CallPattern> made(new CallPattern(specialization));
@@ -69,10 +80,8 @@ bool CallPattern::add(PyObject* object, const ArgumentView& view,
             made.least = -general.small;
             made.most = general.small;
         }
-    } else if (PyBool_Check(object)) {
-        made.kind = Kind::kBool;
     } else {
-        return false;
+        made.kind = Kind::kBool;
     }
     arguments_.push_back(made);
     return true;
@@ -134,6 +143,7 @@ bool CallPattern::match(PyObject* const* args, std::uint64_t* slots) const {
 
 void CallPatterns::add(PyObject* const* args, Arguments arguments,
                        const Specialization& specialization) {
+    if (published_.back().load(std::memory_order_relaxed) != nullptr) return;
     const std::lock_guard lock(mutex_);
     if (owned_.size() == kMost) return;
     std::unique_ptr<const CallPattern> made = CallPattern::of(args, arguments, specialization);

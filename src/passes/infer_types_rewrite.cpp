@@ -6,6 +6,7 @@
 #include "ir/clone.h"
 #include "ir/ops.h"
 #include "passes/infer_types_typer.h"
+#include "passes/slice_shapes.h"
 
 namespace parpy {
 
@@ -15,60 +16,6 @@ namespace {
 
 bool is_truthy(const Constant& constant) {
     return std::visit([](auto value) { return value != decltype(value){}; }, constant.value);
-}
-
-// The value of an integer expression of run-time arguments as factors of them and a constant.
-std::optional<ParameterBound> affine(const Expr& expr) {
-    constexpr std::int64_t kSmall = std::int64_t{1} << 31;
-    const auto scaled = [](ParameterBound bound, std::int64_t by) {
-        for (auto& [var, factor] : bound.terms)
-            factor *= by;
-        bound.constant *= by;
-        return bound;
-    };
-    const auto is_small = [](const ParameterBound& bound) {
-        const auto fits = [](std::int64_t value) { return value < kSmall && value > -kSmall; };
-        return fits(bound.constant) && std::ranges::all_of(bound.terms, [&](const auto& term) {
-                   return fits(term.second);
-               });
-    };
-    const auto operand = [&](std::size_t i) { return affine(*expr.operands[i]); };
-    std::optional<ParameterBound> result;
-    switch (expr.op) {
-        case Op::kConst:
-            if (const auto value = constant_integer(&expr)) result = {.constant = *value};
-            break;
-        case Op::kVar:
-            if (expr.var->origin.kind == Origin::Kind::kArgument)
-                result = {.terms = {{expr.var, 1}}};
-            break;
-        case Op::kPos:
-            result = operand(0);
-            break;
-        case Op::kNeg:
-            if (result = operand(0); result) result = scaled(*result, -1);
-            break;
-        case Op::kAdd:
-        case Op::kSub:
-            if (const auto a = operand(0), b = operand(1); a && b) {
-                const ParameterBound other = scaled(*b, expr.op == Op::kAdd ? 1 : -1);
-                result = a;
-                result->constant += other.constant;
-                result->terms.insert(result->terms.end(), other.terms.begin(), other.terms.end());
-            }
-            break;
-        case Op::kMul:
-            if (const auto a = operand(0), b = operand(1); a && b) {
-                if (b->terms.empty())
-                    result = scaled(*a, b->constant);
-                else if (a->terms.empty())
-                    result = scaled(*b, a->constant);
-            }
-            break;
-        default:
-            break;
-    }
-    return result && is_small(*result) ? result : std::nullopt;
 }
 
 }  // namespace
@@ -151,14 +98,15 @@ Expr* Typer::convert(Expr* expr, const Type& from, Type to) {
 }
 
 void Typer::require(const Expr& expr, std::int64_t sign, std::int64_t least) {
-    std::optional<ParameterBound> bound = affine(expr);
-    if (!bound || bound->terms.empty()) return;
-    for (auto& [var, factor] : bound->terms)
-        factor *= sign;
-    bound->constant = sign * bound->constant - least;
+    const Linear form = linear(expr);
+    if (form.terms.empty()) return;
+    ParameterBound bound{.constant = sign * form.constant - least};
+    for (const auto& [term, factor] : form.terms) {
+        if (term->op != Op::kVar || term->var->origin.kind != Origin::Kind::kArgument) return;
+        bound.terms.emplace_back(term->var, sign * factor);
+    }
     auto& known = context_.module.requirements;
-    const Requirement requirement{*bound};
-    if (std::ranges::find(known, requirement) == known.end()) known.push_back(requirement);
+    if (std::ranges::find(known, Requirement{bound}) == known.end()) known.push_back({bound});
 }
 
 bool Typer::refuses_complex(const Type& from, const Type& to, Span span) {

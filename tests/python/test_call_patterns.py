@@ -73,6 +73,9 @@ CHANGES = {
     "NaN": lambda x, y, z, n, a, flag: (x, y, z, n, float("nan"), flag),
     "integer for a float": lambda x, y, z, n, a, flag: (x, y, z, n, 3, flag),
     "NumPy float": lambda x, y, z, n, a, flag: (x, y, z, n, np.float64(a), flag),
+    "array without dimensions": lambda x, y, z, n, a, flag: (x, y, z, n, np.array(a), flag),
+    "count without dimensions": lambda x, y, z, n, a, flag: (x, y, z, np.array(n), a, flag),
+    "no elements": lambda x, y, z, n, a, flag: (x[:0], y[:0], z[:0], 0, a, flag),
     "flag": lambda x, y, z, n, a, flag: (x, y, z, n, a, not flag),
     "integer for a flag": lambda x, y, z, n, a, flag: (x, y, z, n, a, 1),
 }

@@ -369,3 +369,34 @@ def constants(out):
 
 def test_arithmetic_of_constants_has_pythons_integers(check):
     check(constants, np.zeros(6))
+
+
+@parpy.jit
+def divisions(x, out, begin, n, d):
+    for i in range(begin, begin + n):
+        at = i - begin
+        out[at, 0] = i // 7
+        out[at, 1] = i % 7
+        out[at, 2] = at // 7 * 7 + at % 7
+        if d > 0:
+            out[at, 3] = i // d
+            out[at, 4] = at // d + 100 * (at % d)
+        if d != 0:
+            out[at, 5] = at // d - at % d
+        out[at, 6] = x[at] // 7 + x[at] % 7
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize("backend", [parpy.CompileBackend.Cpu, parpy.CompileBackend.Sim])
+def test_divisions_on_both_sides_of_zero(backend, dtype):
+    """Where neither side can be negative they are the processor's own (simplify-divisions)."""
+    x = np.array([0, 1, 6, 7, 8, 100, 120, 127, 0, 1, 2, 3], dtype)
+    if x.dtype.kind == "i":
+        x[8:] *= -1
+    for begin in (-9, 0, 5):
+        for d in (1, 3, 0, -4, 2**40):
+            for n in (12, 1, 0):
+                want, got = np.zeros((12, 7), np.int64), np.zeros((12, 7), np.int64)
+                divisions(x, want, begin, n, d, seq=True)
+                divisions(x, got, begin, n, d, opts=parpy.CompileOptions(backend=backend))
+                np.testing.assert_array_equal(got, want)
