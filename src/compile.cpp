@@ -11,6 +11,7 @@
 #include "passes/check_legality.h"
 #include "passes/choose_mapping.h"
 #include "passes/count_loops.h"
+#include "passes/distribute_loops.h"
 #include "passes/fold_constants.h"
 #include "passes/fuse_loops.h"
 #include "passes/guard_powers.h"
@@ -112,6 +113,8 @@ const std::vector<Row>& table() {
           "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"check-bounds", check_bounds, kLoops,
           "as soon as subscripts have their final form: what is refused needs no mapping"}, On::kAll},
+        {{"distribute-loops", distribute_cpu_loops, kLoops,
+          "before fuse-loops, which may join what it takes apart with neighbours", restructures}, On::kAll, distribute_cuda_loops},
         {{"fuse-loops", fuse_loops, kLoops,
           "while nests stand as they were written: interchange-loops may order two of them differently", restructures}, On::kAll},
         {{"interchange-loops", interchange_cpu_loops, kLoops,

@@ -230,7 +230,7 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
         return static_cast<std::size_t>(found - passes.begin());
     };
     PassContext normal{module, options, signature, diagnostics};
-    const std::size_t ordered = place("fuse-loops"), chosen = place("choose-mapping");
+    const std::size_t ordered = place("distribute-loops"), chosen = place("choose-mapping");
     if (!run_passes(normal, passes.first(ordered))) return out;
     const std::vector<const Stmt*> as_written = loops_of(module);
     if (!run_passes(normal, passes.subspan(ordered, chosen - ordered))) return out;

@@ -41,6 +41,7 @@ double Traffic::trips(int loop, Of which) const {
     }
     if (above.empty()) above.push_back(Affine::symbol(instance.counter));  // counts from 0
     std::optional<double> best;
+    bool open = false;
     for (const Condition& bound : instance.bounds) {
         const std::int64_t factor = -bound.value.coefficient(instance.counter);
         if (bound.equality || factor <= 0) continue;
@@ -48,6 +49,10 @@ double Traffic::trips(int loop, Of which) const {
             const auto length = sum(bound.value, low, factor);
             if (!length) continue;
             for (const Affine& alternative : alternatives(*length)) {
+                if (depends_on_data(alternative)) {
+                    open = true;
+                    continue;
+                }
                 const auto value = value_of(alternative, which);
                 if (!value) continue;
                 const double count = std::floor(*value / static_cast<double>(factor)) + 1;
@@ -55,7 +60,44 @@ double Traffic::trips(int loop, Of which) const {
             }
         }
     }
+    if (open) {
+        const double most = elements_passed(loop).value_or(kGuessedTrips);
+        // Whether each execution begins elsewhere.
+        const bool parts = depends_on_data(instance.value) ||
+                           std::ranges::any_of(above, [&](const Affine& begin) {
+                               return depends_on_data(begin);
+                           });
+        const double count = which == Of::kMost ? most
+                             : parts            ? std::ceil(most / std::max(1.0, runs(instance.parent)))
+                                                : most / 2;
+        best = std::min(best.value_or(count), count);
+    }
     return best.value_or(kGuessedTrips);
+}
+
+bool Traffic::depends_on_data(const Affine& value) const {
+    return std::ranges::any_of(value.terms, [&](const auto& term) {
+        const Symbol& symbol = accesses_.symbols()[index(term.first)];
+        return symbol.kind == Symbol::Kind::kOpaque && !symbol.general;
+    });
+}
+
+// How many iterations fit into the arrays that `loop` walks through.
+std::optional<double> Traffic::elements_passed(int loop) const {
+    const int counter = accesses_.loops()[index(loop)].counter;
+    std::optional<double> least;
+    for (const Access& access : accesses_.all()) {
+        const bool known = !access.anywhere && accesses_.inside(access.loop, loop) &&
+                           access.array->dims.size() == access.indices.size();
+        for (std::size_t axis = 0; known && axis < access.indices.size(); ++axis) {
+            const std::int64_t step = access.indices[axis].coefficient(counter);
+            const ir::Dim& dim = access.array->dims[axis];
+            if (step == 0 || !dim.extent) continue;
+            const double fit = static_cast<double>(*dim.extent) / std::abs(static_cast<double>(step));
+            least = std::min(least.value_or(fit), fit);
+        }
+    }
+    return least;
 }
 
 // `value`, and what it is under each definition of a symbol in it.

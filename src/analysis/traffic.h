@@ -18,7 +18,9 @@ public:
 
     explicit Traffic(const Accesses& accesses) : accesses_(accesses) {}
 
-    // Iterations of one execution; the mean of those that depend on loops around.
+    // Iterations of one execution; the mean of those that depend on loops around. Where data tell,
+    // as many as there are elements to walk through: divided among the executions if each begins
+    // where data say (the rows of a sparse matrix), else half of them.
     [[nodiscard]] double trips(const ir::For& loop) const;
     // The most that one execution may have.
     [[nodiscard]] double most_trips(const ir::For& loop) const;
@@ -36,6 +38,8 @@ public:
 private:
     enum class Of : std::uint8_t { kMean, kMost };
     [[nodiscard]] double trips(int loop, Of which) const;
+    [[nodiscard]] bool depends_on_data(const Affine& value) const;
+    [[nodiscard]] std::optional<double> elements_passed(int loop) const;
     [[nodiscard]] std::vector<Affine> alternatives(const Affine& value) const;
     [[nodiscard]] std::optional<double> value_of(const Affine& value, Of which) const;
 

@@ -100,6 +100,27 @@ def test_without_options_the_mode_is_automatic():
     np.testing.assert_allclose(arguments[1], arguments[0].sum(axis=1))
 
 
+@parpy.jit
+def sparse_product(row, col, val, x, y, n):
+    for i in range(n):
+        total = 0.0
+        for k in range(row[i], row[i + 1]):
+            total += val[k] * x[col[k]]
+        y[i] = total
+
+
+def test_short_rows_of_a_sparse_matrix_are_not_spread_one_by_one():
+    n = 30_000
+    row = np.arange(0, 2 * n + 1, 2).astype(np.uint32)
+    col = np.random.default_rng(1).integers(0, n, 2 * n).astype(np.uint32)
+    arguments = row, col, np.ones(2 * n), np.ones(n), np.zeros(n), n
+    loops = parpy.explain(sparse_product, *arguments, opts=CPU).facts["loops"]
+    assert [loop["level"] for loop in loops] == ["workers", "sequential"]
+    assert loops[1]["trips"] == 2
+    sparse_product(*arguments, opts=CPU)
+    np.testing.assert_array_equal(arguments[4], 2.0)
+
+
 def test_the_same_input_has_the_same_mapping():
     texts = {parpy.print_compiled(smooth, ARGUMENTS[smooth](np.random.default_rng(k)), CUDA) for k in range(3)}
     assert len(texts) == 1
