@@ -10,6 +10,7 @@
 #include "passes/check_labels.h"
 #include "passes/check_legality.h"
 #include "passes/choose_mapping.h"
+#include "passes/collapse_loops.h"
 #include "passes/count_loops.h"
 #include "passes/distribute_loops.h"
 #include "passes/fold_constants.h"
@@ -119,6 +120,8 @@ const std::vector<Row>& table() {
           "while nests stand as they were written: interchange-loops may order two of them differently", restructures}, On::kAll},
         {{"interchange-loops", interchange_cpu_loops, kLoops,
           "in front of choose-mapping, which maps the loops as they then stand", restructures}, On::kAll, interchange_cuda_loops},
+        {{"collapse-loops", collapse_cpu_loops, kLoops,
+          "after interchange-loops: which loops are neighbours is settled then", restructures}, On::kAll, collapse_cuda_loops},
         {{"normalize-returns", normalize_cpu_returns, kLoops,
           "before code is put into Gpu blocks, by choose-mapping or map-loops: nothing may leave them"}, On::kAll, normalize_cuda_returns},
         {{"choose-mapping", choose_cpu_mapping, kLoops,

@@ -11,6 +11,10 @@
 namespace parpy {
 namespace {
 
+// Of iterations that walk through a row before they go on to the next, k // 20 and k % 20, the
+// fewest that count as neighbours all the same.
+constexpr std::int64_t kShortestRow = 8;
+
 std::size_t index(int i) {
     return static_cast<std::size_t>(i);
 }
@@ -63,13 +67,12 @@ double Traffic::trips(int loop, Of which) const {
     if (open) {
         const double most = elements_passed(loop).value_or(kGuessedTrips);
         // Whether each execution begins elsewhere.
-        const bool parts = depends_on_data(instance.value) ||
-                           std::ranges::any_of(above, [&](const Affine& begin) {
-                               return depends_on_data(begin);
-                           });
+        const bool parts =
+            depends_on_data(instance.value) ||
+            std::ranges::any_of(above, [&](const Affine& begin) { return depends_on_data(begin); });
         const double count = which == Of::kMost ? most
-                             : parts            ? std::ceil(most / std::max(1.0, runs(instance.parent)))
-                                                : most / 2;
+                             : parts ? std::ceil(most / std::max(1.0, runs(instance.parent)))
+                                     : most / 2;
         best = std::min(best.value_or(count), count);
     }
     return best.value_or(kGuessedTrips);
@@ -93,7 +96,8 @@ std::optional<double> Traffic::elements_passed(int loop) const {
             const std::int64_t step = access.indices[axis].coefficient(counter);
             const ir::Dim& dim = access.array->dims[axis];
             if (step == 0 || !dim.extent) continue;
-            const double fit = static_cast<double>(*dim.extent) / std::abs(static_cast<double>(step));
+            const double fit =
+                static_cast<double>(*dim.extent) / std::abs(static_cast<double>(step));
             least = std::min(least.value_or(fit), fit);
         }
     }
@@ -143,21 +147,56 @@ std::optional<std::int64_t> Traffic::stride(const Access& access, int loop) cons
     if (access.anywhere || access.indices.empty()) return std::nullopt;
     std::optional<Affine> address = byte_address(*access.array, access.indices);
     const std::int64_t size = ir::size_in_bytes(access.array->type.scalar);
-    const LoopInstance& instance = accesses_.loops()[index(loop)];
     if (!address) {
         // Strides that the call leaves open: the last axis is taken to be the contiguous one.
         for (std::size_t axis = 0; axis + 1 < access.indices.size(); ++axis) {
-            if (access.indices[axis].coefficient(instance.counter) != 0) return std::nullopt;
+            if (change(access.indices[axis], loop) != 0) return std::nullopt;
         }
         address = sum(Affine{}, access.indices.back(), size);
         if (!address) return std::nullopt;
     }
-    for (const auto& [symbol, coefficient] : address->terms) {
-        const Symbol& s = accesses_.symbols()[index(symbol)];
-        const bool computed = s.kind == Symbol::Kind::kOpaque || s.kind == Symbol::Kind::kDefined;
-        if (computed && s.scope >= 0 && accesses_.inside(s.scope, loop)) return std::nullopt;
+    return change(*address, loop);
+}
+
+// From one iteration of `loop` to the next, mostly.
+std::optional<std::int64_t> Traffic::change(const Affine& value, int loop) const {
+    std::int64_t result = 0;
+    for (const auto& [symbol, coefficient] : value.terms) {
+        const auto by = change_of_symbol(symbol, loop);
+        std::int64_t product = 0;
+        if (!by || __builtin_mul_overflow(*by, coefficient, &product) ||
+            __builtin_add_overflow(result, product, &result))
+            return std::nullopt;
     }
-    return address->coefficient(instance.counter);
+    return result;
+}
+
+std::optional<std::int64_t> Traffic::change_of_symbol(int number, int loop) const {
+    if (number == accesses_.loops()[index(loop)].counter) return 1;
+    const Symbol& symbol = accesses_.symbols()[index(number)];
+    const bool computed =
+        symbol.kind == Symbol::Kind::kOpaque || symbol.kind == Symbol::Kind::kDefined;
+    if (!computed || symbol.scope < 0 || !accesses_.inside(symbol.scope, loop)) return 0;
+    if (symbol.definition.size() != 1 || symbol.definition[0].size() != 1) return std::nullopt;
+    const std::vector<Condition>& conditions = symbol.definition[0][0];
+    const std::int64_t own = conditions.front().value.coefficient(number);
+    if (!conditions.front().equality) {  // a quotient
+        const bool rarely = std::abs(own) >= kShortestRow;
+        return rarely ? std::optional(std::int64_t{0}) : std::nullopt;
+    }
+    if (conditions.size() != 1 || std::abs(own) != 1) return std::nullopt;
+    const auto rest = sum(conditions.front().value, Affine::symbol(number), -own);
+    const auto by = rest ? change(*rest, loop) : std::nullopt;
+    return by ? std::optional(-own * *by) : std::nullopt;
+}
+
+// What `loop` does not change in the same way all the way: a quotient or a remainder.
+bool Traffic::jumps(const Affine& value, int loop) const {
+    return std::ranges::any_of(value.terms, [&](const auto& term) {
+        const Symbol& symbol = accesses_.symbols()[index(term.first)];
+        return symbol.kind == Symbol::Kind::kDefined && symbol.scope >= 0 &&
+               accesses_.inside(symbol.scope, loop);
+    });
 }
 
 bool Traffic::contiguous(const ir::For& loop) const {
@@ -165,6 +204,9 @@ bool Traffic::contiguous(const ir::For& loop) const {
     if (number < 0) return false;
     return std::ranges::all_of(accesses_.all(), [&](const Access& access) {
         if (!accesses_.inside(access.loop, number)) return true;
+        if (std::ranges::any_of(access.indices,
+                                [&](const Affine& index) { return jumps(index, number); }))
+            return false;
         const auto apart = stride(access, number);
         const std::int64_t size = size_in_bytes(access.array->type.scalar);
         return apart && (*apart == 0 || *apart == size || *apart == -size);

@@ -28,16 +28,20 @@ public:
     [[nodiscard]] double runs(int loop) const;
 
     // Bytes between the elements that neighbouring iterations of `loop` touch, all else being
-    // equal; nothing if there is no saying.
+    // equal; nothing if there is no saying. Where a row ends (`k // 20`, `k % 20`), it may be
+    // another number of bytes.
     [[nodiscard]] std::optional<std::int64_t> stride(const Access& access, int loop) const;
 
     // Every access in `loop` stays where it is from one iteration to the next, or moves to a
-    // neighbour.
+    // neighbour; all the way.
     [[nodiscard]] bool contiguous(const ir::For& loop) const;
 
 private:
     enum class Of : std::uint8_t { kMean, kMost };
     [[nodiscard]] double trips(int loop, Of which) const;
+    [[nodiscard]] std::optional<std::int64_t> change(const Affine& value, int loop) const;
+    [[nodiscard]] std::optional<std::int64_t> change_of_symbol(int number, int loop) const;
+    [[nodiscard]] bool jumps(const Affine& value, int loop) const;
     [[nodiscard]] bool depends_on_data(const Affine& value) const;
     [[nodiscard]] std::optional<double> elements_passed(int loop) const;
     [[nodiscard]] std::vector<Affine> alternatives(const Affine& value) const;

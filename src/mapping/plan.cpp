@@ -35,6 +35,22 @@ bool ParallelLoops::reduces(For& loop) {
     return legal(loop) && facts(loop).verdict == Verdict::kReduction;
 }
 
+bool replace_if_faster(Body& stmts, std::size_t place, const Body& others, double factor,
+                       Function& entry, bool deterministic, Planner planner) {
+    const Body before = stmts;
+    const auto time_with = [&](const Body& here) {
+        stmts = before;
+        const auto at = stmts.erase(stmts.begin() + static_cast<std::ptrdiff_t>(place));
+        stmts.insert(at, here.begin(), here.end());
+        ParallelLoops loops(entry, deterministic);
+        return planner(loops).nanoseconds;
+    };
+    const double whole = time_with({before[place]}), rest = time_with({});
+    if (time_with(others) - rest <= factor * (whole - rest)) return true;
+    stmts = before;
+    return false;
+}
+
 std::vector<For*> outermost_loops(Body& body) {
     std::vector<For*> found;
     for (Stmt* stmt : body) {

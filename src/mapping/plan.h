@@ -61,6 +61,13 @@ private:
 // Statements that the plan leaves to the host use no array.
 [[nodiscard]] Plan plan_cuda(ParallelLoops& loops);
 
+using Planner = Plan (*)(ParallelLoops&);
+
+// Puts other statements in the place of one, if what the planner estimates for that place becomes
+// at most `factor` times as long.
+bool replace_if_faster(ir::Body& stmts, std::size_t place, const ir::Body& others, double factor,
+                       ir::Function& entry, bool deterministic, Planner planner);
+
 // The loops in `body` with no loop of `body` around them.
 [[nodiscard]] std::vector<ir::For*> outermost_loops(ir::Body& body);
 

@@ -17,8 +17,6 @@ using namespace ir;
 
 namespace {
 
-using Planner = Plan (*)(ParallelLoops&);
-
 constexpr double kWorthwhile = 0.5;  // of the time before
 
 class Distribution {
@@ -65,12 +63,14 @@ private:
         if (cuts.empty()) return 1;
         std::vector<Part> parts = alike_together(stmts, place, parts_of(nest, cuts));
         if (parts.size() < 2) return 1;
-        std::vector<Stmt*> nests;
+        Body nests;
         for (Part& part : parts) {
             drop_labels(part);
             nests.push_back(part.nest.front());
         }
-        return pays(stmts, place, nests) ? nests.size() : 1;
+        const bool faster =
+            replace_if_faster(stmts, place, nests, kWorthwhile, entry_, deterministic_, planner_);
+        return faster ? nests.size() : 1;
     }
 
     // Each part asks for the same iterations.
@@ -188,10 +188,11 @@ private:
     // Which of them may run in parallel where they stand.
     void judge(Body& stmts, std::size_t place, std::vector<Part>& parts) {
         const Body before = stmts;
-        std::vector<Stmt*> nests;
+        const auto at = stmts.erase(stmts.begin() + static_cast<std::ptrdiff_t>(place));
+        Body nests;
         for (const Part& part : parts)
             nests.push_back(part.nest.front());
-        replace(stmts, place, nests);
+        stmts.insert(at, nests.begin(), nests.end());
         ParallelLoops loops(entry_, deterministic_);
         for (Part& part : parts) {
             part.legal.clear();
@@ -201,33 +202,10 @@ private:
         stmts = before;
     }
 
-    static void replace(Body& stmts, std::size_t place, const std::vector<Stmt*>& nests) {
-        const auto at = stmts.erase(stmts.begin() + static_cast<std::ptrdiff_t>(place));
-        stmts.insert(at, nests.begin(), nests.end());
-    }
-
     static void drop_labels(Part& part) {
         for (std::size_t i = 0; i < part.nest.size(); ++i) {
             if (!part.legal[i]) part.nest[i]->labels.clear();
         }
-    }
-
-    // Leaves them in the place of the nest if so.
-    bool pays(Body& stmts, std::size_t place, const std::vector<Stmt*>& nests) {
-        const Body before = stmts;
-        const double whole = planned();
-        replace(stmts, place, {});
-        const double rest = planned();
-        stmts = before;
-        replace(stmts, place, nests);
-        if (planned() - rest <= kWorthwhile * (whole - rest)) return true;
-        stmts = before;
-        return false;
-    }
-
-    double planned() {
-        ParallelLoops loops(entry_, deterministic_);
-        return planner_(loops).nanoseconds;
     }
 
     Module& module_;

@@ -8,9 +8,8 @@
 //
 // Only perfect nests, and where the target's cost model finds what is gained to be half of the time
 // or more: all parts walk through the iterations anew. No conflicting iterations change their
-// order, so results are the same bit for bit. Loops that may not run in parallel lose their labels: a
-// mapping by hand means the others.
-// Before and after: kLoops, no loop is mapped.
+// order, so results are the same bit for bit. Loops that may not run in parallel lose their labels:
+// a mapping by hand means the others. Before and after: kLoops, no loop is mapped.
 #pragma once
 
 #include "pass.h"

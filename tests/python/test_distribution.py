@@ -1,4 +1,4 @@
-"""Loops of which only a part may run in parallel become several (distribute-loops): results stay the same bit for bit."""
+"""Loops of which a part may run in parallel become several (distribute-loops): results stay the same bit for bit."""
 
 from __future__ import annotations
 
@@ -127,16 +127,23 @@ def test_a_label_means_the_part_that_may_run_in_parallel():
     nest.check(parpy.CompileOptions(parallelize=mapping, backend=CPU.backend, restructure=True))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "for i in range(1, n):\n    t = a[i - 1] + x[i]\n    a[i] = t\n    y[i] = t / x[i] / (t + 1.0)",  # a scalar
-        "for i in range(1, n):\n    a[i] = a[i - 1] + y[i - 1]\n    y[i] = 1.0 / (a[i] + 1.0) / (x[i] + 3.0)",  # a cycle
-        "for i in range(1, n):\n    a[i] = a[i - 1] + x[i]\n    if a[i] > 90.0:\n        break\n    y[i] = np.sqrt(a[i]) / x[i] / 3.0",
-        "for i in range(1, n):\n    a[i] = a[i - 1] + x[i]\n    y[i] = x[i]",  # too little to gain
-    ],
-)
-def test_one_loop_remains(text):
+WORK = "y[i] = 1.0 / (a[i] + 1.0) / (x[i] + 3.0)"
+TOGETHER = {
+    "a scalar is passed on": "t = a[i - 1] + x[i]; a[i] = t; y[i] = t / x[i] / (t + 1.0)",
+    "they form a cycle": f"a[i] = a[i - 1] + y[i - 1]; {WORK}",
+    "too little to gain": "a[i] = a[i - 1] + x[i]; y[i] = x[i]",
+}
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_one_loop_remains(name):
+    nest = Nest("\n    ".join(["for i in range(1, n):", *TOGETHER[name].split("; ")]), running().arguments)
+    assert len(loops(nest, CPU)) == 1
+    nest.check(CPU)
+
+
+def test_a_loop_that_may_end_early_remains():
+    text = RUNNING.replace("    y[i] =", "    if a[i] > 90.0:\n        break\n    y[i] =")
     nest = Nest(text, running().arguments)
     assert len(loops(nest, CPU)) == 1
     nest.check(CPU)
