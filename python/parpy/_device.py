@@ -68,6 +68,10 @@ class DeviceFunction:
         return f"parpy.cuda.{self.name}"
 
 
+class Launchable:
+    """A kernel: what Python launches and no compiled code calls."""
+
+
 class ForeignFunction:
     """Device code in CUDA C++ that kernels call: ``declare_device``. `types` and `result` as IR text names them, with
     a star for pointers; `link`: the paths of the sources that define it."""

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from . import _native
-from ._device import DeviceFunction, ForeignFunction, GridGroup, Register, this_grid
+from ._device import DeviceFunction, ForeignFunction, GridGroup, Launchable, Register, this_grid
 from ._frontend_arrays import integer_constant
 from ._frontend_calls import Calls
 from ._frontend_expressions import combined
@@ -58,8 +58,12 @@ class Kernels(Calls):
     # ------------------------------------------------------------ foreign functions
 
     def call(self, node: ast.Call) -> _native.Expr:
-        binding = self.resolve(node.func)
-        if binding is None or not isinstance(binding.value, ForeignFunction):
+        launched = isinstance(node.func, ast.Subscript)
+        binding = self.resolve(node.func.value if isinstance(node.func, ast.Subscript) else node.func)
+        if binding is not None and isinstance(binding.value, Launchable):
+            self._refuse_launch(node, launched)
+            return self.poison(node)
+        if launched or binding is None or not isinstance(binding.value, ForeignFunction):
             return super().call(node)
         self.rely_on(binding)
         function = binding.value
@@ -75,6 +79,17 @@ class Kernels(Calls):
             return self.poison(node)
         operands = [self.lower(argument) for argument in node.args]
         return self.module.call(self._foreign(function, node), operands, self.span(node))
+
+    def _refuse_launch(self, node: ast.Call, launched: bool) -> None:
+        shown = ast.unparse(node.func.value if isinstance(node.func, ast.Subscript) else node.func)
+        self.error(
+            "P022",
+            node,
+            f"'{shown}' is a kernel, which compiled code can neither call nor launch",
+            "launch it from Python, behind this function"
+            if launched
+            else f"decorate '{shown}' with @cuda.jit(device=True), or launch it from Python: {shown}[grid, block](…)",
+        )
 
     def _foreign(self, function: ForeignFunction, node: ast.Call) -> _native.Function:
         """The function in the module, made once; its place is the source that defines it."""

@@ -300,6 +300,28 @@ def test_templates_of_ones_own():
         cp.Template(3)
 
 
+def test_substitutions_are_checked():
+    made = cp.Template(apply)
+    for wrong, message in [
+        ("a", r"a pair \(new, 'old'\), not 'a'"),
+        (half, r"a pair \(new, 'old'\)"),
+        ((half,), r"a pair \(new, 'old'\)"),
+        ((half, "function", 1), r"a pair \(new, 'old'\)"),
+        (("function", half), "what is replaced is a name"),
+        ((half, 3), "what is replaced is a name"),
+        ((half, "X["), "what is replaced is a name"),
+        ((None, "function"), "replaced by a function that is compiled with it, a name or a number, not None"),
+        ((len, "function"), "replaced by a function"),
+        ((lambda x: x, "function"), "replaced by a function"),
+        (("f(", "function"), r"with 'f\(' in place of 'function' 'apply' is no Python"),
+        ((half, "apply"), "'apply' is the template itself"),
+    ]:
+        with pytest.raises(cp.TemplateError, match=message):
+            made.substitute(wrong)
+    with pytest.raises(cp.TemplateError, match=r"a pair \(new, 'old'\)"):
+        cp.template(apply)
+
+
 # ---------------------------------------------------------------- errors
 
 
@@ -374,15 +396,45 @@ def test_arrays_are_checked():
             cp.CudaArray(wrong)
     with pytest.raises(cp.CudaPyError, match="array of int, but it holds 'a'"):
         cp.CudaArray([1, "a"])
+    for values, kind, message in [
+        ([2**40], None, "it holds 1099511627776, which needs more than 32 bits"),
+        ([1, -(2**70)], None, "needs more than 32 bits"),
+        (np.array([2**40]), cp.Int, "needs more than 32 bits"),
+        ([1.0, 10**400], None, "an integer beyond all of them"),
+        ([5, True], None, "array of int, but it holds True"),
+        ([True, 5], None, "array of bool, but it holds 5"),
+        ([1.5], cp.Int, "array of int, but it holds 1.5"),
+        (np.array([np.nan]), cp.Int, "array of int, but it holds elements of type float64"),
+        (np.array(["a"]), cp.Float, "elements of type <U1"),
+    ]:
+        with pytest.raises(cp.CudaPyError, match=message):
+            cp.CudaArray(values, kind)
+    for wrong in ("double", "unknown", float, np.float64, cp.Void, cp.Pointer(cp.Int), 3):
+        with pytest.raises(cp.CudaPyError, match=r"no type of elements; write cp.Bool, cp.Int, cp.Float or cp.Double"):
+            cp.CudaArray([1], wrong)
+        with pytest.raises(cp.CudaPyError, match="no type of elements"):
+            cp.CudaArray.allocate(3, wrong)
+    with pytest.raises(cp.CudaPyError, match="no type of elements"):
+        cp.CudaArray.allocate(3, None)
+    assert cp.CudaArray(np.arange(3), cp.Float).toList() == [0.0, 1.0, 2.0]
     for wrong in (-1, 1.5):
         with pytest.raises(cp.CudaPyError, match="a number of elements"):
             cp.CudaArray.allocate(wrong, cp.Int)
     X = cp.CudaArray([1, 2])
     with pytest.raises(IndexError, match="index 2 is out of bounds for axis 0 with size 2"):
         X[2] = 3
+    for wrong in (slice(0, 1), "x", 0.5, (0, 1), True):
+        with pytest.raises(cp.CudaPyError, match=r"indexed by one int, .*take parts of a.toList\(\) or a.toHost\(\)"):
+            X[wrong]
+        with pytest.raises(cp.CudaPyError, match="indexed by one int"):
+            X[wrong] = 1
+    for wrong, shown in [(1.5, "1.5"), ("x", "'x'"), (None, "None"), (2**40, str(2**40))]:
+        with pytest.raises(cp.CudaPyError, match=f"array of int, but the value is {shown}"):
+            X[0] = wrong
+    assert X.toList() == [1, 2] and list(X) == [1, 2]
     with pytest.raises(cp.CudaPyError, match="no function to compile"):
         cp.compile([])
-    for wrong in ((-1,), (1.5,), (1, "x")):
+    for wrong in ((-1,), (1.5,), (1, "x"), ((),), ((1, 1, 1, 1),)):
         with pytest.raises(cp.CudaPyError, match="'saxpy' runs on a number of threads"):
             cp.compile(saxpy)(*wrong)
 

@@ -105,27 +105,6 @@ def test_forall_of_a_shape(shape):
     np.testing.assert_array_equal(out, 10 * y + x)
 
 
-def test_launches_are_checked():
-    x = np.ones(4)
-    for wrong in (5, (1,), (1, 2, 3, 4, 5)):
-        with pytest.raises(ValueError, match="configured"):
-            saxpy[wrong]
-    with pytest.raises(ValueError, match="at most 1024 threads, not 2048"):
-        saxpy[1, (64, 32)]
-    with pytest.raises(ValueError, match="size in z is 1 to 64, not 65"):
-        saxpy[1, (1, 1, 65)]
-    with pytest.raises(ValueError, match="0 to 65535, not 65536"):
-        saxpy[(1, 65536), 32]
-    with pytest.raises(TypeError, match="tuple of up to three"):
-        saxpy["x", 32]
-    with pytest.raises(ValueError, match=r"saxpy\[grid, block\]"):
-        saxpy(1.0, x, x)
-    with pytest.raises(TypeError, match="positional argument"):
-        saxpy[1, 32](1.0, x)
-    saxpy[0, 32](1.0, x, x)
-    assert (x == 1).all()
-
-
 # ---------------------------------------------------------------- signatures
 
 
@@ -162,20 +141,6 @@ def test_several_signatures():
         either[1, 4](np.zeros(4, np.float32))
     with pytest.raises(TypeError, match="c-contiguous"):
         either[1, 2](b[::2])
-
-
-def test_wrong_signatures():
-    for wrong, message in [
-        ("void(float31)", "did you mean 'float32'"),
-        ("float32(int32)", "returns nothing"),
-        ("void(float32[0])", "no dimension"),
-        ("void(", "cannot be read"),
-    ]:
-        with pytest.raises(TypeError, match=message):
-
-            @cuda.jit(wrong)
-            def bad(x):
-                pass
 
 
 # ---------------------------------------------------------------- memory of blocks and threads
@@ -414,70 +379,6 @@ def test_strided_and_negative():
     np.testing.assert_array_equal(x, 10 * y + k)
 
 
-# ---------------------------------------------------------------- what is refused
-
-
-def refused(function, *arguments):
-    with pytest.raises(parpy.CompileError) as caught:
-        function[1, 32](*arguments)
-    return str(caught.value)
-
-
-def test_errors_in_kernels():
-    @cuda.jit
-    def no_name(x):
-        x[0] = cuda.shared.array(3, np.int32)
-
-    @cuda.jit
-    def varying(x, n):
-        s = cuda.shared.array(n, np.int32)
-        x[0] = s[0]
-
-    @cuda.jit
-    def endless(x):
-        s = cuda.shared.array(10**10**9, np.int32)
-        x[0] = s[0]
-
-    @cuda.jit
-    def no_value(x):
-        x[0] = cuda.syncthreads()
-
-    @cuda.jit
-    def grid_value(x):
-        p = cuda.grid(2)
-        x[0] = p
-
-    @cuda.jit
-    def float_bits(x):
-        cuda.atomic.or_(x, 0, 1)
-
-    @cuda.jit
-    def returns(x):
-        return x[0]
-
-    x = np.ones(4)
-    assert "needs a name of its own" in refused(no_name, x)
-    assert "must be constant" in refused(varying, x, 3)
-    assert "must be constant" in refused(endless, x)
-    assert "gives no value" in refused(no_value, x)
-    assert "x, y = cuda.grid(2)" in refused(grid_value, x)
-    message = refused(float_bits, x)
-    assert "there is no atomic 'or' on elements of type float64" in message and "P229" in message
-    assert "returns" in refused(returns, x)
-
-
-def test_only_kernels_have_threads():
-    @parpy.jit
-    def loop(x):
-        for i in range(4):
-            x[i] = cuda.grid(1)
-
-    with pytest.raises(parpy.CompileError, match="P028"):
-        loop(np.ones(4))
-    with pytest.raises(TypeError, match="only be called in a kernel"):
-        cuda.grid(1)
-
-
 # ---------------------------------------------------------------- text
 
 
@@ -558,17 +459,3 @@ def texts():
 @pytest.mark.parametrize(("kernel", "arguments"), list(texts()), ids=lambda value: getattr(value, "__name__", ""))
 def test_nvrtc_takes_the_text(kernel, arguments):
     cubin(kernel.inspect_source(*arguments))
-
-
-def plain_helper(a):
-    return a + 1
-
-
-@cuda.jit
-def calls_a_plain_function(x):
-    x[0] = plain_helper(x[0])
-
-
-def test_plain_functions_are_refused_with_what_to_write():
-    with pytest.raises(parpy.CompileError, match=r"decorate 'plain_helper' with @cuda.jit\(device=True\)"):
-        calls_a_plain_function[1, 1](np.zeros(1))

@@ -170,7 +170,7 @@ class DeviceNDArray:
 
     def view(self, dtype: Any) -> DeviceNDArray:
         """A view of the same bytes as elements of another type."""
-        return self._of(self._view.view(dtype))
+        return self._of(self._view.view(_elements(dtype)))
 
     def squeeze(self, axis: Any = None) -> DeviceNDArray:
         """A view without dimensions of size 1."""
@@ -178,20 +178,23 @@ class DeviceNDArray:
 
     def split(self, section: int, stream: Any = 0) -> Iterator[DeviceNDArray]:
         """Views of ``section`` elements each along the first dimension."""
+        if isinstance(section, bool) or not isinstance(section, int | np.integer) or section < 1:
+            raise ValueError(f"a section is a number of elements from 1, not {section!r}")
         for begin in range(0, len(self), section):
             yield self[begin : begin + section]
 
     def __getitem__(self, index: Any) -> Any:
         if not _is_element(index, self.ndim):
-            return self._of(self._view[_index(index)])
+            return self._of(self._view[_index(index, self.dtype)])
         return self._of(self._view[_cell(index, self.shape)]).copy_to_host()[0]
 
     def getitem(self, index: Any, stream: Any = 0) -> Any:
         """``a[index]``, copied on a stream."""
+        handle_of(stream)
         return self[index]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        cell = _cell(index, self.shape) if _is_element(index, self.ndim) else _index(index)
+        cell = _cell(index, self.shape) if _is_element(index, self.ndim) else _index(index, self.dtype)
         target = self._of(self._view[cell])
         if isinstance(value, DeviceNDArray):
             target.copy_to_device(value)
@@ -200,6 +203,7 @@ class DeviceNDArray:
 
     def setitem(self, index: Any, value: Any, stream: Any = 0) -> None:
         """``a[index] = value``, copied on a stream."""
+        handle_of(stream)
         self[index] = value
 
     # ------------------------------------------------------------ copies
@@ -216,10 +220,10 @@ class DeviceNDArray:
                 f"an array of shape {self.shape} and type {self.dtype} cannot be copied into one of shape {ary.shape} "
                 f"and type {ary.dtype}"
             )
+        handle = handle_of(stream)
         if not self.on_gpu:
             np.copyto(ary, self._view)
             return ary
-        handle = handle_of(stream)
         if _same_layout(ary, self._view):
             _native.copy_to_host(_address(ary), self._pointer(), self.nbytes, handle)
             if not handle:
@@ -232,6 +236,7 @@ class DeviceNDArray:
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
         """Fills the array from another one, on the device or on the host."""
+        handle = handle_of(stream)
         source = ary._view if isinstance(ary, DeviceNDArray) else np.asarray(ary)
         if source.shape != self.shape or not np.can_cast(source.dtype, self.dtype, "same_kind"):
             raise ValueError(
@@ -241,7 +246,6 @@ class DeviceNDArray:
         if not self.on_gpu:
             np.copyto(self._view, ary.copy_to_host() if isinstance(ary, DeviceNDArray) else source)
             return
-        handle = handle_of(stream)
         if isinstance(ary, DeviceNDArray):
             if ary.on_gpu and source.dtype == self.dtype and _same_layout(source, self._view):
                 _native.copy_on_device(self._pointer(), ary._pointer(), self.nbytes, handle)
@@ -301,7 +305,11 @@ def _same_layout(a: Any, b: Any) -> bool:
 
 def _is_element(index: Any, ndim: int) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
-    return len(parts) == ndim and all(isinstance(part, int | np.integer) for part in parts)
+    return len(parts) == ndim and all(map(_is_int, parts))
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _cell(index: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
@@ -314,11 +322,13 @@ def _cell(index: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
     return (*parts[:-1], slice(last, last + 1 or None))
 
 
-def _index(index: Any) -> Any:
+def _index(index: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(index, str):  # a field of records
+        if dtype.names is None:
+            raise TypeError(f"the array has no field '{index}': its elements are {dtype}")
         return index
     parts = index if isinstance(index, tuple) else (index,)
-    if not all(part is None or part is ... or isinstance(part, int | np.integer | slice) for part in parts):
+    if not all(part is None or part is ... or isinstance(part, slice) or _is_int(part) for part in parts):
         raise TypeError(f"a device array is indexed by integers and slices, not by {index!r}")
     return index
 
@@ -333,16 +343,34 @@ def device_array(
     shape: int | tuple[int, ...], dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0
 ) -> DeviceNDArray:
     """A device array with arbitrary contents."""
-    sizes = tuple(map(int, shape)) if isinstance(shape, tuple | list) else (int(shape),)
-    kind = np.dtype(dtype)
+    sizes, kind = _sizes(shape), _elements(dtype)
+    handle = handle_of(stream)
     if strides is None:
         strides = _strides(sizes, kind.itemsize, order)
+    elif not isinstance(strides, tuple | list) or len(strides) != len(sizes) or not all(map(_is_int, strides)):
+        raise ValueError(f"strides are a number of bytes for each of {len(sizes)} dimensions, not {strides!r}")
     span = sum((n - 1) * abs(s) for n, s in zip(sizes, strides, strict=True)) + kind.itemsize if 0 not in sizes else 0
     if not on_gpu():
         owner = np.empty(span, np.uint8)
         return DeviceNDArray(np.ndarray(sizes, kind, owner, 0, strides), _Memory(owner, stream, False))
-    memory = _native.DeviceMemory(span, handle_of(stream))
+    memory = _native.DeviceMemory(span, handle)
     return DeviceNDArray(_view_at(memory.pointer, sizes, kind, tuple(strides)), _Memory(memory, stream, True))
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    """The extents that a shape says."""
+    parts = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    if not all(_is_int(part) and part >= 0 for part in parts):
+        raise ValueError(f"a shape is an int or a tuple of them, none of them negative, not {shape!r}")
+    return tuple(map(int, parts))
+
+
+def _elements(dtype: Any) -> np.dtype[Any]:
+    """The type of elements that ``dtype`` says; TypeError where they cannot be on the device."""
+    kind = np.dtype(dtype)
+    if not _is_number(kind) and not _is_record(kind):
+        raise TypeError(f"elements of type {kind} cannot be on the device")
+    return kind
 
 
 def _strides(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ...]:
@@ -357,8 +385,15 @@ def _strides(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ..
 
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
     """A device array with shape, type and order of another array."""
+    return device_array(*_like(ary), stream=stream)
+
+
+def _like(ary: Any) -> tuple[tuple[int, ...], np.dtype[Any], None, str]:
+    """Shape, type, strides and order of a new array like ``ary``."""
+    if not all(hasattr(ary, name) for name in ("shape", "dtype", "flags")):
+        raise TypeError(f"an array is asked for, to make another one like it, not {ary!r}")
     fortran = ary.flags["F_CONTIGUOUS"] and not ary.flags["C_CONTIGUOUS"]
-    return device_array(ary.shape, ary.dtype, order="F" if fortran else "C", stream=stream)
+    return ary.shape, ary.dtype, None, "F" if fortran else "C"
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | None = None) -> DeviceNDArray:
@@ -366,8 +401,10 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | 
     if to is None and isinstance(obj, DeviceNDArray):
         return obj
     source = obj if isinstance(obj, DeviceNDArray) else np.asarray(obj)
-    if not _is_number(source.dtype) and not _is_record(source.dtype):
-        raise TypeError(f"elements of type {source.dtype} cannot be on the device")
+    _elements(source.dtype)
+    handle_of(stream)
+    if to is not None and not isinstance(to, DeviceNDArray):
+        raise TypeError(f"to_device fills a device array, not {type(to).__name__}")
     if to is None:
         if source.ndim == 0:
             source = source.reshape(1)
@@ -394,6 +431,8 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
     """Another library's array on the GPU as one of ours; they share the memory."""
     if isinstance(obj, DeviceNDArray):
         return obj
+    if not hasattr(obj, "__cuda_array_interface__"):
+        raise TypeError(f"{type(obj).__name__} is no array on the GPU; write to_device(…), which copies an array to it")
     interface = obj.__cuda_array_interface__
     view = _view_at(
         interface["data"][0], tuple(interface["shape"]), np.dtype(interface["typestr"]), interface.get("strides")
@@ -410,13 +449,14 @@ def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order
 
 def pinned_array_like(ary: Any) -> Any:
     """A pinned array with shape, type and order of another array."""
-    return pinned_array(ary.shape, ary.dtype, order="F" if np.isfortran(ary) else "C")
+    return pinned_array(*_like(ary))
 
 
 def mapped_array(
     shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0, **_: Any
 ) -> DeviceNDArray:
     """A device array in host memory that the GPU reads and writes in place; ``copy_to_host`` copies it."""
+    handle_of(stream)
     host, memory = _pinned(shape, dtype, order, True)
     if memory is None:
         return DeviceNDArray(host, _Memory(host, stream, False))
@@ -426,12 +466,12 @@ def mapped_array(
 
 def mapped_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
     """A mapped array with shape, type and order of another array."""
-    return mapped_array(ary.shape, ary.dtype, order="F" if np.isfortran(ary) else "C", stream=stream)
+    return mapped_array(*_like(ary), stream=stream)
 
 
 def _pinned(shape: Any, dtype: Any, order: str, mapped: bool) -> tuple[Any, _native.PinnedMemory | None]:
-    sizes = tuple(map(int, shape)) if isinstance(shape, tuple | list) else (int(shape),)
-    kind = np.dtype(dtype)
+    sizes, kind = _sizes(shape), _elements(dtype)
+    _strides(sizes, kind.itemsize, order)
     if not on_gpu():
         return np.empty(sizes, kind, order), None  # type: ignore[call-overload]
     memory = _native.PinnedMemory(int(np.prod(sizes)) * kind.itemsize, mapped)

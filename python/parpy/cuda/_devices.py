@@ -104,6 +104,8 @@ class _Devices:
         return _native.device_count() if on_gpu() else 1
 
     def __getitem__(self, index: int) -> Device:
+        if isinstance(index, bool) or not isinstance(index, int):
+            raise TypeError(f"devices are numbered: an int is asked for, not {index!r}")
         if not 0 <= index < len(self):
             raise IndexError(f"there is no device {index}; there are {len(self)}")
         return Device(index)

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import _native
-from .._device import ForeignFunction
+from .._device import ForeignFunction, Launchable
 from .._frontend import FunctionFrontend, Surface, parse
 from .._frontend_kernels import GEOMETRY
 from .._frontend_scope import Program
@@ -53,7 +53,7 @@ class DeviceFunction:
         return f"<parpy.cuda device function {self.__qualname__}>"  # type: ignore[attr-defined]
 
 
-class Kernel:
+class Kernel(Launchable):
     """A kernel: ``k[grid, block](…)`` launches it, ``k.forall(n)(…)`` with blocks of a size chosen for it."""
 
     def __init__(
@@ -296,7 +296,7 @@ class ForAll:
         ):
             raise ValueError(f"forall takes a number of threads, or a tuple of up to three, not {ntasks!r}")
         most = launch_limits().threads
-        if not isinstance(tpb, int) or not 0 <= tpb <= most:
+        if not isinstance(tpb, int) or isinstance(tpb, bool) or not 0 <= tpb <= most:
             raise ValueError(f"a block has 1 to {most} threads, not {tpb!r}")
         self._kernel, self._tasks, self._stream, self._sharedmem = kernel, tasks, stream, sharedmem
         self._tpb = tpb
@@ -362,12 +362,14 @@ def jit(
         raise TypeError(f"cuda.jit takes no argument '{next(iter(unknown))}'")
     if inspect.isfunction(func_or_sig):
         return jit(None, device, inline, link, debug, opt, lineinfo, cache, fastmath, max_registers, fma)(func_or_sig)
+    if max_registers is not None and (type(max_registers) is not int or max_registers < 1):
+        raise ValueError(f"max_registers is how many registers a thread may use, an int from 1, not {max_registers!r}")
     sources = linked(link)
     given = [] if func_or_sig is None else func_or_sig if isinstance(func_or_sig, list) else [func_or_sig]
     signatures = tuple(_types.signature(each) for each in given)
     flags = [f"--fmad={str(bool(fma)).lower()}", *(["--generate-line-info"] if lineinfo else [])]
     if max_registers is not None:
-        flags.append(f"--maxrregcount={int(max_registers)}")
+        flags.append(f"--maxrregcount={max_registers}")
     options = {"fast_math": bool(fastmath), "extra_flags": flags}
 
     def decorate(function: Callable[..., Any]) -> DeviceFunction | Kernel:
@@ -380,6 +382,8 @@ def jit(
 
 def linked(link: Any) -> tuple[str, ...]:
     """The paths of the files to compile or link with a kernel."""
+    if not isinstance(link, str | list | tuple) and not hasattr(link, "__fspath__"):
+        raise TypeError(f"what is linked is a path or a list of paths, not {link!r}")
     paths = tuple(map(str, [link] if isinstance(link, str) or hasattr(link, "__fspath__") else link))
     for path in paths:
         if not path.endswith((".cu", *_DEVICE_CODE)):
@@ -400,11 +404,11 @@ def declare_device(
     ``abi`` hands over its result as C does ("c"), through a pointer in front of its parameters, itself returning a
     status ("numba"), or through one behind them ("out").
     """
-    if not name.isidentifier():
-        raise ValueError(f"'{name}' is no name of a function")
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"{name!r} is no name of a function")
     if abi not in ("c", "numba", "out"):
         raise ValueError(f"the abi of a function is 'c', 'numba' or 'out', not {abi!r}")
-    wanted = _types.signature(sig)
+    wanted = _types.signature(sig, with_result=True)
     types = [each.name if isinstance(each, Scalar) else f"{each.element.name}*" for each in wanted.arguments]
     return ForeignFunction(name, types, wanted.result.name if wanted.result else "void", abi, linked(link))
 

@@ -58,11 +58,16 @@ def default_stream() -> Stream:
 
 def external_stream(ptr: int) -> Stream:
     """Another library's stream, by its handle."""
+    if isinstance(ptr, bool) or not isinstance(ptr, int):
+        raise TypeError(f"the handle of a stream is an int, not {ptr!r}")
     return Stream(ptr)
 
 
 def handle_of(given: Any) -> int:
-    """The handle of a stream: ours, another library's, or a number."""
+    """The handle of a stream: ours, another library's, or a number; 0 and None are the default stream. TypeError for
+    anything else."""
+    if given is None:
+        return 0
     if isinstance(given, int):
         return given
     for name in ("handle", "cuda_stream", "ptr"):
@@ -83,8 +88,9 @@ class Event:
 
     def record(self, stream: Any = 0) -> None:
         """Puts the event behind the work that is on the stream now."""
+        handle = handle_of(stream)
         if self._native is not None:
-            self._native.record(handle_of(stream))
+            self._native.record(handle)
         self._seconds = time.perf_counter()
 
     def query(self) -> bool:
@@ -93,8 +99,9 @@ class Event:
 
     def wait(self, stream: Any = 0) -> None:
         """Lets the stream wait for the event."""
+        handle = handle_of(stream)
         if self._native is not None:
-            self._native.wait(handle_of(stream))
+            self._native.wait(handle)
 
     def synchronize(self) -> None:
         """Waits for the event."""
@@ -103,6 +110,8 @@ class Event:
 
     def elapsed_time(self, end: Event) -> float:
         """Milliseconds from this event to ``end``; both have happened."""
+        if not isinstance(end, Event):
+            raise TypeError(f"the time between two events is asked for, not that to {end!r}")
         if self._seconds is None or end._seconds is None:
             raise ValueError("an event that was not recorded has no time")
         if self._native is not None and end._native is not None:
@@ -117,6 +126,8 @@ def event(timing: bool = True) -> Event:
 
 def event_elapsed_time(begin: Event, end: Event) -> float:
     """Milliseconds between two events that have happened."""
+    if not isinstance(begin, Event):
+        raise TypeError(f"the time between two events is asked for, not that from {begin!r}")
     return begin.elapsed_time(end)
 
 

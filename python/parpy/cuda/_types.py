@@ -150,11 +150,14 @@ def argument_type(given: Any) -> Type | Pointer:
     raise TypeError(f"{given!r} is no type of an argument; write for example 'float32[:]' or 'int64'")
 
 
-def signature(given: Any) -> Signature:
-    """A signature from an object, a tuple of argument types, or a text; a text may leave out ``void``."""
+def signature(given: Any, with_result: bool = False) -> Signature:
+    """A signature from an object, a tuple of argument types, or a text; a text may leave out ``void``, but not
+    ``with_result``."""
     found = parse(given) if isinstance(given, str) else given
     if isinstance(found, Signature):
         return found
+    if with_result:
+        raise TypeError(f"{given!r} says no result and arguments; write for example 'int32(float32, int32)'")
     if isinstance(found, tuple):
         return Signature(None, tuple(argument_type(each) for each in found))
     if isinstance(found, Scalar | Array | Pointer):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import _native
 from ._backend import on_gpu, set_simulated
 
@@ -9,9 +11,9 @@ from ._backend import on_gpu, set_simulated
 class Simulator:
     """How the simulator runs kernels from the next launch on, in all threads.
 
-    ``seed``: 0 (the default) starts the threads of a block in order and runs blocks in parallel. Any other number
-    stands for one random order of blocks and threads, the same at each launch, and fills shared memory with rubbish:
-    a missing barrier shows as a wrong result.
+    ``seed``: 0 (the default) runs the threads of a block in order, the same at each launch, and blocks in parallel:
+    only what depends on which block comes first may vary. Any other number stands for one random order of blocks and
+    threads, the same at each launch, and fills shared memory with rubbish: a missing barrier shows as a wrong result.
 
     ``warp_size``: how many threads of kernels written by hand exchange values as one warp: 1, 2, 4, 8, 16 or 32.
     Loops that the compiler maps always use 32, as the GPU does.
@@ -39,9 +41,9 @@ class Simulator:
 
     @seed.setter
     def seed(self, value: int) -> None:
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**64:
-            raise ValueError(f"a seed is an int from 0 to 2**64 - 1, not {value!r}")
-        self._seed = value
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or not 0 <= value < 2**64:
+            raise ValueError(f"a seed is an int from 0, which is the default, to 2**64 - 1, not {value!r}")
+        self._seed = int(value)
         _native.set_simulator(self._warp_size, self._seed)
 
     @property
@@ -50,7 +52,7 @@ class Simulator:
 
     @warp_size.setter
     def warp_size(self, value: int) -> None:
-        if value not in (1, 2, 4, 8, 16, 32):
+        if type(value) is not int or value not in (1, 2, 4, 8, 16, 32):
             raise ValueError(f"a warp has 1, 2, 4, 8, 16 or 32 threads, not {value!r}")
         self._warp_size = value
         _native.set_simulator(self._warp_size, self._seed)

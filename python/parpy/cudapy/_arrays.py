@@ -19,51 +19,87 @@ def elemType(value: Any) -> Type:
         return Bool
     if isinstance(value, int | np.integer):
         return Int
-    if isinstance(value, np.float64) and not isinstance(value, np.floating):
-        return Double
     if isinstance(value, float | np.floating):
         return Float
     raise CudaPyError(f"a list of {type(value).__name__} cannot be on the device; bool, int and float can")
+
+
+def element_type(given: Any) -> Type:
+    """``given``, which elements of arrays can have; CudaPyError where they cannot."""
+    if not isinstance(given, Type) or not given.scalar:
+        raise CudaPyError(f"{given!r} is no type of elements; write cp.Bool, cp.Int, cp.Float or cp.Double")
+    return given
+
+
+def elements(
+    values: list[Any] | tuple[Any, ...] | np.ndarray, kind: Type, what: str, holds: str = "it holds"
+) -> np.ndarray:
+    """The values as an array of ``kind``, which each of them is or fits; messages call them ``what``."""
+    if isinstance(values, np.ndarray):
+        kept = values.dtype.kind in {Bool: "b", Int: "iu"}.get(kind, "iuf")
+        stranger = "" if kept else f"elements of type {values.dtype}"
+    else:
+        stranger = next((repr(value) for value in values if not _is_of(kind, value)), "")
+    if stranger:
+        raise CudaPyError(f"{what} is an array of {kind}, but {holds} {stranger}")
+    beyond = _beyond_32_bits(values) if kind is Int and len(values) else None
+    if beyond is not None:
+        raise CudaPyError(f"{what} is an array of int, but {holds} {beyond}, which needs more than 32 bits")
+    try:
+        with np.errstate(over="ignore"):
+            return np.asarray(values, kind.dtype)
+    except OverflowError:
+        raise CudaPyError(f"{what} is an array of {kind}, but {holds} an integer beyond all of them") from None
+
+
+def _beyond_32_bits(values: Any) -> Any:
+    """A value that no int is; None if there is none."""
+    least, most = (values.min(), values.max()) if isinstance(values, np.ndarray) else (min(values), max(values))
+    return least if least < -(2**31) else most if most >= 2**31 else None
+
+
+def _is_of(kind: Type, value: Any) -> bool:
+    """Whether a value of a list may be an element of ``kind``: integers of floating arrays, too."""
+    if isinstance(value, bool | np.bool_) or kind is Bool:
+        return isinstance(value, bool | np.bool_) and kind is Bool
+    return isinstance(value, int | np.integer) or (kind is not Int and isinstance(value, float | np.floating))
 
 
 class CudaArray:
     """A copy of a list, a tuple or a one-dimensional NumPy array on the device.
 
     Python floats become ``float``, ints ``int``; NumPy arrays of bool, int32, float32 and float64 keep their type.
-    ``type`` asks for another one.
+    ``type`` asks for another one, that the values fit.
     """
 
     __slots__ = ("_array", "_type")
 
     def __init__(self, values: Any, type: Type | None = None) -> None:
+        wanted = None if type is None else element_type(type)
         if isinstance(values, np.ndarray):
             if values.ndim != 1:
                 raise CudaPyError(f"a CudaArray has one dimension, not {values.ndim}")
-            kind = type or _BY_DTYPE.get(values.dtype)
+            kind = wanted or _BY_DTYPE.get(values.dtype)
             if kind is None:
                 raise CudaPyError(f"elements of type {values.dtype} cannot be on the device; say which: type=cp.Int")
         elif not isinstance(values, list | tuple | range):
             raise CudaPyError(f"a CudaArray is made from a list, not from {values!r}")
         else:
             values = list(values)
-            kind = type or (elemType(values[0]) if values else Int)
-            if any(isinstance(v, float | np.floating) for v in values) and kind in (Int, Bool):
+            kind = wanted or (elemType(values[0]) if values else Int)
+            if any(isinstance(v, float | np.floating) for v in values) and wanted is None and kind in (Int, Bool):
                 raise CudaPyError(f"the list has floats, but its first element makes it an array of {kind}")
-            for value in values:
-                if not isinstance(value, bool | int | float | np.generic):
-                    raise CudaPyError(f"the list is an array of {kind}, but it holds {value!r}")
         self._type = kind
-        self._array: DeviceNDArray = to_device(np.asarray(values, kind.dtype))
+        self._array: DeviceNDArray = to_device(elements(values, kind, "the list"))
 
     @classmethod
     def allocate(cls, length: int, type: Type) -> CudaArray:
         """An array of ``length`` elements with arbitrary contents."""
-        if not isinstance(type, Type) or not type.scalar:
-            raise CudaPyError(f"{type!r} is no type of elements")
+        kind = element_type(type)
         if isinstance(length, bool) or not isinstance(length, int | np.integer) or length < 0:
             raise CudaPyError(f"the length of an array is a number of elements, not {length!r}")
         made = cls.__new__(cls)
-        made._type, made._array = type, device_array(int(length), type.dtype)
+        made._type, made._array = kind, device_array(int(length), kind.dtype)
         return made
 
     def toList(self) -> list[Any]:
@@ -90,10 +126,18 @@ class CudaArray:
         return len(self._array)
 
     def __getitem__(self, index: int) -> Any:
-        return self._array[index].item()
+        return self._array[_place(index)].item()
 
     def __setitem__(self, index: int, value: Any) -> None:
-        self._array[index] = value
+        self._array[_place(index)] = elements([value], self._type, "this", "the value is")[0]
 
     def __repr__(self) -> str:
         return f"<parpy.cudapy.CudaArray of {len(self)} {self._type}>"
+
+
+def _place(index: Any) -> int:
+    if isinstance(index, bool) or not isinstance(index, int | np.integer):
+        raise CudaPyError(
+            f"a CudaArray is indexed by one int, not by {index!r}; take parts of a.toList() or a.toHost()"
+        )
+    return int(index)

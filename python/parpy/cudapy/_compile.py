@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+import textwrap
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -14,10 +16,10 @@ from .. import cuda
 from .._names import source_of
 from .._source import FunctionSource
 from ..cuda._kernel import Kernel
-from ._arrays import CudaArray
+from ._arrays import CudaArray, elements
 from ._errors import CudaPyError, TemplateError
 from ._frontend import TypedFrontend, TypedProgram
-from ._types import Bool, CType, Int, Pointer, Signature, Type, Void, as_signature, parse_signature
+from ._types import Bool, CType, Int, Pointer, Signature, Void, as_signature, parse_signature
 
 
 class dim3(NamedTuple):
@@ -50,19 +52,47 @@ class Template:
     def substitute(self, *pairs: tuple[Any, str] | list[tuple[Any, str]]) -> Template:
         """The template with each ``(new, old)`` carried out: the word ``old`` becomes the function or text ``new``."""
         text = self.source.text
-        for new, old in (pair for each in pairs for pair in (each if isinstance(each, list) else [each])):
-            word = getattr(new, "__name__", None) or (new.name if isinstance(new, Template) else str(new))
-            text, count = re.subn(rf"\b{re.escape(old)}\b", word.replace("\\", r"\\"), text)
+        for new, old in _substitutions(pairs):
+            if old == self.name:
+                raise TemplateError(f"'{old}' is the template itself; substitute names that it uses")
+            text, count = re.subn(rf"\b{re.escape(old)}\b", new.replace("\\", r"\\"), text)
             if not count:
                 raise TemplateError(f"'{self.name}' has no name '{old}'")
+            try:
+                ast.parse(textwrap.dedent(text))
+            except SyntaxError:
+                raise TemplateError(f"with '{new}' in place of '{old}' '{self.name}' is no Python") from None
         made = Template(self)
         source = self.source
         made.source = FunctionSource(source.function, source.name, text, source.first_line)
         return made
 
 
+def _substitutions(pairs: tuple[Any, ...]) -> list[tuple[str, str]]:
+    """Texts and the names that they replace."""
+    found = []
+    for pair in (pair for each in pairs for pair in (each if isinstance(each, list) else [each])):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TemplateError(f"a substitution is a pair (new, 'old'), not {pair!r}")
+        new, old = pair
+        if not isinstance(old, str) or not old.isidentifier():
+            raise TemplateError(f"what is replaced is a name: write (new, 'old'), not {old!r} in second place")
+        if isinstance(new, FunctionType) and new.__name__.isidentifier():
+            found.append((new.__name__, old))
+        elif isinstance(new, Template):
+            found.append((new.name, old))
+        elif isinstance(new, str | int | float):
+            found.append((str(new), old))
+        else:
+            raise TemplateError(
+                f"'{old}' is replaced by a function that is compiled with it, a name or a number, not {new!r}"
+            )
+    return found
+
+
 def template(*pairs: Any) -> Callable[[Any], Template]:
     """A decorator: the function as a template, with the substitutions carried out."""
+    _substitutions(pairs)
     return lambda function: Template(function).substitute(*pairs)
 
 
@@ -74,7 +104,9 @@ class Launcher:
 
     def __call__(self, x: Any, y: int = 1, z: int = 1) -> Callable[..., None]:
         sizes = tuple(x) if isinstance(x, tuple) else (x, y, z)
-        if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in sizes):
+        if not 1 <= len(sizes) <= 3 or not all(
+            isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in sizes
+        ):
             shown = ", ".join(map(repr, sizes))
             raise CudaPyError(f"'{self.signature.name}' runs on a number of threads in x, y and z, not on ({shown})")
         launch = self._kernel.forall((*sizes, 1, 1)[:3])
@@ -180,8 +212,7 @@ def _argument(value: Any, kind: CType, what: str) -> Any:
                 raise CudaPyError(f"{what} must be an array of {kind.element}, not of {value.elemType()}")
             return value.pointer()
         if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.dtype == kind.element.dtype):
-            _check_elements(value, kind.element, what)
-            return CudaArray(value, kind.element).pointer()
+            return CudaArray(elements(value, kind.element, what), kind.element).pointer()
         raise CudaPyError(f"{what} must be a CudaArray or a list, not {type(value).__name__}")
     number = np.asarray(value)
     allowed = {Bool: "b", Int: "iu"}.get(kind, "iuf")
@@ -190,10 +221,3 @@ def _argument(value: Any, kind: CType, what: str) -> Any:
     if kind is Int and not -(2**31) <= int(value) < 2**31:
         raise CudaPyError(f"{what} must fit an int, {value} does not")
     return kind.dtype.type(value)
-
-
-def _check_elements(values: Any, element: Type, what: str) -> None:
-    kinds = {Bool: (bool, np.bool_), Int: (int, np.integer)}.get(element, (int, float, np.number))
-    for value in values:
-        if not isinstance(value, kinds) or (isinstance(value, bool) and element is not Bool):
-            raise CudaPyError(f"{what} must be a list of {element}, but it holds {value!r}")

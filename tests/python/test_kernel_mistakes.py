@@ -1,0 +1,245 @@
+"""Mistakes with kernels written by hand: in launches, signatures, calls of parpy.cuda, and in the kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kernel_places
+import parpy
+from parpy import cuda
+from parpy.cuda import types
+from test_kernels import saxpy
+
+backend = kernel_places.backend
+
+
+def refused(function, *arguments):
+    with pytest.raises(parpy.CompileError) as caught:
+        function[1, 32](*arguments)
+    return str(caught.value)
+
+
+# ---------------------------------------------------------------- launches
+
+
+def test_launches_are_checked():
+    x = np.ones(4)
+    for wrong in (5, (1,), (1, 2, 3, 4, 5)):
+        with pytest.raises(ValueError, match="configured"):
+            saxpy[wrong]
+    with pytest.raises(ValueError, match="at most 1024 threads, not 2048"):
+        saxpy[1, (64, 32)]
+    with pytest.raises(ValueError, match="size in z is 1 to 64, not 65"):
+        saxpy[1, (1, 1, 65)]
+    with pytest.raises(ValueError, match="0 to 65535, not 65536"):
+        saxpy[(1, 65536), 32]
+    with pytest.raises(TypeError, match="tuple of up to three"):
+        saxpy["x", 32]
+    with pytest.raises(ValueError, match=r"saxpy\[grid, block\]"):
+        saxpy(1.0, x, x)
+    with pytest.raises(TypeError, match="positional argument"):
+        saxpy[1, 32](1.0, x)
+    saxpy[0, 32](1.0, x, x)
+    assert (x == 1).all()
+
+
+def test_wrong_signatures():
+    for wrong, message in [
+        ("void(float31)", "did you mean 'float32'"),
+        ("float32(int32)", "returns nothing"),
+        ("void(float32[0])", "no dimension"),
+        ("void(", "cannot be read"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+
+            @cuda.jit(wrong)
+            def bad(x):
+                pass
+
+
+def test_arguments_of_jit_and_declare_device():
+    for wrong in ("a", -1, 1.5, True):
+        with pytest.raises(ValueError, match="max_registers is how many registers a thread may use"):
+            cuda.jit(max_registers=wrong)
+    with pytest.raises(TypeError, match="a path or a list of paths, not 5"):
+        cuda.jit(link=5)
+    for wrong in ("int32", types.int32, (types.int32,), "int32[:]", "void", 5):
+        with pytest.raises(TypeError, match=r"no result and arguments; write for example 'int32\(float32, int32\)'"):
+            cuda.declare_device("f", wrong)
+    with pytest.raises(ValueError, match="5 is no name of a function"):
+        cuda.declare_device(5, "int32()")
+
+
+# ---------------------------------------------------------------- arrays, streams, settings
+
+
+@pytest.mark.parametrize("wrong", ["x", 1.5, object()])
+def test_streams_are_checked_everywhere(wrong):
+    host, device = np.zeros(3), cuda.to_device(np.zeros(3))
+    for call in (
+        lambda: cuda.to_device(host, stream=wrong),
+        lambda: cuda.device_array(3, stream=wrong),
+        lambda: cuda.mapped_array(3, stream=wrong),
+        lambda: device.copy_to_host(stream=wrong),
+        lambda: device.copy_to_device(host, stream=wrong),
+        lambda: device.getitem(0, stream=wrong),
+        lambda: device.setitem(0, 1, stream=wrong),
+        lambda: cuda.event().record(wrong),
+        lambda: cuda.event().wait(wrong),
+        lambda: saxpy[1, 1, wrong],
+    ):
+        with pytest.raises(TypeError, match="is no stream"):
+            call()
+    assert cuda.to_device(host, stream=None).copy_to_host(stream=None).tolist() == [0, 0, 0]
+    with pytest.raises(TypeError, match="handle of a stream is an int"):
+        cuda.external_stream("x")
+    with pytest.raises(TypeError, match="time between two events"):
+        cuda.event().elapsed_time(3)
+    with pytest.raises(TypeError, match="time between two events"):
+        cuda.event_elapsed_time(1, 2)
+
+
+def test_elements_and_shapes_of_device_arrays():
+    for make in (cuda.device_array, cuda.pinned_array, cuda.mapped_array):
+        for wrong in (object, "U4", "M8[s]", [("name", "U3")]):
+            with pytest.raises(TypeError, match="cannot be on the device"):
+                make(3, wrong)
+        for wrong in (-1, 1.5, "3", None, (2, 1.5), True):
+            with pytest.raises(ValueError, match="a shape is an int or a tuple of them"):
+                make(wrong)
+        with pytest.raises(ValueError, match="'C' or 'F'"):
+            make(3, order="X")
+    for like in (cuda.device_array_like, cuda.pinned_array_like, cuda.mapped_array_like):
+        with pytest.raises(TypeError, match="to make another one like it, not 5"):
+            like(5)
+    for wrong in ((1,), 8, (8, "a")):
+        with pytest.raises(ValueError, match="a number of bytes for each of 2 dimensions"):
+            cuda.device_array((2, 3), strides=wrong)
+    with pytest.raises(TypeError, match="fills a device array, not ndarray"):
+        cuda.to_device(np.ones(3), to=np.ones(3))
+    for wrong in (np.ones(3), 5):
+        with pytest.raises(TypeError, match=r"is no array on the GPU; write to_device"):
+            cuda.as_cuda_array(wrong)
+    device = cuda.to_device(np.zeros(3))
+    with pytest.raises(TypeError, match="no field 'a'"):
+        device["a"]
+    with pytest.raises(TypeError, match="not by True"):
+        device[True]
+    with pytest.raises(TypeError, match="elements of type object"):
+        device.view(object)
+    with pytest.raises(ValueError, match="a number of elements from 1"):
+        next(device.split(0))
+    with pytest.raises(TypeError, match="devices are numbered"):
+        cuda.select_device("a")
+
+
+def test_settings_of_the_simulator():
+    for wrong in (None, -1, 2**64, 1.5, True):
+        with pytest.raises(ValueError, match="from 0, which is the default, to"):
+            cuda.sim.seed = wrong
+    cuda.sim.seed = np.int64(3)
+    assert cuda.sim.seed == 3
+    for wrong in ("a", 8.0, True, 64):
+        with pytest.raises(ValueError, match="1, 2, 4, 8, 16 or 32 threads"):
+            cuda.sim.warp_size = wrong
+
+
+# ---------------------------------------------------------------- in kernels
+
+
+@cuda.jit
+def called(x):
+    x[0] = 1
+
+
+def test_kernels_are_not_called_by_compiled_code():
+    @cuda.jit
+    def calls(x):
+        called(x)
+
+    @cuda.jit
+    def launches(x):
+        called[1, 1](x)
+
+    @parpy.jit
+    def loop(x):
+        called(x)
+
+    x = np.zeros(3)
+    message = refused(calls, x)
+    assert "'called' is a kernel, which compiled code can neither call nor launch" in message
+    assert "@cuda.jit(device=True), or launch it from Python: called[grid, block](…)" in message and "P022" in message
+    assert "launch it from Python, behind this function" in refused(launches, x)
+    with pytest.raises(parpy.CompileError, match="can neither call nor launch"):
+        loop(x)
+    assert (x == 0).all()
+
+
+def test_errors_in_kernels():
+    @cuda.jit
+    def no_name(x):
+        x[0] = cuda.shared.array(3, np.int32)
+
+    @cuda.jit
+    def varying(x, n):
+        s = cuda.shared.array(n, np.int32)
+        x[0] = s[0]
+
+    @cuda.jit
+    def endless(x):
+        s = cuda.shared.array(10**10**9, np.int32)
+        x[0] = s[0]
+
+    @cuda.jit
+    def no_value(x):
+        x[0] = cuda.syncthreads()
+
+    @cuda.jit
+    def grid_value(x):
+        p = cuda.grid(2)
+        x[0] = p
+
+    @cuda.jit
+    def float_bits(x):
+        cuda.atomic.or_(x, 0, 1)
+
+    @cuda.jit
+    def returns(x):
+        return x[0]
+
+    x = np.ones(4)
+    assert "needs a name of its own" in refused(no_name, x)
+    assert "must be constant" in refused(varying, x, 3)
+    assert "must be constant" in refused(endless, x)
+    assert "gives no value" in refused(no_value, x)
+    assert "x, y = cuda.grid(2)" in refused(grid_value, x)
+    message = refused(float_bits, x)
+    assert "there is no atomic 'or' on elements of type float64" in message and "P229" in message
+    assert "returns" in refused(returns, x)
+
+
+def test_only_kernels_have_threads():
+    @parpy.jit
+    def loop(x):
+        for i in range(4):
+            x[i] = cuda.grid(1)
+
+    with pytest.raises(parpy.CompileError, match="P028"):
+        loop(np.ones(4))
+    with pytest.raises(TypeError, match="only be called in a kernel"):
+        cuda.grid(1)
+
+
+def plain_helper(a):
+    return a + 1
+
+
+@cuda.jit
+def calls_a_plain_function(x):
+    x[0] = plain_helper(x[0])
+
+
+def test_plain_functions_are_refused_with_what_to_write():
+    with pytest.raises(parpy.CompileError, match=r"decorate 'plain_helper' with @cuda.jit\(device=True\)"):
+        calls_a_plain_function[1, 1](np.zeros(1))
