@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from . import _native
 from ._device import DeviceFunction, ForeignFunction, GridGroup, Launchable, Register, this_grid
 from ._frontend_arrays import integer_constant
@@ -267,12 +269,15 @@ class Kernels(Calls):
                 "P023", call, f"'cuda.{space}.array' needs a shape and a dtype", "write (shape=(16, 16), dtype=…)"
             )
             return
-        dtype = self.resolve(given["dtype"])
-        scalar = scalar_name(dtype.value) if dtype is not None else None
-        if dtype is None or scalar is None:
-            self.error("P023", given["dtype"], "the element type must be known here", "write for example np.float32")
+        scalar = self._element_type(given["dtype"])
+        if scalar is None:
+            self.error(
+                "P023",
+                given["dtype"],
+                "the element type must be known here",
+                "write for example np.float32, 'float32' or the dtype of a global array or one of the kernel",
+            )
             return
-        self.rely_on(dtype)
         shape = given["shape"]
         parts = shape.elts if isinstance(shape, ast.Tuple) else [shape]
         extents = [self._constant_value(part) for part in parts]
@@ -290,10 +295,32 @@ class Kernels(Calls):
             self.error("P023", shape, f"{sizes} is no shape of an array", "use positive integers")
             return
         array = self.variable(target.id, target)
+        self.element_types[target.id] = scalar
         self.plain_uses.setdefault(target.id, target)
         span = self.span(call)
         size = self._dynamic_size(scalar, call) if sizes == [0] else None
         self.out.append(self.module.alloc(array, scalar, space, [] if size else sizes, size, span))
+
+    def _element_type(self, node: ast.expr) -> str | None:
+        """The number type that `node` names, as NumPy does: a type, a dtype, its text, or the dtype of an array that is
+        known here."""
+        if isinstance(node, ast.Constant):
+            return _type_of_text(node.value)
+        if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+            binding = self.resolve(node.func)
+            return self._element_type(node.args[0]) if binding is not None and binding.value is np.dtype else None
+        if isinstance(node, ast.Attribute) and node.attr == "dtype":
+            if isinstance(node.value, ast.Name) and node.value.id in self.element_types:
+                return self.element_types[node.value.id]
+            owner = self.resolve(node.value)
+            if owner is not None and is_array(owner.value):
+                self.rely_on(owner)
+                return scalar_name(getattr(owner.value, "dtype", None))
+        binding = self.resolve(node)
+        if binding is None:
+            return None
+        self.rely_on(binding)
+        return scalar_name(binding.value) or _type_of_text(binding.value)
 
     def _dynamic_size(self, scalar: str, node: ast.Call) -> _native.Var:
         """How many elements the shared memory of the launch has: set on the host, in front of the kernel."""
@@ -503,3 +530,13 @@ class Kernels(Calls):
         if array is None:
             return self.poison(node)
         return self.module.atomic(op, array, indices, values, self.span(node))
+
+
+def _type_of_text(text: object) -> str | None:
+    """The number type that NumPy knows under this name."""
+    if text == "bfloat16":
+        return "bf16"
+    try:
+        return scalar_name(np.dtype(text)) if isinstance(text, str) else None
+    except TypeError:
+        return None

@@ -106,6 +106,7 @@ class FunctionScope:
         self.launch: list[_native.Var] = []
         self.in_front: list[_native.Stmt] = []
         self.grids: set[str] = set()
+        self.element_types: dict[str, str] = {}  # of the arrays that the kernel itself has
         self._taken = set(self.scope.locals)
         self._reported_names: set[str] = set()
 

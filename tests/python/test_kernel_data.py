@@ -240,6 +240,72 @@ def test_types_as_objects():
     assert str(types.float32[:, ::1]) == "float32[:, ::1]" and str(types.CPointer(types.int8)) == "CPointer(int8)"
 
 
+def test_names_of_types():
+    for name, want in [
+        ("bool_", "boolean"), ("b1", "boolean"), ("intp", "int64"), ("longlong", "int64"), ("uintp", "uint64"),
+        ("float_", "float32"), ("double", "float64"), ("f4", "float32"), ("byte", "uint8"), ("size_t", "uint64"),
+    ]:  # fmt: skip
+        assert getattr(types, name) is getattr(types, want)
+    text = "none(bool_[:], longlong, bfloat16[:, ::1], uintp, bool, int, float, complex)"
+    want = "void(boolean[:], int64, bfloat16[:, ::1], uint64, boolean, int64, float64, complex128)"
+    assert str(cuda.jit(text)(lambda_of_eight).signatures[0]) == want
+    assert types.Array(types.float32, 2, "C") == types.float32[:, ::1]
+    for wrong in ((int, 1), (types.float32, 0), (types.float32, 1, "Q")):
+        with pytest.raises(TypeError):
+            types.Array(*wrong)
+
+
+def lambda_of_eight(a, b, c, d, e, f, g, h):
+    a[0] = b > 0
+
+
+COEFFICIENTS = np.arange(4, dtype=np.float32)
+TEXT = "i2"
+
+
+@cuda.jit
+def element_types(out):
+    a = cuda.shared.array(1, "f4")
+    b = cuda.local.array(1, np.dtype("uint8"))
+    c = cuda.local.array(1, dtype=int)
+    d = cuda.local.array(1, dtype=float)
+    e = cuda.local.array(1, COEFFICIENTS.dtype)
+    f = cuda.local.array(1, b.dtype)
+    g = cuda.local.array(1, TEXT)
+    h = cuda.local.array(1, types.intp)
+    i = cuda.local.array(1, bool)
+    j = cuda.local.array(1, complex)
+    k = cuda.local.array(1, types.bfloat16)
+    tenth = 0.1
+    a[0] = d[0] = e[0] = k[0] = tenth
+    b[0] = f[0] = 255
+    c[0] = h[0] = 2**40
+    g[0] = i[0] = 1
+    j[0] = 1
+    out[0], out[1], out[2], out[3], out[4] = a[0], b[0] + np.uint8(1), c[0], d[0], e[0]
+    out[5], out[6], out[7], out[8], out[9] = f[0] + np.uint8(1), g[0] << 15, h[0], i[0], k[0]
+    out[10] = j[0].real
+
+
+def test_element_types_of_arrays_of_a_kernel():
+    out = np.zeros(11)
+    element_types[1, 1](out)
+    single = float(np.float32(0.1))
+    np.testing.assert_array_equal(out, [single, 0, 2**40, 0.1, single, 0, -(2**15), 2**40, 1, 0.10009765625, 1])
+    for wrong in ("nope", 3, types.float32[:]):
+        with pytest.raises(parpy.CompileError, match="element type must be known here"):
+            of_elements(wrong)[1, 1](out)
+
+
+def of_elements(kind):
+    @cuda.jit
+    def kernel(x):
+        s = cuda.shared.array(4, kind)
+        x[0] = s[0]
+
+    return kernel
+
+
 PARTICLE = np.dtype([("x", np.float32), ("n", np.int32), ("mass", np.float64)], align=True)
 
 

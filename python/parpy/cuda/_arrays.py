@@ -367,7 +367,7 @@ def _sizes(shape: Any) -> tuple[int, ...]:
 
 def _elements(dtype: Any) -> np.dtype[Any]:
     """The type of elements that ``dtype`` says; TypeError where they cannot be on the device."""
-    kind = np.dtype(dtype)
+    kind: np.dtype[Any] = np.dtype(dtype)
     if not _is_number(kind) and not _is_record(kind):
         raise TypeError(f"elements of type {kind} cannot be on the device")
     return kind

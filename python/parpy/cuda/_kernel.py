@@ -491,7 +491,7 @@ def _array_misfit(kind: Any, argument: Any) -> str:
         return f"{type(argument).__name__}"
     if not hasattr(argument, "dtype") or not hasattr(argument, "ndim"):
         argument = np.asarray(argument)
-    same = str(argument.dtype).removeprefix("torch.") == str(kind.element.dtype)
+    same = str(argument.dtype).removeprefix("torch.") == kind.element.numpy_name
     if not same or argument.ndim != getattr(kind, "ndim", argument.ndim):
         dims = "dimension" if argument.ndim == 1 else "dimensions"
         return f"an array of {argument.dtype} with {argument.ndim} {dims}"

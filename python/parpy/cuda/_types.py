@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._operators import scalar_name
+from .._options import MoreSizes
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,15 @@ class Scalar:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype({"bfloat16": "float16"}.get(self.shown, self.shown.replace("boolean", "bool")))
+        """As NumPy has it; TypeError where it does not."""
+        try:
+            return np.dtype(MoreSizes.BF16.to_numpy() if self.name == "bf16" else self.numpy_name)
+        except ImportError:
+            raise TypeError("NumPy has no bfloat16 but that of the package ml_dtypes, which is not installed") from None
+
+    @property
+    def numpy_name(self) -> str:
+        return "bool" if self.name == "bool" else self.shown
 
     def __str__(self) -> str:
         return self.shown
@@ -54,7 +63,20 @@ class Array:
 
     element: Scalar
     ndim: int
-    layout: str
+    layout: str = "A"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.element, Scalar):
+            raise TypeError(f"the elements of an array have a number type, not {self.element!r}")
+        if type(self.ndim) is not int or self.ndim < 1:
+            raise TypeError(f"an array has a number of dimensions from 1, not {self.ndim!r}")
+        if self.layout not in ("A", "C", "F"):
+            raise TypeError(f"the layout of an array is 'C', 'F' or 'A', not {self.layout!r}")
+
+    @property
+    def dtype(self) -> Scalar:
+        """The type of the elements."""
+        return self.element
 
     def __call__(self, *arguments: Any) -> Signature:
         raise TypeError(f"a function cannot return {self}")
@@ -113,26 +135,36 @@ def CPointer(element: Any) -> Pointer:
     return Pointer(found)
 
 
-_SCALARS = {
-    "boolean": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
-    "uint32": "u32", "uint64": "u64", "float16": "f16", "float32": "f32", "float64": "f64", "complex64": "c64",
-    "complex128": "c128",
+_BY_IR_NAME = {
+    name: Scalar(name, shown)
+    for name, shown in {
+        "bool": "boolean", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8",
+        "u16": "uint16", "u32": "uint32", "u64": "uint64", "f16": "float16", "bf16": "bfloat16", "f32": "float32",
+        "f64": "float64", "c64": "complex64", "c128": "complex128",
+    }.items()
 }  # fmt: skip
-_OTHER_NAMES = {
-    "bool_": "boolean", "b1": "boolean", "byte": "uint8", "char": "int8", "short": "int16", "ushort": "uint16",
-    "intc": "int32", "uintc": "uint32", "int_": "int64", "uint": "uint64", "intp": "int64", "uintp": "uint64",
-    "float_": "float32", "double": "float64", "i1": "int8", "i2": "int16", "i4": "int32",
-    "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "f2": "float16", "f4": "float32",
-    "f8": "float64", "c8": "complex64", "c16": "complex128",
-}  # fmt: skip
-_BY_NAME = {shown: Scalar(name, shown) for shown, name in _SCALARS.items()}
-_BY_IR_NAME = {each.name: each for each in _BY_NAME.values()}
+boolean = bool_ = b1 = _BY_IR_NAME["bool"]
+int8 = i1 = char = _BY_IR_NAME["i8"]
+int16 = i2 = short = _BY_IR_NAME["i16"]
+int32 = i4 = intc = _BY_IR_NAME["i32"]
+int64 = i8 = int_ = intp = long_ = longlong = ssize_t = _BY_IR_NAME["i64"]
+uint8 = u1 = byte = uchar = _BY_IR_NAME["u8"]
+uint16 = u2 = ushort = _BY_IR_NAME["u16"]
+uint32 = u4 = uintc = _BY_IR_NAME["u32"]
+uint64 = u8 = uint = uintp = ulong = ulonglong = size_t = _BY_IR_NAME["u64"]
+float16 = f2 = _BY_IR_NAME["f16"]
+bfloat16 = _BY_IR_NAME["bf16"]
+float32 = f4 = float_ = _BY_IR_NAME["f32"]
+float64 = f8 = double = _BY_IR_NAME["f64"]
+complex64 = c8 = _BY_IR_NAME["c64"]
+complex128 = c16 = _BY_IR_NAME["c128"]
+void = none = Void()
 
-boolean, int8, int16, int32, int64 = (_BY_NAME[n] for n in ("boolean", "int8", "int16", "int32", "int64"))
-uint8, uint16, uint32, uint64 = (_BY_NAME[n] for n in ("uint8", "uint16", "uint32", "uint64"))
-float16, float32, float64 = (_BY_NAME[n] for n in ("float16", "float32", "float64"))
-complex64, complex128 = _BY_NAME["complex64"], _BY_NAME["complex128"]
-void = Void()
+SCALARS: dict[str, Scalar] = {name: found for name, found in globals().items() if isinstance(found, Scalar)}
+"""The number types by each of their names."""
+
+
+_PYTHON = {"bool": "boolean", "int": "int64", "float": "float64", "complex": "complex128"}
 
 
 def argument_type(given: Any) -> Type | Pointer:
@@ -145,7 +177,7 @@ def argument_type(given: Any) -> Type | Pointer:
             return found
         raise TypeError(f"'{given}' is no type of an argument")
     name = scalar_name(given)
-    if name in _BY_IR_NAME:
+    if name is not None:
         return _BY_IR_NAME[name]
     raise TypeError(f"{given!r} is no type of an argument; write for example 'float32[:]' or 'int64'")
 
@@ -175,14 +207,14 @@ def parse(text: str) -> Any:
 
 def _build(node: ast.expr, text: str) -> Any:
     match node:
-        case ast.Name(id="void"):
+        case ast.Name(id="void" | "none"):
             return void
         case ast.Name(id=name):
-            known = _BY_NAME.get(_OTHER_NAMES.get(name, name))
+            known = SCALARS.get(_PYTHON.get(name, name))
             if known is None:
                 from difflib import get_close_matches
 
-                close = get_close_matches(name, [*_BY_NAME, *_OTHER_NAMES], 1)
+                close = get_close_matches(name, SCALARS, 1)
                 raise TypeError(f"there is no type '{name}'" + (f"; did you mean '{close[0]}'?" if close else ""))
             return known
         case ast.Attribute(attr=name):
