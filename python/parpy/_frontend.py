@@ -105,6 +105,8 @@ class FunctionFrontend(Statements):
             if argument is not None:
                 self.assigned.add(argument.arg)
         self.parameters = declared
+        for name, form in self.forms:
+            self.receive_view(name, form)
         if self.entry and self.program.kernel:
             node = separate_fields(node)
         try:
@@ -126,7 +128,7 @@ class FunctionFrontend(Statements):
         statements = []
         for name, argument in self.parameters.items():
             scalar = converted_to(self.annotations.get(name))
-            if scalar is not None:
+            if scalar is not None and name not in self.views:
                 span = self.span(argument)
                 var = self.variable(name, argument)
                 value = self.module.convert(self.module.read(var, span), scalar, span)
@@ -144,6 +146,8 @@ class FunctionFrontend(Statements):
             if entries is None:
                 self.module.add_param(self.function, self.variable(name, argument))
                 params.append(Param(name))
+                for var in self.views[name].variables if name in dict(self.forms) else ():
+                    self.module.add_param(self.function, var)
                 continue
             for key, var in entries.entries.items():
                 self.module.add_param(self.function, var)

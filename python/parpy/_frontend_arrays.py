@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeGuard
 
 from . import _native
-from ._frontend_scope import DictParam, FunctionScope, describe, identifier
+from ._frontend_scope import Axis, DictParam, FunctionScope, View, describe, identifier
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
 
 _MOST_ITEMS = 2**31
@@ -70,24 +70,29 @@ class Arrays(FunctionScope):
 
     def element(self, node: ast.Subscript) -> tuple[_native.Var | None, list[_native.Expr]]:
         """The array and the subscripts of `x[i, j]`, also written x[i][j]."""
-        array, parts = self._subscripts(node)
-        return array, self._indices(parts, self.lower_all([n for part in parts for n in self._numbers(part)]))
+        array, axes, parts = self._subscripts(node)
+        values = self.lower_all([n for part in parts for n in self._numbers(part)])
+        return array, self.through(array, axes, parts, iter(values))
 
     def held_element(self, node: ast.Subscript) -> tuple[_native.Var | None, Callable[[], list[_native.Expr]]]:
         """The array, and a function that makes the subscripts, evaluated now, as often as wanted."""
-        array, parts = self._subscripts(node)
+        array, axes, parts = self._subscripts(node)
         makers = [self.lower_settled(n) for part in parts for n in self._numbers(part)]
-        return array, lambda: self._indices(parts, [make() for make in makers])
+        return array, lambda: self.through(array, axes, parts, iter([make() for make in makers]))
 
-    def _subscripts(self, node: ast.Subscript) -> tuple[_native.Var | None, list[ast.expr]]:
+    def _subscripts(self, node: ast.Subscript) -> tuple[_native.Var | None, tuple[Axis, ...], list[ast.expr]]:
+        """The array, how the view that is subscripted stands in it, and the subscripts."""
         parts: list[ast.expr] = []
         base: ast.expr = node
         while isinstance(base, ast.Subscript) and string_key(base) is None and self._item(base) is None:
             if self._refuses_item(base):
-                return None, []
+                return None, (), []
             index = base.slice
             own = index.elts if isinstance(index, ast.Tuple) else [index]
             if parts and any(isinstance(part, ast.Slice) for part in own):
+                if self.subscripts_array(base):
+                    view = self.view_of(base)
+                    return (None, (), []) if view is None else (*view, parts)
                 self.error(
                     "P025",
                     base,
@@ -98,11 +103,16 @@ class Arrays(FunctionScope):
             base = base.value
         if base is node and self._item(node) is not None:
             self._refuse_store(node)
-            return None, []
-        array = self.array(base)
+            return None, (), []
+        array, axes = self._view_named(base) or (self.array(base), ())
         if parts and isinstance(parts[-1], ast.Constant) and parts[-1].value is ...:
             parts.pop()  # all of the dimensions that are left, as without it
-        return array, parts
+        return array, axes, parts
+
+    def _view_named(self, node: ast.expr) -> View | None:
+        if not isinstance(node, ast.Name) or node.id not in self.views or not self.is_assigned(node):
+            return None
+        return self.views[node.id]
 
     def _numbers(self, part: ast.expr) -> list[ast.expr]:
         """The expressions of a subscript that have values: itself, or the bounds of a slice."""
@@ -110,10 +120,19 @@ class Arrays(FunctionScope):
             return [bound for bound in (part.lower, part.upper, part.step) if self._is_given(bound)]
         return [] if self._is_none(part) or (isinstance(part, ast.Constant) and part.value is ...) else [part]
 
-    def _indices(self, parts: list[ast.expr], values: list[_native.Expr]) -> list[_native.Expr]:
-        """The subscripts `parts` with the values of their numbers."""
-        left = iter(values)
-        return [self._index(part, left) for part in parts]
+    def subscripts_array(self, node: ast.expr) -> bool:
+        """Whether `node` is x[…] of an array that may be a view."""
+        raise NotImplementedError
+
+    def view_of(self, node: ast.expr) -> View | None:
+        """The view that `node` is; None after an error."""
+        raise NotImplementedError
+
+    def through(
+        self, array: _native.Var | None, axes: tuple[Axis, ...], parts: list[ast.expr], values: Iterator[_native.Expr]
+    ) -> list[_native.Expr]:
+        """The subscripts of the array for those of a view of it: `parts`, with the `values` of their numbers."""
+        raise NotImplementedError
 
     def _index(self, part: ast.expr, values: Iterator[_native.Expr]) -> _native.Expr:
         if isinstance(part, ast.Slice):

@@ -13,7 +13,7 @@ from ._callback import Callback
 from ._external import External
 from ._frontend_arrays import integer_constant
 from ._frontend_compositions import Compositions
-from ._frontend_scope import describe
+from ._frontend_scope import Forms, View, describe
 from ._intrinsics import REDUCTIONS, Intrinsic, intrinsic_of
 from ._names import Binding, is_array, is_scalar, source_of
 from ._operators import scalar_name
@@ -247,7 +247,8 @@ class Calls(Compositions):
         """Something that has the type that `node` stands for."""
         span = self.span(node)
         if isinstance(node, ast.Attribute) and self.is_dtype(node):
-            array = self.array(node.value)
+            view = self.view_of(node.value) if self.is_view(node.value) else None
+            array = self.array(node.value) if view is None else view.array
             return self.poison(node) if array is None else self.module.read(array, span)
         binding = self.resolve(node)
         if binding is None:
@@ -333,11 +334,17 @@ class Calls(Compositions):
         if known is not None:
             return self.module.constant(len(known), span)
         if isinstance(argument, ast.Attribute) and argument.attr == "shape" and self.is_array_name(argument.value):
+            view = self.view_of(argument.value) if self.is_view(argument.value) else None
+            if view is not None:
+                return self.view_rank(view, node)
             array = self.array(argument.value)
             return self.poison(node) if array is None else self.module.rank(array, span)
         if not isinstance(argument, ast.Name) and not self.is_array_name(argument):
             self.refuse_shape(argument)
             return self.poison(node)
+        if self.is_view(argument):
+            view = self.view_of(argument)
+            return self.poison(node) if view is None else self.view_extent(view, 0, node)
         array = self.array(argument)
         return self.poison(node) if array is None else self.module.extent(array, 0, span)
 
@@ -370,29 +377,31 @@ class Calls(Compositions):
 
     # ------------------------------------------------------------ jit functions
 
-    def helper(self, source: FunctionSource) -> Calls:
-        """The surface function for a called jit function, made once per module."""
-        known = self.program.helpers.get(source.function)
+    def helper(self, source: FunctionSource, forms: Forms = ()) -> Calls:
+        """The surface function for a called jit function, made once per module and forms of arguments."""
+        known = self.program.helpers.get((source.function, forms))
         if known is None:
             known = type(self)(self.program, source, False)
-            self.program.helpers[source.function] = known
+            known.forms = forms
+            self.program.helpers[source.function, forms] = known
             self.program.pending.append(known)
         assert isinstance(known, Calls)
         return known
 
     def _call_function(self, node: ast.Call, source: FunctionSource) -> _native.Expr:
-        callee = self.helper(source)
-        operands = self._bind(node, source)
-        if operands is None:
+        bound = self._bind(node, source)
+        if bound is None:
             return self.poison(node)
+        operands, forms = bound
+        callee = self.helper(source, forms)
         span = self.span(node)
         call = self.module.call(callee.function, operands, span)
         self.calls.append((call, callee, span))
         return call
 
-    def _bind(self, node: ast.Call, source: FunctionSource) -> list[_native.Expr] | None:
-        """The arguments of the call in the order of the callee's parameters; None after an
-        error."""
+    def _bind(self, node: ast.Call, source: FunctionSource) -> tuple[list[_native.Expr], Forms] | None:
+        """The arguments of the call in the order of the callee's parameters, and which of them are views; None after
+        an error."""
         function = source.function
         name = function.__name__
         parameters = inspect.signature(function, follow_wrapped=False).parameters
@@ -436,10 +445,18 @@ class Calls(Compositions):
                 )
                 return None
             given[word] = keyword.value
-        lowered = self.lower_arguments(given, parameters)
+        views = {name for name, argument in given.items() if self.is_view_argument(argument, source, name)}
+        made = self._views_among(given, views)
+        if len(made) < len(views):
+            return None
+        forms = tuple((name, made[name].form) for name in parameters if name in made)
+        lowered = self.lower_arguments({name: each for name, each in given.items() if name not in made}, parameters)
         operands = []
         for parameter in parameters.values():
-            if parameter.name in lowered:
+            if parameter.name in made:
+                array, variables = made[parameter.name].array, made[parameter.name].variables
+                operands += [self.module.read(var, self.span(given[parameter.name])) for var in (array, *variables)]
+            elif parameter.name in lowered:
                 operands.append(lowered[parameter.name])
             elif parameter.default is kinds.empty:
                 self.error(
@@ -451,7 +468,17 @@ class Calls(Compositions):
                 return None
             else:
                 operands.append(self._default(parameter, name, node))
-        return operands
+        return operands, forms
+
+    def _views_among(self, given: dict[str, ast.expr], views: set[str]) -> dict[str, View]:
+        """The arguments that are views, made now; those that are an error are left out."""
+        made = {}
+        for name in given:
+            if name in views:
+                view = self.view_of(given[name])
+                if view is not None:
+                    made[name] = view
+        return made
 
     def _default(self, parameter: inspect.Parameter, name: str, node: ast.Call) -> _native.Expr:
         value: Any = parameter.default

@@ -19,8 +19,9 @@ import numpy as np
 from . import _native
 from ._device import DeviceFunction, ForeignFunction, Register
 from ._external import External
-from ._frontend_arrays import Arrays, first_name, string_key
+from ._frontend_arrays import first_name, string_key
 from ._frontend_scope import describe
+from ._frontend_views import Views
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
 from ._operators import scalar_name
 from .types import Symbol
@@ -111,7 +112,7 @@ def combined(op: ast.operator, left: int, right: int) -> int | float | None:
     return None if right == 0 and divides else _WHOLE[type(op)](left, right)
 
 
-class Expressions(Arrays):
+class Expressions(Views):
     """Expressions of one function. `call` is written out in Calls."""
 
     # The statements in front of the one that is being lowered.
@@ -248,6 +249,11 @@ class Expressions(Arrays):
                     "take one extent, x.shape[0], or all of them: n, m = x.shape",
                 )
                 return self.poison(node)
+            if self.is_view(node.value):
+                view = self.view_of(node.value)
+                if view is None:
+                    return self.poison(node)
+                return self.view_rank(view, node) if node.attr == "ndim" else self.view_size(view, node)
             array = self.array(node.value)
             if array is None:
                 return self.poison(node)

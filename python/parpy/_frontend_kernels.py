@@ -146,9 +146,6 @@ class Kernels(Calls):
     def _register(self, text: str, node: ast.expr) -> _native.Expr:
         return self.module.register(text, self.span(node))
 
-    def _op(self, text: str, node: ast.expr, *operands: _native.Expr) -> _native.Expr:
-        return self.module.op(text, list(operands), self.span(node))
-
     def _lane(self, node: ast.expr) -> _native.Expr:
         """Threads are numbered with x fastest, and a warp is so many in a row."""
         number = self._register("thread.z", node)
@@ -196,7 +193,7 @@ class Kernels(Calls):
         if known.lowering == "match_all":
             found = self.hold(self._exchange(value, known.op), value)
             read = partial(self.module.read, found, self.span(value))
-            same = partial(lambda: self._op("!=", value, read(), self._int(0, value)))
+            same = partial(lambda: self._op("!=", value, read(), self.integer(0, value)))
             makers: list[Callable[[], _native.Expr]] = [read, same]
         else:
             axes = "xyz"[: self._dimensions(value, intrinsic.name)]
@@ -213,13 +210,14 @@ class Kernels(Calls):
         )
         return []
 
-    def _int(self, value: int, node: ast.expr) -> _native.Expr:
-        return self.module.constant(value, self.span(node))
-
     # ------------------------------------------------------------ memory
 
     def kernel_array(self, target: ast.expr, value: ast.expr) -> bool:
-        """`a = cuda.shared.array(…)` and its kin: whether the assignment is one."""
+        """`a = cuda.shared.array(…)` and its kin, also with subscripts behind: whether the assignment is one."""
+        parts: list[ast.expr] = []
+        if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Call):
+            parts = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
+            value = value.value
         binding = self.resolve(value.func) if isinstance(value, ast.Call) else None
         known = binding.value if binding is not None else None
         if not isinstance(value, ast.Call) or not isinstance(known, DeviceFunction):
@@ -232,19 +230,21 @@ class Kernels(Calls):
             return True
         if not isinstance(target, ast.Name):
             self.error("P016", target, "an array of a kernel needs a name of its own", f"write a = {intrinsic.name}(…)")
-        elif target.id in self.variables:
+        elif target.id in self.variables or target.id in self.views:
             self.error(
                 "P016",
                 target,
                 f"'{target.id}' is already something else",
                 "give the array a name of its own, assigned once",
             )
-        elif known.lowering == "const_array":
-            array = self._constant_array(value.args[0])
-            if array is not None:
-                self.variables[target.id] = array
         else:
-            self._allocate(target, value, known.op)
+            constant = known.lowering == "const_array"
+            array = self._constant_array(value.args[0]) if constant else self._allocate(target, value, known.op)
+            if array is not None and parts:
+                made = self.view_from(array, (), parts, target.id)
+                self.views.update({target.id: made} if made is not None else {})
+            elif array is not None:
+                self.variables[target.id] = array
         return True
 
     def _constant_array(self, node: ast.expr) -> _native.Var | None:
@@ -261,14 +261,15 @@ class Kernels(Calls):
         constant = Binding(self.program.constants[key], self.program.constants, key)
         return self.captured(constant, ast.unparse(node), node)
 
-    def _allocate(self, target: ast.Name, call: ast.Call, space: str) -> None:
+    def _allocate(self, target: ast.Name, call: ast.Call, space: str) -> _native.Var | None:
+        """The array that the call makes, called as the target; None after an error."""
         given = dict(zip(("shape", "dtype", "alignment"), call.args, strict=False))
         given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
         if "shape" not in given or "dtype" not in given:
             self.error(
                 "P023", call, f"'cuda.{space}.array' needs a shape and a dtype", "write (shape=(16, 16), dtype=…)"
             )
-            return
+            return None
         scalar = self._element_type(given["dtype"])
         if scalar is None:
             self.error(
@@ -277,7 +278,7 @@ class Kernels(Calls):
                 "the element type must be known here",
                 "write for example np.float32, 'float32' or the dtype of a global array or one of the kernel",
             )
-            return
+            return None
         shape = given["shape"]
         parts = shape.elts if isinstance(shape, ast.Tuple) else [shape]
         extents = [self._constant_value(part) for part in parts]
@@ -289,17 +290,18 @@ class Kernels(Calls):
                     "the shape of an array of a kernel must be constant",
                     "use integers, global integers and sums or products of them",
                 )
-                return
+                return None
         sizes = [extent for extent in extents if extent is not None]
         if not sizes or any(size < 0 for size in sizes) or (0 in sizes and (len(sizes) > 1 or space == "local")):
             self.error("P023", shape, f"{sizes} is no shape of an array", "use positive integers")
-            return
-        array = self.variable(target.id, target)
+            return None
+        array = self.module.variable(target.id, self.span(target))
         self.element_types[target.id] = scalar
         self.plain_uses.setdefault(target.id, target)
         span = self.span(call)
         size = self._dynamic_size(scalar, call) if sizes == [0] else None
         self.out.append(self.module.alloc(array, scalar, space, [] if size else sizes, size, span))
+        return array
 
     def _element_type(self, node: ast.expr) -> str | None:
         """The number type that `node` names, as NumPy does: a type, a dtype, its text, or the dtype of an array that is
@@ -335,7 +337,7 @@ class Kernels(Calls):
         count = self.module.variable(self.unique_name("shared_size"), span)
         bytes_each = _SIZES.get(scalar, 16 if scalar == "c128" else 8)
         total = self.module.read(self.geometry()[6], span)
-        size = self._op("//", node, total, self._int(bytes_each, node))
+        size = self._op("//", node, total, self.integer(bytes_each, node))
         self.in_front.append(self.module.assign(count, self.module.convert(size, "i64", span), None, span))
         return count
 
@@ -464,7 +466,7 @@ class Kernels(Calls):
         """numba's order is (mask, value, …), ours (value, mask, …)."""
         masks = [self._mask(argument) for argument in node.args[:1]]
         if op == "sync_warp" and not masks:
-            masks = [self._int(_FULL, node)]
+            masks = [self.integer(_FULL, node)]
         operands = masks + [self.lower(argument) for argument in node.args[1:]]
         if len(operands) > 1:
             operands[0], operands[1] = operands[1], operands[0]
@@ -474,7 +476,7 @@ class Kernels(Calls):
 
     def _mask(self, node: ast.expr) -> _native.Expr:
         """Lanes, a bit each; -1 is all of them."""
-        return self._int(_FULL, node) if integer_constant(node) == -1 else self.lower(node)
+        return self.integer(_FULL, node) if integer_constant(node) == -1 else self.lower(node)
 
     def lower_match_all(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         self.error(
@@ -500,32 +502,22 @@ class Kernels(Calls):
     def lower_lanemask_lt(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         if not self._in_kernel(intrinsic.name, node):
             return self.poison(node)
-        bit = self._op("<<", node, self._int(1, node), self._lane(node))
-        return self._op("-", node, bit, self._int(1, node))
+        bit = self._op("<<", node, self.integer(1, node), self._lane(node))
+        return self._op("-", node, bit, self.integer(1, node))
 
     def lower_atomic(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         if not self._in_kernel(intrinsic.name, node):
             return self.poison(node)
-        index = node.args[1]
-        parts = index.elts if isinstance(index, ast.Tuple) else [index]
-        array = self.array(node.args[0])
-        indices = [self.lower(part) for part in parts]
-        return self._atomic(node, intrinsic.op, array, indices, node.args[2:])
+        return self._atomic(node, intrinsic.op, node.args[1], node.args[2:])
 
     def lower_compare_and_swap(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         if not self._in_kernel(intrinsic.name, node):
             return self.poison(node)
-        array = self.array(node.args[0])
-        return self._atomic(node, intrinsic.op, array, [self._int(0, node)], node.args[1:])
+        return self._atomic(node, intrinsic.op, ast.copy_location(ast.Constant(0), node), node.args[1:])
 
-    def _atomic(
-        self,
-        node: ast.Call,
-        op: str,
-        array: _native.Var | None,
-        indices: list[_native.Expr],
-        arguments: list[ast.expr],
-    ) -> _native.Expr:
+    def _atomic(self, node: ast.Call, op: str, index: ast.expr, arguments: list[ast.expr]) -> _native.Expr:
+        element = ast.copy_location(ast.Subscript(node.args[0], index, ast.Load()), node)
+        array, indices = self.element(element)
         values = [self.lower(argument) for argument in arguments]
         if array is None:
             return self.poison(node)

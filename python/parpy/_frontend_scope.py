@@ -27,6 +27,42 @@ Note = tuple[Span | None, str]
 _LIBRARIES = ("math", "numpy", "parpy")
 
 
+class Axis(NamedTuple):
+    """A dimension of the array behind a view: subscripted once (`at`), a part of it (`begin` and `size`, every
+    `step`-th element), or, with none of these, the whole of it."""
+
+    at: _native.Var | None = None
+    begin: _native.Var | None = None
+    size: _native.Var | None = None
+    step: int = 1
+
+    @property
+    def variables(self) -> list[_native.Var]:
+        return [var for var in (self.at, self.begin, self.size) if var is not None]
+
+
+class View(NamedTuple):
+    """`array` with its first dimensions as `axes` say; those behind are whole."""
+
+    array: _native.Var
+    axes: tuple[Axis, ...]
+
+    @property
+    def variables(self) -> list[_native.Var]:
+        return [var for axis in self.axes for var in axis.variables]
+
+    @property
+    def form(self) -> Form:
+        return tuple((axis.at is not None, axis.begin is not None, axis.step) for axis in self.axes)
+
+
+Form = tuple[tuple[bool, bool, int], ...]
+"""What a function that gets a view knows of it before it runs, per axis: subscripted, a part, its step."""
+
+Forms = tuple[tuple[str, Form], ...]
+"""The parameters of a function that are views."""
+
+
 class DictParam(NamedTuple):
     """A parameter of which the function uses entries: one surface parameter for each key."""
 
@@ -44,7 +80,9 @@ class Program:
         self.guards: dict[tuple[int, str], Guard] = {}
         self.class_spaces: dict[type, Mapping[str, Any]] = {}
         self.items: dict[int, dict[str, Any]] = {}  # of tuples, by the tuple's id
-        self.helpers: dict[FunctionType, FunctionScope] = {}
+        # Called functions, each made once for every combination of forms of its arguments.
+        self.helpers: dict[tuple[FunctionType, Forms], FunctionScope] = {}
+        self.uses: dict[tuple[FunctionType, str], bool] = {}  # which variables are arrays (_uses.py)
         self.pending: list[FunctionScope] = []
         # What const.array_like makes of a global array, and what it has made, by the array.
         self.make_constant: Callable[[Any], Any] | None = None
@@ -107,6 +145,8 @@ class FunctionScope:
         self.in_front: list[_native.Stmt] = []
         self.grids: set[str] = set()
         self.element_types: dict[str, str] = {}  # of the arrays that the kernel itself has
+        self.views: dict[str, View] = {}  # by name
+        self.forms: Forms = ()
         self._taken = set(self.scope.locals)
         self._reported_names: set[str] = set()
 
@@ -171,21 +211,26 @@ class FunctionScope:
     def local(self, node: ast.Name) -> _native.Var | None:
         """The local variable that `node` reads; None after an error."""
         name = node.id
-        if name not in self.assigned and not self._may_come_round(name):
-            if name not in self._reported_names:
-                self._reported_names.add(name)
-                self.error(
-                    "P102",
-                    node,
-                    f"variable '{name}' is used before it is assigned",
-                    self._assign_first(name),
-                )
+        if not self.is_assigned(node):
             return None
         if name in self.dict_params:
             self.misused_dict(name, node)
             return None
+        if name in self.views:
+            self.error("P204", node, f"the view '{name}' is used as a number", f"subscript it, {name}[0] or {name}[:]")
+            return None
         self.plain_uses.setdefault(name, node)
         return self.variable(name, node)
+
+    def is_assigned(self, node: ast.Name) -> bool:
+        """Whether some path to here assigns the local variable; False after an error."""
+        name = node.id
+        if name in self.assigned or self._may_come_round(name):
+            return True
+        if name not in self._reported_names:
+            self._reported_names.add(name)
+            self.error("P102", node, f"variable '{name}' is used before it is assigned", self._assign_first(name))
+        return False
 
     def _assign_first(self, name: str) -> str:
         if self.scope.global_value_exists(name):

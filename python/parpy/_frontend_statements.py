@@ -75,7 +75,7 @@ class Statements(Labels):
 
     def _assign(self, node: ast.Assign) -> None:
         if len(node.targets) == 1:
-            if self.kernel_array(node.targets[0], node.value):
+            if self.kernel_array(node.targets[0], node.value) or self.view_assignment(node.targets[0], node.value):
                 return
             if isinstance(node.targets[0], ast.Name) and self.is_grid(node.value):
                 self.grids.add(node.targets[0].id)
@@ -121,6 +121,9 @@ class Statements(Labels):
             elif target.id in self.dict_params:
                 self.misused_dict(target.id, target)
                 return
+            elif self.is_view(target):
+                self._refuse_reuse(target)
+                return
             self.assigned.add(target.id)
             self.plain_uses.setdefault(target.id, target)
             var = self.variable(target.id, target)
@@ -154,6 +157,9 @@ class Statements(Labels):
                 "assign to a name or to an element x[i]",
             )
 
+    def _refuse_reuse(self, target: ast.Name) -> None:
+        self.error("P016", target, f"'{target.id}' is a view of an array elsewhere", "give the number another name")
+
     def _assign_masked(self, target: ast.Subscript, value: _native.Expr, node: ast.stmt, update: str | None) -> None:
         """x[x[:] > 0] = value: of each element its old value or the new one is stored."""
         assert isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign)
@@ -183,6 +189,12 @@ class Statements(Labels):
 
     def _assign_tuple(self, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
         """All right sides first, then the targets from the left."""
+        if self._names_views(target, value):
+            assert isinstance(value, ast.Tuple | ast.List)
+            for one, part in zip(target.elts, value.elts, strict=True):
+                if not self.view_assignment(one, part):
+                    self.assign(one, part, node)
+            return
         if any(isinstance(part, ast.Slice) for part in (*ast.walk(target), *ast.walk(value))):
             self.error(
                 "P016",
@@ -202,6 +214,16 @@ class Statements(Labels):
         held = [self.held_for(one, make, source, node) for one, make, source in pairs]
         for (one, _, _), again in zip(pairs, held, strict=True):
             self.assign_value(one, again(), node)
+
+    def _names_views(self, target: ast.Tuple | ast.List, value: ast.expr) -> bool:
+        """Whether `row, col = x[i], x[:, j]` makes views, and none of the names stands on the right as well."""
+        if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
+            return False
+        names = {part.id for part in target.elts if isinstance(part, ast.Name)}
+        if len(names) < len(target.elts) or any(isinstance(p, ast.Name) and p.id in names for p in ast.walk(value)):
+            return False
+        pairs = zip(target.elts, value.elts, strict=True)
+        return any(isinstance(one, ast.Name) and self.is_view_value(one, part) for one, part in pairs)
 
     def _pairs(
         self, target: ast.expr, value: ast.expr
@@ -224,7 +246,7 @@ class Statements(Labels):
             if any(part is None for part in nested):
                 return None
             return [pair for part in nested if part is not None for pair in part]
-        makers = self._unpack_shape(value, count)
+        makers = self.unpack_shape(value, count)
         makers = self._unpack_divmod(value, target) if makers is None else makers
         makers = self.unpack_kernel(value, count) if makers is None else makers
         if makers is None:
@@ -247,18 +269,6 @@ class Statements(Labels):
             f"{targets} target{'' if targets == 1 else 's'}",
             "give both sides the same length",
         )
-
-    def _unpack_shape(self, value: ast.expr, count: int) -> list[Callable[[], _native.Expr]] | None:
-        """`n, m = x.shape`: the extents, for an array of exactly that rank."""
-        if not isinstance(value, ast.Attribute) or value.attr != "shape":
-            return None
-        if not self.is_array_name(value.value):
-            return None
-        array = self.array(value.value)
-        if array is None:
-            return []
-        span = self.span(value)
-        return [partial(self.module.extent, array, index, span, count) for index in range(count)]
 
     def _unpack_divmod(self, value: ast.expr, target: ast.Tuple | ast.List) -> list[Callable[[], _native.Expr]] | None:
         """`q, r = divmod(a, b)`."""
@@ -314,7 +324,7 @@ class Statements(Labels):
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         """x: T = value. The annotation is for readers; the type follows from the values."""
-        if node.value is not None:
+        if node.value is not None and not self.view_assignment(node.target, node.value):
             self.assign(node.target, node.value, node)
 
     # ------------------------------------------------------------ loops and branches
@@ -337,6 +347,8 @@ class Statements(Labels):
             )
             return
         name = node.target.id
+        if self.is_view(node.target):
+            self._refuse_reuse(node.target)
         before = set(self.assigned)
         self.assigned.add(name)
         self.plain_uses.setdefault(name, node.target)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-# Of numbers, not of records.
-_OF_NUMBERS = ("real", "imag", "conjugate", "dtype")
+# Of numbers and of views, not of records.
+_OF_NUMBERS = ("real", "imag", "conjugate", "dtype", "shape", "ndim")
 _OF_ARRAYS = ("shape", "size", "ndim")
 
 

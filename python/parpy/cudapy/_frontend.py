@@ -46,6 +46,8 @@ class _AmbientScope(Scope):
 class TypedFrontend(FunctionFrontend):
     """One function of a CudaPy program."""
 
+    has_views = False
+
     def __init__(self, program: Program, source: FunctionSource, entry: bool) -> None:
         super().__init__(program, source, entry)
         assert isinstance(program, TypedProgram)

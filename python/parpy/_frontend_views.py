@@ -1,0 +1,341 @@
+"""Views: `row = x[i]` and `part = x[a:b]`, which kernels subscript, ask for their shape, and hand to device functions.
+
+A view is no value of the program. It is the array behind it and what its subscripts were when it was made, in
+variables; each use is a subscript of that array. A function that gets one is a function of these variables, made anew
+for each kind of view (`Form`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TypeGuard
+
+from . import _native
+from ._frontend_arrays import Arrays, integer_constant, string_key
+from ._frontend_scope import Axis, Form, Span, View
+from ._names import is_array
+from ._uses import takes_array, used_as_array
+
+_MOST = 2**62
+
+
+class Views(Arrays):
+    """Views of arrays in one function."""
+
+    has_views = True  # in kernels; languages without them say so
+    out: list[_native.Stmt]
+
+    def hold(
+        self, value: _native.Expr, node: ast.expr | ast.stmt, at: int | None = None, shown: str = ""
+    ) -> _native.Var:
+        raise NotImplementedError
+
+    # ------------------------------------------------------------ what is one
+
+    def view_of(self, node: ast.expr) -> View | None:
+        """The view that `node` names or, in a kernel, makes by subscripts; None if it is something else."""
+        if isinstance(node, ast.Name):
+            return self._view_named(node)
+        return self.make_view(node) if self.subscripts_array(node) else None
+
+    def is_view(self, node: ast.expr) -> bool:
+        return (isinstance(node, ast.Name) and node.id in self.views) or self.subscripts_array(node)
+
+    def subscripts_array(self, node: ast.expr) -> TypeGuard[ast.Subscript]:
+        """Whether `node` is x[…] of an array, in a kernel; it may be an element."""
+        if not (self.has_views and self.program.kernel and isinstance(node, ast.Subscript)):
+            return False
+        base: ast.expr = node
+        while isinstance(base, ast.Subscript) and string_key(base) is None and not self.resolve(base):
+            base = base.value
+        return base is not node and self._may_be_array(base)
+
+    def _may_be_array(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Name) and node.id in self.scope.locals:
+            return True
+        if isinstance(node, ast.Subscript) and string_key(node) is not None:
+            return True
+        binding = self.resolve(node)
+        return binding is not None and is_array(binding.value)
+
+    def is_view_argument(self, node: ast.expr, source: object, parameter: str) -> bool:
+        """Whether `node`, given to a parameter of a function, goes there as a view."""
+        if isinstance(node, ast.Name):
+            return node.id in self.views
+        return self.subscripts_array(node) and (_has_slice(node) or takes_array(source, parameter, self.program.uses))
+
+    def view_assignment(self, target: ast.expr, value: ast.expr) -> bool:
+        """`row = x[i]` where `row` is used as an array: whether the assignment makes a view."""
+        if not isinstance(target, ast.Name) or not self.is_view_value(target, value):
+            return False
+        named = isinstance(value, ast.Name) and value.id in self.views
+        made = self.view_of(value) if named else self.make_view(value, target.id)
+        self.assigned.add(target.id)
+        if made is not None:
+            self.name_view(target, made)
+        return True
+
+    def is_view_value(self, target: ast.Name, value: ast.expr) -> bool:
+        """Whether `target = value` makes a view."""
+        if not (self.has_views and self.program.kernel):
+            return False
+        if self.subscripts_array(value):
+            return _has_slice(value) or self._array_name(target)
+        alias = isinstance(value, ast.Name | ast.Attribute | ast.Subscript) and self._may_be_array(value)
+        return alias and (self.is_view(value) or self._array_name(target))
+
+    def _array_name(self, node: ast.Name) -> bool:
+        return used_as_array(self.node, node.id, self.source.function, self.program.uses)
+
+    def name_view(self, target: ast.Name, made: View) -> None:
+        """The name stands for the view from here on."""
+        span = self.span(target)
+        known = self.views.get(target.id)
+        if known is None and target.id not in self.variables:
+            self.views[target.id] = made
+        elif known is not None and (known.array, known.form) == (made.array, made.form):
+            for var, value in zip(known.variables, made.variables, strict=True):
+                self.out.append(self.module.assign(var, self.module.read(value, span), None, span))
+        else:
+            what = "a view of another array, or of another kind" if known is not None else "something else"
+            self.error(
+                "P016",
+                target,
+                f"'{target.id}' is {what} elsewhere",
+                "give each view a name of its own, or choose among the subscripts: x[i if c else j]",
+            )
+
+    # ------------------------------------------------------------ making
+
+    def make_view(self, node: ast.expr, shown: str = "") -> View | None:
+        """The view that `node` is of its array, with its subscripts as they are now; None after an error. Messages
+        call it `shown`."""
+        if not self.subscripts_array(node):
+            array = self.array(node)
+            return None if array is None else View(array, ())
+        return self.view_from(*self._subscripts(node), shown)
+
+    def view_from(
+        self, array: _native.Var | None, axes: tuple[Axis, ...], parts: list[ast.expr], shown: str = ""
+    ) -> View | None:
+        """A view of an array, of which `axes` say what is there already, made by subscripts."""
+        for part in parts:
+            if not isinstance(part, ast.Slice) and not self._numbers(part):
+                self.error("P025", part, "a view of an array is made by integers and slices", "leave this out")
+                return None
+        values = iter(self.lower_all([n for part in parts for n in self._numbers(part)]))
+        if array is None:
+            return None
+        made: list[Axis] = []
+        for axis in axes:
+            keeps = axis.at is not None or not parts
+            made.append(axis if keeps else self._narrowed(array, len(made), axis, parts.pop(0), values, shown))
+        for part in parts:
+            made.append(self._narrowed(array, len(made), Axis(), part, values, shown))
+        while made and made[-1] == Axis():
+            made.pop()
+        return View(array, tuple(made))
+
+    def _narrowed(
+        self,
+        array: _native.Var,
+        number: int,
+        axis: Axis,
+        part: ast.expr,
+        values: Iterator[_native.Expr],
+        shown: str = "",
+    ) -> Axis:
+        """What `part`, whose numbers have the `values`, leaves of dimension `number` of the array, of which a view has
+        what `axis` says."""
+        span = self.span(part)
+        if not isinstance(part, ast.Slice):
+            value = next(values)
+            value = value if axis.begin is None else self._within(axis, value, part)
+            return Axis(self.hold(value, part, shown=shown))
+        read, zero = self.module.read, partial(self.integer, 0, part)
+
+        def extent() -> _native.Expr:
+            return self.module.extent(array, number, span) if axis.size is None else read(axis.size, span)
+
+        lower = self._bound(part.lower, next(values), extent) if self._is_given(part.lower) else zero()
+        upper = self._bound(part.upper, next(values), extent) if self._is_given(part.upper) else extent()
+        step = 1
+        if self._is_given(part.step):
+            next(values)
+            step = integer_constant(part.step, _MOST) or 0
+        if step < 1:
+            self.error(
+                "P025", part, "a view steps forward, by a constant", "write a for loop that computes the subscripts"
+            )
+        if step == 1 and not self._is_given(part.lower) and not self._is_given(part.upper):
+            return axis
+        begin, end = self.hold(lower, part, shown=shown), self.hold(upper, part)
+        size = self._op("-", part, read(end, span), read(begin, span))
+        if step > 1:
+            size = self._op("+", part, size, self.integer(step - 1, part))
+            size = self._op("//", part, size, self.integer(step, part))
+        size = self._op("max", part, size, zero())
+        held = self.hold(size, part, shown=shown)
+        if axis.begin is not None:
+            ahead = self._op("*", part, read(begin, span), self.integer(axis.step, part))
+            begin = self.hold(self._op("+", part, read(axis.begin, span), ahead), part, shown=shown)
+        return Axis(None, begin, held, axis.step * step)
+
+    def _bound(self, bound: ast.expr, value: _native.Expr, extent: Callable[[], _native.Expr]) -> _native.Expr:
+        """A bound of a slice, counted from the end if negative, within the dimension."""
+        known = integer_constant(bound, _MOST)
+        if known is not None and known >= 0:
+            return self._op("min", bound, value, extent())
+        read = partial(self.module.read, self.hold(value, bound), self.span(bound))
+        zero = partial(self.integer, 0, bound)
+        behind = self._op("max", bound, self._op("+", bound, read(), extent()), zero())
+        ahead = self._op("min", bound, read(), extent())
+        return self._op("select", bound, self._op("<", bound, read(), zero()), behind, ahead)
+
+    def _within(self, axis: Axis, value: _native.Expr, node: ast.expr) -> _native.Expr:
+        """The subscript of the array that stands for `value` in a part of its dimension."""
+        assert axis.begin is not None and axis.size is not None
+        span, zero = self.span(node), partial(self.integer, 0, node)
+        size = partial(self.module.read, axis.size, span)
+        known = integer_constant(node, _MOST)
+        if known is None:
+            given = partial(self.module.read, self.hold(value, node), span)
+            from_end = self._op("+", node, given(), size())
+            value = self._op("select", node, self._op("<", node, given(), zero()), from_end, given())
+        elif known < 0:
+            value = self._op("+", node, value, size())
+        at = partial(self.module.read, self.hold(value, node), span)
+        inside = self._op("and", node, self._op("<=", node, zero(), at()), self._op("<", node, at(), size()))
+        self.out.append(self.module.assert_(inside, "a subscript is out of bounds of a slice", span))
+        steps = at() if axis.step == 1 else self._op("*", node, at(), self.integer(axis.step, node))
+        return self._op("+", node, self.module.read(axis.begin, span), steps)
+
+    # ------------------------------------------------------------ parameters
+
+    def receive_view(self, name: str, form: Form) -> None:
+        """The parameter is a view: its variable is the array behind, and others follow it."""
+        node = self.parameters[name]
+
+        def variable(what: str) -> _native.Var:
+            return self.module.variable(self.unique_name(f"{name}_{what}"), self.span(node))
+
+        axes = [
+            Axis(
+                variable(f"at{number}") if is_index else None,
+                variable(f"begin{number}") if is_part else None,
+                variable(f"size{number}") if is_part else None,
+                step,
+            )
+            for number, (is_index, is_part, step) in enumerate(form)
+        ]
+        self.views[name] = View(self.variable(name, node), tuple(axes))
+
+    # ------------------------------------------------------------ using
+
+    def through(
+        self, array: _native.Var | None, axes: tuple[Axis, ...], parts: list[ast.expr], values: Iterator[_native.Expr]
+    ) -> list[_native.Expr]:
+        """The subscripts of the array for those of a view of it: `parts`, with the `values` of their numbers."""
+        indices: list[_native.Expr] = []
+        left = list(parts)
+        for number, axis in enumerate(axes):
+            while left and self._is_none(left[0]):
+                indices.append(self._index(left.pop(0), values))
+            place = self.span(left[0] if left else parts[-1])
+            if axis.at is not None:
+                indices.append(self.module.read(axis.at, place))
+            elif axis.begin is None:
+                indices.append(self._index(left.pop(0), values) if left else self._all(place))
+            elif left and not isinstance(left[0], ast.Slice):
+                indices.append(self._within(axis, next(values), left.pop(0)))
+            else:
+                if left and array is not None:
+                    axis = self._narrowed(array, number, axis, left.pop(0), values)
+                indices.append(self._slice_of(axis, place))
+        return indices + [self._index(part, values) for part in left]
+
+    def _all(self, span: Span) -> _native.Expr:
+        return self.module.slice(None, None, None, span)
+
+    def _slice_of(self, axis: Axis, span: Span) -> _native.Expr:
+        assert axis.begin is not None and axis.size is not None
+        read, op = self.module.read, self.module.op
+        length = op("*", [read(axis.size, span), self.module.constant(axis.step, span)], span)
+        end = op("+", [read(axis.begin, span), length], span)
+        step = self.module.constant(axis.step, span) if axis.step != 1 else None
+        return self.module.slice(read(axis.begin, span), end, step, span)
+
+    def _extent(self, node: ast.Subscript, array_node: ast.expr) -> _native.Expr:
+        index = integer_constant(node.slice)
+        if index is None or not self.is_view(array_node):
+            return super()._extent(node, array_node)
+        view = self.view_of(array_node)
+        return self.poison(node) if view is None else self.view_extent(view, index, node)
+
+    def is_array_name(self, node: ast.expr) -> bool:
+        return super().is_array_name(node) or self.subscripts_array(node)
+
+    def unpack_shape(self, value: ast.expr, count: int) -> list[Callable[[], _native.Expr]] | None:
+        """`n, m = x.shape`: the extents, for an array of exactly that rank; None for other values, [] after an
+        error."""
+        if not isinstance(value, ast.Attribute) or value.attr != "shape" or not self.is_array_name(value.value):
+            return None
+        if self.is_view(value.value):
+            view = self.view_of(value.value)
+            if view is None:
+                return []
+            return [partial(self.view_extent, view, index, value, count) for index in range(count)]
+        array = self.array(value.value)
+        if array is None:
+            return []
+        return [partial(self.module.extent, array, index, self.span(value), count) for index in range(count)]
+
+    def view_extent(self, view: View, index: int, node: ast.expr, rank: int = 0) -> _native.Expr:
+        """row.shape[index]; `rank`: how many dimensions the view must have."""
+        span = self.span(node)
+        kept = [number for number, axis in enumerate(view.axes) if axis.at is None]
+        demanded = rank + len(view.axes) - len(kept) if rank else 0
+        if index < 0 and kept:
+            self.error(
+                "P026", node, "the dimensions of a view of slices are counted from the front", "write x.shape[0]"
+            )
+            return self.poison(node)
+        if 0 <= index < len(kept):
+            axis = view.axes[kept[index]]
+            if axis.size is not None:
+                return self.module.read(axis.size, span)
+            return self.module.extent(view.array, kept[index], span, demanded)
+        place = index if index < 0 else len(view.axes) + index - len(kept)
+        return self.module.extent(view.array, place, span, demanded)
+
+    def view_rank(self, view: View, node: ast.expr) -> _native.Expr:
+        """row.ndim"""
+        fixed = sum(axis.at is not None for axis in view.axes)
+        return self._op("-", node, self.module.rank(view.array, self.span(node)), self.integer(fixed, node))
+
+    def view_size(self, view: View, node: ast.expr) -> _native.Expr:
+        """row.size"""
+        span = self.span(node)
+        total = self.module.size(view.array, span)
+        for number, axis in enumerate(view.axes):
+            if axis != Axis():
+                total = self._op("//", node, total, self.module.extent(view.array, number, span))
+        for axis in view.axes:
+            if axis.size is not None:
+                total = self._op("*", node, total, self.module.read(axis.size, span))
+        return total
+
+    # ------------------------------------------------------------ small pieces
+
+    def integer(self, value: int, node: ast.expr) -> _native.Expr:
+        return self.module.constant(value, self.span(node))
+
+    def _op(self, text: str, node: ast.expr, *operands: _native.Expr) -> _native.Expr:
+        return self.module.op(text, list(operands), self.span(node))
+
+
+def _has_slice(node: ast.Subscript) -> bool:
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return any(isinstance(part, ast.Slice) for part in parts)

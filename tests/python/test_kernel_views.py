@@ -1,0 +1,380 @@
+"""Views in kernels: rows and slices of arrays, as names and as arguments of device functions; parts of the memory that
+blocks share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kernel_places
+import parpy
+from nvrtc import cubin
+from parpy import cuda
+
+backend = kernel_places.backend
+rng = np.random.default_rng(17)
+
+
+def grid_of(rows, columns):
+    return np.arange(float(rows * columns)).reshape(rows, columns).copy()
+
+
+# ---------------------------------------------------------------- rows
+
+
+@cuda.jit
+def rows(x, out):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        row = x[i]
+        i = -1  # the view stays what it was
+        total = 0.0
+        for j in range(len(row)):
+            total += row[j]
+        row[0], row[-1] = total, row.shape[0]
+        n = row.size + 10 * row.ndim
+        out[cuda.grid(1)] = n if row.dtype == out.dtype else -1
+
+
+def test_a_row_is_a_view():
+    x, out = grid_of(3, 4), np.zeros(3)
+    want = x.copy()
+    want[:, 0], want[:, -1] = x.sum(1), 4
+    rows[1, 32](x, out)
+    np.testing.assert_array_equal(x, want)
+    np.testing.assert_array_equal(out, [14] * 3)
+    fortran = np.asfortranarray(grid_of(3, 4))
+    rows[1, 32](fortran, out)
+    np.testing.assert_array_equal(fortran, want)
+    cubin(rows.inspect_source(x, out))
+
+
+@cuda.jit
+def planes(x, out):
+    plane = x[1]
+    n, m = plane.shape
+    line = plane[-1]
+    column = x[1, :, 2]
+    corner, edge = x[-1, -1], x[0:2, 0, 0]
+    same = line
+    for j in range(m):
+        out[j] = plane[0, j] + line[j]
+    for j in range(n):
+        out[m + j] = column[j]
+    out[-1] = corner[0] + edge[1] + len(edge)
+    same[0] = plane.ndim + 10 * line.ndim + 100 * plane.shape[-1]
+    line[1:] += 1000
+    x[0][1][2:] = line[2:] * 2
+    cuda.atomic.add(line, 1, 5)
+    cuda.atomic.add(x[1, 0], (1,), 7)
+    cuda.atomic.compare_and_swap(column, 6.0, -6.0)
+
+
+def test_views_of_views_and_what_is_done_with_them():
+    x = np.arange(24.0).reshape(2, 3, 4)
+    out, want = np.zeros(8), x.copy()
+    row = np.concatenate([x[1, 0] + x[1, 2], x[1, :, 2], [x[-1, -1, 0] + x[1, 0, 0] + 2]])
+    planes[1, 1](x, out)
+    want[1, 2, 0] = 412
+    want[1, 2, 1:] += 1000
+    want[0, 1, 2:] = want[1, 2, 2:] * 2
+    want[1, 2, 1] += 5
+    want[1, 0, 1] += 7
+    np.testing.assert_array_equal(out, row)
+    np.testing.assert_array_equal(x, want)
+
+
+@cuda.jit
+def chosen(x, k):
+    for i in range(2):
+        row = x[i]
+        row[i] = -1
+    last = x[2]
+    if k > 0:
+        last = x[k]
+    last[0] = -2
+
+
+def test_a_name_may_stand_for_other_rows_of_the_array():
+    for k, place in ((0, 2), (1, 1)):
+        x, want = grid_of(3, 3), grid_of(3, 3)
+        chosen[1, 1](x, k)
+        want[0, 0] = want[1, 1] = -1
+        want[place, 0] = -2
+        np.testing.assert_array_equal(x, want)
+
+
+# ---------------------------------------------------------------- slices
+
+
+@cuda.jit
+def slices(x, low, high, out):
+    part = x[low:high]
+    out[0] = len(part)
+    for j in range(len(part)):
+        part[j] += 100
+    if len(part) > 1:
+        part[-1] = -5
+        k = -2
+        part[k] = -6
+    behind = part[1:]
+    if len(behind) > 0:
+        behind[0] = 7
+    every = x[1::3]
+    out[1] = every.shape[0]
+    every[1] = 55
+    inner = every[:-1][1:]
+    inner[:] = 66
+    x[6:][1:][0] = 77
+    out[2] = inner.size
+
+
+def slices_in_numpy(x, low, high, out):
+    part = x[low:high]
+    out[0] = len(part)
+    part += 100
+    if len(part) > 1:
+        part[-1] = -5
+        part[-2] = -6
+    behind = part[1:]
+    if len(behind) > 0:
+        behind[0] = 7
+    every = x[1::3]
+    out[1] = len(every)
+    every[1] = 55
+    inner = every[:-1][1:]
+    inner[:] = 66
+    x[6:][1:][0] = 77
+    out[2] = inner.size
+
+
+@pytest.mark.parametrize("low", [-100, -4, 0, 2, 9, 40])
+@pytest.mark.parametrize("high", [-100, -1, 0, 3, 9, 100])
+def test_slices_are_numpys(low, high):
+    x, out = np.arange(10.0), np.zeros(3)
+    want, want_out = x.copy(), out.copy()
+    slices[1, 1](x, low, high, out)
+    slices_in_numpy(want, low, high, want_out)
+    np.testing.assert_array_equal(x, want)
+    np.testing.assert_array_equal(out, want_out)
+
+
+@cuda.jit(debug=True)
+def beyond(x, j):
+    part = x[1:3]
+    part[j] = 1
+
+
+@pytest.mark.parametrize("j", [2, -3])
+def test_checked_kernels_know_the_ends_of_slices(j):
+    with pytest.raises(AssertionError, match="out of bounds of a slice"):
+        beyond[1, 1](np.zeros(8), j)
+        cuda.synchronize()
+
+
+# ---------------------------------------------------------------- arguments
+
+
+@cuda.jit(device=True)
+def dot(a, b):
+    total = 0.0
+    for j in range(a.shape[0]):
+        total += a[j] * b[j]
+    return total
+
+
+@cuda.jit(device=True)
+def dot_of(b, a):
+    return dot(b=b, a=a)
+
+
+@cuda.jit
+def product(a, b, c):
+    i, j = cuda.grid(2)
+    if i < c.shape[0] and j < c.shape[1]:
+        row = a[i]
+        c[i, j] = dot(row, b[:, j]) + dot_of(a[i, :], b[0 : b.shape[0], j])
+
+
+def test_views_as_arguments():
+    a, b, c = rng.random((5, 7)), rng.random((7, 4)), np.zeros((5, 4))
+    product[1, (8, 8)](a, b, c)
+    np.testing.assert_allclose(c, 2 * (a @ b))
+    cubin(product.inspect_source(a, b, c))
+
+
+@cuda.jit(device=True)
+def twice(v):
+    return v + v
+
+
+@cuda.jit
+def elements(x):
+    x[0] = twice(x[1])
+    cuda.atomic.add(x, 2, twice(x[1:][0]))
+
+
+def test_elements_stay_numbers():
+    x = np.arange(1.0, 5.0)
+    elements[1, 1](x)
+    np.testing.assert_array_equal(x, [4, 2, 7, 4])
+
+
+@cuda.jit(device=True)
+def sort(a):
+    if len(a) > 1:
+        p = 0
+        for j in range(1, len(a)):
+            if a[j] < a[0]:
+                p += 1
+                a[p], a[j] = a[j], a[p]
+        a[p], a[0] = a[0], a[p]
+        sort(a[:p])
+        sort(a[p + 1 :])
+
+
+@cuda.jit
+def sorted_rows(x):
+    sort(x[cuda.grid(1), :])
+
+
+def test_functions_of_views_recurse():
+    x = rng.random((4, 20))
+    want = np.sort(x, 1)
+    sorted_rows[1, 4](x)
+    np.testing.assert_array_equal(x, want)
+
+
+TABLE = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+@cuda.jit
+def of_other_arrays(x, out):
+    tile = cuda.shared.array((4, 8), np.float32)
+    own = cuda.local.array((2, 3), np.float32)
+    t = cuda.threadIdx.x
+    row = tile[t]
+    for j in range(8):
+        row[j] = x[t, j]
+    cuda.syncthreads()
+    mirrored = tile[3 - t]
+    mine = own[1]
+    mine[:] = t
+    out[t] = dot(row, mirrored) + mine[2] + dot(TABLE[1], mine)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_views_of_other_arrays(seed):
+    cuda.sim.seed = seed
+    x, out = rng.random((4, 8)).astype(np.float32), np.zeros(4, np.float32)
+    of_other_arrays[1, 4](x, out)
+    np.testing.assert_allclose(out, (x * x[::-1]).sum(1) + np.arange(4) * 13, rtol=1e-5)
+
+
+# ---------------------------------------------------------------- shared memory of the launch
+
+
+@cuda.jit
+def three_arrays(out, n):
+    f = cuda.shared.array(0, np.float32)
+    g = cuda.shared.array(0, np.int32)[n:]
+    h = cuda.shared.array(shape=0, dtype=np.float64)[n : 2 * n]
+    t = cuda.threadIdx.x
+    if t < n:
+        f[t], g[t], h[t] = t + 0.5, -t, t / 4
+    cuda.syncthreads()
+    if t < n:
+        out[0, t], out[1, t], out[2, t] = f[n - 1 - t], g[n - 1 - t], h[-1 - t]
+    out[3, 0], out[3, 1], out[3, 2] = len(f), len(g), len(h)
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_several_arrays_in_the_shared_memory_of_the_launch(seed):
+    cuda.sim.seed = seed
+    n, out = 8, np.zeros((4, 8))
+    three_arrays[1, 32, 0, 16 * n](out, n)
+    back = np.arange(n)[::-1]
+    np.testing.assert_array_equal(out[:3], [back + 0.5, -back, back / 4])
+    np.testing.assert_array_equal(out[3, :3], [32, 24, 8])
+    cubin(three_arrays.inspect_source(out, n))
+
+
+@cuda.jit
+def part_of_a_tile(x):
+    tile = cuda.shared.array(8, np.float64)[2:6]
+    copied = cuda.const.array_like(TABLE)[1, 1:]
+    t = cuda.threadIdx.x
+    if t < len(tile):
+        tile[t] = t
+    cuda.syncthreads()
+    x[t] = tile[3 - t] + copied[1] + len(tile) + len(copied)
+
+
+def test_parts_of_new_arrays():
+    x = np.zeros(4)
+    part_of_a_tile[1, 4](x)
+    np.testing.assert_array_equal(x, [14, 13, 12, 11])
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def refused(body):
+    names = {}
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    text = f"@cuda.jit\ndef kernel(x, y):\n{lines}"
+    name = f"<view {abs(hash(body))}>"
+    import linecache
+
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    exec(compile(text, name, "exec"), {"cuda": cuda, "np": np}, names)
+    with pytest.raises(parpy.CompileError) as caught:
+        names["kernel"][1, 1](grid_of(3, 4), grid_of(3, 4))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("row = x[0]\nrow[0] = row", "the view 'row' is used as a number"),
+        ("row = x[0]\nrow[0] = 1\nrow += 3", "subscript it, row[0] or row[:]"),
+        ("row = x[0]\nrow[0] = 1\nrow = 3", "'row' is a view of an array elsewhere"),
+        ("row = x[0]\nrow[0] = 1\nfor row in range(3):\n    x[0, 0] = row", "'row' is a view of an array elsewhere"),
+        ("row = 3\nrow = x[0]\nrow[0] = 1", "'row' is something else elsewhere"),
+        ("row = x[0]\nrow[0] = 1\nrow = y[0]", "'row' is a view of another array, or of another kind elsewhere"),
+        ("row = x[0]\nrow[0] = 1\nrow = x[:, 0]", "choose among the subscripts: x[i if c else j]"),
+        ("row = x[::-1]\nrow[0, 0] = 1", "a view steps forward, by a constant"),
+        ("row = x[None, 0]\nrow[0, 0] = 1", "made by integers and slices"),
+        ("part = x[:, 1]\npart[0] = part.shape[-1]", "counted from the front"),
+        ("row = x[0]\nrow[0, 1] = 1", "'x' has 2 dimensions, but 3 subscripts"),
+        ("row[0] = 1\nrow = x[0]", "used before it is assigned"),
+        ("a = cuda.local.array(3, np.int32)[1:]\na = cuda.local.array(3, np.int32)", "'a' is already something else"),
+    ],
+)
+def test_what_views_are_not(body, message):
+    assert message in refused(body)
+
+
+@cuda.jit
+def nowhere(x):
+    if x[0, 0] > 5:
+        row = x[1]
+    row[1] = 5
+
+
+def test_views_that_no_path_made():
+    with pytest.raises(UnboundLocalError, match="'row' is read before it has a value"):
+        nowhere[1, 1](grid_of(3, 4))
+        cuda.synchronize()
+
+
+@parpy.jit
+def loops(x):
+    for i in range(3):
+        row = x[i]
+        row[0] = 1
+
+
+def test_only_kernels_have_views():
+    with pytest.raises(parpy.CompileError, match="an array with 1 dimension is used as a number"):
+        loops(grid_of(3, 4))
