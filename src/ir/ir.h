@@ -135,12 +135,15 @@ enum class Register : std::uint8_t {
 
 // The `index` of a kAtomic. Each replaces the element by a function of it and of the value that is
 // given: kIncrement and kDecrement wrap at the value, kCompareSwap stores its second value where
-// the element is the first.
+// the element is the first. kMin and kMax leave an element alone that is not a number, or where
+// the value is not; kNanMin and kNanMax, of floats alone, replace such an element.
 enum class Atomic : int {
     kAdd,
     kSub,
     kMin,
     kMax,
+    kNanMin,
+    kNanMax,
     kAnd,
     kOr,
     kXor,

@@ -29,8 +29,9 @@ constexpr std::array<std::string_view, 17> kRegisters = {
     "lane",       "warp",       "warpsize",   "stack.pointer", "stack.limit",
 };
 
-constexpr std::array<std::string_view, 11> kAtomics = {
-    "add", "sub", "min", "max", "and", "or", "xor", "exchange", "inc", "dec", "cas",
+constexpr std::array<std::string_view, 13> kAtomics = {
+    "add", "sub", "min",      "max", "nanmin", "nanmax", "and",
+    "or",  "xor", "exchange", "inc", "dec",    "cas",
 };
 
 constexpr std::array<std::string_view, 7> kReductions = {"sum", "prod", "min", "max",

@@ -60,6 +60,8 @@ bool applies_to(Atomic atomic, Scalar scalar) {
             return is_integer(scalar);
         case Atomic::kMin:
         case Atomic::kMax:
+        case Atomic::kNanMin:
+        case Atomic::kNanMax:
             return is_integer(scalar) || is_float(scalar);
         case Atomic::kAdd:
         case Atomic::kSub:
@@ -162,6 +164,12 @@ Operand Typer::walk_atomic(Expr*& slot) {
                    python_name(result.type),
                "use an array of 32-bit or 64-bit integers");
         return result;
+    }
+    // Integers are all numbers.
+    if (is_integer(result.type.scalar) && atomic == Atomic::kNanMin) {
+        expr.index = static_cast<int>(Atomic::kMin);
+    } else if (is_integer(result.type.scalar) && atomic == Atomic::kNanMax) {
+        expr.index = static_cast<int>(Atomic::kMax);
     }
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!values[i].type.is_scalar()) continue;

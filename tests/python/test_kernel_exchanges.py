@@ -152,6 +152,34 @@ def test_atomics(dtype):
 
 
 @cuda.jit
+def lesser_and_greater(least, greatest, least_number, greatest_number, x, old):
+    i = cuda.threadIdx.x
+    cuda.atomic.min(least, i, x[i])
+    old[i] = cuda.atomic.max(greatest, i, x[i])
+    cuda.atomic.nanmin(least_number, i, x[i])
+    cuda.atomic.nanmax(greatest_number, i, x[i])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_atomics_of_what_is_no_number(dtype):
+    nan = np.nan
+    start, x = np.array([nan, 1, 1, 3, nan], dtype), np.array([2, nan, 3, 1, nan], dtype)
+    results, old = [start.copy() for _ in range(4)], np.zeros(5, dtype)
+    lesser_and_greater[1, 5](*results, x, old)
+    np.testing.assert_array_equal(results[0], np.array([nan, 1, 1, 1, nan], dtype))
+    np.testing.assert_array_equal(results[1], np.array([nan, 1, 3, 3, nan], dtype))
+    np.testing.assert_array_equal(results[2], np.fmin(start, x))
+    np.testing.assert_array_equal(results[3], np.fmax(start, x))
+    np.testing.assert_array_equal(old, start)
+
+
+def test_whole_numbers_are_all_numbers():
+    results, old = [np.full(2, 4, np.int32) for _ in range(4)], np.zeros(2, np.int32)
+    lesser_and_greater[1, 2](*results, np.array([2, 6], np.int32), old)
+    assert [each.tolist() for each in results] == [[2, 4], [4, 6], [2, 4], [4, 6]]
+
+
+@cuda.jit
 def bit_atomics(out):
     i = cuda.grid(1)
     cuda.atomic.or_(out, 0, 1 << (i % 30))
