@@ -5,6 +5,7 @@
 #include "backend/emit.h"
 #include "ir/clone.h"
 #include "ir/depth.h"
+#include "ir/visit.h"
 #include "parpy/compile.h"
 #include "pass.h"
 #include "passes/choose_mapping.h"
@@ -40,17 +41,11 @@ Program compile_as(const ir::Module& surface, const Signature& signature, const 
     return program;
 }
 
-bool is_by_hand(const ir::Module& surface) {
-    return std::ranges::any_of(surface.entry_function()->body, [](const ir::Stmt* stmt) {
-        const auto* gpu = stmt->as<ir::Gpu>();
-        return gpu != nullptr && gpu->by_hand();
-    });
-}
-
 // On the stack of the caller.
 Program compile_here(const ir::Module& surface, const Signature& signature, const Options& options,
                      Diagnostics& diagnostics, const Trace& trace) {
-    if (options.backend == Backend::kSim && options.checks_races() && !is_by_hand(surface)) {
+    if (options.backend == Backend::kSim && options.checks_races() &&
+        !ir::is_by_hand(*surface.entry_function())) {
         // Loops that are checked for races run in sequence, and so in host code.
         Options on_cpu = options;
         on_cpu.backend = Backend::kCpu;

@@ -32,7 +32,7 @@ void run_guarded(const Pass& pass, PassContext& context) {
 bool run_passes(PassContext& context, std::span<const Pass> passes, const Trace& trace) {
     std::string before = trace ? ir::print(context.module) : std::string();
     for (const Pass& pass : passes) {
-        if (pass.wanted != nullptr && !pass.wanted(context.options)) {
+        if (pass.wanted != nullptr && !pass.wanted(context)) {
             continue;
         }
         const Clock::time_point start = Clock::now();

@@ -22,9 +22,9 @@ struct PassContext {
 struct Pass {
     std::string_view name;  // as in --pass and tests/golden: "fold-constants"
     void (*run)(PassContext&);
-    ir::Profile after;                         // what the verifier must accept when it has run
-    std::string_view why_here;                 // the order constraint, a sentence
-    bool (*wanted)(const Options&) = nullptr;  // null: always
+    ir::Profile after;                             // what the verifier must accept when it has run
+    std::string_view why_here;                     // the order constraint, a sentence
+    bool (*wanted)(const PassContext&) = nullptr;  // null: always
 };
 
 // Runs those that are wanted. False if a pass reported an error (the rest did not run).

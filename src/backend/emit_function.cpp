@@ -180,6 +180,10 @@ void FunctionPrinter::plan_function() {
             param->origin.kind == ir::Origin::Kind::kStride) {
             exprs_.counters.insert(param);
         }
+        for (const ir::Dim& dim : param->dims) {
+            for (const Var* var : {dim.extent_var, dim.stride_var})
+                if (var != nullptr) exprs_.counters.insert(var);
+        }
     }
 }
 

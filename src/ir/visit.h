@@ -9,6 +9,7 @@
 //     rewrite_stmts(body, [](Stmt* s, Body& out) { … });  bottom-up; append what replaces `s`
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <type_traits>
 #include <utility>
@@ -299,6 +300,14 @@ void rewrite_stmts(Body& body, F&& fn) {
         fn(stmt, out);
     }
     body = std::move(out);
+}
+
+// Whether an entry is a kernel written by hand, up to outline_kernels.
+[[nodiscard]] inline bool is_by_hand(const Function& entry) {
+    return std::ranges::any_of(entry.body, [](const Stmt* stmt) {
+        const auto* gpu = stmt->as<Gpu>();
+        return gpu != nullptr && gpu->by_hand();
+    });
 }
 
 }  // namespace parpy::ir

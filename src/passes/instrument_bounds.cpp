@@ -126,8 +126,41 @@ private:
         fail.note_iterations(loops_);
         Fail* failure = fail.make();
         b_.span = failure->span = at.stmt->span;
-        return b_.if_(b_.binary(Op::kGe, unsigned_(wide(at.index)), unsigned_(b_.extent(at.dim()))),
-                      {failure});
+        return b_.if_(outside(at), {failure});
+    }
+
+    // Signed, and with constant offsets on the other side: so compilers know it from conditions
+    // around, which are mostly written like that.
+    Expr* outside(const Subscript& at) {
+        const Interval range = intervals_.of(at.index);
+        const bool is_signed = !at.index->type.is(Scalar::kU64);
+        const bool not_above = at.dim().extent && range.high < *at.dim().extent;
+        const auto [base, offset] = apart(at.index);
+        Expr* below = b_.binary(Op::kLt, wide(base), b_.integer(-offset));
+        if (is_signed && not_above) return below;
+        Expr* size = b_.extent(at.dim());
+        if (at.dim().extent) {
+            size = b_.integer(*at.dim().extent - offset);
+        } else if (offset != 0) {
+            size = b_.binary(offset > 0 ? Op::kSub : Op::kAdd, size, b_.integer(std::abs(offset)));
+        }
+        Expr* above = b_.binary(Op::kGe, wide(base), size);
+        return is_signed && range.low >= 0 ? above : b_.binary(Op::kOr, below, above);
+    }
+
+    // An index as another one and what is added to it.
+    static std::pair<const Expr*, std::int64_t> apart(const Expr* index) {
+        constexpr std::int64_t kFarthest = 1 << 20;
+        std::int64_t offset = 0;
+        while ((index->op == Op::kAdd || index->op == Op::kSub) && index->type.is(Scalar::kI64)) {
+            const auto step = constant_integer(index->operands[1]);
+            if (!step || *step <= -kFarthest || *step >= kFarthest) break;
+            const std::int64_t next = index->op == Op::kAdd ? offset + *step : offset - *step;
+            if (std::abs(next) >= kFarthest) break;
+            offset = next;
+            index = index->operands[0];
+        }
+        return {index, offset};
     }
 
     // The subscript before normalize_indices: one that is negative now has had the extent added to

@@ -1,7 +1,7 @@
 // Puts a check in front of every access whose subscripts the intervals do not prove.
 //
 //     before  x_value = x[k]                        x: f32[10]
-//     after   if u64(k) >= 10u64: fail 0(k, i)      P421, naming subscript, size and iterations
+//     after   if k < 0 or k >= 10: fail 0(k, i)      P421, naming subscript, size and iterations
 //             x_value = x[k]
 //
 // An innermost loop whose subscripts all follow the loop's variable is kept as it is beside the

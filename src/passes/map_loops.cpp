@@ -314,13 +314,6 @@ private:
     PassContext& context_;
 };
 
-bool is_by_hand(const Function& entry) {
-    return std::ranges::any_of(entry.body, [](const Stmt* stmt) {
-        const auto* gpu = stmt->as<Gpu>();
-        return gpu != nullptr && gpu->by_hand();
-    });
-}
-
 // With nothing mapped the whole function is sequential code on the GPU. A return at the end stays
 // on the host: it hands over what the caller gets.
 void wrap_in_gpu(Module& module, Function& entry) {

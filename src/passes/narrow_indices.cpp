@@ -163,8 +163,22 @@ private:
                 data(store->value);
                 return;
             }
+            if (auto* fail = stmt.as<Fail>()) {
+                for (Expr*& value : fail->values)
+                    reported(value);
+                return;
+            }
             for_each_slot(stmt, [&](Expr*& slot) { data(slot); });
         });
+    }
+
+    // As in the test in front of it, which then is all that computes the value.
+    void reported(Expr*& value) {
+        if (is_i64(value->type) && can_narrow(*value)) {
+            value = Builder(module_, value->span).convert(to_i32(value), Scalar::kI64);
+        } else {
+            data(value);
+        }
     }
 
     void subscripts(std::vector<Expr*>& indices) {

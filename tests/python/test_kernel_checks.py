@@ -52,6 +52,99 @@ def test_subscripts_and_assertions():
         careless[1, 16](np.zeros(1), k, bins)
 
 
+# ---------------------------------------------------------------- subscripts, without debug
+
+
+def forgotten_guard(x):
+    i = cuda.grid(1)
+    x[i] = i
+
+
+def read_beyond(x, y):
+    i = cuda.grid(1)
+    if i < y.size:
+        y[i] = x[i]
+
+
+def atomic_beyond(x):
+    cuda.atomic.add(x, cuda.grid(1), 1)
+
+
+def before_the_first(x):
+    x[-1 - cuda.grid(1)] = 1
+
+
+def beyond_shared(x):
+    s = cuda.shared.array(16, np.float64)
+    s[cuda.threadIdx.x] = x[0]
+    cuda.syncthreads()
+    x[0] = s[0]
+
+
+def beyond_dynamic(x):
+    s = cuda.shared.array(0, np.float64)
+    s[cuda.threadIdx.x] = x[0]
+
+
+def beyond_local(x):
+    own = cuda.local.array(16, np.float64)
+    own[cuda.threadIdx.x] = x[0]
+    x[0] = own[0]
+
+
+@cuda.jit(device=True)
+def set_element(row, i):
+    row[i] = i
+
+
+def beyond_in_a_function(x):
+    set_element(x, cuda.threadIdx.x)
+
+
+BEYOND = [
+    (forgotten_guard, (np.zeros(20),), "subscript 20 is out of bounds for axis 0 of 'x', whose size is 20"),
+    (read_beyond, (np.zeros(9), np.zeros(30)), "subscript 9 is out of bounds for axis 0 of 'x', whose size is 9"),
+    (atomic_beyond, (np.zeros(31, np.int8),), "subscript 31 is out of bounds for axis 0 of 'x'"),
+    (before_the_first, (np.zeros(31),), "subscript -32 is out of bounds for axis 0 of 'x'"),
+    (beyond_shared, (np.zeros(1),), "subscript 16 is out of bounds for axis 0 of 's', whose size is 16"),
+    (beyond_dynamic, (np.zeros(1),), "subscript 0 is out of bounds for axis 0 of 's', whose size is 0"),
+    (beyond_local, (np.zeros(1),), "subscript 16 is out of bounds for axis 0 of 'own', whose size is 16"),
+    (beyond_in_a_function, (np.zeros(20),), "subscript 20 is out of bounds for axis 0 of 'row'"),
+]
+
+
+@pytest.mark.parametrize("case", BEYOND, ids=lambda case: case[0].__name__)
+@pytest.mark.parametrize("place", ["host", "device"])
+def test_subscripts_are_checked_without_debug(case, place):
+    function, arguments, expected = case
+    if place == "device":
+        arguments = [cuda.to_device(each) for each in arguments]
+    with pytest.raises(IndexError, match="P421") as caught:
+        cuda.jit(function)[1, 32](*arguments)
+    assert expected in str(caught.value) and f"of kernel '{function.__name__}_kernel'" in str(caught.value)
+    assert f"{caught.value.args[0]}".startswith(__file__)
+
+
+def neighbours(x, y):
+    i = cuda.grid(1)
+    if i > 0 and i < x.size - 1:
+        y[i] = x[i - 1] + x[i + 1]
+
+
+def test_checked_subscripts_of_neighbours():
+    # Blocks of several shapes: the rows are taken apart by what the checks say of them.
+    kernel = cuda.jit(neighbours)
+    x = np.arange(1000.0)
+    for block in (7, 32, 256):
+        y = np.zeros(1000)
+        kernel[1000 // block + 1, block](x, y)
+        np.testing.assert_array_equal(y[1:-1], 2 * x[1:-1])
+        assert y[0] == y[-1] == 0
+    with pytest.raises(IndexError, match="subscript 990 is out of bounds for axis 0 of 'y', whose size is 990"):
+        kernel[4, 256](x, np.zeros(990))
+    kernel[4, 256](x[:991], np.zeros(990))
+
+
 @cuda.jit
 def divergent(x):
     if cuda.threadIdx.x < 5:

@@ -24,7 +24,7 @@ def test_text_of_a_kernel():
     x, y = np.arange(12.0).reshape(6, 2), np.zeros(6)
     text = scaled.inspect_source(x, y, 2.0)
     same = parpy.compile_string("scaled", text)
-    other = parpy.compile_string("scaled", text.replace("a * s[", "a + s["))
+    other = parpy.compile_string("scaled", text.replace("a * s", "a + s"))
     for rows in (6, 4):
         y[:] = 0
         same[1, rows, 0, 8 * rows](x[:rows], y[:rows], 2.0)

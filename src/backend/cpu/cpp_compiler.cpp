@@ -51,12 +51,13 @@ namespace {
 
 // Vectorises and runs as fast as -O3 on array kernels for half to two thirds of its time. Change it
 // only with measurements; it is part of every cache key.
-constexpr std::string_view kPassesToVectorizer =
+constexpr std::string_view kPassesToLoops =
     "always-inline,"
     "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,lower-expect),"
     "cgscc(inline),"
     "function<eager-inv>("
-    "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,";
+constexpr std::string_view kPassesToVectorizer =
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<allowspeculation>,"
     "loop-rotate<header-duplication>,licm<allowspeculation>,simple-loop-unswitch<nontrivial>),"
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion),gvn,"
@@ -69,9 +70,12 @@ constexpr std::string_view kPassesFromVectorizer =
 
 // In front of those for the simulator's text.
 constexpr std::string_view kSimulatedPasses =
-    "function(sroa<modify-cfg>),always-inline,function(sroa<modify-cfg>,early-cse,simplifycfg),"
+    "inline-failures,function(sroa<modify-cfg>),always-inline,function(sroa<modify-cfg>,early-cse,"
+    "simplifycfg),"
     "lower-simulated,";
-// Between them: kernels ask of each thread whether it is inside of the array; the threads for which
+// Between them: checks of subscripts that the kernel's own conditions decide.
+constexpr std::string_view kKnownChecks = "constraint-elimination,simplifycfg,";
+// Then: kernels ask of each thread whether it is inside of the array; the threads for which
 // that is certain get a loop of their own, which needs no masks.
 constexpr std::string_view kInsideOfRanges = "expose-ranges,irce,simplifycfg,";
 
@@ -352,6 +356,13 @@ struct LowerSimulated : llvm::PassInfoMixin<LowerSimulated> {
     bool watched;
 };
 
+struct InlineFailures : llvm::PassInfoMixin<InlineFailures> {
+    static llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+        sim::inline_failures(module);
+        return llvm::PreservedAnalyses::none();
+    }
+};
+
 bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const CppOptions& options,
               std::string& reason) {
     relax_zero_signs(module);
@@ -383,11 +394,18 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const CppOptio
     builder.registerPipelineParsingCallback(
         [&](llvm::StringRef name, llvm::ModulePassManager& passes,
             llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
-            if (name != "lower-simulated") return false;
-            passes.addPass(LowerSimulated(options.watched));
+            if (name == "lower-simulated") {
+                passes.addPass(LowerSimulated(options.watched));
+            } else if (name == "inline-failures") {
+                passes.addPass(InlineFailures());
+            } else {
+                return false;
+            }
             return true;
         });
     std::string pipeline(options.simulated ? kSimulatedPasses : "");
+    pipeline += kPassesToLoops;
+    if (options.simulated) pipeline += kKnownChecks;
     pipeline += kPassesToVectorizer;
     if (options.simulated) pipeline += kInsideOfRanges;
     pipeline += kPassesFromVectorizer;
@@ -433,10 +451,11 @@ bool compile(std::string_view source, std::string_view file_name, const CppOptio
 
 std::string cpp_compiler_identity(const CppOptions& options) {
     static const std::string compiler = clang::getClangFullVersion() + "\n" +
+                                        std::string(kPassesToLoops) +
                                         std::string(kPassesToVectorizer) +
                                         std::string(kPassesFromVectorizer) + "\nno-lsr nsz-minmax";
     std::string result = compiler;
-    if (options.simulated) result += "\nsimulated 3";  // counts versions of lower_simulated
+    if (options.simulated) result += "\nsimulated 4";  // counts versions of lower_simulated
     if (options.watched) result += "\nwatched";
     for (const std::string& argument : cc1_arguments(options))
         result += "\n" + argument;

@@ -386,6 +386,18 @@ private:
 
 }  // namespace
 
+void inline_failures(llvm::Module& module) {
+    const Function* raise = module.getFunction("parpy_sim_raise");
+    if (raise == nullptr) return;
+    for (const llvm::User* user : raise->users()) {
+        const auto* call = llvm::dyn_cast<CallInst>(user);
+        if (call == nullptr) continue;
+        Function* caller = const_cast<Function*>(call->getFunction());
+        caller->removeFnAttr(llvm::Attribute::NoInline);
+        caller->addFnAttr(llvm::Attribute::AlwaysInline);
+    }
+}
+
 void lower_simulated(llvm::Module& module, bool watched) {
     Lowering(module).run(watched);
 }

@@ -15,6 +15,8 @@ class Module;
 
 namespace parpy::sim {
 
+void inline_failures(llvm::Module& module);
+
 void lower_simulated(llvm::Module& module, bool watched);
 
 }  // namespace parpy::sim
