@@ -21,6 +21,7 @@ from ._frontend_kernels import GEOMETRY
 from ._frontend_scope import FunctionScope, Program
 from ._frontend_statements import Statements
 from ._names import MISSING, Capture, Guard, source_of
+from ._paths import ends
 from ._records import separate_fields
 from ._source import FunctionSource
 
@@ -83,6 +84,28 @@ class FunctionFrontend(Statements):
     """One function from its head to its last statement."""
 
     def build(self) -> None:
+        self.begin()
+        node = self.node
+        for name, form in self.forms:
+            self.receive(name, form)
+        if self.entry and self.program.kernel:
+            node = separate_fields(node)
+        try:
+            body = self.converted_parameters() + self.body(node.body)
+            self.module.set_body(self.function, self.as_kernel(body) if self.entry and self.program.kernel else body)
+            self.check_returns()
+        except RecursionError:
+            if not on_deep_stack():
+                raise
+            self.error(
+                "P011",
+                node,
+                f"the statements of '{node.name}' are nested too deeply",
+                "split them, with variables for parts of an expression",
+            )
+
+    def begin(self) -> None:
+        """Everything in front of the first statement."""
         node = self.node
         if isinstance(node, ast.AsyncFunctionDef):
             self.error(
@@ -105,30 +128,13 @@ class FunctionFrontend(Statements):
             if argument is not None:
                 self.assigned.add(argument.arg)
         self.parameters = declared
-        for name, form in self.forms:
-            self.receive_view(name, form)
-        if self.entry and self.program.kernel:
-            node = separate_fields(node)
-        try:
-            body = self.converted_parameters() + self.body(node.body)
-            self.module.set_body(self.function, self.as_kernel(body) if self.entry and self.program.kernel else body)
-            self.check_returns()
-        except RecursionError:
-            if not on_deep_stack():
-                raise
-            self.error(
-                "P011",
-                node,
-                f"the statements of '{node.name}' are nested too deeply",
-                "split them, with variables for parts of an expression",
-            )
 
     def converted_parameters(self) -> list[_native.Stmt]:
         """Numbers whose annotation says another type than a Python number has get that type."""
         statements = []
         for name, argument in self.parameters.items():
             scalar = converted_to(self.annotations.get(name))
-            if scalar is not None and name not in self.views:
+            if scalar is not None and name not in self.views and name not in self.tuples:
                 span = self.span(argument)
                 var = self.variable(name, argument)
                 value = self.module.convert(self.module.read(var, span), scalar, span)
@@ -144,10 +150,9 @@ class FunctionFrontend(Statements):
         for name, argument in self.parameters.items():
             entries = self.dict_params.get(name)
             if entries is None:
-                self.module.add_param(self.function, self.variable(name, argument))
-                params.append(Param(name))
-                for var in self.views[name].variables if name in dict(self.forms) else ():
+                for var in self.received.get(name) or [self.variable(name, argument)]:
                     self.module.add_param(self.function, var)
+                params.append(Param(name))
                 continue
             for key, var in entries.entries.items():
                 self.module.add_param(self.function, var)
@@ -163,7 +168,7 @@ class FunctionFrontend(Statements):
         if self.results is None:
             return
         body = self.node.body
-        if not self.bare_returns and _ends(body):
+        if not self.bare_returns and ends(body):
             return
         self.error(
             "P211",
@@ -264,19 +269,6 @@ def _pass_captures_on(functions: list[FunctionScope]) -> None:
                     if key not in scope.captures:
                         scope.pass_on(key, capture, span)
                         changed = True
-
-
-def _ends(body: list[ast.stmt]) -> bool:
-    """Whether every path through the statements returns."""
-    last = body[-1]
-    if isinstance(last, ast.If):
-        return bool(last.orelse) and _ends(last.body) and _ends(last.orelse)
-    if isinstance(last, ast.With):
-        return _ends(last.body)
-    if isinstance(last, ast.While):
-        always = isinstance(last.test, ast.Constant) and bool(last.test.value)
-        return always and not any(isinstance(part, ast.Break) for part in ast.walk(last))
-    return isinstance(last, ast.Return)
 
 
 def _signature(function: Any) -> tuple[Declared, ...]:

@@ -40,6 +40,8 @@ class Arrays(FunctionScope):
         item = self._item(node)
         if item is not None:
             return self.value_of(item, ast.unparse(node), node)
+        if (element := self.tuple_element(node)) is not None:
+            return element
         if isinstance(base, ast.Attribute) and base.attr == "shape" and self.is_array_name(base.value):
             return self._extent(node, base.value)
         if isinstance(base, ast.Attribute) and base.attr == "shape" and not self.resolve(base):
@@ -84,11 +86,10 @@ class Arrays(FunctionScope):
         """The array, how the view that is subscripted stands in it, and the subscripts."""
         parts: list[ast.expr] = []
         base: ast.expr = node
-        while isinstance(base, ast.Subscript) and string_key(base) is None and self._item(base) is None:
+        while isinstance(base, ast.Subscript) and self._is_subscript(base):
             if self._refuses_item(base):
                 return None, (), []
-            index = base.slice
-            own = index.elts if isinstance(index, ast.Tuple) else [index]
+            own = self.index_parts(base.slice)
             if parts and any(isinstance(part, ast.Slice) for part in own):
                 if self.subscripts_array(base):
                     view = self.view_of(base)
@@ -101,13 +102,33 @@ class Arrays(FunctionScope):
                 )
             parts[:0] = own
             base = base.value
-        if base is node and self._item(node) is not None:
+        if base is node and (self._item(node) is not None or self.is_tuple_element(node)):
             self._refuse_store(node)
             return None, (), []
         array, axes = self._view_named(base) or (self.array(base), ())
         if parts and isinstance(parts[-1], ast.Constant) and parts[-1].value is ...:
             parts.pop()  # all of the dimensions that are left, as without it
         return array, axes, parts
+
+    def _is_subscript(self, node: ast.Subscript) -> bool:
+        """Whether the node is a subscript of an array, and no name of one itself."""
+        return string_key(node) is None and self._item(node) is None and not self.is_tuple_element(node)
+
+    def is_tuple_element(self, node: ast.expr) -> bool:
+        """Whether `node` is pos[k] of a tuple of the function."""
+        return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self.tuples
+
+    def element_variable(self, node: ast.Subscript) -> _native.Var | None:
+        """The variable that pos[k] is; None after an error."""
+        raise NotImplementedError
+
+    def tuple_element(self, node: ast.Subscript) -> _native.Expr | None:
+        """The value of pos[k], of a tuple of the function; None of other subscripts."""
+        raise NotImplementedError
+
+    def index_parts(self, index: ast.expr) -> list[ast.expr]:
+        """The subscripts that x[index] has."""
+        raise NotImplementedError
 
     def _view_named(self, node: ast.expr) -> View | None:
         if not isinstance(node, ast.Name) or node.id not in self.views or not self.is_assigned(node):
@@ -160,7 +181,7 @@ class Arrays(FunctionScope):
         """Whether `node` names something that may be an array, rather than a module or function."""
         if isinstance(node, ast.Name) and node.id in self.scope.locals:
             return True
-        if isinstance(node, ast.Subscript) and string_key(node) is not None:
+        if isinstance(node, ast.Subscript) and (string_key(node) is not None or self.is_tuple_element(node)):
             return True
         binding = self.resolve(node)
         return binding is not None and (is_array(binding.value) or is_scalar(binding.value))
@@ -179,6 +200,8 @@ class Arrays(FunctionScope):
             item = self._item(node)
             if item is not None:
                 return self._captured_array(item, ast.unparse(node), node)
+            if self.is_tuple_element(node):
+                return self.element_variable(node)
         elif isinstance(node, ast.Attribute):
             binding = self.resolve(node)
             if binding is not None:

@@ -13,7 +13,7 @@ from ._callback import Callback
 from ._external import External
 from ._frontend_arrays import integer_constant
 from ._frontend_compositions import Compositions
-from ._frontend_scope import Forms, View, describe
+from ._frontend_scope import Form, Forms, describe
 from ._intrinsics import REDUCTIONS, Intrinsic, intrinsic_of
 from ._names import Binding, is_array, is_scalar, source_of
 from ._operators import scalar_name
@@ -331,8 +331,9 @@ class Calls(Compositions):
         argument = node.args[0]
         span = self.span(node)
         known = self.tuple_of(argument)
-        if known is not None:
-            return self.module.constant(len(known), span)
+        length = self.tuple_length(argument) if known is None else len(known)
+        if length is not None:
+            return self.module.constant(length, span)
         if isinstance(argument, ast.Attribute) and argument.attr == "shape" and self.is_array_name(argument.value):
             view = self.view_of(argument.value) if self.is_view(argument.value) else None
             if view is not None:
@@ -400,8 +401,60 @@ class Calls(Compositions):
         return call
 
     def _bind(self, node: ast.Call, source: FunctionSource) -> tuple[list[_native.Expr], Forms] | None:
-        """The arguments of the call in the order of the callee's parameters, and which of them are views; None after
-        an error."""
+        """The arguments of the call in the order of the callee's parameters, and the forms of those that are no single
+        value; None after an error."""
+        given = self.given(node, source)
+        if given is None:
+            return None
+        name = source.function.__name__
+        parameters = inspect.signature(source.function, follow_wrapped=False).parameters
+        taken: dict[str, tuple[Form | int, list[_native.Expr]]] = {}
+        lowered: dict[str, _native.Expr] = {}
+        whole = {each: argument for each, argument in given.items() if not self._comes_apart(argument, source, each)}
+        in_order = len(whole) < len(given) and any(map(self.has_effects, given.values()))
+        for each, argument in given.items():
+            if each not in whole:
+                apart = self._taken_apart(argument)
+                if apart is None:
+                    return None
+                taken[each] = apart
+            elif in_order:
+                lowered[each] = self.lower_settled(argument)()
+        lowered = lowered if in_order else self.lower_arguments(whole, parameters)
+        forms = tuple((each, taken[each][0]) for each in parameters if each in taken)
+        operands = []
+        for parameter in parameters.values():
+            if parameter.name in taken:
+                operands += taken[parameter.name][1]
+            elif parameter.name in lowered:
+                operands.append(lowered[parameter.name])
+            else:
+                operands.append(self.default(parameter, name, node))
+        return operands, forms
+
+    def _comes_apart(self, argument: ast.expr, source: FunctionSource, parameter: str) -> bool:
+        return self.tuple_length(argument) is not None or self.is_view_argument(argument, source, parameter)
+
+    def _taken_apart(self, argument: ast.expr) -> tuple[Form | int, list[_native.Expr]] | None:
+        """The form of a view or tuple, and the values that it consists of now; None after an error."""
+        if self.tuple_length(argument) is not None:
+            parts = self.tuple_parts(argument)
+            return len(parts), self.lower_all(parts)
+        view = self.view_of(argument)
+        if view is None:
+            return None
+        return view.form, [self.module.read(var, self.span(argument)) for var in (view.array, *view.variables)]
+
+    def tuple_length(self, node: ast.expr) -> int | None:
+        """How many elements the tuple has that `node` is; None if it is none."""
+        raise NotImplementedError
+
+    def tuple_parts(self, node: ast.expr) -> list[ast.expr]:
+        """The elements of a tuple, which is evaluated now if it is a call."""
+        raise NotImplementedError
+
+    def given(self, node: ast.Call, source: FunctionSource) -> dict[str, ast.expr] | None:
+        """The arguments of the call by parameter, in the order of the call; None after an error."""
         function = source.function
         name = function.__name__
         parameters = inspect.signature(function, follow_wrapped=False).parameters
@@ -445,20 +498,8 @@ class Calls(Compositions):
                 )
                 return None
             given[word] = keyword.value
-        views = {name for name, argument in given.items() if self.is_view_argument(argument, source, name)}
-        made = self._views_among(given, views)
-        if len(made) < len(views):
-            return None
-        forms = tuple((name, made[name].form) for name in parameters if name in made)
-        lowered = self.lower_arguments({name: each for name, each in given.items() if name not in made}, parameters)
-        operands = []
         for parameter in parameters.values():
-            if parameter.name in made:
-                array, variables = made[parameter.name].array, made[parameter.name].variables
-                operands += [self.module.read(var, self.span(given[parameter.name])) for var in (array, *variables)]
-            elif parameter.name in lowered:
-                operands.append(lowered[parameter.name])
-            elif parameter.default is kinds.empty:
+            if parameter.name not in given and parameter.default is kinds.empty:
                 self.error(
                     "P105",
                     node,
@@ -466,21 +507,9 @@ class Calls(Compositions):
                     f"its parameters are ({', '.join(parameters)})",
                 )
                 return None
-            else:
-                operands.append(self._default(parameter, name, node))
-        return operands, forms
+        return given
 
-    def _views_among(self, given: dict[str, ast.expr], views: set[str]) -> dict[str, View]:
-        """The arguments that are views, made now; those that are an error are left out."""
-        made = {}
-        for name in given:
-            if name in views:
-                view = self.view_of(given[name])
-                if view is not None:
-                    made[name] = view
-        return made
-
-    def _default(self, parameter: inspect.Parameter, name: str, node: ast.Call) -> _native.Expr:
+    def default(self, parameter: inspect.Parameter, name: str, node: ast.Call) -> _native.Expr:
         value: Any = parameter.default
         if is_scalar(value):
             return self.number(value, node)

@@ -17,8 +17,8 @@ import numpy as np
 from . import _native
 from ._device import DeviceFunction, ForeignFunction, GridGroup, Launchable, Register, this_grid
 from ._frontend_arrays import integer_constant
-from ._frontend_calls import Calls
 from ._frontend_expressions import combined
+from ._frontend_tuples import Tuples
 from ._intrinsics import Intrinsic
 from ._names import Binding, is_array
 from ._operators import scalar_name
@@ -30,7 +30,7 @@ _SIZES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, 
 _FULL = 0xFFFFFFFF
 
 
-class Kernels(Calls):
+class Kernels(Tuples):
     """Kernels and device functions."""
 
     def as_kernel(self, body: list[_native.Stmt]) -> list[_native.Stmt]:
@@ -179,6 +179,18 @@ class Kernels(Calls):
             return self.poison(node)
         return self._place(intrinsic.op, "x", node)
 
+    def tuple_of_device(self, node: ast.Call) -> int | None:
+        binding = self.resolve(node.func)
+        known = binding.value if binding is not None else None
+        if not isinstance(known, DeviceFunction) or known.lowering not in ("grid", "match_all"):
+            return None
+        count = integer_constant(node.args[0]) if known.lowering == "grid" and len(node.args) == 1 else 2
+        return None if count == 1 else count
+
+    def results_of_device(self, node: ast.Call) -> list[_native.Expr]:
+        makers = self.unpack_kernel(node, self.tuple_of_device(node) or 0)
+        return [make() for make in makers or ()]
+
     def unpack_kernel(self, value: ast.expr, count: int) -> list[Callable[[], _native.Expr]] | None:
         """`x, y = cuda.grid(2)`, `m, p = cuda.match_all_sync(mask, v)`; None for other values, [] after an error."""
         binding = self.resolve(value.func) if isinstance(value, ast.Call) else None
@@ -230,7 +242,7 @@ class Kernels(Calls):
             return True
         if not isinstance(target, ast.Name):
             self.error("P016", target, "an array of a kernel needs a name of its own", f"write a = {intrinsic.name}(…)")
-        elif target.id in self.variables or target.id in self.views:
+        elif target.id in self.variables or target.id in self.views or target.id in self.tuples:
             self.error(
                 "P016",
                 target,
@@ -393,6 +405,9 @@ class Kernels(Calls):
         call = node.value
         if not isinstance(call, ast.Call):
             return False
+        if self.tuple_length(call) is not None:
+            self.tuple_parts(call)
+            return True
         sync = self._grid_sync(call)
         binding = None if sync is not None else self.resolve(call.func)
         known = sync if sync is not None else binding.value if binding is not None else None

@@ -59,8 +59,8 @@ class View(NamedTuple):
 Form = tuple[tuple[bool, bool, int], ...]
 """What a function that gets a view knows of it before it runs, per axis: subscripted, a part, its step."""
 
-Forms = tuple[tuple[str, Form], ...]
-"""The parameters of a function that are views."""
+Forms = tuple[tuple[str, Form | int], ...]
+"""The parameters of a function that are views, and those that are tuples, with the number of their elements."""
 
 
 class DictParam(NamedTuple):
@@ -82,7 +82,9 @@ class Program:
         self.items: dict[int, dict[str, Any]] = {}  # of tuples, by the tuple's id
         # Called functions, each made once for every combination of forms of its arguments.
         self.helpers: dict[tuple[FunctionType, Forms], FunctionScope] = {}
-        self.uses: dict[tuple[FunctionType, str], bool] = {}  # which variables are arrays (_uses.py)
+        # Which variables are arrays, and how many numbers functions return (_uses.py).
+        self.uses: dict[tuple[FunctionType, str], bool] = {}
+        self.lengths: dict[FunctionType, int] = {}
         self.pending: list[FunctionScope] = []
         # What const.array_like makes of a global array, and what it has made, by the array.
         self.make_constant: Callable[[Any], Any] | None = None
@@ -95,6 +97,14 @@ class Program:
         # By path: the module's source with its text, and the text; (0, None) for machine code.
         self.linked: dict[str, tuple[int, str | None]] = {}
         self._function_names: set[str] = set()
+        self._sources: dict[FunctionSource, int] = {}
+        self.reported: set[tuple[str, Span, str]] = set()
+
+    def source_index(self, source: FunctionSource) -> int:
+        """The number of the function's text among the sources of the module."""
+        if source not in self._sources:
+            self._sources[source] = self.module.add_source(source.name, source.text, source.first_line)
+        return self._sources[source]
 
     def function_name(self, wanted: str) -> str:
         """`wanted`, made unique among the functions of the module."""
@@ -107,9 +117,11 @@ class Program:
 
 
 class FunctionScope:
-    """One Python function while it is lowered."""
+    """One Python function while it is lowered; where there is a `caller`, in place of a call in it."""
 
-    def __init__(self, program: Program, source: FunctionSource, entry: bool) -> None:
+    def __init__(
+        self, program: Program, source: FunctionSource, entry: bool, caller: FunctionScope | None = None
+    ) -> None:
         self.program = program
         self.source = source
         self.entry = entry
@@ -118,13 +130,17 @@ class FunctionScope:
         self.scope = Scope(source.function)
         self.scope.guards = program.guards
         self._wholes: dict[ast.expr, int | float | None] = {}  # constants made of constants (Expressions.whole)
-        self.source_index = self.module.add_source(source.name, source.text, source.first_line)
+        self.source_index = program.source_index(source)
         self.line_shift = source.line_shift
-        name = program.function_name(source.function.__name__)
-        self.function = self.module.function(name, entry, self.span(self.node))
+        self.caller = caller
+        if caller is None:
+            name = program.function_name(source.function.__name__)
+            self.function = self.module.function(name, entry, self.span(self.node))
+        else:
+            self.function = caller.function
         # Python variables by name; captured values by place.
         self.variables: dict[str, _native.Var] = {}
-        self.captures: dict[tuple[int, str], tuple[Capture, _native.Var]] = {}
+        self.captures: dict[tuple[int, str], tuple[Capture, _native.Var]] = {} if caller is None else caller.captures
         self.dict_params: dict[str, DictParam] = {}
         self.parameters: dict[str, ast.arg] = {}
         self.annotations = annotations_of(source.function)
@@ -135,7 +151,7 @@ class FunctionScope:
         self.returns_tuple = False
         self.bare_returns: list[ast.Return] = []
         # Calls of helpers, for the captured values that they get as extra arguments.
-        self.calls: list[tuple[_native.Expr, FunctionScope, Span]] = []
+        self.calls: list[tuple[_native.Expr, FunctionScope, Span]] = [] if caller is None else caller.calls
         # Variables that some path to the current statement assigns; the loops around it.
         self.assigned: set[str] = set()
         self.loops: list[tuple[ast.For | ast.While, int]] = []
@@ -146,8 +162,13 @@ class FunctionScope:
         self.grids: set[str] = set()
         self.element_types: dict[str, str] = {}  # of the arrays that the kernel itself has
         self.views: dict[str, View] = {}  # by name
+        self.tuples: dict[str, list[_native.Var]] = {}  # the elements, by name
         self.forms: Forms = ()
-        self._taken = set(self.scope.locals)
+        self.received: dict[str, list[_native.Var]] = {}  # what such parameters are instead
+        # Where there is a caller: what is returned; and, of functions that return anywhere, whether a loop did.
+        self.inlined_results: list[_native.Var] | None = None
+        self.has_returned: _native.Var | None = None
+        self._taken: set[str] = set(self.scope.locals) if caller is None else caller._taken
         self._reported_names: set[str] = set()
 
     # ------------------------------------------------------------ positions and errors
@@ -172,7 +193,9 @@ class FunctionScope:
         notes: list[Note] | None = None,
     ) -> None:
         place = node if isinstance(node, tuple) else self.span(node)
-        self.program.diagnostics.error(code, place, message, help_text, notes or [])
+        if (code, place, message) not in self.program.reported:  # a function may stand in several places
+            self.program.reported.add((code, place, message))
+            self.program.diagnostics.error(code, place, message, help_text, notes or [])
 
     def give_up_on(self, node: ast.AST) -> None:
         """What the refused `node` would have assigned is no further error where it is used."""
@@ -192,7 +215,8 @@ class FunctionScope:
         var = self.variables.get(name)
         if var is None:
             place = self.span(self.parameters.get(name, node))
-            var = self.variables[name] = self.module.variable(name, place)
+            own = name if self.caller is None else self.unique_name(name)
+            var = self.variables[name] = self.module.variable(own, place, "" if own == name else name)
         return var
 
     def unique_name(self, wanted: str) -> str:
@@ -218,6 +242,9 @@ class FunctionScope:
             return None
         if name in self.views:
             self.error("P204", node, f"the view '{name}' is used as a number", f"subscript it, {name}[0] or {name}[:]")
+            return None
+        if name in self.tuples:
+            self.error("P204", node, f"the tuple '{name}' is used as a number", f"take an element, {name}[0]")
             return None
         self.plain_uses.setdefault(name, node)
         return self.variable(name, node)

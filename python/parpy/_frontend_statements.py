@@ -75,7 +75,10 @@ class Statements(Labels):
 
     def _assign(self, node: ast.Assign) -> None:
         if len(node.targets) == 1:
-            if self.kernel_array(node.targets[0], node.value) or self.view_assignment(node.targets[0], node.value):
+            target, value = node.targets[0], node.value
+            if self.kernel_array(target, value) or self.tuple_assignment(target, value):
+                return
+            if self.view_assignment(target, value):
                 return
             if isinstance(node.targets[0], ast.Name) and self.is_grid(node.value):
                 self.grids.add(node.targets[0].id)
@@ -121,8 +124,7 @@ class Statements(Labels):
             elif target.id in self.dict_params:
                 self.misused_dict(target.id, target)
                 return
-            elif self.is_view(target):
-                self._refuse_reuse(target)
+            elif self._refuses_reuse(target):
                 return
             self.assigned.add(target.id)
             self.plain_uses.setdefault(target.id, target)
@@ -157,8 +159,13 @@ class Statements(Labels):
                 "assign to a name or to an element x[i]",
             )
 
-    def _refuse_reuse(self, target: ast.Name) -> None:
-        self.error("P016", target, f"'{target.id}' is a view of an array elsewhere", "give the number another name")
+    def _refuses_reuse(self, target: ast.Name) -> bool:
+        """Reports that a number is to have a name that stands for a view or tuple; False where it does not."""
+        if target.id not in self.views and target.id not in self.tuples:
+            return False
+        what = "a view of an array" if target.id in self.views else "a tuple"
+        self.error("P016", target, f"'{target.id}' is {what} elsewhere", "give the number another name")
+        return True
 
     def _assign_masked(self, target: ast.Subscript, value: _native.Expr, node: ast.stmt, update: str | None) -> None:
         """x[x[:] > 0] = value: of each element its old value or the new one is stored."""
@@ -189,6 +196,7 @@ class Statements(Labels):
 
     def _assign_tuple(self, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
         """All right sides first, then the targets from the left."""
+        value = self.spelled_out(value)
         if self._names_views(target, value):
             assert isinstance(value, ast.Tuple | ast.List)
             for one, part in zip(target.elts, value.elts, strict=True):
@@ -347,8 +355,7 @@ class Statements(Labels):
             )
             return
         name = node.target.id
-        if self.is_view(node.target):
-            self._refuse_reuse(node.target)
+        self._refuses_reuse(node.target)
         before = set(self.assigned)
         self.assigned.add(name)
         self.plain_uses.setdefault(name, node.target)
@@ -357,6 +364,7 @@ class Statements(Labels):
         self.assigned |= before
         span = self.span(node, node.iter)
         self.out.append(self.module.for_(var, begin, end, step, body, span))
+        self.leave_too(node)
 
     def _inside(self, loop: ast.For | ast.While, nodes: list[ast.stmt]) -> list[_native.Stmt]:
         self.conditions += 1
@@ -434,6 +442,7 @@ class Statements(Labels):
             test = self.module.constant(True, span)
             body = [*before, leave, *body]
         self.out.append(self.module.while_(test, body, span))
+        self.leave_too(node)
 
     def _if(self, node: ast.If) -> None:
         test = self.condition(node.test)
@@ -487,7 +496,9 @@ class Statements(Labels):
     def _return(self, node: ast.Return) -> None:
         value = node.value
         span = self.span(node)
-        if value is None or (isinstance(value, ast.Constant) and value.value is None):
+        if self.inlined_results is not None:
+            self.return_inlined(node)
+        elif value is None or (isinstance(value, ast.Constant) and value.value is None):
             self.bare_returns.append(node)
             self.out.append(self.module.return_(None, span))
         elif self.entry and not self.program.kernel:

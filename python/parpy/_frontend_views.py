@@ -48,14 +48,14 @@ class Views(Arrays):
         if not (self.has_views and self.program.kernel and isinstance(node, ast.Subscript)):
             return False
         base: ast.expr = node
-        while isinstance(base, ast.Subscript) and string_key(base) is None and not self.resolve(base):
+        while isinstance(base, ast.Subscript) and self._is_subscript(base):
             base = base.value
         return base is not node and self._may_be_array(base)
 
     def _may_be_array(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name) and node.id in self.scope.locals:
             return True
-        if isinstance(node, ast.Subscript) and string_key(node) is not None:
+        if isinstance(node, ast.Subscript) and (string_key(node) is not None or self.is_tuple_element(node)):
             return True
         binding = self.resolve(node)
         return binding is not None and is_array(binding.value)
@@ -93,8 +93,9 @@ class Views(Arrays):
         """The name stands for the view from here on."""
         span = self.span(target)
         known = self.views.get(target.id)
-        if known is None and target.id not in self.variables:
+        if self.may_rebind(target.id):
             self.views[target.id] = made
+            self.tuples.pop(target.id, None)
         elif known is not None and (known.array, known.form) == (made.array, made.form):
             for var, value in zip(known.variables, made.variables, strict=True):
                 self.out.append(self.module.assign(var, self.module.read(value, span), None, span))
@@ -106,6 +107,11 @@ class Views(Arrays):
                 f"'{target.id}' is {what} elsewhere",
                 "give each view a name of its own, or choose among the subscripts: x[i if c else j]",
             )
+
+    def may_rebind(self, name: str) -> bool:
+        """Whether the name may stand for something else from here on: it stands for nothing yet, or every path that
+        leads to what follows comes along here."""
+        return not self.conditions or not (name in self.variables or name in self.views or name in self.tuples)
 
     # ------------------------------------------------------------ making
 
@@ -214,13 +220,16 @@ class Views(Arrays):
 
     # ------------------------------------------------------------ parameters
 
-    def receive_view(self, name: str, form: Form) -> None:
-        """The parameter is a view: its variable is the array behind, and others follow it."""
+    def receive(self, name: str, form: Form | int) -> None:
+        """The parameter is a view, an array and variables that say which part of it, or a tuple of so many numbers."""
         node = self.parameters[name]
 
         def variable(what: str) -> _native.Var:
             return self.module.variable(self.unique_name(f"{name}_{what}"), self.span(node))
 
+        if isinstance(form, int):
+            self.tuples[name] = self.received[name] = [variable(str(index)) for index in range(form)]
+            return
         axes = [
             Axis(
                 variable(f"at{number}") if is_index else None,
@@ -230,7 +239,8 @@ class Views(Arrays):
             )
             for number, (is_index, is_part, step) in enumerate(form)
         ]
-        self.views[name] = View(self.variable(name, node), tuple(axes))
+        self.views[name] = view = View(self.variable(name, node), tuple(axes))
+        self.received[name] = [view.array, *view.variables]
 
     # ------------------------------------------------------------ using
 

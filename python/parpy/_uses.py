@@ -70,3 +70,36 @@ def _value(node: ast.expr, scope: Scope) -> Any:
     if isinstance(node, ast.Attribute):
         return getattr(_value(node.value, scope), node.attr, MISSING)
     return MISSING
+
+
+def returned_length(source: FunctionSource, known: dict[FunctionType, int]) -> int:
+    """How many numbers a function returns as a tuple; 0: it returns one or none."""
+    function = source.function
+    if function not in known:
+        known[function] = 0
+        scope, tree = Scope(function), source.tree()
+        returns = [part.value for part in ast.walk(tree) if isinstance(part, ast.Return) and part.value is not None]
+        known[function] = max((_length(value, scope, tree, known) for value in returns), default=0)
+    return known[function]
+
+
+def _length(node: ast.expr, scope: Scope, tree: ast.AST, known: dict[FunctionType, int], deeper: bool = True) -> int:
+    if isinstance(node, ast.Tuple):
+        return len(node.elts)
+    if isinstance(node, ast.Name) and deeper:
+        values = [
+            part.value
+            for part in ast.walk(tree)
+            if isinstance(part, ast.Assign)
+            and any(isinstance(target, ast.Name) and target.id == node.id for target in part.targets)
+        ]
+        return max((_length(value, scope, tree, known, False) for value in values), default=0)
+    if isinstance(node, ast.Call):
+        called = _value(node.func, scope)
+        source = jit_source(called)
+        if source is not None:
+            return returned_length(source, known)
+        count = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else 0
+        if isinstance(called, DeviceFunction) and called.lowering == "grid" and isinstance(count, int):
+            return count if count > 1 else 0
+    return 0

@@ -197,8 +197,7 @@ def test_errors_in_kernels():
 
     @cuda.jit
     def grid_value(x):
-        p = cuda.grid(2)
-        x[0] = p
+        x[0] = cuda.grid(2)
 
     @cuda.jit
     def float_bits(x):

@@ -104,6 +104,37 @@ def test_a_name_may_stand_for_other_rows_of_the_array():
         np.testing.assert_array_equal(x, want)
 
 
+@cuda.jit
+def renamed(x, y):
+    row = x[1]
+    row[0] = 1
+    row = row[1:]
+    row[0] = 2
+    row = row[::2]
+    row[1] = 3
+    row = y[:, 1]
+    row[0] = 4
+    x = x[2:]
+    x[0, 0] = len(x) + sum_of_rest(x[0])
+
+
+@cuda.jit(device=True)
+def sum_of_rest(row):
+    row = row[1:]
+    return row[0] + row[1]
+
+
+def test_a_name_may_stand_for_another_view_from_some_line_on():
+    x, y = grid_of(3, 4), grid_of(3, 4)
+    want, want_y = x.copy(), y.copy()
+    want[1, 0], want[1, 1], want[1, 3] = 1, 2, 3
+    want_y[0, 1] = 4
+    want[2, 0] = 1 + 9 + 10
+    renamed[1, 1](x, y)
+    np.testing.assert_array_equal(x, want)
+    np.testing.assert_array_equal(y, want_y)
+
+
 # ---------------------------------------------------------------- slices
 
 
@@ -340,9 +371,9 @@ def refused(body):
         ("row = x[0]\nrow[0] = 1\nrow += 3", "subscript it, row[0] or row[:]"),
         ("row = x[0]\nrow[0] = 1\nrow = 3", "'row' is a view of an array elsewhere"),
         ("row = x[0]\nrow[0] = 1\nfor row in range(3):\n    x[0, 0] = row", "'row' is a view of an array elsewhere"),
-        ("row = 3\nrow = x[0]\nrow[0] = 1", "'row' is something else elsewhere"),
-        ("row = x[0]\nrow[0] = 1\nrow = y[0]", "'row' is a view of another array, or of another kind elsewhere"),
-        ("row = x[0]\nrow[0] = 1\nrow = x[:, 0]", "choose among the subscripts: x[i if c else j]"),
+        ("row = 3\nif y[0, 0] > 1:\n    row = x[0]\n    row[0] = 1", "'row' is something else elsewhere"),
+        ("row = x[0]\nif y[0, 0] > 1:\n    row = y[0]\nrow[0] = 1", "'row' is a view of another array, or of another"),
+        ("for i in range(2):\n    row = x[0]\n    row = x[:, 0]\n    row[0] = 1", "choose among the subscripts"),
         ("row = x[::-1]\nrow[0, 0] = 1", "a view steps forward, by a constant"),
         ("row = x[None, 0]\nrow[0, 0] = 1", "made by integers and slices"),
         ("part = x[:, 1]\npart[0] = part.shape[-1]", "counted from the front"),

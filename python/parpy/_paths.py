@@ -1,0 +1,39 @@
+"""Where the statements of a function end: for functions that are put in place of their calls."""
+
+from __future__ import annotations
+
+import ast
+
+
+def ends(body: list[ast.stmt]) -> bool:
+    """Whether every path through the statements returns."""
+    last = body[-1] if body else None
+    if isinstance(last, ast.If):
+        return ends(last.body) and ends(last.orelse)
+    if isinstance(last, ast.With):
+        return ends(last.body)
+    if isinstance(last, ast.While):
+        always = isinstance(last.test, ast.Constant) and bool(last.test.value)
+        return always and not any(isinstance(part, ast.Break) for part in ast.walk(last))
+    return isinstance(last, ast.Return)
+
+
+def returning_last(body: list[ast.stmt]) -> list[ast.stmt] | None:
+    """The same statements with nothing behind any return: what follows an `if` that returns stands in its other branch.
+
+    None where that cannot be: a return in a loop, or in an `if` of which some paths return and others go on.
+    """
+    for index, stmt in enumerate(body):
+        if isinstance(stmt, ast.Return):
+            return body[: index + 1]
+        if not any(isinstance(part, ast.Return) for part in ast.walk(stmt)):
+            continue
+        rest = body[index + 1 :]
+        if not isinstance(stmt, ast.If) or not (not rest or ends(stmt.body) or ends(stmt.orelse)):
+            return None
+        chosen = returning_last(stmt.body + ([] if ends(stmt.body) else rest))
+        other = returning_last(stmt.orelse + ([] if ends(stmt.orelse) else rest))
+        if chosen is None or other is None:
+            return None
+        return [*body[:index], ast.copy_location(ast.If(stmt.test, chosen, other), stmt)]
+    return body
