@@ -22,7 +22,6 @@ from ._frontend_scope import FunctionScope, Program
 from ._frontend_statements import Statements
 from ._names import MISSING, Capture, Guard, source_of
 from ._paths import ends
-from ._records import separate_fields
 from ._source import FunctionSource
 
 
@@ -88,8 +87,6 @@ class FunctionFrontend(Statements):
         node = self.node
         for name, form in self.forms:
             self.receive(name, form)
-        if self.entry and self.program.kernel:
-            node = separate_fields(node)
         try:
             body = self.converted_parameters() + self.body(node.body)
             self.module.set_body(self.function, self.as_kernel(body) if self.entry and self.program.kernel else body)
@@ -134,7 +131,7 @@ class FunctionFrontend(Statements):
         statements = []
         for name, argument in self.parameters.items():
             scalar = converted_to(self.annotations.get(name))
-            if scalar is not None and name not in self.views and name not in self.tuples:
+            if scalar is not None and not self.is_no_variable(name):
                 span = self.span(argument)
                 var = self.variable(name, argument)
                 value = self.module.convert(self.module.read(var, span), scalar, span)

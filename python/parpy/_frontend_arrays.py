@@ -47,8 +47,9 @@ class Arrays(FunctionScope):
         if isinstance(base, ast.Attribute) and base.attr == "shape" and not self.resolve(base):
             self.refuse_shape(base.value)
             return self.poison(node)
-        if string_key(node) is not None:
-            var = self.array(node)
+        if string_key(node) is not None and not self.is_field_of_element(node):
+            view = self.view_named(node)
+            var = self.array(node) if view is None else view.array
             return self.poison(node) if var is None else self.module.read(var, self.span(node))
         array, indices = self.element(node)
         if array is None:
@@ -74,13 +75,13 @@ class Arrays(FunctionScope):
         """The array and the subscripts of `x[i, j]`, also written x[i][j]."""
         array, axes, parts = self._subscripts(node)
         values = self.lower_all([n for part in parts for n in self._numbers(part)])
-        return array, self.through(array, axes, parts, iter(values))
+        return array, self.through(array, axes, parts, iter(values), node)
 
     def held_element(self, node: ast.Subscript) -> tuple[_native.Var | None, Callable[[], list[_native.Expr]]]:
         """The array, and a function that makes the subscripts, evaluated now, as often as wanted."""
         array, axes, parts = self._subscripts(node)
         makers = [self.lower_settled(n) for part in parts for n in self._numbers(part)]
-        return array, lambda: self.through(array, axes, parts, iter([make() for make in makers]))
+        return array, lambda: self.through(array, axes, parts, iter([make() for make in makers]), node)
 
     def _subscripts(self, node: ast.Subscript) -> tuple[_native.Var | None, tuple[Axis, ...], list[ast.expr]]:
         """The array, how the view that is subscripted stands in it, and the subscripts."""
@@ -105,7 +106,7 @@ class Arrays(FunctionScope):
         if base is node and (self._item(node) is not None or self.is_tuple_element(node)):
             self._refuse_store(node)
             return None, (), []
-        array, axes = self._view_named(base) or (self.array(base), ())
+        array, axes = self.view_named(base) or (self.array(base), ())
         if parts and isinstance(parts[-1], ast.Constant) and parts[-1].value is ...:
             parts.pop()  # all of the dimensions that are left, as without it
         return array, axes, parts
@@ -130,7 +131,12 @@ class Arrays(FunctionScope):
         """The subscripts that x[index] has."""
         raise NotImplementedError
 
-    def _view_named(self, node: ast.expr) -> View | None:
+    def is_field_of_element(self, node: ast.expr) -> bool:
+        """Whether `node` is p['x'] of an element of records."""
+        base = node.value if isinstance(node, ast.Subscript) and string_key(node) is not None else None
+        return isinstance(base, ast.Name) and base.id in self.records and bool(self.records[base.id].axes)
+
+    def view_named(self, node: ast.expr) -> View | None:
         if not isinstance(node, ast.Name) or node.id not in self.views or not self.is_assigned(node):
             return None
         return self.views[node.id]
@@ -150,9 +156,15 @@ class Arrays(FunctionScope):
         raise NotImplementedError
 
     def through(
-        self, array: _native.Var | None, axes: tuple[Axis, ...], parts: list[ast.expr], values: Iterator[_native.Expr]
+        self,
+        array: _native.Var | None,
+        axes: tuple[Axis, ...],
+        parts: list[ast.expr],
+        values: Iterator[_native.Expr],
+        node: ast.expr,
     ) -> list[_native.Expr]:
-        """The subscripts of the array for those of a view of it: `parts`, with the `values` of their numbers."""
+        """The subscripts of the array for those of a view of it in `node`: `parts`, with the `values` of their
+        numbers."""
         raise NotImplementedError
 
     def _index(self, part: ast.expr, values: Iterator[_native.Expr]) -> _native.Expr:
@@ -338,7 +350,8 @@ class Arrays(FunctionScope):
                 "P104",
                 node,
                 f"'{name}' has a string subscript but is no parameter",
-                "only arguments can be dicts",
+                "only arguments can be dicts"
+                + ("; records are r[i] of an array of them: write r[i].pos.x in full" if self.program.kernel else ""),
             )
             return None
         if not self.entry:

@@ -13,7 +13,7 @@ from ._callback import Callback
 from ._external import External
 from ._frontend_arrays import integer_constant
 from ._frontend_compositions import Compositions
-from ._frontend_scope import Form, Forms, describe
+from ._frontend_scope import Form, Forms, RecordForm, describe
 from ._intrinsics import REDUCTIONS, Intrinsic, intrinsic_of
 from ._names import Binding, is_array, is_scalar, source_of
 from ._operators import scalar_name
@@ -408,13 +408,13 @@ class Calls(Compositions):
             return None
         name = source.function.__name__
         parameters = inspect.signature(source.function, follow_wrapped=False).parameters
-        taken: dict[str, tuple[Form | int, list[_native.Expr]]] = {}
+        taken: dict[str, tuple[Form | RecordForm | int, list[_native.Expr]]] = {}
         lowered: dict[str, _native.Expr] = {}
         whole = {each: argument for each, argument in given.items() if not self._comes_apart(argument, source, each)}
         in_order = len(whole) < len(given) and any(map(self.has_effects, given.values()))
         for each, argument in given.items():
             if each not in whole:
-                apart = self._taken_apart(argument)
+                apart = self._taken_apart(argument, source, each)
                 if apart is None:
                     return None
                 taken[each] = apart
@@ -433,17 +433,35 @@ class Calls(Compositions):
         return operands, forms
 
     def _comes_apart(self, argument: ast.expr, source: FunctionSource, parameter: str) -> bool:
-        return self.tuple_length(argument) is not None or self.is_view_argument(argument, source, parameter)
+        return (
+            self.tuple_length(argument) is not None
+            or self.is_record_argument(argument, source, parameter)
+            or self.is_view_argument(argument, source, parameter)
+        )
 
-    def _taken_apart(self, argument: ast.expr) -> tuple[Form | int, list[_native.Expr]] | None:
-        """The form of a view or tuple, and the values that it consists of now; None after an error."""
+    def is_record_argument(self, argument: ast.expr, source: FunctionSource, parameter: str) -> bool:
+        """Whether records are given to a function that uses fields of them."""
+        return self.is_record(argument) and bool(self.program.uses.fields(source, parameter))
+
+    def _taken_apart(
+        self, argument: ast.expr, source: FunctionSource, parameter: str
+    ) -> tuple[Form | RecordForm | int, list[_native.Expr]] | None:
+        """The form of a view, tuple or record, and the values that it consists of now; None after an error."""
         if self.tuple_length(argument) is not None:
             parts = self.tuple_parts(argument)
             return len(parts), self.lower_all(parts)
-        view = self.view_of(argument)
-        if view is None:
-            return None
-        return view.form, [self.module.read(var, self.span(argument)) for var in (view.array, *view.variables)]
+        form: Form | RecordForm
+        if self.is_record_argument(argument, source, parameter):
+            apart = self.record_apart(argument, sorted(self.program.uses.fields(source, parameter)))
+            if apart is None:
+                return None
+            form, variables = apart
+        else:
+            view = self.view_of(argument)
+            if view is None:
+                return None
+            form, variables = view.form, [view.array, *view.variables]
+        return form, [self.module.read(var, self.span(argument)) for var in variables]
 
     def tuple_length(self, node: ast.expr) -> int | None:
         """How many elements the tuple has that `node` is; None if it is none."""

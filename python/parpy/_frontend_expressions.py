@@ -20,8 +20,8 @@ from . import _native
 from ._device import DeviceFunction, ForeignFunction, Register
 from ._external import External
 from ._frontend_arrays import first_name, string_key
+from ._frontend_records import Records
 from ._frontend_scope import describe
-from ._frontend_views import Views
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
 from ._operators import scalar_name
 from .types import Symbol
@@ -112,7 +112,7 @@ def combined(op: ast.operator, left: int, right: int) -> int | float | None:
     return None if right == 0 and divides else _WHOLE[type(op)](left, right)
 
 
-class Expressions(Views):
+class Expressions(Records):
     """Expressions of one function. `call` is written out in Calls."""
 
     # The statements in front of the one that is being lowered.

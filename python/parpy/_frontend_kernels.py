@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +19,12 @@ from . import _native
 from ._device import DeviceFunction, ForeignFunction, GridGroup, Launchable, Register, this_grid
 from ._frontend_arrays import integer_constant
 from ._frontend_expressions import combined
+from ._frontend_records import Record
 from ._frontend_tuples import Tuples
 from ._intrinsics import Intrinsic
 from ._names import Binding, is_array
 from ._operators import scalar_name
+from ._records import field_type
 
 GEOMETRY = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "shared bytes")
 """The parameters of a kernel in front of those of its function: no Python function can have such names."""
@@ -242,7 +245,7 @@ class Kernels(Tuples):
             return True
         if not isinstance(target, ast.Name):
             self.error("P016", target, "an array of a kernel needs a name of its own", f"write a = {intrinsic.name}(…)")
-        elif target.id in self.variables or target.id in self.views or target.id in self.tuples:
+        elif target.id in self.variables or self.is_no_variable(target.id):
             self.error(
                 "P016",
                 target,
@@ -283,7 +286,8 @@ class Kernels(Tuples):
             )
             return None
         scalar = self._element_type(given["dtype"])
-        if scalar is None:
+        record = self._record_type(given["dtype"]) if scalar is None else None
+        if scalar is None and record is None:
             self.error(
                 "P023",
                 given["dtype"],
@@ -307,13 +311,44 @@ class Kernels(Tuples):
         if not sizes or any(size < 0 for size in sizes) or (0 in sizes and (len(sizes) > 1 or space == "local")):
             self.error("P023", shape, f"{sizes} is no shape of an array", "use positive integers")
             return None
+        span = self.span(call)
+        if scalar is None or record is not None:
+            self._allocate_records(target, call, space, sizes, record)
+            return None
         array = self.module.variable(target.id, self.span(target))
         self.element_types[target.id] = scalar
         self.plain_uses.setdefault(target.id, target)
-        span = self.span(call)
         size = self._dynamic_size(scalar, call) if sizes == [0] else None
         self.out.append(self.module.alloc(array, scalar, space, [] if size else sizes, size, span))
         return array
+
+    def _record_type(self, node: ast.expr) -> np.dtype[Any] | None:
+        """The record type that `node` names."""
+        binding = self.resolve(node)
+        if binding is None or not isinstance(binding.value, np.dtype) or binding.value.names is None:
+            return None
+        self.rely_on(binding)
+        return binding.value
+
+    def _allocate_records(
+        self, target: ast.Name, call: ast.Call, space: str, sizes: list[int], record: np.dtype[Any] | None
+    ) -> None:
+        """An array for each field that the function uses."""
+        made: dict[str, _native.Var] = {}
+        for key in sorted(self.program.uses.fields(self.source, target.id)):
+            found = field_type(record, key)
+            scalar = None if found is None else scalar_name(found[0])
+            if found is None or scalar is None or sizes == [0]:
+                what = "shape 0 stands for the launch's shared memory, which has no records"
+                if sizes != [0]:
+                    what = f"the records of '{target.id}' have no field '{key}' that is a number"
+                self.error("P023", call, what, f"its type is {record}")
+                return
+            var = self.module.variable(self.unique_name(f"{target.id}_{key.replace('.', '_')}"), self.span(target))
+            self.out.append(self.module.alloc(var, scalar, space, [*sizes, *found[1]], None, self.span(call)))
+            made[key] = var
+        if made:
+            self.records[target.id] = Record(made, "", ())
 
     def _element_type(self, node: ast.expr) -> str | None:
         """The number type that `node` names, as NumPy does: a type, a dtype, its text, or the dtype of an array that is

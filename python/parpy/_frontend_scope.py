@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _native
 from ._annotations import annotations_of, symbol_places
@@ -19,6 +19,10 @@ from ._device import ForeignFunction
 from ._external import External
 from ._names import MISSING, Binding, Capture, Guard, Scope, attribute, is_array, is_scalar
 from ._source import FunctionSource
+from ._uses import Uses
+
+if TYPE_CHECKING:
+    from ._frontend_records import Record
 
 Span = tuple[int, int, int, int, int]
 Note = tuple[Span | None, str]
@@ -59,8 +63,16 @@ class View(NamedTuple):
 Form = tuple[tuple[bool, bool, int], ...]
 """What a function that gets a view knows of it before it runs, per axis: subscripted, a part, its step."""
 
-Forms = tuple[tuple[str, Form | int], ...]
-"""The parameters of a function that are views, and those that are tuples, with the number of their elements."""
+
+class RecordForm(NamedTuple):
+    """What a function that gets records knows of them: the fields it uses, and how many subscripts there are."""
+
+    keys: tuple[str, ...]
+    rank: int
+
+
+Forms = tuple[tuple[str, Form | RecordForm | int], ...]
+"""The parameters of a function that are views or records, and those that are tuples, with the number of elements."""
 
 
 class DictParam(NamedTuple):
@@ -82,9 +94,7 @@ class Program:
         self.items: dict[int, dict[str, Any]] = {}  # of tuples, by the tuple's id
         # Called functions, each made once for every combination of forms of its arguments.
         self.helpers: dict[tuple[FunctionType, Forms], FunctionScope] = {}
-        # Which variables are arrays, and how many numbers functions return (_uses.py).
-        self.uses: dict[tuple[FunctionType, str], bool] = {}
-        self.lengths: dict[FunctionType, int] = {}
+        self.uses = Uses()
         self.pending: list[FunctionScope] = []
         # What const.array_like makes of a global array, and what it has made, by the array.
         self.make_constant: Callable[[Any], Any] | None = None
@@ -119,6 +129,8 @@ class Program:
 class FunctionScope:
     """One Python function while it is lowered; where there is a `caller`, in place of a call in it."""
 
+    has_views = True  # kernels: and tuples, and records; languages without them say so
+
     def __init__(
         self, program: Program, source: FunctionSource, entry: bool, caller: FunctionScope | None = None
     ) -> None:
@@ -126,7 +138,7 @@ class FunctionScope:
         self.source = source
         self.entry = entry
         self.module = program.module
-        self.node = source.tree()
+        self.node = program.uses.tree(source) if program.kernel and self.has_views else source.tree()
         self.scope = Scope(source.function)
         self.scope.guards = program.guards
         self._wholes: dict[ast.expr, int | float | None] = {}  # constants made of constants (Expressions.whole)
@@ -163,6 +175,7 @@ class FunctionScope:
         self.element_types: dict[str, str] = {}  # of the arrays that the kernel itself has
         self.views: dict[str, View] = {}  # by name
         self.tuples: dict[str, list[_native.Var]] = {}  # the elements, by name
+        self.records: dict[str, Record] = {}
         self.forms: Forms = ()
         self.received: dict[str, list[_native.Var]] = {}  # what such parameters are instead
         # Where there is a caller: what is returned; and, of functions that return anywhere, whether a loop did.
@@ -242,6 +255,9 @@ class FunctionScope:
             return None
         if name in self.views:
             self.error("P204", node, f"the view '{name}' is used as a number", f"subscript it, {name}[0] or {name}[:]")
+            return None
+        if name in self.records:
+            self.error("P204", node, f"the record '{name}' is used as a number", f"take a field, {name}.x")
             return None
         if name in self.tuples:
             self.error("P204", node, f"the tuple '{name}' is used as a number", f"take an element, {name}[0]")

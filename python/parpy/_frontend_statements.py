@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from . import _native, _operators
-from ._frontend_arrays import integer_constant, mask_rank
+from ._frontend_arrays import integer_constant, mask_rank, string_key
 from ._frontend_expressions import BINARY, is_literal
 from ._frontend_labels import Label, Labels
 from ._intrinsics import intrinsic_of
@@ -124,20 +124,15 @@ class Statements(Labels):
             elif target.id in self.dict_params:
                 self.misused_dict(target.id, target)
                 return
-            elif self._refuses_reuse(target):
+            elif self.refuses_reuse(target):
                 return
             self.assigned.add(target.id)
             self.plain_uses.setdefault(target.id, target)
             var = self.variable(target.id, target)
             self.out.append(self.module.assign(var, value, update, span))
         elif isinstance(target, ast.Subscript):
-            if isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str):
-                self.error(
-                    "P016",
-                    target,
-                    "an entry of a dict cannot be assigned to",
-                    "assign to the elements of the array in it",
-                )
+            if string_key(target) is not None and not self.is_field_of_element(target):
+                self.refuse_entry(target)
                 return
             if mask_rank(target.slice):
                 self._assign_masked(target, value, node, update)
@@ -158,14 +153,6 @@ class Statements(Labels):
                 "only variables and array elements can be assigned to",
                 "assign to a name or to an element x[i]",
             )
-
-    def _refuses_reuse(self, target: ast.Name) -> bool:
-        """Reports that a number is to have a name that stands for a view or tuple; False where it does not."""
-        if target.id not in self.views and target.id not in self.tuples:
-            return False
-        what = "a view of an array" if target.id in self.views else "a tuple"
-        self.error("P016", target, f"'{target.id}' is {what} elsewhere", "give the number another name")
-        return True
 
     def _assign_masked(self, target: ast.Subscript, value: _native.Expr, node: ast.stmt, update: str | None) -> None:
         """x[x[:] > 0] = value: of each element its old value or the new one is stored."""
@@ -197,7 +184,7 @@ class Statements(Labels):
     def _assign_tuple(self, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
         """All right sides first, then the targets from the left."""
         value = self.spelled_out(value)
-        if self._names_views(target, value):
+        if self.names_views(target, value):
             assert isinstance(value, ast.Tuple | ast.List)
             for one, part in zip(target.elts, value.elts, strict=True):
                 if not self.view_assignment(one, part):
@@ -222,16 +209,6 @@ class Statements(Labels):
         held = [self.held_for(one, make, source, node) for one, make, source in pairs]
         for (one, _, _), again in zip(pairs, held, strict=True):
             self.assign_value(one, again(), node)
-
-    def _names_views(self, target: ast.Tuple | ast.List, value: ast.expr) -> bool:
-        """Whether `row, col = x[i], x[:, j]` makes views, and none of the names stands on the right as well."""
-        if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
-            return False
-        names = {part.id for part in target.elts if isinstance(part, ast.Name)}
-        if len(names) < len(target.elts) or any(isinstance(p, ast.Name) and p.id in names for p in ast.walk(value)):
-            return False
-        pairs = zip(target.elts, value.elts, strict=True)
-        return any(isinstance(one, ast.Name) and self.is_view_value(one, part) for one, part in pairs)
 
     def _pairs(
         self, target: ast.expr, value: ast.expr
@@ -355,7 +332,7 @@ class Statements(Labels):
             )
             return
         name = node.target.id
-        self._refuses_reuse(node.target)
+        self.refuses_reuse(node.target)
         before = set(self.assigned)
         self.assigned.add(name)
         self.plain_uses.setdefault(name, node.target)

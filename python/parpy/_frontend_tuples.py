@@ -16,7 +16,6 @@ from ._frontend_scope import Axis, View
 from ._names import source_of
 from ._paths import ends, returning_last
 from ._source import FunctionSource
-from ._uses import returned_length, takes_array
 
 _MOST = 2**31
 
@@ -53,7 +52,7 @@ class Tuples(Calls):
             return len(self.tuples[node.id])
         if isinstance(node, ast.Call):
             source = self._tuple_function(node)
-            return self.tuple_of_device(node) if source is None else returned_length(source, self.program.lengths)
+            return self.tuple_of_device(node) if source is None else self.program.uses.returned_length(source)
         known = self.tuple_of(node) if isinstance(node, ast.Name | ast.Attribute) else None
         return None if known is None else len(known)
 
@@ -63,7 +62,7 @@ class Tuples(Calls):
         if binding is None or not self.is_function(binding.value):
             return None
         source = source_of(binding.value)
-        return source if returned_length(source, self.program.lengths) else None
+        return source if self.program.uses.returned_length(source) else None
 
     def tuple_parts(self, node: ast.expr) -> list[ast.expr]:
         """The elements of a tuple, which is evaluated now if it is a call."""
@@ -145,8 +144,8 @@ class Tuples(Calls):
         found = self._held(values, value, target.id)
         self.assigned.add(target.id)
         if self.may_rebind(target.id):
+            self.stand_for_nothing(target.id)
             self.tuples[target.id] = found
-            self.views.pop(target.id, None)
         elif known is not None and len(known) == len(found):
             span = self.span(target)
             for var, new in zip(known, found, strict=True):
@@ -154,6 +153,36 @@ class Tuples(Calls):
         else:
             self.error("P016", target, f"'{target.id}' is something else elsewhere", "give the tuple a name of its own")
         return True
+
+    # ------------------------------------------------------------ assignments
+
+    def names_views(self, target: ast.Tuple | ast.List, value: ast.expr) -> bool:
+        """Whether `row, col = x[i], x[:, j]` makes views, and none of the names stands on the right as well."""
+        if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
+            return False
+        names = {part.id for part in target.elts if isinstance(part, ast.Name)}
+        if len(names) < len(target.elts) or any(isinstance(p, ast.Name) and p.id in names for p in ast.walk(value)):
+            return False
+        pairs = zip(target.elts, value.elts, strict=True)
+        return any(isinstance(one, ast.Name) and self.is_view_value(one, part) for one, part in pairs)
+
+    def refuses_reuse(self, target: ast.Name) -> bool:
+        """Reports that a number is to have a name that stands for a view or tuple; False where it does not."""
+        if not self.is_no_variable(target.id):
+            return False
+        is_view, is_tuple = target.id in self.views, target.id in self.tuples
+        what = "a view of an array" if is_view else "a tuple" if is_tuple else "a record"
+        self.error("P016", target, f"'{target.id}' is {what} elsewhere", "give the number another name")
+        return True
+
+    def refuse_entry(self, target: ast.Subscript) -> None:
+        what, fix = "an entry of a dict", "assign to the elements of the array in it"
+        if self.program.kernel:
+            if not isinstance(target.value, ast.Name) or target.value.id not in self.parameters:
+                self.array(target)
+                return
+            what, fix = "a field of a record by value", "pass an array of records, and assign to r[0].x"
+        self.error("P016", target, f"{what} cannot be assigned to", fix)
 
     # ------------------------------------------------------------ functions that return one
 
@@ -199,7 +228,7 @@ class Tuples(Calls):
                 "end every path with 'return' and a tuple",
             )
             return []
-        count = returned_length(source, self.program.lengths)
+        count = self.program.uses.returned_length(source)
         callee.inlined_results = [callee.temporary(self.span(node), f"result of {name}") for _ in range(count)]
         self.out.extend(callee.converted_parameters())
         self._place_body(callee, node)
@@ -223,10 +252,17 @@ class Tuples(Calls):
         for name, argument in given.items():
             if self.tuple_length(argument) is not None:
                 callee.tuples[name] = self._held(self.lower_all(self.tuple_parts(argument)), argument, name)
+            elif self.is_record_argument(argument, callee.source, name):
+                apart = self.record_apart(argument, sorted(self.program.uses.fields(callee.source, name)))
+                if apart is not None:
+                    form, variables = apart
+                    count = len(form.keys)
+                    at = self._held([self.module.read(var, self.span(argument)) for var in variables[count:]], argument)
+                    callee.take_record(name, form, [*variables[:count], *at])
             elif self.is_view_argument(argument, callee.source, name):
                 view = self.view_of(argument)
                 callee.views.update({} if view is None else {name: self._copied(view, argument)})
-            elif takes_array(callee.source, name, self.program.uses):
+            elif self.program.uses.takes_array(callee.source, name):
                 array = self.array(argument)
                 callee.views.update({} if array is None else {name: View(array, ())})
             else:

@@ -14,9 +14,9 @@ from typing import TypeGuard
 
 from . import _native
 from ._frontend_arrays import Arrays, integer_constant, string_key
-from ._frontend_scope import Axis, Form, Span, View
+from ._frontend_scope import Axis, Form, RecordForm, Span, View
 from ._names import is_array
-from ._uses import takes_array, used_as_array
+from ._source import FunctionSource
 
 _MOST = 2**62
 
@@ -24,7 +24,6 @@ _MOST = 2**62
 class Views(Arrays):
     """Views of arrays in one function."""
 
-    has_views = True  # in kernels; languages without them say so
     out: list[_native.Stmt]
 
     def hold(
@@ -37,7 +36,7 @@ class Views(Arrays):
     def view_of(self, node: ast.expr) -> View | None:
         """The view that `node` names or, in a kernel, makes by subscripts; None if it is something else."""
         if isinstance(node, ast.Name):
-            return self._view_named(node)
+            return self.view_named(node)
         return self.make_view(node) if self.subscripts_array(node) else None
 
     def is_view(self, node: ast.expr) -> bool:
@@ -60,11 +59,11 @@ class Views(Arrays):
         binding = self.resolve(node)
         return binding is not None and is_array(binding.value)
 
-    def is_view_argument(self, node: ast.expr, source: object, parameter: str) -> bool:
+    def is_view_argument(self, node: ast.expr, source: FunctionSource, parameter: str) -> bool:
         """Whether `node`, given to a parameter of a function, goes there as a view."""
         if isinstance(node, ast.Name):
             return node.id in self.views
-        return self.subscripts_array(node) and (_has_slice(node) or takes_array(source, parameter, self.program.uses))
+        return self.subscripts_array(node) and (_has_slice(node) or self.program.uses.takes_array(source, parameter))
 
     def view_assignment(self, target: ast.expr, value: ast.expr) -> bool:
         """`row = x[i]` where `row` is used as an array: whether the assignment makes a view."""
@@ -74,7 +73,7 @@ class Views(Arrays):
         made = self.view_of(value) if named else self.make_view(value, target.id)
         self.assigned.add(target.id)
         if made is not None:
-            self.name_view(target, made)
+            self.stand_for(target, made)
         return True
 
     def is_view_value(self, target: ast.Name, value: ast.expr) -> bool:
@@ -87,15 +86,15 @@ class Views(Arrays):
         return alias and (self.is_view(value) or self._array_name(target))
 
     def _array_name(self, node: ast.Name) -> bool:
-        return used_as_array(self.node, node.id, self.source.function, self.program.uses)
+        return self.program.uses.takes_array(self.source, node.id)
 
-    def name_view(self, target: ast.Name, made: View) -> None:
+    def stand_for(self, target: ast.Name, made: View) -> None:
         """The name stands for the view from here on."""
         span = self.span(target)
         known = self.views.get(target.id)
         if self.may_rebind(target.id):
+            self.stand_for_nothing(target.id)
             self.views[target.id] = made
-            self.tuples.pop(target.id, None)
         elif known is not None and (known.array, known.form) == (made.array, made.form):
             for var, value in zip(known.variables, made.variables, strict=True):
                 self.out.append(self.module.assign(var, self.module.read(value, span), None, span))
@@ -111,7 +110,15 @@ class Views(Arrays):
     def may_rebind(self, name: str) -> bool:
         """Whether the name may stand for something else from here on: it stands for nothing yet, or every path that
         leads to what follows comes along here."""
-        return not self.conditions or not (name in self.variables or name in self.views or name in self.tuples)
+        return not self.conditions or not (name in self.variables or self.is_no_variable(name))
+
+    def is_no_variable(self, name: str) -> bool:
+        """Whether the name stands for a view, a tuple or records."""
+        return name in self.views or name in self.tuples or name in self.records
+
+    def stand_for_nothing(self, name: str) -> None:
+        for kind in (self.views, self.tuples, self.records):
+            kind.pop(name, None)
 
     # ------------------------------------------------------------ making
 
@@ -220,8 +227,9 @@ class Views(Arrays):
 
     # ------------------------------------------------------------ parameters
 
-    def receive(self, name: str, form: Form | int) -> None:
+    def receive(self, name: str, form: Form | RecordForm | int) -> None:
         """The parameter is a view, an array and variables that say which part of it, or a tuple of so many numbers."""
+        assert not isinstance(form, RecordForm)
         node = self.parameters[name]
 
         def variable(what: str) -> _native.Var:
@@ -245,15 +253,21 @@ class Views(Arrays):
     # ------------------------------------------------------------ using
 
     def through(
-        self, array: _native.Var | None, axes: tuple[Axis, ...], parts: list[ast.expr], values: Iterator[_native.Expr]
+        self,
+        array: _native.Var | None,
+        axes: tuple[Axis, ...],
+        parts: list[ast.expr],
+        values: Iterator[_native.Expr],
+        node: ast.expr,
     ) -> list[_native.Expr]:
-        """The subscripts of the array for those of a view of it: `parts`, with the `values` of their numbers."""
+        """The subscripts of the array for those of a view of it in `node`: `parts`, with the `values` of their
+        numbers."""
         indices: list[_native.Expr] = []
         left = list(parts)
         for number, axis in enumerate(axes):
             while left and self._is_none(left[0]):
                 indices.append(self._index(left.pop(0), values))
-            place = self.span(left[0] if left else parts[-1])
+            place = self.span(left[0] if left else node)
             if axis.at is not None:
                 indices.append(self.module.read(axis.at, place))
             elif axis.begin is None:

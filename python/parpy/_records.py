@@ -1,83 +1,98 @@
-"""Arrays of records in kernels: ``r[i].x`` and ``r[i]['x']`` are elements of the field ``r['x']``, an array of its own.
+"""Records in kernels, on the syntax tree: every access to a field becomes one of the form ``r['x'][i]``.
 
-A field of a structured array is a view with the same shape, so a record argument is treated like a dict of arrays
-(_frontend_arrays), and no record ever exists in compiled code.
+``r[i].x``, ``r[i]['x']`` and ``r['x'][i]`` are the same, ``p.x`` is ``p['x']``, and ``r[i].pos.x`` is
+``r['pos.x'][i]``: a field of records in records has a key of its own. So there are no records in compiled code: each
+field that is used is an array, or a number, of its own (_frontend_records).
 """
 
 from __future__ import annotations
 
 import ast
+import copy
+from typing import Any
+
+import numpy as np
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-# Of numbers and of views, not of records.
-_OF_NUMBERS = ("real", "imag", "conjugate", "dtype", "shape", "ndim")
-_OF_ARRAYS = ("shape", "size", "ndim")
+# Of numbers and views, not of records.
+_OF_ELEMENTS = ("real", "imag", "conjugate", "dtype", "shape", "ndim")
+_OF_ARRAYS = frozenset(dir(np.ndarray))
 
 
-def separate_fields(node: Function) -> Function:
-    """The function with its record parameters taken apart."""
-    names = {argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-    fields: dict[str, str] = {}
-    for part in ast.walk(node):
-        found = _field(part, names)
-        if found is not None:
-            fields.setdefault(*found)
-    if not fields:
-        return node
-    made = _Separate(fields).visit(node)
+def with_separate_fields(node: Function, names: frozenset[str]) -> Function:
+    """A copy of the function, whose local variables have the ``names``, in which fields are accessed so."""
+    made = _Separate(names).visit(copy.deepcopy(node))
     assert isinstance(made, Function)
     return made
 
 
-def _field(node: ast.AST, names: set[str]) -> tuple[str, str] | None:
-    """The parameter and the field of `r[i].x` or `r[i]['x']`."""
-    if isinstance(node, ast.Attribute) and node.attr not in _OF_NUMBERS:
-        element, name = node.value, node.attr
-    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-        element, name = node.value, node.slice.value
-    else:
-        return None
-    if not isinstance(element, ast.Subscript) or not isinstance(element.value, ast.Name):
-        return None
-    if isinstance(element.slice, ast.Constant) and isinstance(element.slice.value, str):
-        return None
-    return (element.value.id, name) if element.value.id in names else None
+def key_of(node: ast.expr) -> str | None:
+    """The field that ``node``, such as ``r['x']``, is; None if it is none."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        return node.slice.value
+    return None
 
 
 class _Separate(ast.NodeTransformer):
-    """``fields``: of each record parameter the field that stands for it where its shape is asked for."""
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
 
-    def __init__(self, fields: dict[str, str]) -> None:
-        self._fields = fields
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Attribute):  # a method, or a function of a module
+            node.func.value = self.visit(node.func.value)
+            node.args = [self.visit(argument) for argument in node.args]
+            node.keywords = [self.visit(keyword) for keyword in node.keywords]
+            return node
+        return self.generic_visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if node.attr in _OF_ARRAYS:
-            node.value = self._whole(node.value)
         return self._separated(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         return self._separated(node)
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1:
-            node.args = [self._whole(node.args[0])]
-        return self.generic_visit(node)
-
-    def _whole(self, node: ast.expr) -> ast.expr:
-        if isinstance(node, ast.Name) and node.id in self._fields:
-            return _entry(node, self._fields[node.id])
-        return node
-
     def _separated(self, node: ast.Attribute | ast.Subscript) -> ast.AST:
-        found = _field(node, set(self._fields))
-        if found is None:
+        path: list[str] = []
+        indices: list[ast.Subscript] = []
+        part: ast.expr = node
+        while not isinstance(part, ast.Name):
+            if isinstance(part, ast.Attribute) and not _is_of_numpy(part):
+                path.append(part.attr)
+            elif isinstance(part, ast.Subscript) and (key := key_of(part)) is not None:
+                path.append(key)
+            elif isinstance(part, ast.Subscript):
+                indices.append(part)
+            else:
+                return self.generic_visit(node)
+            part = part.value
+        if not path or part.id not in self._names:
             return self.generic_visit(node)
-        element = node.value
-        assert isinstance(element, ast.Subscript)
-        index = self.visit(element.slice)
-        return ast.copy_location(ast.Subscript(_entry(element.value, found[1]), index, node.ctx), node)
+        whole = ast.copy_location(ast.Constant(".".join(reversed(path))), node)
+        made = ast.copy_location(ast.Subscript(part, whole, ast.Load()), node)
+        for each in reversed(indices):
+            made = ast.copy_location(ast.Subscript(made, self.visit(each.slice), ast.Load()), node)
+        made.ctx = node.ctx
+        return made
 
 
-def _entry(node: ast.expr, field: str) -> ast.Subscript:
-    key = ast.copy_location(ast.Constant(field), node)
-    return ast.copy_location(ast.Subscript(node, key, ast.Load()), node)
+def _is_of_numpy(node: ast.Attribute) -> bool:
+    return node.attr in (_OF_ARRAYS if isinstance(node.value, ast.Name) else _OF_ELEMENTS)
+
+
+def field_type(dtype: np.dtype[Any] | None, key: str) -> tuple[np.dtype[Any], tuple[int, ...]] | None:
+    """The type of the numbers in the field that has the key ``pos.x``, and the shape that it has in each record; None
+    where there is none."""
+    shape: tuple[int, ...] = ()
+    for name in key.split("."):
+        if dtype is None or dtype.names is None or name not in dtype.names:
+            return None
+        dtype, inner = dtype[name].base, dtype[name].shape
+        shape += inner
+    return None if dtype is None or dtype.names is not None else (dtype, shape)
+
+
+def field(records: Any, key: str) -> Any:
+    """The field that has the key ``pos.x``, of an array of records or one of them."""
+    for name in key.split("."):
+        records = records[name]
+    return records

@@ -306,43 +306,6 @@ def of_elements(kind):
     return kernel
 
 
-PARTICLE = np.dtype([("x", np.float32), ("n", np.int32), ("mass", np.float64)], align=True)
-
-
-@cuda.jit
-def moved(particles, dt, heaviest):
-    i = cuda.grid(1)
-    if i < len(particles) and i < particles.shape[0]:
-        particles[i].x += dt * particles[i]["n"]
-        particles[i]["mass"] *= 2
-        cuda.atomic.max(heaviest, len(heaviest) - 1, particles[i].mass)
-        cuda.atomic.add(particles["n"], 0, 1)
-
-
-def test_records():
-    given = np.zeros(50, PARTICLE)
-    given["x"], given["n"], given["mass"] = rng.random(50), rng.integers(0, 9, 50), rng.random(50)
-    want = given.copy()
-    want["x"][1:] += np.float32(0.5) * want["n"][1:]
-    want["mass"] *= 2
-    heaviest = np.zeros(1)
-    for particles in (given.copy(), cuda.to_device(given)):
-        moved.forall(50)(particles, np.float32(0.5), heaviest)
-        got = particles if isinstance(particles, np.ndarray) else particles.copy_to_host()
-        for name in ("x", "n"):
-            np.testing.assert_allclose(got[name][1:], want[name][1:])
-        np.testing.assert_array_equal(got["mass"], want["mass"])
-        assert got["n"][0] == want["n"][0] + 50 and heaviest[0] == want["mass"].max()
-    field = cuda.to_device(given)["mass"]
-    np.testing.assert_array_equal(field.copy_to_host(), given["mass"])
-    cubin(moved.inspect_source(given, np.float32(1), heaviest))
-
-
-def test_fields_that_are_not_there():
-    with pytest.raises(ValueError, match="no field"):
-        moved.forall(3)(np.zeros(3, np.dtype([("x", np.float32), ("n", np.int32)])), np.float32(1), np.zeros(1))
-
-
 @cuda.jit
 def rotated(z, angle):
     i = cuda.grid(1)

@@ -42,6 +42,7 @@ def test_numba_cuda():
         "parse",
         "program",
         "specialize",
+        "with_fields",
     }
     assert sorted(wanted - known - internal) == []
     assert set(types.__all__) >= {"float32", "int64", "void", "CPointer"}

@@ -419,7 +419,9 @@ def _is_number(dtype: np.dtype[Any]) -> bool:
 
 
 def _is_record(dtype: np.dtype[Any]) -> bool:
-    return dtype.names is not None and all(_is_number(dtype[name]) for name in dtype.names)
+    """Of numbers, arrays of them, and records of such."""
+    fields = [dtype[name].base for name in dtype.names or ()]
+    return dtype.names is not None and all(_is_number(each) or _is_record(each) for each in fields)
 
 
 def is_cuda_array(obj: Any) -> bool:

@@ -23,6 +23,7 @@ from .._frontend_scope import Program
 from .._jit import twin
 from .._names import is_array, source_of
 from .._options import CompileBackend, CompileOptions
+from .._records import field
 from .._source import FunctionSource
 from . import _types
 from ._arrays import Constant, to_device
@@ -78,6 +79,7 @@ class Kernel(Launchable):
         self._surface: Surface | None = None  # parsed, and not yet given to the native function
         self._device_code: list[str] = []
         self.has_records = False
+        self._keys: dict[str, list[str]] = {}  # fields of records in records, by parameter
         self._by_stream: dict[Any, CompileOptions] = {}
         self._launchers: dict[Any, Launcher] = {}
         self._blocks: dict[Any, int] = {}
@@ -94,6 +96,8 @@ class Kernel(Launchable):
         surface = parse(self.__parpy_source__, program=program, frontend=self.frontend)
         self._device_code = [path for path in program.linked if path.endswith(_DEVICE_CODE)]
         self.has_records = any(param.key is not None for param in surface.params)
+        deep = {param.name for param in surface.params if param.key is not None and "." in param.key}
+        self._keys = {name: [p.key for p in surface.params if p.name == name and p.key is not None] for name in deep}
         return surface
 
     frontend: type[FunctionFrontend] = FunctionFrontend
@@ -132,7 +136,7 @@ class Kernel(Launchable):
         if isinstance(sharedmem, bool) or not isinstance(sharedmem, int | np.integer) or not 0 <= sharedmem < 2**31:
             raise ValueError(f"the shared memory of a launch is a number of bytes, not {sharedmem!r}")
         options = self.options(stream)
-        looks = self.signatures or (self.has_records and on_gpu())
+        looks = self.signatures or self._keys or (self.has_records and on_gpu())
         return (PreparingLauncher if looks else Launcher)(self, (*sizes, int(sharedmem)), options)
 
     def forall(self, ntasks: int | tuple[int, ...], tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
@@ -177,8 +181,18 @@ class Kernel(Launchable):
     def accepted(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The arguments as the kernel takes them; without any, samples of what its first signature says."""
         if arguments or not self.signatures:
-            return self.specialize(arguments) if self.signatures else arguments
+            return self.with_fields(self.specialize(arguments) if self.signatures else arguments)
         return tuple(_sample(each) for each in self.signatures[0].arguments)
+
+    def with_fields(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The arguments with records that have records in them as dicts of the fields that the kernel uses."""
+        if not self._keys:
+            return arguments
+        names = self.__parpy_source__.function.__code__.co_varnames
+        return tuple(
+            {key: field(each, key) for key in self._keys[name]} if name in self._keys else each
+            for name, each in zip(names, arguments, strict=False)
+        )
 
     def inspect_source(self, *arguments: Any) -> str:
         """The CUDA C++ and host text for arguments like these; a kernel with a signature needs none."""
@@ -276,11 +290,11 @@ class PreparingLauncher(Launcher):
         if kernel.signatures:
             arguments = kernel.specialize(arguments)
         if not (kernel.has_records and self.on_gpu):
-            super().__call__(*arguments)
+            super().__call__(*kernel.with_fields(arguments))
             return
         # As a whole: their fields lie between each other.
         placed = [to_device(each) if _is_record_array(each) else each for each in arguments]
-        super().__call__(*placed)
+        super().__call__(*kernel.with_fields(placed))
         for given, device in zip(arguments, placed, strict=True):
             if given is not device and given.flags.writeable:
                 device.copy_to_host(given)
