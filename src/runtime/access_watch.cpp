@@ -5,12 +5,6 @@
 
 namespace parpy::sim {
 
-namespace {
-
-constexpr std::uintptr_t kWordBytes = 4;
-
-}  // namespace
-
 AccessWatch::Word& AccessWatch::word(std::uintptr_t number) {
     const std::uintptr_t page = number / kPageWords;
     if (page != last_number_) {
@@ -22,23 +16,32 @@ AccessWatch::Word& AccessWatch::word(std::uintptr_t number) {
     return (*last_page_)[number % kPageWords];
 }
 
-// visit(word, a bit for each byte of it)
+// visit(record), for what tells of these bytes and of no others.
 template <class Visit>
-void AccessWatch::for_each_word(std::uintptr_t address, std::size_t bytes, const Visit& visit) {
+void AccessWatch::for_each_record(std::uintptr_t address, std::size_t bytes, const Visit& visit) {
     const std::uintptr_t end = address + bytes;
     for (std::uintptr_t at = address; at < end;) {
         const std::uintptr_t first = at % kWordBytes;
         const std::uintptr_t count = std::min(kWordBytes - first, end - at);
-        visit(word(at / kWordBytes), static_cast<std::uint8_t>(((1U << count) - 1) << first));
+        Word& here = word(at / kWordBytes);
         at += count;
+        if (!here.bytes && count == kWordBytes) {
+            visit(here.all);
+            continue;
+        }
+        if (!here.bytes) {
+            here.bytes = std::make_unique<std::array<Record, kWordBytes>>();
+            here.bytes->fill(here.all);
+        }
+        for (std::uintptr_t byte = first; byte < first + count; ++byte)
+            visit((*here.bytes)[byte]);
     }
 }
 
 void AccessWatch::forget(std::uintptr_t address, std::size_t bytes, bool set) {
-    for_each_word(address, bytes, [&](Word& word, std::uint8_t mask) {
-        const auto unset = static_cast<std::uint8_t>(set ? word.unset & ~mask : word.unset | mask);
-        word = {};
-        word.unset = unset;
+    for_each_record(address, bytes, [&](Record& record) {
+        record = {};
+        record.unset = !set;
     });
 }
 
@@ -94,35 +97,35 @@ std::optional<AccessWatch::Finding> AccessWatch::touch(const Actor& actor, std::
             fence = last->second;
     }
     std::optional<Finding> found;
-    for_each_word(address, bytes, [&](Word& word, std::uint8_t mask) {
+    for_each_record(address, bytes, [&](Record& record) {
         if (found) return;
-        if (how != Touch::kWrite && (word.unset & mask) != 0) {
+        const Entry mine{now_, fence, lines, actor};
+        if (how != Touch::kWrite && record.unset) {
             found = {.unset = true};
+            keep(record.reads, mine);  // whoever writes it now is too late
             return;
         }
         const auto against = [&](const Entry& entry, bool wrote) {
-            if (found || entry.time == 0 || (entry.bytes & mask) == 0) return;
-            if (ordered(entry, actor)) return;
+            if (found || entry.time == 0 || ordered(entry, actor)) return;
             found = {false, entry.actor, wrote, entry.lines};
         };
-        against(word.write, true);
+        against(record.write, true);
         if (how != Touch::kAtomic) {
-            for (const Entry& entry : word.atomics)
+            for (const Entry& entry : record.atomics)
                 against(entry, true);
         }
         if (how != Touch::kRead) {
-            for (const Entry& entry : word.reads)
+            for (const Entry& entry : record.reads)
                 against(entry, false);
-            word.unset = static_cast<std::uint8_t>(word.unset & ~mask);
+            record.unset = false;
         }
-        const Entry mine{now_, fence, lines, actor, mask};
         if (how == Touch::kRead) {
-            keep(word.reads, mine);
+            keep(record.reads, mine);
         } else if (how == Touch::kAtomic) {
-            keep(word.atomics, mine);
+            keep(record.atomics, mine);
         } else {
-            word.write = mine;
-            if (mask == 15) word.reads = word.atomics = {};
+            record.write = mine;
+            record.reads = record.atomics = {};
         }
     });
     return found;
@@ -130,11 +133,11 @@ std::optional<AccessWatch::Finding> AccessWatch::touch(const Actor& actor, std::
 
 bool AccessWatch::touch_own(std::uintptr_t address, std::size_t bytes, bool writes) {
     bool set = true;
-    for_each_word(address, bytes, [&](Word& word, std::uint8_t mask) {
+    for_each_record(address, bytes, [&](Record& record) {
         if (writes) {
-            word.unset = static_cast<std::uint8_t>(word.unset & ~mask);
+            record.unset = false;
         } else {
-            set = set && (word.unset & mask) == 0;
+            set = set && !record.unset;
         }
     });
     return set;

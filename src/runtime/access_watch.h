@@ -52,14 +52,19 @@ private:
         std::uint64_t fence = 0;  // atomic operations: the last of their block in front of them
         const int* lines = nullptr;
         Actor actor;
-        std::uint8_t bytes = 0;  // a bit for each of the word
     };
     // Of two threads: one is another than whoever comes next.
     using Pair = std::array<Entry, 2>;
-    struct Word {
+    // Of bytes that were always used together.
+    struct Record {
         Entry write;
         Pair reads, atomics;
-        std::uint8_t unset = 0;
+        bool unset = false;
+    };
+    static constexpr std::uintptr_t kWordBytes = 4;
+    struct Word {
+        Record all;
+        std::unique_ptr<std::array<Record, kWordBytes>> bytes;  // instead, once they are told apart
     };
     static constexpr std::uintptr_t kPageWords = 256;
     using Page = std::array<Word, kPageWords>;
@@ -71,7 +76,7 @@ private:
     static void keep(Pair& pair, const Entry& entry);
     void synchronize(const Actor& actor, std::uintptr_t address);
     template <class Visit>
-    void for_each_word(std::uintptr_t address, std::size_t bytes, const Visit& visit);
+    void for_each_record(std::uintptr_t address, std::size_t bytes, const Visit& visit);
 
     std::uint64_t now_ = 0;
     std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;

@@ -115,6 +115,7 @@ std::size_t mapped_bytes() {
 }
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr std::size_t kKeptStack = std::size_t{64} << 10;  // by trim()
 constexpr std::size_t kSignalStack = std::size_t{64} << 10;
 
 // Null in threads that ran no fiber. A signal handler may read it: it needs no allocation.
@@ -132,11 +133,16 @@ Fiber::Fiber() {
         munmap(memory, mapped_bytes());
         return;
     }
+    madvise(memory, mapped_bytes(), MADV_NOHUGEPAGE);  // whose first touch takes two megabytes
     memory_ = static_cast<char*>(memory);
 }
 
 Fiber::~Fiber() {
     if (memory_ != nullptr) munmap(memory_, mapped_bytes());
+}
+
+void Fiber::trim() {
+    madvise(memory_ + page_size(), kStackBytes - kKeptStack, MADV_DONTNEED);
 }
 
 void Fiber::enter(Fiber* self) {

@@ -15,8 +15,8 @@ class Fiber {
 public:
     using Body = void (*)(Fiber& self, void* data);
 
-    // Of every stack; pages are taken as they are touched.
-    static constexpr std::size_t kStackBytes = std::size_t{256} << 10;
+    // Of every stack; pages are taken as they are touched. Four times what a GPU gives a thread.
+    static constexpr std::size_t kStackBytes = std::size_t{2} << 20;
 
     Fiber();  // valid() says whether there was memory
     ~Fiber();
@@ -28,6 +28,8 @@ public:
     // the stack before is gone.
     void prepare(Body body, void* data);
     [[nodiscard]] void* data() const { return data_; }
+    // Gives the memory back that only deep calls and large arrays touch; the fiber does not run.
+    void trim();
     // Whether the address lies on this fiber's stack.
     [[nodiscard]] bool holds(const void* address) const;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 namespace parpy::sim {
@@ -53,6 +54,10 @@ void Grid::stop(Fault fault) {
 }
 
 Worker::~Worker() {
+    if ((grid.launch.kernel->needs & kDeep) != 0) {
+        for (SimFiber* fiber : idle_)
+            fiber->fiber.trim();
+    }
     SparePool::instance().give(idle_);
 }
 
@@ -127,10 +132,11 @@ void Block::start(std::uint64_t number) {
     find(number);
     started_ = arrived_ = holding_ = barriers_ = pauses_ = turns_ = 0;
     alive_ = count_;
+    unset_.reset();
     const auto size = static_cast<unsigned>(launch_.settings.warp_size);
     for (std::size_t w = 0; w < warps_.size(); ++w) {
         const unsigned lanes = std::min(size, count_ - static_cast<unsigned>(w) * size);
-        warps_[w] = {lanes == 32 ? ~0U : (1U << lanes) - 1, 0, 0};
+        warps_[w] = {lanes == 32 ? ~0U : (1U << lanes) - 1, 0, 0, 0};
     }
 }
 
@@ -150,7 +156,11 @@ bool Block::resume() {
     if (SimFiber* fiber = next()) worker_.cpu.run(fiber->fiber, &Block::land);
     if (worker_.grid.stopped()) return true;
     if (spinning_) return false;
-    if (alive_ > 0) report_deadlock();
+    if (unset_) {
+        report_unset();
+    } else if (alive_ > 0) {
+        report_deadlock();
+    }
     return true;
 }
 
@@ -162,6 +172,7 @@ void Block::run_rows(std::uint64_t begin, std::uint64_t end) {
     rows_begin_ = begin;
     rows_end_ = end;
     fiber->block = this;
+    fiber->lines = nullptr;
     fiber->fiber.prepare(&Block::rows_body, fiber);
     worker_.cpu.run(fiber->fiber, &Block::land);
     worker_.release(fiber);
@@ -236,6 +247,9 @@ void Block::begin_thread(SimFiber& fiber) {
     fiber.thread.thread = position(linear);
     fiber.thread.fiber = &fiber;
     fiber.here = &fiber.thread;
+    fiber.lines = nullptr;
+    fiber.places = {};
+    fiber.repeats = fiber.rounds = 0;
     by_thread_[linear] = &fiber;
 }
 
@@ -258,6 +272,10 @@ SimFiber* Block::next(SimFiber* finished) {
         fiber->fiber.prepare(&Block::thread_body, fiber);
         return fiber;
     }
+    if (ready_.empty()) {
+        for (unsigned w = 0; w < warps_.size() && ready_.empty(); ++w)
+            answer(w);
+    }
     if (ready_.empty()) return nullptr;
     if (!order_.empty()) std::swap(ready_.front(), ready_[random_.below(ready_.size())]);
     SimFiber* fiber = ready_.front();
@@ -274,6 +292,13 @@ void Block::suspend(SimFiber& self) {
     } else {
         worker_.cpu.switch_to(other->fiber);
     }
+}
+
+// The running thread stops where it is.
+void Block::leave_to_others() {
+    if (SimFiber* other = next()) worker_.cpu.switch_to(other->fiber);
+    worker_.cpu.leave();
+    __builtin_unreachable();
 }
 
 void Block::wake(SimFiber& fiber) {
@@ -295,9 +320,9 @@ void Block::finish(SimFiber& self) {
         Warp& warp = warp_of(self);
         warp.alive &= ~(1U << lane_of(self));
         if (arrived_ == alive_) release_barrier();
-        if (warp.arrived != 0) {
-            release_exchange(self.linear / static_cast<unsigned>(launch_.settings.warp_size));
-        }
+        const unsigned number = self.linear / static_cast<unsigned>(launch_.settings.warp_size);
+        if (warp.arrived != 0) release_exchange(number);
+        if (is_still(number)) answer(number);
     }
     SimFiber* other = next(&self);
     if (other == &self) return;
@@ -318,6 +343,8 @@ int Block::barrier(SimFiber& self, int line, int kind, bool predicate) {
     holding_ += predicate ? 1U : 0U;
     ++arrived_;
     if (arrived_ == alive_) release_barrier();
+    const unsigned warp = self.linear / static_cast<unsigned>(launch_.settings.warp_size);
+    if (self.at == SimFiber::At::kBarrier && is_still(warp)) answer(warp);
     suspend(self);
     return static_cast<int>(self.result);
 }
@@ -362,11 +389,59 @@ unsigned Block::lane_of(const SimFiber& fiber) const {
 }
 
 unsigned long long Block::exchange(SimFiber& self) {
+    const unsigned warp = self.linear / static_cast<unsigned>(launch_.settings.warp_size);
     self.at = SimFiber::At::kExchange;
     warp_of(self).arrived |= 1U << lane_of(self);
-    release_exchange(self.linear / static_cast<unsigned>(launch_.settings.warp_size));
+    release_exchange(warp);
+    if (self.at == SimFiber::At::kExchange && is_still(warp)) answer(warp);
     suspend(self);
     return self.result;
+}
+
+// The lanes that run in step: those that come to this place while all others of the warp come to
+// where they wait. Fibers know no other step; a thread in a waiting loop does not hold them up.
+unsigned long long Block::active(SimFiber& self) {
+    const unsigned warp = self.linear / static_cast<unsigned>(launch_.settings.warp_size);
+    self.at = SimFiber::At::kActive;
+    warps_[warp].asking |= 1U << lane_of(self);
+    if (is_still(warp)) answer(warp);
+    suspend(self);
+    return self.result;
+}
+
+// Whether no thread of the warp runs on by itself.
+bool Block::is_still(unsigned warp) const {
+    const Warp& group = warps_[warp];
+    if (group.asking == 0) return false;
+    const unsigned begin = warp * static_cast<unsigned>(launch_.settings.warp_size);
+    for (unsigned left = group.alive; left != 0; left &= left - 1) {
+        const SimFiber* fiber = by_thread_[begin + static_cast<unsigned>(std::countr_zero(left))];
+        if (fiber == nullptr || fiber->at == SimFiber::At::kRunning) return false;
+    }
+    return true;
+}
+
+// Tells the lanes that ask who is at the same place, those first that are furthest behind: the
+// others may be where paths meet again.
+void Block::answer(unsigned warp) {
+    const unsigned begin = warp * static_cast<unsigned>(launch_.settings.warp_size);
+    Warp& group = warps_[warp];
+    const auto fiber_at = [&](unsigned lane) -> SimFiber& { return *by_thread_[begin + lane]; };
+    int first = std::numeric_limits<int>::max();
+    unsigned same = 0;
+    for (unsigned left = group.asking; left != 0; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(left));
+        const int line = fiber_at(lane).line;
+        if (line < first) same = 0;
+        first = std::min(first, line);
+        if (line == first) same |= 1U << lane;
+    }
+    group.asking &= ~same;
+    for (unsigned left = same; left != 0; left &= left - 1) {
+        SimFiber& fiber = fiber_at(static_cast<unsigned>(std::countr_zero(left)));
+        fiber.result = same;
+        wake(fiber);
+    }
 }
 
 // Whether all lanes that `one` waits for are at the same operation as it.
@@ -400,10 +475,10 @@ void Block::release_exchange(unsigned warp) {
         }
         for (unsigned lanes = wanted; lanes != 0; lanes &= lanes - 1) {
             SimFiber& fiber = fiber_at(static_cast<unsigned>(std::countr_zero(lanes)));
-            const auto from = static_cast<unsigned>(fiber.from) & 31U;
             switch (fiber.kind) {
                 case 1:
-                    fiber.result = (wanted >> from & 1U) != 0 ? fiber_at(from).value : fiber.value;
+                case 4:
+                    fiber.result = shuffled(fiber, warp, wanted);
                     break;
                 case 3:
                     fiber.result = 0;
@@ -425,6 +500,18 @@ void Block::release_exchange(unsigned warp) {
     }
 }
 
+// What a lane reads; from one that takes no part, a GPU makes up a value. Where somebody watches it
+// is one that is no number, and an error where the program itself says which lane.
+unsigned long long Block::shuffled(const SimFiber& fiber, unsigned warp, unsigned present) {
+    constexpr int kOfLane = 4;  // prelude/sim.inc
+    const auto from = static_cast<unsigned>(fiber.from) & 31U;
+    const unsigned begin = warp * static_cast<unsigned>(launch_.settings.warp_size);
+    if ((present >> from & 1U) != 0) return by_thread_[begin + from]->value;
+    if (worker_.grid.watch == nullptr) return fiber.value;
+    if (fiber.kind == kOfLane && (fiber.mask >> from & 1U) == 0) report_lane(fiber, from);
+    return ~0ULL;
+}
+
 // ---------------------------------------------------------------- waiting loops
 
 void Block::pause(SimFiber& self, int line, unsigned long long seen) {
@@ -438,6 +525,12 @@ void Block::pause(SimFiber& self, int line, unsigned long long seen) {
     }
     if (++pauses_ < kTurn) return;
     pauses_ = 0;
+    answer(self.linear / static_cast<unsigned>(launch_.settings.warp_size));
+    yield(self);
+}
+
+// The next thread's turn; that of another block, where all of this one do nothing else.
+void Block::yield(SimFiber& self) {
     ready_.push_back(&self);
     if (++turns_ > 2 * ready_.size() && started_ == count_) {
         spinning_ = true;
@@ -445,6 +538,28 @@ void Block::pause(SimFiber& self, int line, unsigned long long seen) {
         return;
     }
     suspend(self);
+}
+
+// A thread that reads the same few places again and again may wait for what another one writes:
+// it lets others run. Where none can, for long, it waits in vain.
+void Block::linger(SimFiber& self, const void* address, Touch how) {
+    constexpr unsigned kRepeats = 4096, kRounds = 1 << 12;
+    if (how == Touch::kAtomic) return;  // which pause
+    if (how == Touch::kWrite) {
+        self.repeats = self.rounds = 0;
+        return;
+    }
+    if (std::ranges::find(self.places, address) == self.places.end()) {
+        self.places[self.next_place++ % self.places.size()] = address;
+        self.repeats = self.rounds = 0;
+        return;
+    }
+    if (++self.repeats < kRepeats) return;
+    self.repeats = 0;
+    const auto lingers = [](const SimFiber* fiber) { return fiber->rounds > kRounds / 2; };
+    if (++self.rounds > kRounds && started_ == count_ && std::ranges::all_of(ready_, lingers))
+        report_reading(self);
+    yield(self);
 }
 
 }  // namespace parpy::sim

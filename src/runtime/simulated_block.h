@@ -1,9 +1,11 @@
 // One block of a simulated launch: its threads, who of them waits for what, and who runs next.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "runtime/access_watch.h"
@@ -61,14 +63,21 @@ struct SimFiber {
     Thread* here = nullptr;  // parpy_sim_here()
     Block* block = nullptr;
     unsigned linear = 0;
-    enum class At : std::uint8_t { kRunning, kBarrier, kExchange } at = At::kRunning;
+    enum class At : std::uint8_t { kRunning, kBarrier, kExchange, kActive } at = At::kRunning;
     int line = 0;
+    const int* lines = nullptr;  // watched code: of the last place of the program that it told
+    void tell(const int* at_lines) {
+        if (*at_lines != 0 || lines == nullptr) lines = at_lines;  // else it is in foreign code
+    }
     int kind = 0;
     unsigned mask = 0;
     unsigned long long value = 0;
     int from = 0;
     unsigned long long result = 0;
     unsigned long long seen = 0;  // by its last pause
+    // Watched code: what it has read since it did anything else.
+    std::array<const void*, 4> places{};
+    unsigned next_place = 0, repeats = 0, rounds = 0;
 };
 
 // One thread of the machine at work for a launch, with its fibers.
@@ -110,11 +119,14 @@ public:
     // What the running thread `self` does.
     int barrier(SimFiber& self, int line, int kind, bool predicate);
     unsigned long long exchange(SimFiber& self);
+    unsigned long long active(SimFiber& self);
     void pause(SimFiber& self, int line, unsigned long long seen);
     void touch(const Thread& thread, const void* address, std::size_t bytes, Touch how,
                const int* lines);
     void declare(const void* address, std::size_t bytes);
     void fence(const Thread& thread);
+    // It exchanges under a mask that does not name it.
+    void check_mask(SimFiber& self, unsigned mask);
     [[noreturn]] void fail(SimFiber& self, Fault fault);
     // "thread (1, 0, 0) of block (2, 0, 0)"
     [[nodiscard]] std::string place_of(unsigned linear) const;
@@ -122,6 +134,7 @@ public:
 private:
     struct Warp {
         unsigned alive = 0, arrived = 0;
+        unsigned asking = 0;     // who is active
         unsigned exchanges = 0;  // completed
     };
 
@@ -146,15 +159,25 @@ private:
     void begin_thread(SimFiber& fiber);
     [[nodiscard]] SimFiber* next(SimFiber* finished = nullptr);
     void suspend(SimFiber& self);
+    void yield(SimFiber& self);
     void wake(SimFiber& fiber);
     void finish(SimFiber& self);
     void release_barrier();
     void release_exchange(unsigned warp);
     bool complete(unsigned warp, const SimFiber& one);
+    unsigned long long shuffled(const SimFiber& fiber, unsigned warp, unsigned present);
+    [[nodiscard]] bool is_still(unsigned warp) const;
+    void answer(unsigned warp);
+    void linger(SimFiber& self, const void* address, Touch how);
     void progress();
     void report_deadlock();
     void report_skipped(const SimFiber& waiting);
+    void report_unset();
+    void report_lane(const SimFiber& fiber, unsigned from);
+    [[noreturn]] void report_reading(SimFiber& self);
     void recall();
+    [[noreturn]] void leave_for_good();
+    [[noreturn]] void leave_to_others();
 
     Worker& worker_;
     const Launch& launch_;
@@ -171,8 +194,11 @@ private:
     unsigned started_ = 0, alive_ = 0;
     unsigned arrived_ = 0, holding_ = 0;  // at the barrier; of them with a true predicate
     unsigned barriers_ = 0;               // that all have left
-    std::uint64_t number_ = 0;            // of the block in the grid
-    unsigned pauses_ = 0, turns_ = 0;     // of the running thread; of threads in waiting loops
+    // A read of shared memory that nobody had written. Who reads goes no further: it is a race if
+    // another thread writes there, and this where all others come to an end or wait.
+    std::optional<Fault> unset_;
+    std::uint64_t number_ = 0;         // of the block in the grid
+    unsigned pauses_ = 0, turns_ = 0;  // of the running thread; of threads in waiting loops
     bool spinning_ = false;
 };
 

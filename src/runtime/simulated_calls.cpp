@@ -29,10 +29,14 @@ int parpy_sim_barrier(void* fiber, int line, int kind, int predicate) {
 
 unsigned long long parpy_sim_exchange(void* fiber, int line, int kind, unsigned mask,
                                       unsigned long long value, int from) {
+    constexpr int kActive = 5;
     auto& self = as_fiber(fiber);
     self.line = line;
+    if (kind == kActive) return self.block->active(self);
     self.kind = kind;
-    self.mask = mask | 1U << self.linear % static_cast<unsigned>(self.thread.warp_size);
+    const unsigned own = 1U << self.linear % static_cast<unsigned>(self.thread.warp_size);
+    if ((mask & own) == 0) self.block->check_mask(self, mask);
+    self.mask = mask | own;
     self.value = value;
     self.from = from;
     return self.block->exchange(self);
@@ -74,6 +78,10 @@ void parpy_sim_touch(parpy::sim::Thread* thread, const void* address, unsigned l
 
 void parpy_sim_declare(parpy::sim::Thread* thread, const void* address, unsigned long long bytes) {
     as_fiber(thread->fiber).block->declare(address, bytes);
+}
+
+void parpy_sim_place(parpy::sim::Thread* thread, const int* lines) {
+    as_fiber(thread->fiber).tell(lines);
 }
 
 void parpy_sim_fence(parpy::sim::Thread* thread) {

@@ -3,12 +3,19 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 #include "runtime/simulated_block.h"
 
 namespace parpy::sim {
 
 namespace {
+
+std::string mask_text(unsigned mask) {
+    char text[16];
+    std::snprintf(text, sizeof text, "0x%x", mask);
+    return text;
+}
 
 std::string text_of(Index i) {
     return "(" + std::to_string(i.x) + ", " + std::to_string(i.y) + ", " + std::to_string(i.z) +
@@ -27,6 +34,20 @@ std::string Block::place_of(unsigned linear) const {
     return name_of(linear) + " of block " + text_of(index_);
 }
 
+namespace {
+
+// Where a thread waits, as far as it has told.
+void place(Fault& fault, const SimFiber& fiber) {
+    fault.line = fiber.line;
+    fault.lines = fiber.lines;
+}
+void place_other(Fault& fault, const SimFiber& fiber) {
+    fault.other_line = fiber.line;
+    fault.other_lines = fiber.lines;
+}
+
+}  // namespace
+
 void Block::report_deadlock() {
     const SimFiber* first = nullptr;
     const SimFiber* other = nullptr;
@@ -42,12 +63,12 @@ void Block::report_deadlock() {
     }
     Fault fault;
     fault.code = Code::kP540;
-    fault.line = first->line;
+    place(fault, *first);
     fault.message = "the threads of block " + text_of(index_) +
                     " wait for each other: " + name_of(first->linear) + " at {}";
     if (other != nullptr) {
         fault.message += ", " + name_of(other->linear) + " at {}";
-        fault.other_line = other->line;
+        place_other(fault, *other);
     } else {
         fault.message += ", for lanes that do not come";
     }
@@ -58,11 +79,12 @@ void Block::report_deadlock() {
 }
 
 void Block::report_spinning(bool more) {
+    if (unset_) return report_unset();
     Fault fault;
     fault.code = Code::kP540;
     const auto waiting = std::ranges::find_if(by_thread_, [](auto* f) { return f != nullptr; });
     if (waiting == by_thread_.end()) return;
-    fault.line = (*waiting)->line;
+    place(fault, **waiting);
     fault.message = name_of((*waiting)->linear) + " of block " + text_of(index_) +
                     " waits at {} for something that no thread does";
     fault.help = more ? "it may be a block that found no room beside those that wait: launch "
@@ -76,7 +98,7 @@ void Block::report_skipped(const SimFiber& waiting) {
     const auto left = std::ranges::find(by_thread_, nullptr);
     Fault fault;
     fault.code = Code::kP540;
-    fault.line = waiting.line;
+    place(fault, waiting);
     fault.message = place_of(static_cast<unsigned>(left - by_thread_.begin())) +
                     " has left the kernel, and " + name_of(waiting.linear) + " waits for it at {}";
     fault.help =
@@ -87,8 +109,48 @@ void Block::report_skipped(const SimFiber& waiting) {
 
 void Block::fail(SimFiber&, Fault fault) {
     worker_.grid.stop(std::move(fault));
+    leave_for_good();
+}
+
+void Block::leave_for_good() {
     worker_.cpu.leave();
     __builtin_unreachable();
+}
+
+void Block::report_unset() {
+    worker_.grid.stop(*std::exchange(unset_, std::nullopt));
+}
+
+void Block::report_lane(const SimFiber& fiber, unsigned from) {
+    Fault fault;
+    fault.code = Code::kP541;
+    place(fault, fiber);
+    fault.message = place_of(fiber.linear) + " reads at {} the value of lane " +
+                    std::to_string(from) + ", which is not in the mask " + mask_text(fiber.mask);
+    fault.help = "the mask names all lanes that take part: 0xffffffff for those of a whole warp";
+    worker_.grid.stop(std::move(fault));
+}
+
+void Block::check_mask(SimFiber& self, unsigned mask) {
+    if (worker_.grid.watch == nullptr) return;
+    Fault fault;
+    fault.code = Code::kP541;
+    place(fault, self);
+    fault.message = place_of(self.linear) + " is lane " + std::to_string(lane_of(self)) +
+                    " and takes part at {} under the mask " + mask_text(mask) +
+                    ", which does not name it";
+    fault.help = "every lane that comes to an exchange or a vote must be in its mask";
+    fail(self, std::move(fault));
+}
+
+void Block::report_reading(SimFiber& self) {
+    Fault fault;
+    fault.code = Code::kP540;
+    place(fault, self);
+    fault.message = place_of(self.linear) +
+                    " reads the same elements at {} again and again, and no thread writes them";
+    fault.help = "all other threads have finished or wait as well";
+    fail(self, std::move(fault));
 }
 
 // ---------------------------------------------------------------- watched accesses
@@ -113,6 +175,9 @@ bool Block::is_shared(const void* address) const {
 void Block::touch(const Thread& thread, const void* address, std::size_t bytes, Touch how,
                   const int* lines) {
     auto& self = *static_cast<SimFiber*>(thread.fiber);
+    self.tell(lines);
+    lines = self.lines;
+    linger(self, address, how);
     AccessWatch& watch = *worker_.grid.watch;
     const auto place = reinterpret_cast<std::uintptr_t>(address);
     const Actor me = actor(thread);
@@ -136,6 +201,10 @@ void Block::touch(const Thread& thread, const void* address, std::size_t bytes, 
         fault.help = own ? "such memory has arbitrary contents: write it first"
                          : "such memory has arbitrary contents: write it first, and let those who "
                            "read wait with cuda.syncthreads()";
+        if (!own && is_shared(address)) {
+            if (!unset_) unset_ = std::move(fault);
+            leave_to_others();
+        }
     } else {
         fault.code = Code::kP543;
         fault.other_lines = found->other_lines;
@@ -181,6 +250,13 @@ void Block::land(Fiber&, void* data, int reason, const void* address) {
                         (address == nullptr ? "that cannot exist"
                                             : std::string("at ") + where + ", which is nobody's");
         fault.help = "a subscript is out of range";
+    }
+    if (self.lines != nullptr && reason != SIGFPE) {
+        fault.message += ", at {}";
+        fault.lines = self.lines;
+    } else if (block.worker_.grid.watch == nullptr) {
+        fault.help +=
+            (fault.help.empty() ? "" : "; ") + std::string("cuda.jit(debug=True) tells the line");
     }
     block.fail(self, std::move(fault));
 }

@@ -32,6 +32,7 @@ struct Kernel {
 
 inline constexpr int kWaits = 1;  // barriers, exchanges
 inline constexpr int kSpins = 2;  // atomics whose results it looks at: maybe in a waiting loop
+inline constexpr int kDeep = 4;   // large local arrays, calls of calls: stacks grow
 inline constexpr std::uint64_t kSharedAlign = 16;
 
 // parpy.cuda.sim's settings.
@@ -87,9 +88,11 @@ void parpy_sim_pause(void* fiber, int line, unsigned long long seen);
                                   int count);
 void parpy_sim_sleep(void* fiber, unsigned nanoseconds);
 // Of watched code: in front of each access (`how`: sim::Touch), behind the declaration of local
-// arrays, at fences.
+// arrays, at fences, and in front of what may wait or fail. `lines`: of the device text, those of
+// the calls that lead there, the innermost first, then 0.
 void parpy_sim_touch(parpy::sim::Thread* thread, const void* address, unsigned long long bytes,
                      int how, const int* lines);
 void parpy_sim_declare(parpy::sim::Thread* thread, const void* address, unsigned long long bytes);
 void parpy_sim_fence(parpy::sim::Thread* thread);
+void parpy_sim_place(parpy::sim::Thread* thread, const int* lines);
 }

@@ -139,9 +139,26 @@ def test_lines_behind_a_foreign_source(tmp_path):
         s[t] = bar(t)
         x[t] = s[31 - t]
 
-    with pytest.raises(UnboundLocalError, match=r"x\[t\] = s\[31 - t\]"):
+    with pytest.raises(parpy.ParallelError, match=r"\(s\[t\] = bar\(t\)\).*\(x\[t\] = s\[31 - t\]\)"):
         races[1, 32](np.zeros(32, np.int32))
     cubin(races.inspect_source(np.zeros(32, np.int32)))
+
+
+def test_wild_accesses_of_a_foreign_source(tmp_path):
+    source = tmp_path / "wild.cu"
+    source.write_text('extern "C" __device__ int wild(int a) { return *(int*)((long long)a << 40); }\n')
+    wild = cuda.declare_device("wild", "int32(int32)", link=source)
+
+    def apply(x):
+        t = cuda.threadIdx.x
+        x[t] += 1
+        x[t] = wild(x[t])
+
+    x = np.full(8, 5, np.int32)
+    with pytest.raises(parpy.BackendError, match=r"thread \(0, 0, 0\) of block .*x\[t\] = wild\(x\[t\]\)"):
+        cuda.jit(debug=True)(apply)[1, 8](x)
+    with pytest.raises(parpy.BackendError, match=r"which is nobody's\n.*cuda.jit\(debug=True\) tells the line"):
+        cuda.jit(apply)[1, 8](x)
 
 
 def test_a_faulty_source(tmp_path):

@@ -70,7 +70,8 @@ constexpr std::string_view kPassesFromVectorizer =
 
 // In front of those for the simulator's text.
 constexpr std::string_view kSimulatedPasses =
-    "inline-failures,function(sroa<modify-cfg>),always-inline,function(sroa<modify-cfg>,early-cse,"
+    "prepare-simulated,function(sroa<modify-cfg>),always-inline,function(sroa<modify-cfg>,early-"
+    "cse,"
     "simplifycfg),"
     "lower-simulated,";
 // Between them: checks of subscripts that the kernel's own conditions decide.
@@ -356,11 +357,15 @@ struct LowerSimulated : llvm::PassInfoMixin<LowerSimulated> {
     bool watched;
 };
 
-struct InlineFailures : llvm::PassInfoMixin<InlineFailures> {
-    static llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+struct PrepareSimulated : llvm::PassInfoMixin<PrepareSimulated> {
+    explicit PrepareSimulated(bool w) : watched(w) {}
+    [[nodiscard]] llvm::PreservedAnalyses run(llvm::Module& module,
+                                              llvm::ModuleAnalysisManager&) const {
         sim::inline_failures(module);
+        if (watched) sim::declare_arrays(module);
         return llvm::PreservedAnalyses::none();
     }
+    bool watched;
 };
 
 bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const CppOptions& options,
@@ -396,8 +401,8 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const CppOptio
             llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
             if (name == "lower-simulated") {
                 passes.addPass(LowerSimulated(options.watched));
-            } else if (name == "inline-failures") {
-                passes.addPass(InlineFailures());
+            } else if (name == "prepare-simulated") {
+                passes.addPass(PrepareSimulated(options.watched));
             } else {
                 return false;
             }
@@ -455,7 +460,7 @@ std::string cpp_compiler_identity(const CppOptions& options) {
                                         std::string(kPassesToVectorizer) +
                                         std::string(kPassesFromVectorizer) + "\nno-lsr nsz-minmax";
     std::string result = compiler;
-    if (options.simulated) result += "\nsimulated 4";  // counts versions of lower_simulated
+    if (options.simulated) result += "\nsimulated 5";  // counts versions of lower_simulated
     if (options.watched) result += "\nwatched";
     for (const std::string& argument : cc1_arguments(options))
         result += "\n" + argument;

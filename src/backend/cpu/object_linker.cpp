@@ -50,6 +50,7 @@ llvm::orc::SymbolMap abi_symbols(LLJIT& jit) {
     add("parpy_sim_touch", &parpy_sim_touch);
     add("parpy_sim_declare", &parpy_sim_declare);
     add("parpy_sim_fence", &parpy_sim_fence);
+    add("parpy_sim_place", &parpy_sim_place);
     return map;
 }
 

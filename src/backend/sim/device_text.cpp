@@ -17,7 +17,8 @@ std::string kernel_symbol(std::string_view kernel) {
 
 std::string simulator_text(std::string_view device, std::span<const std::string> kernels,
                            std::string_view file_name) {
-    std::string text(kPrelude);
+    std::string text("#line 1 \"prelude\"\n");  // no line of it is one of the program's
+    text += kPrelude;
     text += "#line 1 \"" + std::string(file_name) + "\"\n";
     text += device;
     text += "\n";

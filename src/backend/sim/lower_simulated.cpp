@@ -97,9 +97,6 @@ public:
             llvm::IRBuilder<> builder(&*function.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
             here_ = builder.CreateCall(module_.getOrInsertFunction("parpy_sim_here", pointer_));
         }
-        declare_arrays(
-            in_row_ ? enters.front()->getNextNode() : llvm::cast<Instruction>(here_)->getNextNode(),
-            all);
         // In front of the thread's beginning stands only what sets it up.
         const llvm::DominatorTree order(function);
         for (Instruction* instruction : all) {
@@ -108,19 +105,6 @@ public:
     }
 
 private:
-    void declare_arrays(Instruction* at, llvm::ArrayRef<Instruction*> all) {
-        llvm::IRBuilder<> builder(at);
-        for (Instruction* instruction : all) {
-            const auto* array = llvm::dyn_cast<llvm::AllocaInst>(instruction);
-            if (array == nullptr || !array->getAllocatedType()->isArrayTy()) continue;
-            const auto size = array->getAllocationSize(module_.getDataLayout());
-            if (!size || size->isScalable()) continue;
-            builder.CreateCall(
-                module_.getOrInsertFunction("parpy_sim_declare", void_, pointer_, pointer_, long_),
-                {here_, instruction, llvm::ConstantInt::get(long_, size->getFixedValue())});
-        }
-    }
-
     void tell(Instruction& instruction) {
         if (llvm::isa<llvm::FenceInst>(instruction)) {
             llvm::IRBuilder<> builder(&instruction);
@@ -144,7 +128,20 @@ private:
             touch(instruction, copy->getRawDest(), copy->getLength(), Touch::kWrite);
         } else if (auto* fill = llvm::dyn_cast<llvm::MemSetInst>(&instruction)) {
             touch(instruction, fill->getRawDest(), fill->getLength(), Touch::kWrite);
+        } else if (const Function* called = callee(instruction); called && may_stop(*called)) {
+            llvm::IRBuilder<> builder(&instruction);
+            builder.CreateCall(
+                module_.getOrInsertFunction("parpy_sim_place", void_, pointer_, pointer_),
+                {here_, lines_of(instruction)});
         }
+    }
+
+    // Whether a thread may not return from there, so that somebody asks where it was.
+    static bool may_stop(const Function& function) {
+        const llvm::StringRef name = function.getName();
+        return !function.isDeclaration() || name == "parpy_sim_barrier" ||
+               name == "parpy_sim_exchange" || name == "parpy_sim_pause" ||
+               name == "parpy_sim_sleep" || name == "parpy_sim_fail";
     }
 
     void touch(Instruction& at, Value* address, llvm::Type* type, Touch how) {
@@ -202,6 +199,26 @@ private:
     llvm::DenseMap<const llvm::DILocation*, llvm::Constant*> lines_;
 };
 
+// Whether threads of such functions may need much of their stack.
+bool grows(const llvm::Module& module) {
+    constexpr std::uint64_t kLarge = 16 << 10;
+    for (const Function& function : module) {
+        std::uint64_t bytes = 0;
+        bool calls = false;
+        for (const Instruction& instruction : llvm::instructions(function)) {
+            if (const auto* array = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
+                const auto size = array->getAllocationSize(module.getDataLayout());
+                bytes += size && !size->isScalable() ? size->getFixedValue() : kLarge;
+            }
+            const auto* call = llvm::dyn_cast<CallInst>(&instruction);
+            const Function* called = call == nullptr ? nullptr : call->getCalledFunction();
+            calls |= call != nullptr && (called == nullptr || !called->isDeclaration());
+        }
+        if (bytes >= kLarge || (calls && !function.isDeclaration())) return true;
+    }
+    return false;
+}
+
 class Lowering {
 public:
     explicit Lowering(llvm::Module& module) : module_(module) {}
@@ -215,6 +232,11 @@ public:
             }
         }
         place_shared_memory();
+        // Large frames touch each of their pages in order: none gets past the guard page.
+        for (Function& function : module_) {
+            if (!function.isDeclaration()) function.addFnAttr("probe-stack", "inline-asm");
+        }
+        const int always = (watched ? kWaits | kSpins : 0) | (grows(module_) ? kDeep : 0);
         bool outside = false;  // a function that was not inlined asks for the thread
         int outside_needs = 0;
         for (Function& function : module_) {
@@ -229,7 +251,7 @@ public:
             if (function.isDeclaration() || !is_row(function)) continue;
             remove_pauses(function);
             lower_row(function, outside);
-            describe(function, needs_of(function) | outside_needs);
+            describe(function, needs_of(function) | outside_needs | always);
         }
         for (GlobalVariable* variable : shared_) {
             if (variable->use_empty()) variable->eraseFromParent();
@@ -395,6 +417,31 @@ void inline_failures(llvm::Module& module) {
         Function* caller = const_cast<Function*>(call->getFunction());
         caller->removeFnAttr(llvm::Attribute::NoInline);
         caller->addFnAttr(llvm::Attribute::AlwaysInline);
+    }
+}
+
+void declare_arrays(llvm::Module& module) {
+    llvm::LLVMContext& context = module.getContext();
+    llvm::Type* pointer = llvm::PointerType::getUnqual(context);
+    llvm::Type* bytes = llvm::Type::getInt64Ty(context);
+    llvm::Type* nothing = llvm::Type::getVoidTy(context);
+    for (Function& function : module) {
+        if (function.isDeclaration()) continue;
+        llvm::SmallVector<llvm::AllocaInst*> arrays;
+        for (Instruction& instruction : llvm::instructions(function)) {
+            auto* array = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+            if (array != nullptr && array->getAllocatedType()->isArrayTy()) arrays.push_back(array);
+        }
+        if (arrays.empty()) continue;
+        llvm::IRBuilder<> builder(&*function.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+        Value* here = builder.CreateCall(module.getOrInsertFunction("parpy_sim_here", pointer));
+        for (llvm::AllocaInst* array : arrays) {
+            const auto size = array->getAllocationSize(module.getDataLayout());
+            if (!size || size->isScalable()) continue;
+            builder.CreateCall(
+                module.getOrInsertFunction("parpy_sim_declare", nothing, pointer, pointer, bytes),
+                {here, array, llvm::ConstantInt::get(bytes, size->getFixedValue())});
+        }
     }
 }
 

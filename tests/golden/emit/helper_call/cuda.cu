@@ -24,10 +24,14 @@ INLINE i64 stack_pointer() {
     volatile char here = 0;
     return parpy_failure[0] != 0 ? 0 : (i64)&here;
 }
-// The runtime gives each thread of such programs a stack of 16 KiB.
+// The runtime gives each thread of such programs a stack of 16 KiB; the simulator has more.
 INLINE i64 stack_limit() {
     volatile char here = 0;
+#ifdef simulated_stack
+    return (i64)&here - simulated_stack;
+#else
     return (i64)&here - 12 * 1024;
+#endif
 }
 // Ends this thread; the others no longer wait for it.
 INLINE void leave_kernel() {
