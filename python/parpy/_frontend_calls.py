@@ -414,7 +414,7 @@ class Calls(Compositions):
         in_order = len(whole) < len(given) and any(map(self.has_effects, given.values()))
         for each, argument in given.items():
             if each not in whole:
-                apart = self._taken_apart(argument, source, each)
+                apart = self._taken_apart(argument, source, each, in_order)
                 if apart is None:
                     return None
                 taken[each] = apart
@@ -444,12 +444,13 @@ class Calls(Compositions):
         return self.is_record(argument) and bool(self.program.uses.fields(source, parameter))
 
     def _taken_apart(
-        self, argument: ast.expr, source: FunctionSource, parameter: str
+        self, argument: ast.expr, source: FunctionSource, parameter: str, settled: bool
     ) -> tuple[Form | RecordForm | int, list[_native.Expr]] | None:
-        """The form of a view, tuple or record, and the values that it consists of now; None after an error."""
+        """The form of a view, tuple or record, and the values that it consists of: those of now, if `settled`. None
+        after an error."""
         if self.tuple_length(argument) is not None:
             parts = self.tuple_parts(argument)
-            return len(parts), self.lower_all(parts)
+            return len(parts), [self.lower_settled(part)() for part in parts] if settled else self.lower_all(parts)
         form: Form | RecordForm
         if self.is_record_argument(argument, source, parameter):
             apart = self.record_apart(argument, sorted(self.program.uses.fields(source, parameter)))

@@ -292,7 +292,7 @@ class Kernels(Tuples):
                 "P023",
                 given["dtype"],
                 "the element type must be known here",
-                "write for example np.float32, 'float32' or the dtype of a global array or one of the kernel",
+                "write for example np.float32, 'float32', or x.dtype of a parameter, a global or a kernel's array",
             )
             return None
         shape = given["shape"]
@@ -359,8 +359,12 @@ class Kernels(Tuples):
             binding = self.resolve(node.func)
             return self._element_type(node.args[0]) if binding is not None and binding.value is np.dtype else None
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
-            if isinstance(node.value, ast.Name) and node.value.id in self.element_types:
-                return self.element_types[node.value.id]
+            name = node.value.id if isinstance(node.value, ast.Name) else ""
+            if name in self.element_types:
+                return self.element_types[name]
+            if self.entry and name in self.parameters and not self.is_no_variable(name):
+                self.program.asked.add(name)
+                return self.program.dtypes.get(name, "f64")
             owner = self.resolve(node.value)
             if owner is not None and is_array(owner.value):
                 self.rely_on(owner)

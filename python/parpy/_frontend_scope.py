@@ -99,6 +99,9 @@ class Program:
         # What const.array_like makes of a global array, and what it has made, by the array.
         self.make_constant: Callable[[Any], Any] | None = None
         self.constants: dict[str, Any] = {}
+        # Element types of parameters of the kernel, where they are known; those that it would have to know.
+        self.dtypes: dict[str, str] = {}
+        self.asked: set[str] = set()
         self.link: tuple[str, ...] = ()  # sources of foreign functions that name none themselves
         # Functions of C++, and the sources that include their headers.
         self.externals: dict[External, _native.Function] = {}

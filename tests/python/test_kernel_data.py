@@ -297,6 +297,39 @@ def test_element_types_of_arrays_of_a_kernel():
             of_elements(wrong)[1, 1](out)
 
 
+@cuda.jit
+def of_parameters(x, y):
+    s = cuda.shared.array(32, x.dtype)
+    t = cuda.local.array(2, dtype=y.dtype)
+    i = cuda.threadIdx.x
+    s[i] = x[i]
+    t[0] = 2.75
+    cuda.syncthreads()
+    y[i] = s[31 - i] + t[0]
+
+
+def test_element_types_of_parameters():
+    for of_x in (np.float32, np.int8, np.complex64):
+        for of_y in (np.float64, np.int32, np.complex128):
+            x, y = np.arange(32).astype(of_x), np.zeros(32, of_y)
+            if of_x is np.complex64 and of_y is not np.complex128:
+                continue
+            for given in (x, cuda.to_device(x)):
+                y[:] = 0
+                of_parameters[1, 32](given, y)
+                np.testing.assert_array_equal(y, x[::-1] + of_y(2.75))
+    x, y = np.zeros(32, np.float32), np.zeros(32)
+    assert "__shared__ float s[32]" in of_parameters.inspect_source(x, y)
+    assert of_parameters.get_shared_mem_per_block(x, y) == 128
+    of_parameters.forall(32, tpb=32)(x.astype(np.uint8), y)
+    assert (y == 2.75).all()
+    cubin(of_parameters.inspect_source(x, y))
+    with pytest.raises(TypeError, match="argument 'x' must be an array: the kernel asks for the type of its elements"):
+        of_parameters[1, 32](3, y)
+    with pytest.raises(TypeError, match="positional argument"):
+        of_parameters[1, 32](x)
+
+
 def of_elements(kind):
     @cuda.jit
     def kernel(x):

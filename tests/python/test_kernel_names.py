@@ -42,6 +42,7 @@ def test_numba_cuda():
         "parse",
         "program",
         "specialize",
+        "variant",
         "with_fields",
     }
     assert sorted(wanted - known - internal) == []

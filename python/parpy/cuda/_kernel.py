@@ -22,6 +22,7 @@ from .._frontend_kernels import GEOMETRY
 from .._frontend_scope import Program
 from .._jit import twin
 from .._names import is_array, source_of
+from .._operators import scalar_name
 from .._options import CompileBackend, CompileOptions
 from .._records import field
 from .._source import FunctionSource
@@ -80,6 +81,10 @@ class Kernel(Launchable):
         self._device_code: list[str] = []
         self.has_records = False
         self._keys: dict[str, list[str]] = {}  # fields of records in records, by parameter
+        # Parameters whose element types the kernel's text depends on; those that are known; kernels by these types.
+        self._asked: tuple[str, ...] = ()
+        self._dtypes: dict[str, str] = {}
+        self._variants: dict[tuple[str, ...], Kernel] = {}
         self._by_stream: dict[Any, CompileOptions] = {}
         self._launchers: dict[Any, Launcher] = {}
         self._blocks: dict[Any, int] = {}
@@ -93,8 +98,10 @@ class Kernel(Launchable):
 
     def _parse(self) -> Surface:
         program = self.program()
+        program.dtypes = self._dtypes
         surface = parse(self.__parpy_source__, program=program, frontend=self.frontend)
         self._device_code = [path for path in program.linked if path.endswith(_DEVICE_CODE)]
+        self._asked = tuple(sorted(program.asked - self._dtypes.keys()))
         self.has_records = any(param.key is not None for param in surface.params)
         deep = {param.name for param in surface.params if param.key is not None and "." in param.key}
         self._keys = {name: [p.key for p in surface.params if p.name == name and p.key is not None] for name in deep}
@@ -136,7 +143,7 @@ class Kernel(Launchable):
         if isinstance(sharedmem, bool) or not isinstance(sharedmem, int | np.integer) or not 0 <= sharedmem < 2**31:
             raise ValueError(f"the shared memory of a launch is a number of bytes, not {sharedmem!r}")
         options = self.options(stream)
-        looks = self.signatures or self._keys or (self.has_records and on_gpu())
+        looks = self.signatures or self._keys or self._asked or (self.has_records and on_gpu())
         return (PreparingLauncher if looks else Launcher)(self, (*sizes, int(sharedmem)), options)
 
     def forall(self, ntasks: int | tuple[int, ...], tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
@@ -184,6 +191,21 @@ class Kernel(Launchable):
             return self.with_fields(self.specialize(arguments) if self.signatures else arguments)
         return tuple(_sample(each) for each in self.signatures[0].arguments)
 
+    def variant(self, arguments: Sequence[Any]) -> Kernel:
+        """The kernel for arrays of such elements, where its text depends on them; else itself."""
+        if not self._asked:
+            return self
+        names = self.__parpy_source__.function.__code__.co_varnames
+        given = dict(zip(names, arguments, strict=False))
+        if not given.keys() >= set(self._asked):  # a call that fails
+            return self
+        key = tuple(_element_name(name, given[name]) for name in self._asked)
+        if key not in self._variants:
+            made = Kernel(self.__parpy_source__, (), self._options, self._link, self._debug)
+            made._dtypes = dict(zip(self._asked, key, strict=True))
+            self._variants[key] = made
+        return self._variants[key]
+
     def with_fields(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The arguments with records that have records in them as dicts of the fields that the kernel uses."""
         if not self._keys:
@@ -196,8 +218,9 @@ class Kernel(Launchable):
 
     def inspect_source(self, *arguments: Any) -> str:
         """The CUDA C++ and host text for arguments like these; a kernel with a signature needs none."""
-        sizes = (1, 1, 1, 32, 1, 1, 0)
-        return _native.source_text(self.native, (*sizes, *self.accepted(arguments)), self.options(0))
+        sizes, options = (1, 1, 1, 32, 1, 1, 0), self.options(0)
+        given = self.accepted(arguments)
+        return _native.source_text(self.variant(given).native, (*sizes, *given), options)
 
     def inspect_asm(self, *arguments: Any) -> str:
         """The PTX of the same."""
@@ -212,9 +235,9 @@ class Kernel(Launchable):
 
     def facts(self, arguments: Sequence[Any] = (), block: int = 32, sharedmem: int = 0) -> dict[str, int]:
         """What a launch with such arguments needs of the device; compiles the kernel for them."""
-        sizes = (1, 1, 1, block, 1, 1, sharedmem)
-        given = (*sizes, *self.accepted(arguments))
-        return _native.kernel_facts(self.native, given, self.options(0), block, sharedmem)
+        sizes, options = (1, 1, 1, block, 1, 1, sharedmem), self.options(0)
+        given = self.accepted(arguments)
+        return _native.kernel_facts(self.variant(given).native, (*sizes, *given), options, block, sharedmem)
 
     def get_regs_per_thread(self, *arguments: Any) -> int:
         """Registers of a thread; 0 on the simulator."""
@@ -289,12 +312,15 @@ class PreparingLauncher(Launcher):
         kernel = self.kernel
         if kernel.signatures:
             arguments = kernel.specialize(arguments)
+        launch = super().__call__
+        if kernel._asked:
+            launch = partial(kernel.variant(arguments).native, *self.args, **self.keywords)
         if not (kernel.has_records and self.on_gpu):
-            super().__call__(*kernel.with_fields(arguments))
+            launch(*kernel.with_fields(arguments))
             return
         # As a whole: their fields lie between each other.
         placed = [to_device(each) if _is_record_array(each) else each for each in arguments]
-        super().__call__(*kernel.with_fields(placed))
+        launch(*kernel.with_fields(placed))
         for given, device in zip(arguments, placed, strict=True):
             if given is not device and given.flags.writeable:
                 device.copy_to_host(given)
@@ -443,6 +469,18 @@ def _native_kernel(function: FunctionType, parse_again: Callable[[], Surface]) -
 
 def _is_record_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.names is not None
+
+
+def _element_name(name: str, argument: Any) -> str:
+    """The type of the elements of an array, as IR text has it."""
+    found = str(getattr(argument, "dtype", "")).removeprefix("torch.")
+    try:
+        known = "bf16" if found == "bfloat16" else scalar_name(np.dtype(found)) if found else None
+    except TypeError:
+        known = None
+    if known is None:
+        raise TypeError(f"argument '{name}' must be an array: the kernel asks for the type of its elements")
+    return known
 
 
 def _sample(kind: Any) -> Any:
