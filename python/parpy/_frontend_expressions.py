@@ -19,10 +19,10 @@ import numpy as np
 from . import _native
 from ._device import DeviceFunction, ForeignFunction, Register
 from ._external import External
-from ._frontend_arrays import first_name, string_key
+from ._frontend_arrays import first_name
 from ._frontend_records import Records
 from ._frontend_scope import describe
-from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
+from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
 from ._operators import scalar_name
 from .types import Symbol
 
@@ -323,7 +323,7 @@ class Expressions(Records):
         the second needs in front must not change what the first reads."""
         before = len(self.out)
         right = make()
-        if len(self.out) > before and _reads_elements(node):
+        if len(self.out) > before and self.reads_elements(node):
             left = self.module.read(self.hold(left, node, before), self.span(node))
         return left, right
 
@@ -337,7 +337,7 @@ class Expressions(Records):
             before = len(self.out)
             value = lower(node)
             for i in reversed(range(index)) if len(self.out) > before else ():
-                if _reads_elements(nodes[i]):
+                if self.reads_elements(nodes[i]):
                     values[i] = self.module.read(self.hold(values[i], nodes[i], before), self.span(nodes[i]))
             values.append(value)
         return values
@@ -351,7 +351,7 @@ class Expressions(Records):
         values = {}
         for name, node in given.items():
             value = self.lower(node)
-            if self.has_effects(node) or _reads_elements(node):
+            if self.has_effects(node) or self.reads_elements(node):
                 value = self.module.read(self.hold(value, node), self.span(node))
             values[name] = value
         return values
@@ -425,7 +425,7 @@ class Expressions(Records):
 
     def lower_settled(self, node: ast.expr) -> Callable[[], _native.Expr]:
         """A function that makes the value that `node` has now, whatever later calls write."""
-        if not _reads_elements(node):
+        if not self.reads_elements(node):
             return lambda: self.lower(node)
         var = self.hold(self.lower(node), node)
         return lambda: self.module.read(var, self.span(node))
@@ -472,9 +472,6 @@ class Expressions(Records):
                 if isinstance(known, DeviceFunction | ForeignFunction | External) and known.effect:
                     return True
         return False
-
-    def is_function(self, found: object) -> bool:
-        return found is self.source.function or jit_source(found) is not None
 
     def _bool_op(self, node: ast.BoolOp) -> _native.Expr:
         """`a and b` as a value: Python's, that of one of the operands."""
@@ -525,7 +522,7 @@ class Expressions(Records):
         other, before_other = self.branch(lambda: self.lower(node.orelse))
         return self._choose(test, (chosen, before_chosen), (other, before_other), node)
 
-    def branch(self, lower: Callable[[], _native.Expr]) -> tuple[_native.Expr, list[_native.Stmt]]:
+    def branch(self, lower: Callable[[], T]) -> tuple[T, list[_native.Stmt]]:
         """An operand that may not be evaluated, with the statements that must run before it."""
         self.conditions += 1
         try:
@@ -566,15 +563,6 @@ def is_literal(node: ast.expr) -> bool:
 
 def _word(node: ast.BoolOp) -> str:
     return "and" if isinstance(node.op, ast.And) else "or"
-
-
-def _reads_elements(node: ast.expr) -> bool:
-    """Whether `node` may read elements of arrays, directly or in a function that it calls."""
-    parts = list(ast.walk(node))
-    reads = any(
-        isinstance(part, ast.Call) or (isinstance(part, ast.Subscript) and string_key(part) is None) for part in parts
-    )
-    return reads and not any(isinstance(part, ast.Slice) for part in parts)
 
 
 def _is_boolean(node: ast.expr) -> bool:

@@ -55,6 +55,16 @@ class View(NamedTuple):
     def variables(self) -> list[_native.Var]:
         return [var for axis in self.axes for var in axis.variables]
 
+    def of_variables(self, variables: list[_native.Var]) -> View:
+        """The same kind of view with these variables."""
+        left = iter(variables)
+
+        def other(var: _native.Var | None) -> _native.Var | None:
+            return None if var is None else next(left)
+
+        axes = [Axis(other(axis.at), other(axis.begin), other(axis.size), axis.step) for axis in self.axes]
+        return View(self.array, tuple(axes))
+
     @property
     def form(self) -> Form:
         return tuple((axis.at is not None, axis.begin is not None, axis.step) for axis in self.axes)

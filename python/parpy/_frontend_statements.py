@@ -138,7 +138,7 @@ class Statements(Labels):
                 self._assign_masked(target, value, node, update)
                 return
             (array, indices), before = self.apart(lambda: self.element(target))
-            sliced = any(isinstance(part, ast.Slice) for part in ast.walk(getattr(node, "value", target)))
+            sliced = self.over_slices(getattr(node, "value", target))
             if before and update is None and not sliced:  # they may write what the value reads
                 value = self.module.read(self.hold(value, target), span)
             self.out.extend(before)
@@ -190,7 +190,7 @@ class Statements(Labels):
                 if not self.view_assignment(one, part):
                     self.assign(one, part, node)
             return
-        if any(isinstance(part, ast.Slice) for part in (*ast.walk(target), *ast.walk(value))):
+        if self.over_slices(target) or self.over_slices(value):
             self.error(
                 "P016",
                 node,

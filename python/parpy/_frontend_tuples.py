@@ -12,7 +12,7 @@ import inspect
 from . import _native
 from ._frontend_arrays import integer_constant
 from ._frontend_calls import Calls
-from ._frontend_scope import Axis, View
+from ._frontend_scope import View
 from ._names import source_of
 from ._paths import ends, returning_last
 from ._source import FunctionSource
@@ -53,7 +53,7 @@ class Tuples(Calls):
         if isinstance(node, ast.Call):
             source = self._tuple_function(node)
             return self.tuple_of_device(node) if source is None else self.program.uses.returned_length(source)
-        known = self.tuple_of(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        known = self.tuple_of(node) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else None
         return None if known is None else len(known)
 
     def _tuple_function(self, node: ast.expr) -> FunctionSource | None:
@@ -99,7 +99,7 @@ class Tuples(Calls):
         return [index] if self.tuple_length(index) is None else self.tuple_parts(index)
 
     def tuple_element(self, node: ast.Subscript) -> _native.Expr | None:
-        if isinstance(node.value, ast.Call) and (count := self.tuple_length(node.value)) is not None:
+        if isinstance(node.value, ast.Call | ast.Tuple) and (count := self.tuple_length(node.value)) is not None:
             index = self._place_in_tuple(node, count)
             parts = self.tuple_parts(node.value)
             return self.poison(node) if index is None else self.lower(parts[index])
@@ -278,11 +278,7 @@ class Tuples(Calls):
     def _copied(self, view: View, node: ast.expr) -> View:
         """The view with variables of its own: the function may give them other values."""
 
-        def copy(var: _native.Var | None) -> _native.Var | None:
-            return None if var is None else self.hold(self.module.read(var, self.span(node)), node)
-
-        axes = (Axis(copy(axis.at), copy(axis.begin), copy(axis.size), axis.step) for axis in view.axes)
-        return View(view.array, tuple(axes))
+        return view.of_variables([self.hold(self.module.read(var, self.span(node)), node) for var in view.variables])
 
     def return_inlined(self, node: ast.Return) -> None:
         """A return of a function that stands in place of its call."""

@@ -10,14 +10,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TypeGuard
+from typing import TypeGuard, TypeVar
 
 from . import _native
 from ._frontend_arrays import Arrays, integer_constant, string_key
 from ._frontend_scope import Axis, Form, RecordForm, Span, View
-from ._names import is_array
+from ._names import is_array, jit_source
 from ._source import FunctionSource
 
+T = TypeVar("T")
 _MOST = 2**62
 
 
@@ -25,6 +26,12 @@ class Views(Arrays):
     """Views of arrays in one function."""
 
     out: list[_native.Stmt]
+
+    def condition(self, node: ast.expr) -> _native.Expr:
+        raise NotImplementedError
+
+    def branch(self, lower: Callable[[], T]) -> tuple[T, list[_native.Stmt]]:
+        raise NotImplementedError
 
     def hold(
         self, value: _native.Expr, node: ast.expr | ast.stmt, at: int | None = None, shown: str = ""
@@ -69,8 +76,7 @@ class Views(Arrays):
         """`row = x[i]` where `row` is used as an array: whether the assignment makes a view."""
         if not isinstance(target, ast.Name) or not self.is_view_value(target, value):
             return False
-        named = isinstance(value, ast.Name) and value.id in self.views
-        made = self.view_of(value) if named else self.make_view(value, target.id)
+        made = self._chosen_view(value, target) if isinstance(value, ast.IfExp) else self._view_as(value, target.id)
         self.assigned.add(target.id)
         if made is not None:
             self.stand_for(target, made)
@@ -80,10 +86,44 @@ class Views(Arrays):
         """Whether `target = value` makes a view."""
         if not (self.has_views and self.program.kernel):
             return False
+        if isinstance(value, ast.IfExp):
+            return self._array_name(target)
         if self.subscripts_array(value):
             return _has_slice(value) or self._array_name(target)
         alias = isinstance(value, ast.Name | ast.Attribute | ast.Subscript) and self._may_be_array(value)
         return alias and (self.is_view(value) or self._array_name(target))
+
+    def _chosen_view(self, node: ast.IfExp, target: ast.Name) -> View | None:
+        """`x[i] if c else x[j]`, of views of one array that have one form."""
+        span = self.span(node)
+        test = self.condition(node.test)
+        (one, before_one), (other, before_other) = (
+            self.branch(partial(self._view_as, part, target.id)) for part in (node.body, node.orelse)
+        )
+        if one is None or other is None:
+            return None
+        if (one.array, one.form) != (other.array, other.form):
+            self._refuse_kinds(target)
+            return None
+        held = [self.temporary(span, target.id) for _ in one.variables]
+        for view, before in ((one, before_one), (other, before_other)):
+            for var, value in zip(held, view.variables, strict=True):
+                before.append(self.module.assign(var, self.module.read(value, span), None, span))
+        self.out.append(self.module.if_(test, before_one, before_other, span))
+        return one.of_variables(held)
+
+    def _view_as(self, node: ast.expr, shown: str) -> View | None:
+        """The view that `node` names or makes, which messages call `shown`."""
+        named = isinstance(node, ast.Name) and node.id in self.views
+        return self.view_of(node) if named else self.make_view(node, shown)
+
+    def _refuse_kinds(self, target: ast.Name) -> None:
+        self.error(
+            "P016",
+            target,
+            f"'{target.id}' is a view of several arrays, or of several kinds",
+            "give each view a name of its own, or choose among the subscripts: x[i if c else j]",
+        )
 
     def _array_name(self, node: ast.Name) -> bool:
         return self.program.uses.takes_array(self.source, node.id)
@@ -98,14 +138,10 @@ class Views(Arrays):
         elif known is not None and (known.array, known.form) == (made.array, made.form):
             for var, value in zip(known.variables, made.variables, strict=True):
                 self.out.append(self.module.assign(var, self.module.read(value, span), None, span))
+        elif known is not None:
+            self._refuse_kinds(target)
         else:
-            what = "a view of another array, or of another kind" if known is not None else "something else"
-            self.error(
-                "P016",
-                target,
-                f"'{target.id}' is {what} elsewhere",
-                "give each view a name of its own, or choose among the subscripts: x[i if c else j]",
-            )
+            self.error("P016", target, f"'{target.id}' is something else elsewhere", "give the view a name of its own")
 
     def may_rebind(self, name: str) -> bool:
         """Whether the name may stand for something else from here on: it stands for nothing yet, or every path that
@@ -200,11 +236,11 @@ class Views(Arrays):
         """A bound of a slice, counted from the end if negative, within the dimension."""
         known = integer_constant(bound, _MOST)
         if known is not None and known >= 0:
-            return self._op("min", bound, value, extent())
-        read = partial(self.module.read, self.hold(value, bound), self.span(bound))
+            return self._op("max", bound, self._op("min", bound, value, extent()), self.integer(0, bound))
+        read = partial(self.module.read, self.hold(self._index_of(value, bound), bound), self.span(bound))
         zero = partial(self.integer, 0, bound)
         behind = self._op("max", bound, self._op("+", bound, read(), extent()), zero())
-        ahead = self._op("min", bound, read(), extent())
+        ahead = self._op("max", bound, self._op("min", bound, read(), extent()), zero())  # the compiler sees the sign
         return self._op("select", bound, self._op("<", bound, read(), zero()), behind, ahead)
 
     def _within(self, axis: Axis, value: _native.Expr, node: ast.expr) -> _native.Expr:
@@ -214,7 +250,7 @@ class Views(Arrays):
         size = partial(self.module.read, axis.size, span)
         known = integer_constant(node, _MOST)
         if known is None:
-            given = partial(self.module.read, self.hold(value, node), span)
+            given = partial(self.module.read, self.hold(self._index_of(value, node), node), span)
             from_end = self._op("+", node, given(), size())
             value = self._op("select", node, self._op("<", node, given(), zero()), from_end, given())
         elif known < 0:
@@ -351,7 +387,39 @@ class Views(Arrays):
                 total = self._op("*", node, total, self.module.read(axis.size, span))
         return total
 
+    # ------------------------------------------------------------ expressions over slices
+
+    def over_slices(self, node: ast.AST) -> bool:
+        """Whether `node` is computed over slices; those that functions get or that are subscripted again are views."""
+        left = [node]
+        while left:
+            part = left.pop()
+            if isinstance(part, ast.Slice):
+                return True
+            called = self.resolve(part.func) if isinstance(part, ast.Call) else None
+            if isinstance(part, ast.Subscript):
+                left.append(part.slice)
+            elif called is None or not self.is_function(called.value):
+                left.extend(ast.iter_child_nodes(part))
+        return False
+
+    def reads_elements(self, node: ast.expr) -> bool:
+        """Whether `node` may read elements of arrays, directly or in a function that it calls."""
+        parts = ast.walk(node)
+        reads = any(
+            isinstance(part, ast.Call) or (isinstance(part, ast.Subscript) and string_key(part) is None)
+            for part in parts
+        )
+        return reads and not self.over_slices(node)
+
+    def is_function(self, found: object) -> bool:
+        return found is self.source.function or jit_source(found) is not None
+
     # ------------------------------------------------------------ small pieces
+
+    def _index_of(self, value: _native.Expr, node: ast.expr) -> _native.Expr:
+        """An integer of any type as one of Python's, so that sums with it have room."""
+        return self._op("int", node, self._op("as_index", node, value))
 
     def integer(self, value: int, node: ast.expr) -> _native.Expr:
         return self.module.constant(value, self.span(node))

@@ -55,7 +55,8 @@ class Uses:
             case ast.Attribute(value=value, attr=attr):
                 return attr in _ATTRIBUTES and is_it(value)
             case ast.Assign(targets=[ast.Name(id=other)], value=value):
-                return is_it(value) and other != name and self.takes_array(source, other)
+                values = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+                return any(map(is_it, values)) and other != name and self.takes_array(source, other)
             case ast.Call(func=func, args=arguments):
                 called = _value(func, scope)
                 if called is builtins.len or (isinstance(called, DeviceFunction) and called.name.startswith("atomic.")):

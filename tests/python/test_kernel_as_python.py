@@ -313,6 +313,38 @@ def kernel(x,o):
     o[0] = n
 """,
     ),
+    "slices": (
+        "matrix",
+        """
+@cuda.jit(device=True)
+def bump(o):
+    o[0] += 1
+    return o[0]
+@cuda.jit(device=True)
+def total(r):
+    s = 0.0
+    for j in range(len(r)):
+        s += r[j]
+    return s
+@cuda.jit(device=True)
+def ends(r):
+    r[0] += 1
+    return r[0], r[-1]
+@cuda.jit
+def kernel(x,o):
+    o[1], o[2] = total(x[0, 1:]), total(x[1:, 0])
+    o[3] = total(x[1, 2:]) + ends(x[1, 2:])[0] + total(x[1, 2:])
+    o[4] = x[2, 1:][0] + ends(x[2, 1:])[1] + x[2, 1:][0]
+    x[int(bump(o)), 1:][int(bump(o))] = total(o[:2]) + bump(o)
+    o[5] = o[0:1][0] * 100 + bump(o)
+    o[6] = max(total(x[3, :2]), total(x[2, ::2]))
+    o[7], x[3, 5], o[8] = ends(x[3, 3:])[0], total(x[3, 3:]), x[3][4]
+    a, b = total(x[0, :]), 3
+    o[9] = a if total(x[0, 1:3]) > b else b
+    x[0, 1:][0] += total(x[0, 1:])
+    o[10] = total(x[0, 1:]) < total(x[1, 1:]) < total(x[2, 1:])
+""",
+    ),
 }
 
 

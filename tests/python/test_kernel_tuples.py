@@ -15,6 +15,7 @@ from parpy import cuda
 backend = kernel_places.backend
 rng = np.random.default_rng(23)
 CORNER = (1, 2)
+CORNERS = ((0, 0), (1, 2))
 
 
 # ---------------------------------------------------------------- names and subscripts
@@ -26,7 +27,7 @@ def named(x, out):
     x[pos] = 50
     pos = (pos[1], pos[0])
     x[pos] += 7
-    x[CORNER] += 1
+    x[CORNERS[1]] += (0, 1)[1]
     chosen = (0, 1)
     if x[0, 0] != 0:
         chosen = (0, 2)

@@ -135,6 +135,29 @@ def test_a_name_may_stand_for_another_view_from_some_line_on():
     np.testing.assert_array_equal(y, want_y)
 
 
+@cuda.jit
+def either(x, k):
+    row = x[0] if k > 0 else x[1]
+    row[0] = -1
+    other = row if k < 0 else x[2]
+    other[1] = -2
+    part = x[2, k + 2 :] if k == 0 else x[2, 1:3]
+    part[0], part[-1] = len(part), -3
+
+
+@pytest.mark.parametrize("k", [-1, 0, 1])
+def test_views_are_chosen(k):
+    x, want = grid_of(3, 4), grid_of(3, 4)
+    either[1, 1](x, k)
+    row = want[0] if k > 0 else want[1]
+    row[0] = -1
+    other = row if k < 0 else want[2]
+    other[1] = -2
+    part = want[2, k + 2 :] if k == 0 else want[2, 1:3]
+    part[0], part[-1] = len(part), -3
+    np.testing.assert_array_equal(x, want)
+
+
 # ---------------------------------------------------------------- slices
 
 
@@ -188,6 +211,27 @@ def test_slices_are_numpys(low, high):
     slices_in_numpy(want, low, high, want_out)
     np.testing.assert_array_equal(x, want)
     np.testing.assert_array_equal(out, want_out)
+
+
+@cuda.jit
+def narrow_integers(x, i, out):
+    part = x[i[0] : i[1]]
+    far = x[600:]
+    rest = far[i[0] :]
+    third = x[0:900:3]
+    out[0], out[1], out[2], out[3] = len(part), part[i[2]], far[i[3]], rest[i[2]]
+    out[4], out[5], out[6] = len(rest), third[i[1]], far[i[2] :][0]
+    if i[4] < 0:
+        out[7] = far[i[4]]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32, np.int64, np.uint64])
+def test_subscripts_of_any_integer_type_have_room(dtype):
+    x, out = np.arange(1000.0), np.zeros(8)
+    i = np.array([20, 120, 90, 127, -3 if np.issubdtype(dtype, np.signedinteger) else 3]).astype(dtype)
+    narrow_integers[1, 1](x, i, out)
+    last = 997 if i[4] > 100 or i[4] < 0 else 0
+    np.testing.assert_array_equal(out, [100, 110, 727, 710, 380, 360, 690, last])
 
 
 @cuda.jit(debug=True)
@@ -372,9 +416,12 @@ def refused(body):
         ("row = x[0]\nrow[0] = 1\nrow = 3", "'row' is a view of an array elsewhere"),
         ("row = x[0]\nrow[0] = 1\nfor row in range(3):\n    x[0, 0] = row", "'row' is a view of an array elsewhere"),
         ("row = 3\nif y[0, 0] > 1:\n    row = x[0]\n    row[0] = 1", "'row' is something else elsewhere"),
-        ("row = x[0]\nif y[0, 0] > 1:\n    row = y[0]\nrow[0] = 1", "'row' is a view of another array, or of another"),
+        ("row = x[0]\nif y[0, 0] > 1:\n    row = y[0]\nrow[0] = 1", "'row' is a view of several arrays, or of several"),
+        ("row = x[0] if y[0, 0] > 1 else y[0]\nrow[0] = 1", "'row' is a view of several arrays, or of several"),
         ("for i in range(2):\n    row = x[0]\n    row = x[:, 0]\n    row[0] = 1", "choose among the subscripts"),
         ("row = x[::-1]\nrow[0, 0] = 1", "a view steps forward, by a constant"),
+        ("part = x[0:1.5]\npart[0, 0] = 1", "an integer is wanted here, not a float"),
+        ("part = x[0:2]\npart[0.5, 0] = 1", "an integer is wanted here, not a float"),
         ("row = x[None, 0]\nrow[0, 0] = 1", "made by integers and slices"),
         ("part = x[:, 1]\npart[0] = part.shape[-1]", "counted from the front"),
         ("row = x[0]\nrow[0, 1] = 1", "'x' has 2 dimensions, but 3 subscripts"),
