@@ -161,12 +161,10 @@ void name_functions(ProgramFacts& facts) {
     }
 }
 
-bool waits_for_grid(const Function& function) {
+bool can_fail(const Function& function) {
     bool found = false;
-    ir::for_each_stmt(function.body, [&](const ir::Stmt& stmt) {
-        const auto* barrier = stmt.as<ir::Barrier>();
-        found = found || (barrier != nullptr && barrier->scope == ir::BarrierScope::kGrid);
-    });
+    ir::for_each_stmt(function.body,
+                      [&](const ir::Stmt& stmt) { found |= stmt.kind == ir::StmtKind::kFail; });
     return found;
 }
 
@@ -193,8 +191,8 @@ ProgramFacts facts_of(const ir::Module& module) {
             }
         });
     }
-    facts.leaves = std::ranges::none_of(
-        module.functions, [](const Function* function) { return waits_for_grid(*function); });
+    facts.fails =
+        std::ranges::any_of(module.functions, [](const Function* each) { return can_fail(*each); });
     return facts;
 }
 

@@ -22,7 +22,7 @@ struct ProgramFacts {
     std::unordered_set<const ir::Function*> recursive;
     std::unordered_set<const ir::Var*> unused;  // parameters that a kernel's body does not name
     bool by_hand = false;
-    bool leaves = false;  // threads that fail end at once: no other block waits for them
+    bool fails = false;  // a thread may end at a failed check, and then no other waits for it
     std::int64_t max_unroll_count = 1;  // Options
 };
 

@@ -154,7 +154,7 @@ void FunctionPrinter::statement(const ir::Stmt& stmt) {
                 call += ", " + exprs_.root(*value);
             }
             line(call + ");");
-            if (facts_.leaves && !dialect_.leave.empty()) line(std::string(dialect_.leave));
+            if (!dialect_.leave.empty()) line(std::string(dialect_.leave));
             return;
         }
         case StmtKind::kPrint:
@@ -164,8 +164,11 @@ void FunctionPrinter::statement(const ir::Stmt& stmt) {
         case StmtKind::kAlloc:
             return alloc(*stmt.as<ir::Alloc>());
         case StmtKind::kBarrier: {
-            const auto scope = static_cast<std::size_t>(stmt.as<ir::Barrier>()->scope);
-            return line(std::string(dialect_.barriers[scope]));
+            const ir::BarrierScope scope = stmt.as<ir::Barrier>()->scope;
+            const bool leaves = scope == ir::BarrierScope::kGrid && facts_.fails &&
+                                !dialect_.grid_barrier_or_leave.empty();
+            return line(std::string(leaves ? dialect_.grid_barrier_or_leave
+                                           : dialect_.barriers[static_cast<std::size_t>(scope)]));
         }
         case StmtKind::kLaunch: {
             const auto& launch = *stmt.as<ir::Launch>();

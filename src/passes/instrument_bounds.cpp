@@ -206,7 +206,11 @@ private:
             for (std::size_t j = 0; j < i && !known; ++j)
                 known = same_test(subscripts[i], subscripts[j]);
             if (known) continue;
-            for (Expr* value : {wide(loop.begin), last(loop, *step)}) {
+            // What the loop does not change is compared once.
+            const bool moves = slope(position(subscripts[i]), loop.var, uses) != 0;
+            std::vector<Expr*> values{wide(loop.begin)};
+            if (moves) values.push_back(last(loop, *step));
+            for (Expr* value : values) {
                 Substitution at_value;
                 at_value.values[loop.var] = value;
                 Expr* index = b_.convert(clone(b_.module(), &position(subscripts[i]), at_value),

@@ -147,7 +147,7 @@ public:
                  RuntimeError& error)
         : device_(device),
           waits_for_grid_(program.by_hand &&
-                          program.device.find("grid_barrier();") != std::string::npos),
+                          program.device.find("INLINE void grid_barrier") != std::string::npos),
           kernels_(program.kernels.size()) {
         if (kernels_.empty()) return;
         const CurrentContext current(device, error);
@@ -170,7 +170,11 @@ public:
         if (driver.cuModuleGetGlobal(&record_, nullptr, module_, "parpy_failure") != kSuccess) {
             error = {Code::kP527, "the device code defines no variable 'parpy_failure'",
                      "keep the declaration of it as it was printed"};
-        } else if (program.device.find("stack_limit()") != std::string::npos) {
+        } else if (driver.cuModuleGetGlobal(&arrivals_, nullptr, module_, "grid_arrivals") !=
+                   kSuccess) {
+            arrivals_ = 0;
+        }
+        if (!error.failed() && program.device.find("stack_limit()") != std::string::npos) {
             error = enlarge_stacks();
         }
     }
@@ -207,6 +211,8 @@ public:
         if (error.failed() || noted[0] == 0) return error;
         failure.raise(noted[1], {noted.data() + 3, static_cast<std::size_t>(noted[2])});
         attempt(driver.cuMemsetD8Async(record_, 0, sizeof noted, stream));
+        if (arrivals_ != 0)
+            attempt(driver.cuMemsetD8Async(arrivals_, 0, 2 * sizeof(unsigned), stream));
         attempt(driver.cuStreamSynchronize(stream));
         return error;
     }
@@ -242,7 +248,8 @@ private:
     const bool waits_for_grid_;
     cuda::Module module_ = nullptr;
     std::vector<Kernel> kernels_;
-    DevicePointer record_ = 0;  // of what failed; 0: no kernel can
+    DevicePointer record_ = 0;    // of what failed; 0: no kernel can
+    DevicePointer arrivals_ = 0;  // at the grid's barriers, abandoned by what failed; 0: none
     mutable std::mutex record_mutex_;
 };
 

@@ -248,8 +248,10 @@ void Block::begin_thread(SimFiber& fiber) {
     fiber.thread.fiber = &fiber;
     fiber.here = &fiber.thread;
     fiber.lines = nullptr;
-    fiber.places = {};
-    fiber.repeats = fiber.rounds = 0;
+    if (worker_.grid.watch != nullptr) {
+        fiber.places = {};
+        fiber.repeats = fiber.rounds = 0;
+    }
     by_thread_[linear] = &fiber;
 }
 

@@ -265,6 +265,29 @@ def test_grid_barriers():
     cuda.synchronize()
 
 
+@cuda.jit(debug=True)
+def gathered_in_place(x, k):
+    i = cuda.grid(1)
+    g = cg.this_grid()
+    v = x[k[i]]
+    g.sync()
+    x[i] = v
+    g.sync()
+    x[i] += 1
+
+
+@pytest.mark.parametrize("bad", [0, 300, 1023])
+def test_failures_in_grids_that_wait(bad):
+    x, k = cuda.to_device(np.arange(1024.0)), np.arange(1024)[::-1].copy()
+    k[bad] = 1 << 40
+    with pytest.raises(IndexError, match="subscript 1099511627776 is out of bounds"):
+        gathered_in_place[8, 128](x, k)
+    np.testing.assert_array_equal(x.copy_to_host(), np.arange(1024.0))  # nobody came past the barrier
+    k[bad] = 1023 - bad
+    gathered_in_place[8, 128](x, k)
+    np.testing.assert_array_equal(x.copy_to_host(), np.arange(1024.0)[::-1] + 1)
+
+
 def test_occupancy_chooses_the_block():
     x = cuda.to_device(np.zeros(100_000))
     assert increment.suggest_block(x) in range(128, 1025, 32)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import parpy
+from nvrtc import cubin
 from parpy import cuda
+from parpy.cuda import cg
 
 
 @pytest.fixture(autouse=True)
@@ -246,6 +248,27 @@ def test_waiting_without_atomics(grid, block, seed):
 def test_waiting_for_what_nobody_writes():
     text = found(parpy.BackendError, flag_that_nobody_sets, np.zeros(1, np.int32), np.zeros(1), block=2)
     assert "again and again" in text and "while flag[0] == 0 and x[0] == 0" in text
+
+
+@cuda.jit(debug=True)
+def gathered_in_place(x, k):
+    i = cuda.grid(1)
+    v = x[k[i]]
+    cg.this_grid().sync()
+    x[i] = v
+
+
+def test_failures_in_grids_that_wait():
+    x, k = np.arange(64.0), np.arange(64)[::-1].copy()
+    text = gathered_in_place.inspect_source(x, k)
+    assert "\n    grid_barrier_or_leave();" in text
+    cubin(text)
+    gathered_in_place[4, 16](x, k)
+    np.testing.assert_array_equal(x, k)
+    k[20] = 64
+    with pytest.raises(IndexError, match="subscript 64 is out of bounds"):
+        gathered_in_place[4, 16](x, k)
+    np.testing.assert_array_equal(x, np.arange(64.0)[::-1])
 
 
 # ---------------------------------------------------------------- who is active

@@ -460,7 +460,7 @@ std::string cpp_compiler_identity(const CppOptions& options) {
                                         std::string(kPassesToVectorizer) +
                                         std::string(kPassesFromVectorizer) + "\nno-lsr nsz-minmax";
     std::string result = compiler;
-    if (options.simulated) result += "\nsimulated 5";  // counts versions of lower_simulated
+    if (options.simulated) result += "\nsimulated 6";  // counts versions of lower_simulated
     if (options.watched) result += "\nwatched";
     for (const std::string& argument : cc1_arguments(options))
         result += "\n" + argument;

@@ -167,6 +167,7 @@ constexpr Dialect kDialect{
     .helper_qualifiers = "INLINE",
     .recursive_qualifiers = "static __device__",
     .leave = "leave_kernel();",
+    .grid_barrier_or_leave = "grid_barrier_or_leave();",
     .shared_qualifier = "__shared__",
     .restrict_qualifier = "__restrict__",
     .independent_loop = "",

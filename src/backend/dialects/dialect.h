@@ -96,12 +96,13 @@ struct Dialect {
     std::array<std::string_view, 7> barriers;              // by BarrierScope, as statements
     std::span<const Spelling> operators;                   // before the common rows of c_family.cpp
     bool wraps_by_helpers = false;  // signed overflow is undefined: wrapping_operators() come first
-    std::span<const Spelling> any_order;    // inside reductions of kVector loops
-    std::span<const Snippet> prelude;       // before the common snippets
-    std::string_view helper_qualifiers;     // of the user's helper functions
-    std::string_view recursive_qualifiers;  // … of those that call themselves
-    std::string_view leave;                 // statement: ends the thread
-    std::string_view shared_qualifier;      // of arrays in Space::kShared
+    std::span<const Spelling> any_order;     // inside reductions of kVector loops
+    std::span<const Snippet> prelude;        // before the common snippets
+    std::string_view helper_qualifiers;      // of the user's helper functions
+    std::string_view recursive_qualifiers;   // … of those that call themselves
+    std::string_view leave;                  // statement: ends the thread
+    std::string_view grid_barrier_or_leave;  // of programs that can fail, instead of the barrier
+    std::string_view shared_qualifier;       // of arrays in Space::kShared
     std::string_view restrict_qualifier;
     std::string_view independent_loop;        // line before a loop of level kVector
     std::string_view unrolled_loop;           // line before a loop to be written out

@@ -10,6 +10,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 
 #include <algorithm>
@@ -349,6 +350,7 @@ private:
         }
         static_bytes_[&function] = share(function, here);
         keep_apart(function);
+        limit_indices(function);
         if (!outside) enter->eraseFromParent();
     }
 
@@ -371,6 +373,32 @@ private:
         Instruction* begin = &*row.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
         for (Instruction* promise : promises)
             promise->moveBefore(begin);
+    }
+
+    // What is known of indices and sizes decides checks of subscripts that are made of them. Not of
+    // the first thread of a row, where there is a loop over it: irce can do less with a counter
+    // that is known never to be negative.
+    void limit_indices(Function& row) const {
+        const llvm::DataLayout& layout = module_.getDataLayout();
+        const bool loops = (needs_of(row) & kWaits) == 0;
+        llvm::MDBuilder metadata(module_.getContext());
+        for (Instruction& instruction : llvm::instructions(row)) {
+            auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+            if (load == nullptr || !load->getType()->isIntegerTy(32)) continue;
+            llvm::APInt at(64, 0);
+            const Value* from =
+                load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, at, true);
+            const std::uint64_t offset = at.getZExtValue();
+            if (from != row.getArg(0) || offset >= offsetof(Thread, warp_size)) continue;
+            if (loops && offset == offsetof(Thread, thread.x)) continue;
+            const bool of_block =
+                offset < offsetof(Thread, block) ||
+                (offset >= offsetof(Thread, block_dim) && offset < offsetof(Thread, grid_dim));
+            const llvm::APInt end = of_block ? llvm::APInt(32, kMaxBlockThreads + 1)
+                                             : llvm::APInt::getSignedMinValue(32);
+            load->setMetadata(llvm::LLVMContext::MD_range,
+                              metadata.createRange(llvm::APInt(32, 0), end));
+        }
     }
 
     static int needs_of(Function& function) {

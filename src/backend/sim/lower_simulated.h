@@ -16,7 +16,7 @@ class Module;
 namespace parpy::sim {
 
 // Text as it comes from Clang: where checks fail is told in the kernel itself, so that a loop over
-// its threads calls nobody else.
+// its threads, where it is one, calls nobody else.
 void inline_failures(llvm::Module& module);
 // Of watched code, next: says which memory is a local array, while all of it is there.
 void declare_arrays(llvm::Module& module);
