@@ -166,17 +166,12 @@ public:
         }
         for (std::size_t i = 0; i < kernels_.size() && !error.failed(); ++i)
             find(program.kernels[i], kernels_[i], error);
-        if (program.device.find("parpy_failure") == std::string::npos || error.failed()) return;
-        if (driver.cuModuleGetGlobal(&record_, nullptr, module_, "parpy_failure") != kSuccess) {
-            error = {Code::kP527, "the device code defines no variable 'parpy_failure'",
-                     "keep the declaration of it as it was printed"};
-        } else if (driver.cuModuleGetGlobal(&arrivals_, nullptr, module_, "grid_arrivals") !=
-                   kSuccess) {
-            arrivals_ = 0;
-        }
-        if (!error.failed() && program.device.find("stack_limit()") != std::string::npos) {
-            error = enlarge_stacks();
-        }
+        const auto mentions = [&](std::string_view name) {
+            return program.device.find(name) != std::string::npos;
+        };
+        if (mentions("parpy_failure")) find(record_, "parpy_failure", error);
+        if (mentions("grid_arrivals")) find(arrivals_, "grid_arrivals", error);
+        if (!error.failed() && mentions("stack_limit()")) error = enlarge_stacks();
     }
     ~LoadedModule() {
         if (module_ == nullptr) return;
@@ -228,6 +223,14 @@ private:
         }
         if (result == kSuccess) return {};
         return driver.failure(result, "enlarging the stacks of the GPU's threads");
+    }
+
+    void find(DevicePointer& at, const char* variable, RuntimeError& error) {
+        if (error.failed()) return;
+        const Driver& driver = Driver::instance();
+        if (driver.cuModuleGetGlobal(&at, nullptr, module_, variable) == kSuccess) return;
+        error = {Code::kP527, "the device code defines no variable '" + std::string(variable) + "'",
+                 "keep the declaration of it as it was printed"};
     }
 
     void find(const std::string& name, Kernel& kernel, RuntimeError& error) {
