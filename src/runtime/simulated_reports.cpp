@@ -254,9 +254,8 @@ void Block::land(Fiber&, void* data, int reason, const void* address) {
     if (self.lines != nullptr && reason != SIGFPE) {
         fault.message += ", at {}";
         fault.lines = self.lines;
-    } else if (block.worker_.grid.watch == nullptr) {
-        fault.help +=
-            (fault.help.empty() ? "" : "; ") + std::string("cuda.jit(debug=True) tells the line");
+    } else {
+        fault.unplaced = reason != FiberThread::kStackOverflow && reason != SIGFPE;
     }
     block.fail(self, std::move(fault));
 }

@@ -61,6 +61,7 @@ struct Fault {
     int line = 0;         // of the device text; 0: unknown
     int other_line = 0;   // … and the second "{}" for that of this one
     std::string help;
+    bool unplaced = false;  // watched code would tell where
     // Instead of `line` and `other_line`: the calls that lead there, the innermost first, then 0.
     const int* lines = nullptr;
     const int* other_lines = nullptr;
