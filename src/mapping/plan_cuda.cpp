@@ -142,6 +142,34 @@ private:
             request.threads = whole;
             request.threads_per_block = kThreadsPerBlock;
         }
+        Plan plan = timed(loop, around, request);
+        const std::int64_t spread = many_blocks(trips, around);
+        if (around > 1 && together == 0 && spread > kMostPerBlock && reduces_elements(loop)) {
+            request.threads = spread;
+            Plan other = timed(loop, around, request);
+            if (!alone) other.nanoseconds += 2 * kLaunch;  // what stands before it, and behind it
+            if (other.nanoseconds < plan.nanoseconds) plan = other;
+        }
+        return plan;
+    }
+
+    // The partial sums of several blocks are put together in memory, where scalars have no place.
+    bool reduces_elements(For& loop) {
+        const std::vector<UpdateGroup>& reductions = loops_.facts(loop).reductions;
+        return loops_.reduces(loop) &&
+               std::ranges::all_of(reductions, [](const UpdateGroup& group) {
+                   return group.updates.front().indices != nullptr;
+               });
+    }
+
+    // Threads of a reduction in `around` places that fill the card together, in whole blocks.
+    static std::int64_t many_blocks(double trips, double around) {
+        const double threads = std::min(trips / static_cast<double>(kPerReducingThread),
+                                        static_cast<double>(kMostReducing) / around);
+        return static_cast<std::int64_t>(threads) / kMostPerBlock * kMostPerBlock;
+    }
+
+    Plan timed(For& loop, double around, const LoopPar& request) {
         const double own = static_cast<double>(request.threads);
         const double idle =
             static_cast<double>((request.threads + kWarpSize - 1) / kWarpSize * kWarpSize) / own;

@@ -10,7 +10,7 @@ import pytest
 import parpy
 from legality import Nest
 from legality_cases import CASES, HELPERS
-from test_legality import nest_of, random_nest
+from test_legality import nest_of
 
 CPU = parpy.auto(backend=parpy.CompileBackend.Cpu)
 CUDA = parpy.auto(backend=parpy.CompileBackend.Cuda)
@@ -29,12 +29,6 @@ def check(nest: Nest, opts: parpy.CompileOptions) -> None:
 def test_legality_cases_run_right(name):
     case = CASES.get(name) or HELPERS[name]
     check(nest_of(case[1], case[-1], case[2] if name in HELPERS else ""), CPU)
-
-
-@pytest.mark.parametrize("block", range(4))
-def test_random_nests_run_right(block):
-    for seed in range(1000 + 25 * block, 1025 + 25 * block):
-        check(random_nest(seed), CPU)
 
 
 # ---------------------------------------------------------------- the choice
@@ -98,6 +92,23 @@ def test_without_options_the_mode_is_automatic():
     )
     row_sums(*arguments)
     np.testing.assert_allclose(arguments[1], arguments[0].sum(axis=1))
+
+
+@parpy.jit
+def row_means(x, y):
+    for i in range(x.shape[0]):
+        y[i] = 0.0
+        for j in range(x.shape[1]):
+            y[i] += x[i, j]
+        y[i] = y[i] / x.shape[1]
+
+
+def test_few_long_rows_are_summed_by_several_blocks_each():
+    x, y = np.random.default_rng(1).random((4, 300_000)), np.ones(4)
+    found = parpy.explain(row_means, x, y, opts=SIM)
+    assert [kernel["grid"][:2] for kernel in found.facts["kernels"]] == [(1, 1), (18, 4), (1, 1)]
+    row_means(x, y, opts=SIM)
+    np.testing.assert_allclose(y, x.mean(axis=1), rtol=1e-13)
 
 
 @parpy.jit

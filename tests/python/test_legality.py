@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import parpy
+from backends import TARGETS
 from legality import Nest, facts, replay, trace
 from legality_cases import CASES, HELPERS
 
@@ -271,15 +272,46 @@ def check_random(seed: int) -> None:
             replay(truth, dependence["witness"])
 
 
+def check_random_mapped(seed: int, target: str) -> None:
+    """Mapped by hand, every loop that may be at once and one at a time by turns, and automatically."""
+    nest = random_nest(seed)
+    legal = [number for number, loop in enumerate(facts(nest)) if loop["verdict"] != "refuted"]
+    chosen = [random.Random(seed).choice(legal)] if legal and seed % 2 else legal
+    rest = {} if target == "cpu" else {"gpu": parpy.threads(1)}
+    mapping = {f"L{number}": parpy.threads(8) for number in chosen} | rest
+    backend = parpy.CompileBackend(target)
+    by_hand = parpy.CompileOptions(parallelize=mapping, backend=backend)
+    want = nest.copies()
+    nest.function(*want.values(), seq=True)
+    for mapped in [by_hand, parpy.auto(backend=backend)] if chosen else [parpy.auto(backend=backend)]:
+        got = nest.copies()
+        nest.function(*got.values(), opts=mapped)
+        for name, value in want.items():
+            np.testing.assert_array_equal(got[name], value, err_msg=f"seed {seed} on {target}\n{nest.body}")
+
+
 @pytest.mark.parametrize("block", range(10))
 def test_random_affine_nests(block):
     for seed in range(30 * block, 30 * block + 30):
         check_random(seed)
 
 
-if __name__ == "__main__":
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("block", range(4))
+def test_random_affine_nests_run_right(block, target):
+    for seed in range(2000 + 20 * block, 2020 + 20 * block):
+        check_random_mapped(seed, target)
+
+
+def main(count: int, *targets: str) -> None:
+    """Verdicts of `count` random nests; with names of back ends, what they compute there."""
     for number in range(count):
         check_random(number)
+        for target in targets:
+            check_random_mapped(number, target)
         if number % 500 == 499:
             print(f"{number + 1} nests agree", flush=True)
+
+
+if __name__ == "__main__":
+    main(*([int(sys.argv[1]), *sys.argv[2:]] if len(sys.argv) > 1 else [10_000]))
