@@ -26,10 +26,26 @@ bool is_reduced(const For& loop, const Update& update) {
     });
 }
 
+// The elements of two updates are those of one iteration only: along one axis both have the loop's
+// variable plus the same constant.
+bool side_by_side(const Update& a, const Update& b, const For& loop) {
+    if (a.var != b.var) return !a.var->aliased || !b.var->aliased;
+    for (std::size_t axis = 0; axis < a.indices->size(); ++axis) {
+        const auto offset = constant_offset(*(*a.indices)[axis], *loop.var);
+        if (offset && offset == constant_offset(*(*b.indices)[axis], *loop.var)) return true;
+    }
+    return false;
+}
+
 // Spares most loops the analysis.
 bool may_scatter(For& loop) {
-    return std::ranges::any_of(find_updates(loop.body), [&](const Update& update) {
-        return update.indices != nullptr && !separate(update, loop) && !is_reduced(loop, update);
+    std::vector<Update> updates = find_updates(loop.body);
+    std::erase_if(updates, [&](const Update& u) { return u.indices == nullptr; });
+    return std::ranges::any_of(updates, [&](const Update& update) {
+        if (is_reduced(loop, update)) return false;
+        return !separate(update, loop) || std::ranges::any_of(updates, [&](const Update& other) {
+            return !side_by_side(update, other, loop);
+        });
     });
 }
 

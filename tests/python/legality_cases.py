@@ -220,6 +220,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     # ------------------------------------------------------------ division, modulo, minimum
     "halved subscript": ("X", {"a": (4,)}, "for i in range(8):\n    a[i // 2] = i"),
+    "neighbours, both updated": ("S", {"a": (9,)}, "for i in range(8):\n    a[i] += 1.5\n    a[i + 1] -= i"),
     "halved subscript, sum": ("S", {"a": (4,)}, "for i in range(8):\n    a[i // 2] += i"),
     "halved subscript, evens": ("P", {"a": (4,)}, "for i in range(0, 8, 2):\n    a[i // 2] = i"),
     "modulo": ("X", {"a": (5,)}, "for i in range(8):\n    a[i % 5] = i"),
