@@ -90,7 +90,7 @@ class Explanation:
         for loop in self.facts["loops"]:
             trips = f"{'' if loop['exact'] else '~'}{loop['trips']:.0f}"
             verdict = loop["verdict"] + (", atomic" if loop["atomic"] else "")
-            level = loop["level"] + (f" ({loop['threads']})" if loop["threads"] else "")
+            level = loop["level"] + (f" ({loop['threads']})" if loop["threads"] > 1 else "")
             rows.append((str(loop["line"]), "  " * loop["depth"] + loop["text"], trips, verdict, level))
         return rows
 

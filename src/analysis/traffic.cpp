@@ -24,18 +24,22 @@ std::size_t index(int i) {
 double Traffic::trips(const ir::For& loop) const {
     if (const auto exact = constant_trip_count(loop)) return static_cast<double>(*exact);
     const int number = accesses_.loop_of(&loop);
-    return number < 0 ? kGuessedTrips : trips(number, Of::kMean);
+    return number < 0 ? kGuessedTrips : trips(number, Of::kMean).value_or(kGuessedTrips);
 }
 
 double Traffic::most_trips(const ir::For& loop) const {
+    return known_trips(loop).value_or(kGuessedTrips);
+}
+
+std::optional<double> Traffic::known_trips(const ir::For& loop) const {
     const int number = accesses_.loop_of(&loop);
-    return number < 0 ? kGuessedTrips : trips(number, Of::kMost);
+    return number < 0 ? std::nullopt : trips(number, Of::kMost);
 }
 
 // From conditions c - low >= 0 and high - k c >= 0 on the counter: the mean or the most of what
 // lies between. Of bounds with several definitions, `min(i + 64, n)` say, those that leave the
 // least.
-double Traffic::trips(int loop, Of which) const {
+std::optional<double> Traffic::trips(int loop, Of which) const {
     const LoopInstance& instance = accesses_.loops()[index(loop)];
     if (const auto exact = constant_trip_count(*instance.stmt)) return static_cast<double>(*exact);
     std::vector<Affine> above;  // c - low
@@ -64,8 +68,9 @@ double Traffic::trips(int loop, Of which) const {
             }
         }
     }
-    if (open) {
-        const double most = elements_passed(loop).value_or(kGuessedTrips);
+    const std::optional<double> fit = open ? elements_passed(loop) : std::nullopt;
+    if (fit) {
+        const double most = *fit;
         // Whether each execution begins elsewhere.
         const bool parts =
             depends_on_data(instance.value) ||
@@ -75,7 +80,7 @@ double Traffic::trips(int loop, Of which) const {
                                      : most / 2;
         best = std::min(best.value_or(count), count);
     }
-    return best.value_or(kGuessedTrips);
+    return best;
 }
 
 bool Traffic::depends_on_data(const Affine& value) const {
@@ -139,7 +144,7 @@ std::optional<double> Traffic::value_of(const Affine& value, Of which) const {
 double Traffic::runs(int loop) const {
     double result = 1;
     for (const int around : accesses_.chain(loop))
-        result *= trips(around, Of::kMean);
+        result *= trips(around, Of::kMean).value_or(kGuessedTrips);
     return result;
 }
 

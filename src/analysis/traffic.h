@@ -24,6 +24,8 @@ public:
     [[nodiscard]] double trips(const ir::For& loop) const;
     // The most that one execution may have.
     [[nodiscard]] double most_trips(const ir::For& loop) const;
+    // The same; nothing where the call leaves it open.
+    [[nodiscard]] std::optional<double> known_trips(const ir::For& loop) const;
     // How often the body of `loop` (an index in Accesses::loops; -1: the function) runs per call.
     [[nodiscard]] double runs(int loop) const;
 
@@ -38,7 +40,7 @@ public:
 
 private:
     enum class Of : std::uint8_t { kMean, kMost };
-    [[nodiscard]] double trips(int loop, Of which) const;
+    [[nodiscard]] std::optional<double> trips(int loop, Of which) const;
     [[nodiscard]] std::optional<std::int64_t> change(const Affine& value, int loop) const;
     [[nodiscard]] std::optional<std::int64_t> change_of_symbol(int number, int loop) const;
     [[nodiscard]] bool jumps(const Affine& value, int loop) const;

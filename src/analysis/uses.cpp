@@ -117,6 +117,7 @@ public:
             layout(*alloc->array, true);
         } else if (const auto* launch = s->as<Launch>()) {
             expr(launch->iterations);
+            expr(launch->cost);
             for (const auto& sizes : {launch->grid, launch->block})
                 for (int i = 0; i < 3; ++i)
                     expr(sizes[i]);

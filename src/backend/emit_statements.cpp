@@ -411,8 +411,7 @@ void FunctionPrinter::launch_workers(const ir::Launch& stmt) {
         iterations = name;
     }
     const std::string workers = std::to_string(stmt.max_workers);
-    char cost[32];
-    std::snprintf(cost, sizeof cost, "%.1f", stmt.cost);
+    const std::string cost = exprs_.root(*stmt.cost);
     const std::string chunks =
         "parpy_chunks(context, " + iterations + ", " + cost + ", " + workers + ")";
     std::string count;

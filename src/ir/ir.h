@@ -361,7 +361,7 @@ struct Launch : StmtOf<StmtKind::kLaunch> {
     // here.
     Expr* iterations = nullptr;
     Var* chunks = nullptr;  // i64, set before the launch to parpy_chunks(iterations, cost, …)
-    double cost = 0;        // estimated nanoseconds of one iteration
+    Expr* cost = nullptr;   // f64, estimated nanoseconds of one iteration
     std::int64_t max_workers = 0;  // the user's threads(n); 0: no bound
     // CUDA
     Expr* grid[3] = {};  // null means 1

@@ -493,7 +493,7 @@ private:
                     s->chunks = declaration();
                     s->chunks->type = Type::of(Scalar::kI64);
                 } else if (item.text == "cost") {
-                    s->cost = std::get<double>(literal(Type::of(Scalar::kF64)).value);
+                    s->cost = expression();
                 } else if (item.text == "max_workers") {
                     s->max_workers = integer();
                 } else {

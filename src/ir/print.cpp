@@ -343,9 +343,8 @@ private:
                 declared_.insert(s.chunks);  // always an i64
                 out += ", chunks=" + names_(*s.chunks);
             }
-            if (s.cost != 0) {
-                out +=
-                    ", cost=" + literal(Type::of(Scalar::kF64), Constant{s.cost}, Literals::kAll);
+            if (s.cost != nullptr) {
+                out += ", cost=" + expr(*s.cost);
             }
             if (s.max_workers != 0) {
                 out += ", max_workers=" + std::to_string(s.max_workers);

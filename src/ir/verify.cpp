@@ -330,7 +330,8 @@ private:
             fail(s.span, "loop '" + s.var->name + "' has a level before map-loops");
         }
         const bool host = function_->kind == FunctionKind::kEntry;
-        if (from(Profile::kKernels) && host && level != Level::kSequential) {
+        if (from(Profile::kKernels) && host && level != Level::kSequential &&
+            level != Level::kVector) {
             fail(s.span, "parallel loop '" + s.var->name + "' was not outlined");
         }
         if (from(Profile::kTarget) && level != Level::kSequential && level != Level::kVector) {

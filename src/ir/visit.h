@@ -133,6 +133,7 @@ void for_each_slot(S& stmt, F&& fn) {
                 slot(argument);
             }
             slot(launch.iterations);
+            slot(launch.cost);
             for (auto& extent : launch.grid) {
                 slot(extent);
             }

@@ -5,11 +5,18 @@
 
 #include "analysis/cost.h"
 #include "analysis/scatters.h"
+#include "analysis/uses.h"
 #include "ir/visit.h"
 
 namespace parpy {
 
 using namespace ir;
+
+namespace {
+
+constexpr double kPerIteration = 0.2;
+
+}  // namespace
 
 const LoopFacts& ParallelLoops::facts(For& loop) {
     const auto found = known_.find(&loop);
@@ -67,7 +74,7 @@ std::vector<For*> outermost_loops(Body& body) {
 }
 
 double SequentialTime::of(const Stmt& stmt) const {
-    constexpr double kPerIteration = 0.2, kGuessedWhile = 64;
+    constexpr double kGuessedWhile = 64;
     if (const auto* loop = stmt.as<For>()) {
         return traffic_.trips(*loop) * (of(loop->body) + kPerIteration);
     }
@@ -79,6 +86,23 @@ double SequentialTime::of(const Stmt& stmt) const {
         inside = std::max(inside, of(body));
     });
     return nested ? inside + kPerIteration : cost_of(stmt);
+}
+
+std::optional<double> SequentialTime::most(const Stmt& stmt) const {
+    if (stmt.kind == StmtKind::kWhile || uses_of(stmt).calls) return std::nullopt;
+    std::optional<double> sum = 0;
+    bool nested = false;
+    for_each_body(stmt, [&](const Body& body) {
+        nested = true;
+        for (const Stmt* inner : body) {
+            const auto time = most(*inner);
+            sum = sum && time ? std::optional(*sum + *time) : std::nullopt;
+        }
+    });
+    if (!nested) return cost_of(stmt);
+    const auto* loop = stmt.as<For>();
+    const auto trips = loop != nullptr ? traffic_.known_trips(*loop) : 1;
+    return sum && trips ? std::optional(*trips * (*sum + kPerIteration)) : std::nullopt;
 }
 
 double SequentialTime::of(const Body& body) const {

@@ -2,6 +2,7 @@
 // user could have written as a mapping; plan_cpu.cpp and plan_cuda.cpp each hold a cost model.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -77,6 +78,8 @@ public:
     explicit SequentialTime(const Traffic& traffic) : traffic_(traffic) {}
     [[nodiscard]] double of(const ir::Stmt& stmt) const;
     [[nodiscard]] double of(const ir::Body& body) const;
+    // The most that it may take; nothing where that is not known.
+    [[nodiscard]] std::optional<double> most(const ir::Stmt& stmt) const;
 
 private:
     const Traffic& traffic_;

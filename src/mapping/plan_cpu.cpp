@@ -1,11 +1,13 @@
 // The CPU's cost model. Of each nest one loop is handed to workers, the outermost that may be,
 // unless one inside has so many more iterations that starting it again and again pays; the
 // innermost loops in there become SIMD where they walk through memory in steps of one element.
-// Whether a call has enough work for several threads is decided when it runs.
+// Nests that surely have too little work for several threads stay on one; whether others have
+// enough is decided when they run.
 #include <algorithm>
 
 #include "ir/visit.h"
 #include "mapping/plan.h"
+#include "runtime/thread_pool.h"
 
 namespace parpy {
 
@@ -41,6 +43,12 @@ private:
     }
 
     Plan nest(For& loop) {
+        const auto most = time_.most(loop);
+        if (most && *most < kSerialBelow) {
+            Plan plan{time_.of(loop), {}};
+            vectors(loop, plan, true);
+            return plan;
+        }
         const double trips = traffic_.trips(loop);
         const double once = time_.of(loop.body);
         const double parallel =
@@ -80,12 +88,19 @@ private:
     }
 
     void vectors(Body& stmts, Plan& plan) {
-        for (For* loop : outermost_loops(stmts)) {
-            if (!outermost_loops(loop->body).empty()) {
-                vectors(loop->body, plan);
-            } else if (traffic_.contiguous(*loop) && loops_.legal(*loop)) {
-                plan.choices.push_back({loop, request(*loop)});
-            }
+        for (For* loop : outermost_loops(stmts))
+            vectors(*loop, plan);
+    }
+
+    // `alone`: on the thread that is there.
+    void vectors(For& loop, Plan& plan, bool alone = false) {
+        const std::vector<For*> inside = outermost_loops(loop.body);
+        for (For* inner : inside)
+            vectors(*inner, plan, alone);
+        if (inside.empty() && traffic_.contiguous(loop) && loops_.legal(loop)) {
+            LoopPar lanes = request(loop);
+            if (alone) lanes.threads = 1;
+            plan.choices.push_back({&loop, lanes});
         }
     }
 

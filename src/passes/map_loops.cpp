@@ -199,7 +199,7 @@ public:
         for (Stmt* s : stmts) {
             if (is_parallel(*s)) {
                 auto* loop = s->as<For>();
-                if (!inside_workers) {
+                if (!inside_workers && loop->mapping.threads != 1) {
                     loop->mapping.level = Level::kWorkers;
                 } else if (!any_stmt(loop->body, is_parallel)) {
                     loop->mapping.level = Level::kVector;

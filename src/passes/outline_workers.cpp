@@ -3,14 +3,13 @@
 #include "passes/outline_workers.h"
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_set>
 
-#include "analysis/cost.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
+#include "passes/iteration_cost.h"
 
 namespace parpy {
 
@@ -36,7 +35,11 @@ bool leaves(const Body& body) {
 
 class Outliner {
 public:
-    explicit Outliner(Module& module) : module_(module), entry_(*module.entry_function()) {
+    explicit Outliner(Module& module)
+        : module_(module),
+          entry_(*module.entry_function()),
+          accesses_(entry_),
+          traffic_(accesses_) {
         for (const Function* function : module.functions) {
             taken_.insert(function->name);
         }
@@ -88,8 +91,9 @@ private:
             }
             stay(*loop);
         }
-        if (loop != nullptr && loop->mapping.level == Level::kVector) {
-            loop->mapping.level = Level::kSequential;  // host code has no level
+        if (loop != nullptr && loop->mapping.level == Level::kVector &&
+            (leaves(loop->body) || contains_loop(loop->body))) {
+            loop->mapping.level = Level::kSequential;
         }
         for_each_body(*stmt, [&](Body& inner) { host(inner); });
         out.push_back(stmt);
@@ -176,7 +180,7 @@ private:
         kernel->result = Type::none();
         Launch* launch = b.launch(kernel, {});
         launch->iterations = iterations;
-        launch->cost = std::max(0.1, std::round(10 * cost_of_iteration(loop)) / 10);
+        launch->cost = iteration_cost(b, loop, *iterations, traffic_);
         launch->max_workers = loop.mapping.threads;
         Substitution substitution = own_variables(loop, captured);
         for (Var* var : captured) {
@@ -273,6 +277,8 @@ private:
 
     Module& module_;
     Function& entry_;
+    const Accesses accesses_;  // of the function as it came
+    const Traffic traffic_;
     std::unordered_set<std::string> taken_;
 };
 

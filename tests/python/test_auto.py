@@ -61,7 +61,7 @@ def normalise(x, out, n):
 
 
 ARGUMENTS = {
-    row_sums: lambda rng: (rng.random((30, 500)), np.zeros(30), 30, 500),
+    row_sums: lambda rng: (rng.random((90, 900)), np.zeros(90), 90, 900),
     smooth: lambda rng: (rng.random(2000), np.zeros(2000), 3, 2000),
     normalise: lambda rng: (rng.random(5000), np.zeros(1), 5000),
 }
@@ -130,6 +130,15 @@ def test_short_rows_of_a_sparse_matrix_are_not_spread_one_by_one():
     assert loops[1]["trips"] == 2
     sparse_product(*arguments, opts=CPU)
     np.testing.assert_array_equal(arguments[4], 2.0)
+
+
+def test_little_work_stays_on_one_thread():
+    x, y = np.random.default_rng(1).random((30, 500)), np.zeros(30)
+    loops = parpy.explain(row_sums, x, y, 30, 500, opts=CPU).facts["loops"]
+    assert [loop["level"] for loop in loops] == ["sequential", "vector"]
+    assert "parpy_parallel_for" not in parpy.print_compiled(row_sums, (x, y, 30, 500), CPU)
+    row_sums(x, y, 30, 500, opts=CPU)
+    np.testing.assert_allclose(y, x.sum(axis=1), rtol=1e-13)
 
 
 def test_the_same_input_has_the_same_mapping():

@@ -33,7 +33,7 @@ def random_nest(seed: int) -> Nest:
     pad = "    " * depth
     if rng.random() < 0.3:
         lines += [f"{pad}if {names[0]} == {names[1]}:", f"{pad}    continue"]
-    lines += [f"{pad}t = {names[-1]}", f"{pad}for m in range(200):", f"{pad}    t += x[m, {names[1]}] // 7 % 5"]
+    lines += [f"{pad}t = {names[-1]}", f"{pad}for m in range(2000):", f"{pad}    t += x[m % 200, {names[1]}] // 7 % 5"]
     element = ", ".join(rng.sample(names, 2)) if depth == 2 else f"{names[2]}, 30 * {names[0]} + {names[1]}"
     lines.append(f"{pad}y[{element}] = t + {names[0]}")
     values = np.random.default_rng(seed).integers(-1000, 1000, (2, 200, 800))

@@ -85,7 +85,7 @@ for i in range(1, n):
 """
 
 
-def running(n: int = 5000) -> Nest:
+def running(n: int = 20_000) -> Nest:
     return Nest(RUNNING, {"a": np.zeros(n), "x": np.random.default_rng(1).random(n), "y": np.zeros(n), "n": n})
 
 
@@ -103,8 +103,8 @@ def test_few_iterations(n, opts):
 
 
 def test_overlapping_arguments_stay_together():
-    memory = np.random.default_rng(1).random(20000)
-    nest = Nest(RUNNING, {"a": memory[:5000], "x": memory[5000:10000], "y": memory[4999:9999], "n": 5000})
+    memory, n = np.random.default_rng(1).random(40_000), 20_000
+    nest = Nest(RUNNING, {"a": memory[:n], "x": memory[n:], "y": memory[n - 1 : -1], "n": n})
     assert len(loops(nest, CPU)) == 1
     nest.check(CPU)
 

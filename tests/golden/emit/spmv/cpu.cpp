@@ -54,7 +54,7 @@ extern "C" int spmv(ParpyContext* context, const int* __restrict start, i64 star
                     const double* __restrict value, i64 value_extent0, const double* __restrict x,
                     i64 x_extent0, double* __restrict y, i64 y_extent0, i64 n) {
     // input.ir:6: for i in range(n):
-    const i64 chunks = parpy_chunks(context, n, 162.2, 4096);
+    const i64 chunks = parpy_chunks(context, n, 161.4, 4096);
     spmv_i_frame spmv_i_args = {start, value, x, column, y, value_extent0, column_extent0, x_extent0};
     parpy_parallel_for(context, n, chunks, 4096, spmv_i_run, &spmv_i_args);
     return 0;

@@ -73,7 +73,7 @@ static void collatz_i_run(void* frame, i64 begin, i64 end, i64 chunk) {
 
 extern "C" int collatz(ParpyContext* context, const i64* __restrict start, int* __restrict steps) {
     // input.ir:6: for i in range(n):
-    const i64 chunks = parpy_chunks(context, 1000, 422.2, 1000);
+    const i64 chunks = parpy_chunks(context, 1000, 222.9, 1000);
     collatz_i_frame collatz_i_args = {start, steps};
     parpy_parallel_for(context, 1000, chunks, 1000, collatz_i_run, &collatz_i_args);
     return 0;
