@@ -51,8 +51,10 @@ step() { # name, command ...
 }
 
 # The wheel's package is tested, not the source tree's.
-step tests "$python" -m pytest -q --maxfail=40 -m gpu -n "$jobs" -p no:cacheprovider \
-    -o pythonpath=tests/python tests/python
+suite() { "$python" -m pytest -q --maxfail=40 -m gpu -p no:cacheprovider -o pythonpath=tests/python "$@" tests/python; }
+# Leaks are read off the memory of the whole device: nobody else may use it.
+tests() { suite -n "$jobs" -k "not leak" && suite -k leak; }
+step tests tests
 # Kernels written by hand under the checker; every tool in one process, kernels compiled anew. Without it: skipped.
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
 sanitize() {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import random
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from backends import TARGETS
 from legality import Nest, facts, replay, trace
 from legality_cases import CASES, HELPERS
 
+BLOCK = 250  # random nests in a row
 LETTERS = {"proved": "P", "reduction": "R", "refuted": "X", "unknown": "U"}
 
 
@@ -303,15 +306,22 @@ def test_random_affine_nests_run_right(block, target):
         check_random_mapped(seed, target)
 
 
-def main(count: int, *targets: str) -> None:
-    """Verdicts of `count` random nests; with names of back ends, what they compute there."""
-    for number in range(count):
-        check_random(number)
+def check_block(first: int, targets: tuple[str, ...]) -> int:
+    for seed in range(first, first + BLOCK):
+        check_random(seed)
         for target in targets:
-            check_random_mapped(number, target)
-        if number % 500 == 499:
-            print(f"{number + 1} nests agree", flush=True)
+            check_random_mapped(seed, target)
+    return BLOCK
+
+
+def main(count: int = 10_000, *targets: str) -> None:
+    """Verdicts of `count` random nests; with names of back ends, what they compute there. On all cores."""
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        blocks = [pool.submit(check_block, first, targets) for first in range(0, count, BLOCK)]
+        for number, block in enumerate(blocks, 1):
+            block.result()
+            print(f"{number * BLOCK} nests agree", flush=True)
 
 
 if __name__ == "__main__":
-    main(*([int(sys.argv[1]), *sys.argv[2:]] if len(sys.argv) > 1 else [10_000]))
+    main(*map(int, sys.argv[1:2]), *sys.argv[2:])
