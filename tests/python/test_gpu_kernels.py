@@ -392,3 +392,75 @@ def test_wrong_device():
     with cuda.gpus[1]:
         increment[1, 4](there)
         assert (there.copy_to_host() == 1).all()
+
+
+# ---------------------------------------------------------------- several GPUs
+
+
+@cuda.jit
+def scale(x, factor):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        x[i] = factor * x[i]
+
+
+@pytest.fixture
+def first_gpu_again():
+    yield
+    cuda.select_device(0)
+
+
+@pytest.mark.skipif(_native.device_count() < 2, reason="needs two GPUs")
+def test_arrays_stay_on_their_gpu(first_gpu_again):
+    arrays = []
+    for device in range(2):
+        cuda.select_device(device)
+        arrays.append(cuda.to_device(np.arange(1000.0)))
+        scale[8, 128](arrays[device], 2.0 + device)
+    for current in range(2):
+        cuda.select_device(current)
+        for device, array in enumerate(arrays):
+            np.testing.assert_array_equal(array.copy_to_host(), (2.0 + device) * np.arange(1000.0))
+            np.testing.assert_array_equal(array[::3].copy_to_host(), (2.0 + device) * np.arange(0.0, 1000.0, 3))
+            assert array.__dlpack_device__() == (2, device)
+    cuda.select_device(0)
+    arrays[0].copy_to_device(arrays[1])
+    np.testing.assert_array_equal(arrays[0].copy_to_host(), 3 * np.arange(1000.0))
+    scale[8, 128](arrays[1], 2.0)  # where the array is
+    arrays[1][:10] = 0.0
+    np.testing.assert_array_equal(arrays[1][5:15].copy_to_host(), 6.0 * np.arange(5, 15) * (np.arange(5, 15) >= 10))
+    with cuda.gpus[1]:
+        assert cuda.get_current_device().id == 1
+    assert cuda.get_current_device().id == 0
+
+
+@pytest.mark.skipif(_native.device_count() < 2, reason="needs two GPUs")
+def test_threads_have_their_own_gpu():
+    found = {}
+
+    def work(device):
+        cuda.select_device(device)
+        array = cuda.to_device(np.ones(1 << 18))
+        for _ in range(20):
+            scale[1024, 256](array, 0.5 + device)
+        found[device] = array.copy_to_host()
+
+    threads = [threading.Thread(target=work, args=(device,)) for device in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for device in range(2):
+        assert (found[device] == (0.5 + device) ** 20).all()
+
+
+@pytest.mark.skipif(_native.device_count() < 2, reason="needs two GPUs")
+def test_arguments_on_two_gpus_are_refused(first_gpu_again):
+    arrays = []
+    for device in range(2):
+        cuda.select_device(device)
+        arrays.append(cuda.to_device(np.arange(100.0)))
+    with pytest.raises(parpy.BackendError, match="different GPUs: 0 and 1"):
+        kernels.saxpy[1, 128](2.0, arrays[0], arrays[1])
+    cuda.select_device(0)
+    np.testing.assert_array_equal(arrays[1].copy_to_host(), np.arange(100.0))

@@ -164,6 +164,10 @@ class DeviceNDArray:
     def _pointer(self) -> int:
         return int(self._view.__array_interface__["data"][0])
 
+    def _device(self) -> int:
+        """The GPU that the elements are on, whichever is selected."""
+        return int(_native.device_of_pointer(self._pointer()))
+
     def ravel(self, order: str = "C") -> DeviceNDArray:
         """A view with one dimension."""
         return self.reshape(-1, order=order)
@@ -225,9 +229,9 @@ class DeviceNDArray:
             np.copyto(ary, self._view)
             return ary
         if _same_layout(ary, self._view):
-            _native.copy_to_host(_address(ary), self._pointer(), self.nbytes, handle)
+            _native.copy_to_host(_address(ary), self._pointer(), self.nbytes, handle, self._device())
             if not handle:
-                _native.synchronize_stream(handle)
+                _native.synchronize_stream(handle, self._device())
             return ary
         np.copyto(ary, self._spread_on_host(handle)[1])
         return ary
@@ -246,29 +250,31 @@ class DeviceNDArray:
         if not self.on_gpu:
             np.copyto(self._view, ary.copy_to_host() if isinstance(ary, DeviceNDArray) else source)
             return
+        device = self._device()
         if isinstance(ary, DeviceNDArray):
-            if ary.on_gpu and source.dtype == self.dtype and _same_layout(source, self._view):
-                _native.copy_on_device(self._pointer(), ary._pointer(), self.nbytes, handle)
+            alike = source.dtype == self.dtype and _same_layout(source, self._view)
+            if ary.on_gpu and alike and ary._device() == device:
+                _native.copy_on_device(self._pointer(), ary._pointer(), self.nbytes, handle, device)
                 return
-            _native.synchronize_stream(handle)
+            _native.synchronize_stream(handle, device)
             source = ary.copy_to_host()
         if self.is_c_contiguous() or self.is_f_contiguous():
             host = np.asarray(source, self.dtype, "C" if self.is_c_contiguous() else "F")
-            _native.copy_to_device(self._pointer(), _address(host), self.nbytes, handle)
+            _native.copy_to_device(self._pointer(), _address(host), self.nbytes, handle, device)
             if host is not ary or not handle:
-                _native.synchronize_stream(handle)
+                _native.synchronize_stream(handle, device)
             return
         # What lies between the elements goes with them, there and back.
         memory, elements = self._spread_on_host(handle)
         np.copyto(elements, source)
-        _native.copy_to_device(self._pointer() - self._offset(), _address(memory), memory.nbytes, handle)
-        _native.synchronize_stream(handle)
+        _native.copy_to_device(self._pointer() - self._offset(), _address(memory), memory.nbytes, handle, device)
+        _native.synchronize_stream(handle, device)
 
     def _spread_on_host(self, handle: int) -> tuple[np.ndarray, np.ndarray]:
         """A copy of the memory from the first to the last byte, and the elements as they lie in it."""
-        memory, offset = np.empty(self._span(), np.uint8), self._offset()
-        _native.copy_to_host(_address(memory), self._pointer() - offset, memory.nbytes, handle)
-        _native.synchronize_stream(handle)
+        memory, offset, device = np.empty(self._span(), np.uint8), self._offset(), self._device()
+        _native.copy_to_host(_address(memory), self._pointer() - offset, memory.nbytes, handle, device)
+        _native.synchronize_stream(handle, device)
         return memory, np.ndarray(self.shape, self.dtype, memory, offset, self.strides)
 
 
