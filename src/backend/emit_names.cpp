@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 namespace parpy {
 namespace {
@@ -127,6 +128,9 @@ void ScopedNames::pop() {
     for (const std::string& name : scopes_.back().names) {
         used_.erase(name);
     }
+    for (const auto& [base, before] : std::views::reverse(scopes_.back().next)) {
+        next_[base] = before;
+    }
     for (const Undo& undo : scopes_.back().undo) {
         if (undo.before.empty()) {
             names_.erase(undo.var);
@@ -140,10 +144,13 @@ void ScopedNames::pop() {
 std::string ScopedNames::invent(std::string_view wish) {
     const std::string base = c_identifier(wish);
     std::string name = base;
-    for (int suffix = 1; used_.contains(name); ++suffix) {
-        name = base + "_" + std::to_string(suffix);
+    if (!used_.insert(name).second) {
+        int& next = next_.try_emplace(base, 1).first->second;
+        scopes_.back().next.emplace_back(base, next);
+        do {
+            name = base + "_" + std::to_string(next++);
+        } while (!used_.insert(name).second);
     }
-    used_.insert(name);
     scopes_.back().names.push_back(name);
     return name;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "backend/dialects/dialect.h"
@@ -44,9 +45,11 @@ private:
     struct Scope {
         std::vector<std::string> names;
         std::vector<Undo> undo;
+        std::vector<std::pair<std::string, int>> next;  // of next_, as it was
     };
     const std::unordered_set<std::string>& written_;
     std::unordered_set<std::string> used_;
+    std::unordered_map<std::string, int> next_;  // no smaller suffix of the name is free
     std::unordered_map<const ir::Var*, std::string> names_;
     std::vector<Scope> scopes_;
 };

@@ -74,8 +74,11 @@ std::string Names::operator()(const Var& var) {
     auto [entry, is_new] = names_.try_emplace(&var);
     if (is_new) {
         std::string name = var.name;
-        for (int n = 1; !used_.insert(name).second; ++n) {
-            name = var.name + "_" + std::to_string(n);
+        if (!used_.insert(name).second) {
+            int& next = next_.try_emplace(name, 1).first->second;
+            do {
+                name = var.name + "_" + std::to_string(next++);
+            } while (!used_.insert(name).second);
         }
         entry->second = name;
     }

@@ -27,6 +27,7 @@ public:
 private:
     std::unordered_map<const Var*, std::string> names_;
     std::unordered_set<std::string> used_;
+    std::unordered_map<std::string, int> next_;  // no smaller suffix of the name is free
 };
 
 // `f64[10, 20]`, `f64[n, 20; s, 1]` with strides where they are not those of a C-contiguous array,

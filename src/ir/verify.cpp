@@ -115,10 +115,10 @@ private:
         }
     }
 
+    static bool known(const Type& t) { return !t.is_unknown() && !t.weak; }
+
     void type(const Type& t, Span span, const std::string& what) {
-        if (t.is_unknown() || t.weak) {
-            fail(span, what + " has type '" + to_string(t) + "'");
-        }
+        if (!known(t)) fail(span, what + " has type '" + to_string(t) + "'");
     }
 
     // ------------------------------------------------------------ statements
@@ -519,7 +519,7 @@ private:
             fail(e.span, "'" + print(e) + "' is a Python conversion");
             return;
         }
-        type(e.type, e.span, "expression '" + print(e) + "'");
+        if (!known(e.type)) type(e.type, e.span, "expression '" + print(e) + "'");
         const Type expected = typed_result(e);
         if (e.type != expected) {
             fail(e.span, "expression '" + print(e) + "' has type " + to_string(e.type) +
