@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
+import time
+
 import numpy as np
 import pytest
 
@@ -143,6 +146,55 @@ def test_checked_subscripts_of_neighbours():
     with pytest.raises(IndexError, match="subscript 990 is out of bounds for axis 0 of 'y', whose size is 990"):
         kernel[4, 256](x, np.zeros(990))
     kernel[4, 256](x[:991], np.zeros(990))
+
+
+@cuda.jit(device=True)
+def set_every_third(row, i):
+    row[i] = 1
+    if i < 15:
+        set_every_third(row, i + 3)
+
+
+@cuda.jit
+def recursive_beyond(x):
+    if cuda.threadIdx.y == 2 and cuda.threadIdx.x == 3 and cuda.blockIdx.x == 1:
+        set_every_third(x, cuda.threadIdx.x)
+
+
+def test_recursive_functions_say_which_thread_failed():
+    x = np.zeros(16)
+    recursive_beyond[2, (8, 4)](x)
+    np.testing.assert_array_equal(np.flatnonzero(x), [3, 6, 9, 12, 15])
+    with pytest.raises(IndexError, match="subscript 12 is out of bounds for axis 0 of 'row'") as caught:
+        recursive_beyond[2, (8, 4)](x[:10])
+    assert "thread (3, 2, 0) of block (1, 0, 0) of kernel 'recursive_beyond_kernel'" in str(caught.value)
+
+
+TO_ONE = "y[0] = {sum}"
+TO_EACH = "i = cuda.grid(1)\n    if i < y.size:\n        y[i] = {sum}"
+
+
+def sum_of(body, terms, first):
+    body = body.format(sum=" + ".join(f"x[{first + i}]" for i in range(terms)))
+    text, file = f"def total(x, y):\n    {body}\n", f"<{hash(body)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    names = {"cuda": cuda}
+    exec(compile(text, file, "exec"), names)
+    return cuda.jit(names["total"])
+
+
+@pytest.mark.parametrize("body", [TO_ONE, TO_EACH], ids=["one", "each"])
+def test_compile_time_grows_with_the_number_of_subscripts(body):
+    def seconds(terms, first):
+        kernel, x, y = sum_of(body, terms, first), np.arange(400.0), np.zeros(1)
+        start = time.perf_counter()
+        kernel[1, 32](x, y)
+        elapsed = time.perf_counter() - start
+        assert y[0] == x[first : first + terms].sum()
+        return elapsed
+
+    few, many = (min(seconds(terms, first) for first in range(3)) for terms in (60, 300))
+    assert many < 14 * few  # five times as many; it was 27 times and more
 
 
 @cuda.jit

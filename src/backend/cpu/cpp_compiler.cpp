@@ -37,6 +37,7 @@
 
 #include "backend/cpu/llvm_guard.h"
 #include "backend/sim/expose_ranges.h"
+#include "backend/sim/lower_failures.h"
 #include "backend/sim/lower_simulated.h"
 
 // Debian wires Polly into Clang's code generator; ours goes without its 3 MB.
@@ -57,9 +58,11 @@ constexpr std::string_view kPassesToLoops =
     "cgscc(inline),"
     "function<eager-inv>("
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,";
-constexpr std::string_view kPassesToVectorizer =
+constexpr std::string_view kPassesToUnswitch =
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<allowspeculation>,"
-    "loop-rotate<header-duplication>,licm<allowspeculation>,simple-loop-unswitch<nontrivial>),"
+    "loop-rotate<header-duplication>,licm<allowspeculation>";
+constexpr std::string_view kPassesToVectorizer =
+    ",simple-loop-unswitch<nontrivial>),"
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion),gvn,"
     "loop-mssa(licm<allowspeculation>),loop-simplify,lcssa,loop-rotate,";
 constexpr std::string_view kPassesFromVectorizer =
@@ -76,6 +79,9 @@ constexpr std::string_view kSimulatedPasses =
     "lower-simulated,";
 // Between them: checks of subscripts that the kernel's own conditions decide.
 constexpr std::string_view kKnownChecks = "constraint-elimination,simplifycfg,";
+// A loop over threads is taken apart once for each check that is the same for all of them: what
+// stands in front of that is not done anew each time.
+constexpr std::string_view kUnswitchAlone = "),loop-mssa(loop-simplifycfg";
 // Then: kernels ask of each thread whether it is inside of the array; the threads for which
 // that is certain get a loop of their own, which needs no masks.
 constexpr std::string_view kInsideOfRanges = "expose-ranges,irce,simplifycfg,";
@@ -361,7 +367,7 @@ struct PrepareSimulated : llvm::PassInfoMixin<PrepareSimulated> {
     explicit PrepareSimulated(bool w) : watched(w) {}
     [[nodiscard]] llvm::PreservedAnalyses run(llvm::Module& module,
                                               llvm::ModuleAnalysisManager&) const {
-        sim::inline_failures(module);
+        sim::lower_failures(module, watched);
         if (watched) sim::declare_arrays(module);
         return llvm::PreservedAnalyses::none();
     }
@@ -411,6 +417,8 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const CppOptio
     std::string pipeline(options.simulated ? kSimulatedPasses : "");
     pipeline += kPassesToLoops;
     if (options.simulated) pipeline += kKnownChecks;
+    pipeline += kPassesToUnswitch;
+    if (options.simulated) pipeline += kUnswitchAlone;
     pipeline += kPassesToVectorizer;
     if (options.simulated) pipeline += kInsideOfRanges;
     pipeline += kPassesFromVectorizer;
@@ -455,12 +463,12 @@ bool compile(std::string_view source, std::string_view file_name, const CppOptio
 }  // namespace
 
 std::string cpp_compiler_identity(const CppOptions& options) {
-    static const std::string compiler = clang::getClangFullVersion() + "\n" +
-                                        std::string(kPassesToLoops) +
-                                        std::string(kPassesToVectorizer) +
-                                        std::string(kPassesFromVectorizer) + "\nno-lsr nsz-minmax";
+    static const std::string compiler =
+        clang::getClangFullVersion() + "\n" + std::string(kPassesToLoops) +
+        std::string(kPassesToUnswitch) + std::string(kPassesToVectorizer) +
+        std::string(kPassesFromVectorizer) + "\nno-lsr nsz-minmax";
     std::string result = compiler;
-    if (options.simulated) result += "\nsimulated 6";  // counts versions of lower_simulated
+    if (options.simulated) result += "\nsimulated 7";  // counts versions of what backend/sim does
     if (options.watched) result += "\nwatched";
     for (const std::string& argument : cc1_arguments(options))
         result += "\n" + argument;

@@ -213,7 +213,8 @@ bool grows(const llvm::Module& module) {
             }
             const auto* call = llvm::dyn_cast<CallInst>(&instruction);
             const Function* called = call == nullptr ? nullptr : call->getCalledFunction();
-            calls |= call != nullptr && (called == nullptr || !called->isDeclaration());
+            calls |= call != nullptr && !call->doesNotReturn() &&
+                     (called == nullptr || !called->isDeclaration());
         }
         if (bytes >= kLarge || (calls && !function.isDeclaration())) return true;
     }
@@ -435,18 +436,6 @@ private:
 };
 
 }  // namespace
-
-void inline_failures(llvm::Module& module) {
-    const Function* raise = module.getFunction("parpy_sim_raise");
-    if (raise == nullptr) return;
-    for (const llvm::User* user : raise->users()) {
-        const auto* call = llvm::dyn_cast<CallInst>(user);
-        if (call == nullptr) continue;
-        Function* caller = const_cast<Function*>(call->getFunction());
-        caller->removeFnAttr(llvm::Attribute::NoInline);
-        caller->addFnAttr(llvm::Attribute::AlwaysInline);
-    }
-}
 
 void declare_arrays(llvm::Module& module) {
     llvm::LLVMContext& context = module.getContext();

@@ -15,13 +15,10 @@ class Module;
 
 namespace parpy::sim {
 
-// Text as it comes from Clang: where checks fail is told in the kernel itself, so that a loop over
-// its threads, where it is one, calls nobody else.
-void inline_failures(llvm::Module& module);
-// Of watched code, next: says which memory is a local array, while all of it is there.
+// Of watched code, as it comes from Clang: says which memory is a local array, while all of it is
+// there.
 void declare_arrays(llvm::Module& module);
 // Then, when what is always inlined has been.
-
 void lower_simulated(llvm::Module& module, bool watched);
 
 }  // namespace parpy::sim
