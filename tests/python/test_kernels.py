@@ -97,6 +97,21 @@ def plane(out):
         out[y, x] = 10 * y + x
 
 
+@cuda.jit
+def block_size(out):
+    out[0], out[1], out[2] = cuda.blockDim.x, cuda.blockDim.y, cuda.blockDim.z
+
+
+@pytest.mark.parametrize("tasks", [5, 33, 500, (5, 3), (100, 100), (1, 1, 70)])
+@pytest.mark.parametrize("tpb", [1, 32, 96, 100, 128])
+def test_forall_in_blocks_of_a_given_size(tasks, tpb):
+    sizes = np.zeros(3, np.int32)
+    block_size.forall(tasks, tpb)(sizes)
+    assert np.prod(sizes) == tpb
+    block_size.forall(tasks)(sizes)
+    assert np.prod(sizes) % 32 == 0
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (7, 100), (100, 3)])
 def test_forall_of_a_shape(shape):
     out = np.zeros(shape, np.int32)
@@ -141,6 +156,42 @@ def test_several_signatures():
         either[1, 4](np.zeros(4, np.float32))
     with pytest.raises(TypeError, match="c-contiguous"):
         either[1, 2](b[::2])
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("types", "value"),
+    [
+        (("int32", "int64"), np.int64(2**40)),
+        (("int32", "int64"), np.array(2**40)),
+        (("int32", "int64"), 2**40),
+        (("int64", "int32"), np.int32(-3)),
+        (("float32", "float64"), np.float64(0.1)),
+        (("float32", "float64"), 0.1),
+        (("float32", "float64"), np.float32(0.1)),
+        (("float32", "float64"), np.int32(2**31 - 1)),
+        (("uint8", "uint64"), np.uint64(2**63)),
+    ],
+)
+def test_the_best_signature_is_taken(types, value, turned):
+    listed = [f"void(float64[:], {each})" for each in types]
+
+    def store(x, v):
+        x[0] = v
+
+    x = np.zeros(1)
+    cuda.jit(listed[::-1] if turned else listed)(store)[1, 1](x, value)
+    assert x[0] == value
+
+
+@pytest.mark.parametrize("value", [np.int64(2**40), np.array(2**40), 2**40, np.uint32(2**31), 2**100])
+def test_integers_that_do_not_fit_a_signature(value):
+    @cuda.jit("void(int64[:], int32)")
+    def store(x, v):
+        x[0] = v
+
+    with pytest.raises(TypeError, match="argument 'v' must fit an int32"):
+        store[1, 1](np.zeros(1, np.int64), value)
 
 
 # ---------------------------------------------------------------- memory of blocks and threads

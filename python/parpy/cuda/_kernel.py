@@ -10,6 +10,7 @@ import inspect
 import os
 from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
+from math import prod
 from types import FunctionType
 from typing import Any, NoReturn
 
@@ -21,19 +22,20 @@ from .._frontend import FunctionFrontend, Surface, parse
 from .._frontend_kernels import GEOMETRY
 from .._frontend_scope import Program
 from .._jit import twin
-from .._names import is_array, source_of
+from .._names import source_of
 from .._operators import scalar_name
 from .._options import CompileBackend, CompileOptions
 from .._records import field
 from .._source import FunctionSource
-from . import _types
+from . import _matching, _types
 from ._arrays import Constant, to_device
 from ._backend import on_gpu
 from ._devices import get_current_device, launch_limits
 from ._streams import handle_of
-from ._types import Array, Scalar, Signature
+from ._types import Scalar, Signature
 
 _HOST_MARKER = "// ---- host code ----"
+_WARP = 32
 _DEVICE_CODE = (".ptx", ".cubin", ".fatbin", ".o", ".a", ".ltoir")
 
 
@@ -172,18 +174,8 @@ class Kernel(Launchable):
         return known
 
     def specialize(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
-        """The arguments as the first signature that fits takes them; TypeError where none does."""
-        reasons = []
-        for each in self.signatures:
-            reason, converted = _fit(self, each, arguments)
-            if not reason:
-                return converted
-            reasons.append(reason)
-        if len(reasons) == 1:
-            raise TypeError(reasons[0])
-        name = self.__parpy_source__.function.__name__
-        listed = "\n".join(f"  {each}: {reason}" for each, reason in zip(self.signatures, reasons, strict=True))
-        raise TypeError(f"no signature of '{name}' takes these arguments:\n{listed}")
+        """The arguments as the signature that fits best takes them; TypeError where none fits."""
+        return _matching.best(self.__parpy_source__.function, self.signatures, arguments)
 
     def accepted(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The arguments as the kernel takes them; without any, samples of what its first signature says."""
@@ -344,10 +336,8 @@ class ForAll:
     def __call__(self, *arguments: Any) -> None:
         if 0 in self._tasks:
             return
-        threads = self._tpb
-        if not threads:
-            threads = self._kernel.best_block(arguments, self._sharedmem)
-        block = block_for(self._tasks, threads)
+        threads = self._tpb or self._kernel.best_block(arguments, self._sharedmem)
+        block = block_for(self._tasks, threads, exact=self._tpb > 0)
         grid = tuple(-(-n // size) for n, size in zip(self._tasks, block, strict=True))
         self._kernel.configure(grid, block, self._stream, self._sharedmem)(*arguments)
 
@@ -363,15 +353,18 @@ def launch_sizes(griddim: Any, blockdim: Any) -> tuple[int, ...]:
     return (*grid, *block)
 
 
-def block_for(tasks: tuple[int, ...], threads: int) -> tuple[int, ...]:
-    """How a block of about so many threads lies over the tasks: x first, no longer than they are."""
+def block_for(tasks: tuple[int, ...], threads: int, exact: bool) -> tuple[int, ...]:
+    """How a block lies over the tasks, x first and no longer than they are: one of ``exact`` so many threads, or of
+    whole warps and at most so many."""
     block = []
+    left = threads
     for n, limit in zip(tasks, launch_limits().block, strict=False):
         size = 1
-        while size * 2 <= min(threads, limit) and size < n:
+        while size < n and size * 2 <= min(left, limit) and not (exact and left % (size * 2)):
             size *= 2
         block.append(size)
-        threads //= size
+        left //= size
+    block[0] *= left if exact else max(_WARP // prod(block), 1)
     return tuple(block)
 
 
@@ -505,50 +498,3 @@ def _sizes(given: Any, what: str, limits: tuple[int, int, int]) -> tuple[int, in
             least = 0 if what == "grid" else 1
             raise ValueError(f"the {what}'s size in {axis} is {least} to {limit}, not {size}")
     return sizes[0], sizes[1], sizes[2]
-
-
-def _fit(kernel: Kernel, wanted: Signature, arguments: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
-    """Why the arguments do not fit (''), and the arguments as the signature takes them."""
-    code = kernel.__parpy_source__.function.__code__
-    if len(arguments) != len(wanted.arguments):
-        return f"'{code.co_name}' takes {len(wanted.arguments)} arguments, not {len(arguments)}", ()
-    converted = []
-    for name, kind, argument in zip(code.co_varnames, wanted.arguments, arguments, strict=False):
-        if isinstance(kind, Scalar):
-            if is_array(argument) and not isinstance(argument, np.generic) and getattr(argument, "ndim", 1) != 0:
-                return f"argument '{name}' must be {_a(kind)}, not an array", ()
-            value = np.asarray(argument)
-            if value.dtype.kind == "O" and isinstance(argument, int):
-                return f"argument '{name}' must fit {_a(kind)}, {argument!r} does not", ()
-            if value.dtype.kind not in "biufc" or not np.can_cast(value.dtype, kind.dtype, "same_kind"):
-                return f"argument '{name}' must be {_a(kind)}, not {type(argument).__name__}", ()
-            try:
-                converted.append(kind.dtype.type(argument))
-            except OverflowError:
-                return f"argument '{name}' must fit {_a(kind)}, {argument!r} does not", ()
-        else:
-            reason = _array_misfit(kind, argument)
-            if reason:
-                return f"argument '{name}' must be {_a(kind)}, not {reason}", ()
-            converted.append(argument)
-    return "", tuple(converted)
-
-
-def _a(kind: object) -> str:
-    return f"{'an' if str(kind)[0] in 'aeiou' and not str(kind).startswith('uint') else 'a'} {kind}"
-
-
-def _array_misfit(kind: Any, argument: Any) -> str:
-    if not is_array(argument):
-        return f"{type(argument).__name__}"
-    if not hasattr(argument, "dtype") or not hasattr(argument, "ndim"):
-        argument = np.asarray(argument)
-    same = str(argument.dtype).removeprefix("torch.") == kind.element.numpy_name
-    if not same or argument.ndim != getattr(kind, "ndim", argument.ndim):
-        dims = "dimension" if argument.ndim == 1 else "dimensions"
-        return f"an array of {argument.dtype} with {argument.ndim} {dims}"
-    if isinstance(kind, Array) and kind.layout != "A" and hasattr(argument, "flags"):
-        wanted = "C_CONTIGUOUS" if kind.layout == "C" else "F_CONTIGUOUS"
-        if not argument.flags[wanted]:
-            return f"an array that is not {wanted.replace('_', '-').lower()}"
-    return ""

@@ -7,6 +7,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable
+from math import prod
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -109,7 +110,9 @@ class Launcher:
         ):
             shown = ", ".join(map(repr, sizes))
             raise CudaPyError(f"'{self.signature.name}' runs on a number of threads in x, y and z, not on ({shown})")
-        launch = self._kernel.forall((*sizes, 1, 1)[:3])
+        tasks = (*(int(n) for n in sizes), 1, 1)[:3]
+        few = prod(1 << max(n - 1, 0).bit_length() for n in tasks)
+        launch = self._kernel.forall(tasks, few if few < 32 else 0)  # few: no whole warp
 
         def call(*arguments: Any) -> None:
             launch(*self._convert(arguments))
