@@ -80,13 +80,6 @@ bool overlaps(const PassContext& context) {
 bool reports(const PassContext& context) {
     return context.options.backend != Backend::kMetal;  // whose kernels cannot say what failed
 }
-// A kernel written by hand promises nothing of its subscripts, and on the simulator the memory
-// behind an array is the process's own.
-bool checks(const PassContext& context) {
-    const Options& options = context.options;
-    if (options.check != Check::kNothing) return true;
-    return options.backend == Backend::kSim && ir::is_by_hand(*context.module.entry_function());
-}
 bool checks_races(const PassContext& context) {
     return context.options.checks_races();
 }
@@ -144,9 +137,9 @@ const std::vector<Row>& table() {
         {{"guard-powers", guard_powers, kMapped,
           "after all that refuse or map loops; before normalize-accesses, which takes apart what the guards read", reports}, On::kAll},
         {{"normalize-accesses", normalize_accesses, kMapped,
-          "opts.check, and on the simulator: after all that refuse or map loops, which then say the same with and without it", checks}, On::kAll},
+          "opts.check, and on the simulator: after all that refuse or map loops, which then say the same with and without it", checks_subscripts}, On::kAll},
         {{"instrument-bounds", instrument_bounds, kMapped,
-          "the same: before instrument-races, whose marks have the subscripts of what they watch", checks}, On::kAll},
+          "the same: before instrument-races, whose marks have the subscripts of what they watch", checks_subscripts}, On::kAll},
         {{"guard-variables", guard_variables, kMapped,
           "after all that ask which scalars an iteration passes on: it adds some; before instrument-races, which forgets which loops are parallel"}, On::kAll},
         {{"instrument-races", instrument_races, kMapped,

@@ -276,7 +276,7 @@ class Calls(Compositions):
         if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
             self.error("P023", text, "'static_fail' takes a string constant", "write the message out")
             return self.poison(node)
-        self.out.append(self.module.fail("P232", text.value, self.span(node)))
+        self.out.append(self.module.fail("P232", text.value, [], self.span(node)))
         return self.poison(node)
 
     # ------------------------------------------------------------ external functions

@@ -249,15 +249,23 @@ class Views(Arrays):
         span, zero = self.span(node), partial(self.integer, 0, node)
         size = partial(self.module.read, axis.size, span)
         known = integer_constant(node, _MOST)
+        given = partial(self.integer, known or 0, node)
+        beyond = []
         if known is None:
-            given = partial(self.module.read, self.hold(self._index_of(value, node), node), span)
+            raw = partial(self.module.read, self.hold(self._op("as_index", node, value), node), span)
+            beyond = [self._op(">", node, raw(), self.integer(2**63 - 1, node))]  # unsigned ones only
+            given = partial(self.module.read, self.hold(self._op("int", node, raw()), node), span)
             from_end = self._op("+", node, given(), size())
             value = self._op("select", node, self._op("<", node, given(), zero()), from_end, given())
         elif known < 0:
             value = self._op("+", node, value, size())
         at = partial(self.module.read, self.hold(value, node), span)
-        inside = self._op("and", node, self._op("<=", node, zero(), at()), self._op("<", node, at(), size()))
-        self.out.append(self.module.assert_(inside, "a subscript is out of bounds of a slice", span))
+        outside = self._op("or", node, self._op("<", node, at(), zero()), self._op(">=", node, at(), size()))
+        for each in beyond:
+            outside = self._op("or", node, outside, each)
+        text = "subscript {0} is out of bounds for a slice whose size is {1}"
+        fail = self.module.fail("P421", text, [given(), size()], span)
+        self.out.append(self.module.if_(outside, [fail], [], span))
         steps = at() if axis.step == 1 else self._op("*", node, at(), self.integer(axis.step, node))
         return self._op("+", node, self.module.read(axis.begin, span), steps)
 

@@ -155,13 +155,15 @@ void Typer::walk(Stmt& stmt, Body& out) {
         case StmtKind::kPrint:
             for_each_slot(stmt, [&](Expr*& slot) { walk_scalar(slot); });
             break;
+        case StmtKind::kFail:
+            for_each_slot(stmt, [&](Expr*& slot) { walk_integer(slot, Scalar::kI64); });
+            break;
         case StmtKind::kGpu:
             for_each_slot(stmt, [&](Expr*& slot) { walk_integer(slot, Scalar::kI64); });
             walk(static_cast<Gpu&>(stmt).body);
             break;
         case StmtKind::kBreak:
         case StmtKind::kContinue:
-        case StmtKind::kFail:
         case StmtKind::kAlloc:
         case StmtKind::kBarrier:
         case StmtKind::kLaunch:

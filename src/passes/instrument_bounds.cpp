@@ -120,9 +120,10 @@ private:
         b_.span = at.index->span.valid() ? at.index->span : at.stmt->span;
         FailBuilder fail(b_, Code::kP421);
         const std::string subscript = fail.value(as_written(at));
-        fail.site().message = "subscript " + subscript + " is out of bounds for axis " +
-                              std::to_string(at.axis) + " of '" + at.array->name +
-                              "', whose size is " + fail.value(b_.extent(at.dim()));
+        fail.site().message = (was_unsigned(at) ? "unsigned subscript " : "subscript ") +
+                              subscript + " is out of bounds for axis " + std::to_string(at.axis) +
+                              " of '" + at.array->name + "', whose size is " +
+                              fail.value(b_.extent(at.dim()));
         fail.note_iterations(loops_);
         Fail* failure = fail.make();
         b_.span = failure->span = at.stmt->span;
@@ -132,6 +133,10 @@ private:
     // Signed, and with constant offsets on the other side: so compilers know it from conditions
     // around, which are mostly written like that.
     Expr* outside(const Subscript& at) {
+        if (was_unsigned(at)) {
+            return b_.binary(Op::kGe, unsigned_(clone(b_.module(), &position(at))),
+                             unsigned_(b_.extent(at.dim())));
+        }
         const Interval range = intervals_.of(at.index);
         const bool is_signed = !at.index->type.is(Scalar::kU64);
         const bool not_above = at.dim().extent && range.high < *at.dim().extent;
@@ -166,7 +171,7 @@ private:
     // The subscript before normalize_indices: one that is negative now has had the extent added to
     // it, and is the user's own nowhere else.
     Expr* as_written(const Subscript& at) {
-        if (at.index->op == Op::kIndex) return wide(at.index->operands[0]);
+        if (at.index->op == Op::kIndex || was_unsigned(at)) return wide(&position(at));
         if (intervals_.of(at.index).low >= 0) return wide(at.index);
         return b_.select(b_.binary(Op::kLt, wide(at.index), b_.integer(0)),
                          b_.binary(Op::kSub, wide(at.index), b_.extent(at.dim())), wide(at.index));
@@ -234,6 +239,12 @@ private:
         return at.index->op == Op::kIndex ? *at.index->operands[0] : *at.index;
     }
 
+    // Whether no value of the subscript counts from the end, though it may look negative by now.
+    static bool was_unsigned(const Subscript& at) {
+        const Expr& given = position(at);
+        return given.op == Op::kConvert && given.operands[0]->type.is(Scalar::kU64);
+    }
+
     // The last value of a loop that runs.
     Expr* last(const For& loop, std::int64_t step) {
         Expr* reach = b_.binary(Op::kSub, wide(loop.end), b_.integer(step > 0 ? 1 : -1));
@@ -250,6 +261,12 @@ private:
 };
 
 }  // namespace
+
+bool checks_subscripts(const PassContext& context) {
+    const Options& options = context.options;
+    if (options.check != Check::kNothing) return true;
+    return options.backend == Backend::kSim && is_by_hand(*context.module.entry_function());
+}
 
 void instrument_bounds(PassContext& context) {
     const bool races = context.options.checks_races();

@@ -15,6 +15,10 @@
 
 namespace parpy {
 
+// Whether subscripts are checked while the program runs. A kernel written by hand promises nothing
+// of them, and on the simulator the memory behind an array is the process's own.
+bool checks_subscripts(const PassContext& context);
+
 void instrument_bounds(PassContext& context);
 
 }  // namespace parpy

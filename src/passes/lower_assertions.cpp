@@ -4,6 +4,7 @@
 #include "ir/builder.h"
 #include "ir/visit.h"
 #include "passes/check_sites.h"
+#include "passes/instrument_bounds.h"
 
 namespace parpy {
 
@@ -31,6 +32,14 @@ void lower(Module& module, Body& body, LoopStack& loops) {
     });
 }
 
+// Whether the statement does nothing but fail with an error about a subscript, if it does.
+bool checks_subscript(const Module& module, const Stmt& stmt) {
+    const auto* test = stmt.as<If>();
+    if (test == nullptr || test->then_body.size() != 1 || !test->else_body.empty()) return false;
+    const auto* fail = test->then_body.front()->as<Fail>();
+    return fail != nullptr && module.sites[fail->site].code == Code::kP421;
+}
+
 }  // namespace
 
 void lower_assertions(PassContext& context) {
@@ -44,13 +53,15 @@ void lower_assertions(PassContext& context) {
         });
     }
     const bool checked = context.options.checks_assertions();
+    const bool subscripts = checks_subscripts(context);
     for (Function* function : context.module.functions) {
         LoopStack loops;
         if (checked) {
             lower(context.module, function->body, loops);
         }
-        rewrite_stmts(function->body, [](Stmt* stmt, Body& out) {
-            if (stmt->kind != StmtKind::kAssert) {
+        rewrite_stmts(function->body, [&](Stmt* stmt, Body& out) {
+            const bool dropped = !subscripts && checks_subscript(context.module, *stmt);
+            if (stmt->kind != StmtKind::kAssert && !dropped) {
                 out.push_back(stmt);
             }
         });

@@ -242,7 +242,7 @@ def beyond(x, j):
 
 @pytest.mark.parametrize("j", [2, -3])
 def test_checked_kernels_know_the_ends_of_slices(j):
-    with pytest.raises(AssertionError, match="out of bounds of a slice"):
+    with pytest.raises(IndexError, match=f"subscript {j} is out of bounds for a slice"):
         beyond[1, 1](np.zeros(8), j)
         cuda.synchronize()
 
@@ -456,3 +456,58 @@ def loops(x):
 def test_only_kernels_have_views():
     with pytest.raises(parpy.CompileError, match="an array with 1 dimension is used as a number"):
         loops(grid_of(3, 4))
+
+
+@cuda.jit
+def store_in_part(x, k):
+    part = x[2:5]
+    part[k] = 9
+
+
+@cuda.jit
+def store_in_steps(x, k):
+    steps = x[1:8:2][1:]
+    steps[k] = 9
+
+
+@pytest.mark.parametrize("kernel", [store_in_part, store_in_steps])
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("k", [-1, -3, 0, 2, 3, -4, -6, 2**62, -(2**62)])
+def test_subscripts_of_slices(kernel, debug, k):
+    if not cuda.sim.enabled and not debug and not -3 <= k < 3:
+        pytest.skip("nothing is checked")
+    x, want = np.arange(10), np.arange(10)
+    checked = cuda.jit(debug=debug)(kernel.py_func)
+    if -3 <= k < 3:
+        (want[2:5] if kernel is store_in_part else want[1:8:2][1:])[k] = 9
+        checked[1, 1](x, k)
+    else:
+        with pytest.raises(IndexError, match=rf"subscript {k} is out of bounds for a slice whose size is 3"):
+            checked[1, 1](x, k)
+    np.testing.assert_array_equal(x, want)
+
+
+@cuda.jit(debug=True)
+def at_unsigned(x, k):
+    x[k[0]] = 9
+
+
+@cuda.jit(debug=True)
+def at_difference(x, k):
+    x[k[0] - np.uint64(2**63)] = 9
+
+
+@cuda.jit(debug=True)
+def in_part(x, k):
+    part = x[1:]
+    part[k[0]] = 9
+
+
+@pytest.mark.parametrize("kernel", [at_unsigned, at_difference, in_part])
+@pytest.mark.parametrize("k", [2**64 - 1, 2**64 - 2, 2**63 - 1])
+def test_unsigned_subscripts_do_not_count_from_the_end(kernel, k):
+    x = np.zeros(5)
+    with pytest.raises(IndexError, match="out of bounds"):
+        kernel[1, 1](x, np.array([k], np.uint64))
+        cuda.synchronize()
+    assert not x.any()
