@@ -143,6 +143,31 @@ done:
     return bound;
 }
 
+// The names of the fields of an array of records, or of one of them, where an exception says that
+// another was read, which is dropped; empty, and the exception stays, for other objects.
+std::string field_names(PyObject* value) {
+    PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &error, &trace);
+    const Owned dtype(PyObject_GetAttrString(value, "dtype"));
+    const Owned names(dtype ? PyObject_GetAttrString(dtype.get(), "names") : nullptr);
+    std::string out;
+    if (names && PyTuple_Check(names.get())) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names.get()); ++i) {
+            const char* name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names.get(), i));
+            out += std::string(i > 0 ? ", '" : "'") + (name != nullptr ? name : "?") + "'";
+        }
+    }
+    PyErr_Clear();
+    if (out.empty()) {
+        PyErr_Restore(type, error, trace);
+    } else {
+        Py_XDECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(trace);
+    }
+    return out;
+}
+
 // The object of one parameter of the compiled function: a borrowed reference.
 PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* args,
                      Intake& intake) {
@@ -157,6 +182,11 @@ PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* 
                      "is read from an object of type '" + std::string(Py_TYPE(value)->tp_name) +
                          "', which is no dict",
                      "pass a dict with the keys that the function reads"};
+        } else if (PyErr_ExceptionMatches(PyExc_ValueError)) {
+            const std::string fields = field_names(value);
+            if (!fields.empty()) {
+                fault = {Code::kP557, "is no field of the records", "their fields are " + fields};
+            }
         }
         raise_fault(surface, static_cast<std::size_t>(&leaf - surface.leaves.data()), fault);
         return nullptr;

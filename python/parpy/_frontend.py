@@ -88,7 +88,9 @@ class FunctionFrontend(Statements):
         for name, form in self.forms:
             self.receive(name, form)
         try:
-            body = self.converted_parameters() + self.body(node.body)
+            first = self.converted_parameters()
+            body = self.body(node.body)
+            body = [*first, *self.allocations, *body]
             self.module.set_body(self.function, self.as_kernel(body) if self.entry and self.program.kernel else body)
             self.check_returns()
         except RecursionError:

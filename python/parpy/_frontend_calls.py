@@ -165,12 +165,13 @@ class Calls(Compositions):
                 "P023", digits, f"'{name}' rounds to whole numbers only in compiled code", _rounded(node, digits)
             )
             return False
-        if not all(k.arg in intrinsic.keywords for k in node.keywords):
-            word = node.keywords[0].arg
+        unknown = next((k for k in node.keywords if k.arg not in intrinsic.keywords), None)
+        if unknown is not None:
+            word = unknown.arg
             shown = f"keyword argument '{word}'" if word else "keyword arguments from a dict"
             self.error(
                 "P023",
-                node.keywords[0],
+                unknown,
                 f"'{name}' takes no {shown} in compiled code",
                 f"{' and '.join(map(repr, intrinsic.keywords))} can be given"
                 if intrinsic.keywords

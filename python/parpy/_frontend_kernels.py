@@ -319,8 +319,12 @@ class Kernels(Tuples):
         self.element_types[target.id] = scalar
         self.plain_uses.setdefault(target.id, target)
         size = self._dynamic_size(scalar, call) if sizes == [0] else None
-        self.out.append(self.module.alloc(array, scalar, space, [] if size else sizes, size, span))
+        self._make(self.module.alloc(array, scalar, space, [] if size else sizes, size, span))
         return array
+
+    def _make(self, allocation: _native.Stmt) -> None:
+        """An array is used behind the loop or branch that makes it, too."""
+        (self.allocations if self.conditions else self.out).append(allocation)
 
     def _record_type(self, node: ast.expr) -> np.dtype[Any] | None:
         """The record type that `node` names."""
@@ -345,7 +349,7 @@ class Kernels(Tuples):
                 self.error("P023", call, what, f"its type is {record}")
                 return
             var = self.module.variable(self.unique_name(f"{target.id}_{key.replace('.', '_')}"), self.span(target))
-            self.out.append(self.module.alloc(var, scalar, space, [*sizes, *found[1]], None, self.span(call)))
+            self._make(self.module.alloc(var, scalar, space, [*sizes, *found[1]], None, self.span(call)))
             made[key] = var
         if made:
             self.records[target.id] = Record(made, "", ())

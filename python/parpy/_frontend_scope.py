@@ -184,6 +184,7 @@ class FunctionScope:
         # Of a kernel: the sizes of its launch, statements in front of it, names of the grid itself.
         self.launch: list[_native.Var] = []
         self.in_front: list[_native.Stmt] = []
+        self.allocations: list[_native.Stmt] = []  # of arrays made in loops and branches: they exist from the start
         self.grids: set[str] = set()
         self.element_types: dict[str, str] = {}  # of the arrays that the kernel itself has
         self.views: dict[str, View] = {}  # by name

@@ -143,7 +143,8 @@ def scalar_name(found: object) -> str | None:
         if isinstance(found, type) and not issubclass(found, (np.generic, int, float, complex)):
             return None
         try:
-            return _NAME_OF.get(np.dtype(found).name)
+            dtype = np.dtype(found)
+            return _NAME_OF.get(dtype.name) if dtype.isnative else None
         except TypeError:
             return None
     return None

@@ -63,7 +63,8 @@ bool Typer::check_subscripts(const Var* array, const std::vector<Expr*>& indices
            "'" + array->name + "' has " + std::to_string(rank) +
                (rank == 1 ? " dimension, but " : " dimensions, but ") + std::to_string(count) +
                (count == 1 ? " subscript" : " subscripts"),
-           "remove " + std::to_string(count - rank) + " of them");
+           count > rank ? "remove " + std::to_string(count - rank) + " of them"
+                        : "give one for each dimension");
     return false;
 }
 

@@ -242,3 +242,43 @@ def calls_a_plain_function(x):
 def test_plain_functions_are_refused_with_what_to_write():
     with pytest.raises(parpy.CompileError, match=r"decorate 'plain_helper' with @cuda.jit\(device=True\)"):
         calls_a_plain_function[1, 1](np.zeros(1))
+
+
+BIG_ENDIAN = np.dtype(">f4")
+
+
+@cuda.jit
+def too_few_subscripts(x):
+    cuda.atomic.add(x, 0, 1)
+
+
+@cuda.jit
+def unknown_keyword(x):
+    s = cuda.shared.array(shape=(2, 2), dtype=np.float32, foo=3)  # type: ignore[call-arg]
+    x[0, 0] = s[0, 0]
+
+
+@cuda.jit
+def foreign_text(x):
+    s = cuda.shared.array(3, ">f4")
+    x[0, 0] = s[0]
+
+
+@cuda.jit
+def foreign_type(x):
+    s = cuda.local.array(3, BIG_ENDIAN)
+    x[0, 0] = s[0]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (too_few_subscripts, r"'x' has 2 dimensions, but 1 subscript(.|\n)*help: give one for each dimension"),
+        (unknown_keyword, "takes no keyword argument 'foo'"),
+        (foreign_text, "the element type must be known here"),
+        (foreign_type, "the element type must be known here"),
+    ],
+)
+def test_messages_name_what_is_wrong(kernel, message):
+    with pytest.raises(parpy.CompileError, match=message):
+        kernel[1, 1](np.zeros((2, 2)))

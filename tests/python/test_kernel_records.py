@@ -70,7 +70,7 @@ def test_records():
 
 
 def test_fields_that_are_not_there():
-    with pytest.raises(ValueError, match="no field"):
+    with pytest.raises(TypeError, match=r"error(.|\n)*is no field(.|\n)*help: their fields are 'x', 'n'"):
         moved.forall(3)(np.zeros(3, np.dtype([("x", np.float32), ("n", np.int32)])), np.float32(1), np.zeros(1))
 
 

@@ -510,3 +510,44 @@ def texts():
 @pytest.mark.parametrize(("kernel", "arguments"), list(texts()), ids=lambda value: getattr(value, "__name__", ""))
 def test_nvrtc_takes_the_text(kernel, arguments):
     cubin(kernel.inspect_source(*arguments))
+
+
+# ---------------------------------------------------------------- arrays made in loops and branches
+
+
+@cuda.jit
+def made_in_a_loop(x):
+    for i in range(3):
+        s = cuda.shared.array(3, np.float32)
+        s[i] = i + 1
+    x[0] = s[2]
+
+
+@cuda.jit
+def made_in_a_branch(x):
+    if x[0] == 0:
+        s = cuda.local.array(3, np.float32)
+        for i in range(3):
+            s[i] = 3
+    x[0] = s[1]
+
+
+@cuda.jit(device=True)
+def third(x):
+    while x[0] < 3:
+        s = cuda.local.array(1, np.float64)
+        x[0] += 1
+        s[0] = x[0]
+    return s[0]
+
+
+@cuda.jit
+def made_in_a_function(x):
+    x[0] = third(x)
+
+
+@pytest.mark.parametrize("kernel", [made_in_a_loop, made_in_a_branch, made_in_a_function])
+def test_arrays_are_used_behind_the_loop_that_makes_them(kernel):
+    x = np.zeros(1)
+    kernel[1, 1](x)
+    assert x[0] == 3
