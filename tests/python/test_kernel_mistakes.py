@@ -270,6 +270,17 @@ def foreign_type(x):
     x[0, 0] = s[0]
 
 
+@cuda.jit
+def type_of_a_parameter(x):
+    s = cuda.local.array(3, x.dtype)
+    x[0] = s[0]
+
+
+def test_arrays_in_foreign_byte_order_are_refused_as_such():
+    with pytest.raises(TypeError, match="byte order"):
+        type_of_a_parameter[1, 1](np.zeros(3, BIG_ENDIAN))
+
+
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [

@@ -468,7 +468,7 @@ def _element_name(name: str, argument: Any) -> str:
     """The type of the elements of an array, as IR text has it."""
     found = str(getattr(argument, "dtype", "")).removeprefix("torch.")
     try:
-        known = "bf16" if found == "bfloat16" else scalar_name(np.dtype(found)) if found else None
+        known = "bf16" if found == "bfloat16" else scalar_name(np.dtype(found).newbyteorder("=")) if found else None
     except TypeError:
         known = None
     if known is None:
