@@ -64,6 +64,9 @@ public:
             const LoopMapping& m = loops_[i]->mapping;
             Explanation::Loop& loop = out.loops[i];
             loop.mapping = {m.threads, m.threads > 0 && m.reduce, m.threads_per_block};
+            // Siblings of other sizes must agree where they ask.
+            if (m.threads <= m.threads_per_block)
+                loop.mapping.threads_per_block = LoopPar::kDefaultThreadsPerBlock;
             loop.level = kLevels[static_cast<std::size_t>(m.level)];
         }
         out.gpu_code =

@@ -400,7 +400,8 @@ std::vector<Dependences::Violation> Dependences::out_of_bounds(
     std::vector<Violation> found;
     const Accesses& accesses = state_->accesses;
     for (const Access& access : accesses.all()) {
-        const bool settled = access.certain && access.while_depth < 0 && !access.anywhere;
+        const bool settled =
+            (access.certain || access.general) && access.while_depth < 0 && !access.anywhere;
         if (!settled || access.array->dims.size() != access.indices.size()) continue;
         bool violated = false;
         for (std::size_t axis = 0; axis < access.indices.size() && !violated; ++axis) {
@@ -420,8 +421,11 @@ std::vector<Dependences::Violation> Dependences::out_of_bounds(
                     system.require({{&subscript, 0}, {&*extent, 0, -1}}, 0, false);
                 }
                 const Outcome outcome = system.solve(state_->sets);
-                if (outcome == Outcome::kForSomeCalls) {
-                    auto excluded = system.excluded(state_->sets);
+                if (outcome == Outcome::kForSomeCalls ||
+                    (outcome == Outcome::kPerhaps && system.general())) {
+                    auto excluded = outcome == Outcome::kForSomeCalls
+                                        ? system.excluded(state_->sets)
+                                        : std::nullopt;
                     if (!excluded) excluded.emplace().emplace_back();
                     conditions.insert(conditions.end(), excluded->begin(), excluded->end());
                 }

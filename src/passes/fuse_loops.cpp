@@ -100,6 +100,7 @@ private:
             arrays, [&](const Var* array) { return a.touches(array) && b.touches(array); });
         return shared && arrays.size() <= kMostArrays && !a.calls && !b.calls &&
                only_computes(first.back()->body) && only_computes(second.back()->body) &&
+               std::ranges::none_of(first.back()->body, [](Stmt* s) { return leaves_loop(*s); }) &&
                !asked_for(*second.front(), *first.front());
     }
 

@@ -99,6 +99,22 @@ def test_kernels_memory_and_arithmetic():
     assert found.seconds > 0
 
 
+@parpy.jit
+def siblings(a, b, n):
+    for i in range(n):
+        for j in range(60):
+            a[i, j] = b[i, j]
+        for k in range(200):
+            b[i, k] = a[i, k % 60]
+
+
+def test_loops_of_other_sizes_side_by_side_can_be_given_back():
+    arguments = np.zeros((50, 200)), np.ones((50, 200)), 50
+    found = parpy.explain(siblings, *arguments, opts=parpy.auto(backend=CUDA))
+    again = parpy.explain(siblings, *arguments, opts=found.opts)
+    assert not again.facts["refused"] and again.mapping == found.mapping
+
+
 def test_atomic_updates_are_named():
     arguments = np.zeros(8), np.zeros(100, np.int64), 100
     assert "reduction, atomic" in str(parpy.explain(histogram, *arguments, opts=parpy.auto(backend=CUDA)))

@@ -89,6 +89,27 @@ def chain(n: int = 500) -> Nest:
     return Nest(CHAIN, {"x": np.arange(float(n)), "y": np.zeros(n), "z": np.zeros(n)})
 
 
+SKIPPING = """
+    for i in range(x.shape[0]):
+        if x[i] > 100:
+            continue
+        y[i] = 2 * x[i]
+    for j in range(x.shape[0]):
+        z[j] = y[j] + x[j]
+"""
+
+
+@pytest.mark.parametrize("opts", [CPU, SIM], ids=["cpu", "sim"])
+def test_what_one_loop_skips_the_other_does_not(opts):
+    nest = Nest(SKIPPING, dict(chain().arguments))
+    assert count(nest, opts) == 2
+    nest.check(opts)
+    text = SKIPPING.replace("continue", "y[i] = 0")
+    turned = Nest(text.replace("z[j] =", "if x[j] > 7:\n            continue\n        z[j] ="), dict(chain().arguments))
+    assert count(turned, opts) == 1
+    turned.check(opts)
+
+
 @pytest.mark.parametrize("n", [1, 2, 500])
 @pytest.mark.parametrize("opts", [CPU, SIM], ids=["cpu", "sim"])
 def test_a_chain_is_one_loop(opts, n):

@@ -143,6 +143,39 @@ def picked(a, k):
         a[i] = a[i] + k
 
 
+@parpy.jit
+def flat_rows(a, n, m, ld):
+    for i in range(n):
+        for j in range(m):
+            a[i * ld + j] += 1
+
+
+@parpy.jit
+def strided(a, n, step):
+    for i in range(0, n, step):
+        a[i] += 1
+
+
+@parpy.jit
+def ahead(a, n):
+    for i in range(n):
+        a[i] = a[i + 1]
+
+
+def test_subscripts_that_are_not_linear_in_run_time_values_are_checked():
+    cpu = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu)
+    for opts_ in (cpu, parpy.auto(backend=parpy.CompileBackend.Cpu)):
+        for k in range(6):
+            flat_rows(np.zeros(3000), 20 + k, 10 + k, 12 + k, opts=opts_)
+            strided(np.zeros(100), 100 - k, 1 + k, opts=opts_)
+            ahead(np.zeros(30 + k), 20 + k, opts=opts_)
+        memory = np.zeros(400)
+        for function, arguments in [(flat_rows, (12, 10, 10)), (strided, (200, 1)), (ahead, (2**48,)), (ahead, (100,))]:
+            with pytest.raises(IndexError):
+                function(memory[:100], *arguments, opts=opts_)
+            assert not memory.any()
+
+
 def test_huge_scalars_are_not_run_time_values():
     for k in [1, 2, 3, 4, 5, 2**62, -(2**62), 2**48, 6]:
         a = np.zeros(4, np.int64)
