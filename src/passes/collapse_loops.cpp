@@ -19,20 +19,22 @@ using namespace ir;
 namespace {
 
 constexpr double kWorthwhile = 0.75;  // of the time before
+// In fewer the launch of the kernel takes most of the time.
+constexpr double kFewestForLanes = 1 << 17;
 constexpr std::int64_t kMostIterations = std::int64_t{1} << 31;
 
 // Worth asking the cost model: trip counts of the two loops, and whether the inner one has others
 // inside or walks element by element.
-using Candidate = bool (*)(std::int64_t outer, std::int64_t inner, bool vector);
+using Candidate = bool (*)(std::int64_t outer, std::int64_t inner, double iterations, bool vector);
 
-bool leaves_cores_idle(std::int64_t outer, std::int64_t, bool vector) {
+bool leaves_cores_idle(std::int64_t outer, std::int64_t, double, bool vector) {
     constexpr std::int64_t kEnough = 16;
     return outer < kEnough && !vector;
 }
 
-bool leaves_lanes_idle(std::int64_t outer, std::int64_t inner, bool) {
+bool leaves_lanes_idle(std::int64_t outer, std::int64_t inner, double iterations, bool) {
     const std::int64_t lanes = (inner + kWarpSize - 1) / kWarpSize * kWarpSize;
-    return outer > 1 && 4 * lanes > 5 * inner;
+    return outer > 1 && 4 * lanes > 5 * inner && iterations >= kFewestForLanes;
 }
 
 class Collapse {
@@ -56,10 +58,15 @@ private:
             }
             Nest nest = nest_of(*loop);
             body(nest.back()->body);
+            double iterations = 1;
+            for (const For* level : nest) {
+                const auto trips = constant_trip_count(*level);
+                iterations *= trips ? static_cast<double>(*trips) : Traffic::kGuessedTrips;
+            }
             for (std::size_t inner = nest.size() - 1; inner > 0; --inner) {
                 Body& around = inner > 1 ? nest[inner - 2]->body : stmts;
                 const std::size_t place = inner > 1 ? 0 : i;
-                if (For* made = collapse(around, place)) {
+                if (For* made = collapse(around, place, iterations)) {
                     nest.resize(inner);
                     nest.back() = made;
                 }
@@ -67,8 +74,8 @@ private:
         }
     }
 
-    // The loop that stands in the place of two, if it does.
-    For* collapse(Body& around, std::size_t place) {
+    // The loop that stands in the place of two, if it does. `iterations`: of their whole nest.
+    For* collapse(Body& around, std::size_t place, double iterations) {
         auto* outer = around[place]->as<For>();
         auto* inner = outer->body.front()->as<For>();
         const auto rows = constant_trip_count(*outer), columns = constant_trip_count(*inner);
@@ -82,7 +89,7 @@ private:
                 return loops.legal(loop) && !loops.reduces(loop) &&
                        loops.facts(loop).conditions.empty();
             };
-            if (!candidate_(*rows, *columns, vector) || !independent(*outer) ||
+            if (!candidate_(*rows, *columns, iterations, vector) || !independent(*outer) ||
                 !independent(*inner)) {
                 return nullptr;
             }

@@ -79,7 +79,9 @@ private:
         if (innermost.size() < 2 || !only_computes(innermost)) return false;
         const bool left = std::ranges::any_of(innermost, [](Stmt* s) { return leaves_loop(*s); });
         const Uses uses = uses_of(innermost);
-        return !left && !uses.calls && std::ranges::all_of(nest, [&](const For* loop) {
+        // Iterations that do not know which they are all store to the same elements.
+        const bool repeats = !uses_of(nest.front()->body).read.contains(nest.front()->var);
+        return !left && !repeats && !uses.calls && std::ranges::all_of(nest, [&](const For* loop) {
             return std::ranges::all_of(
                 std::initializer_list<const Expr*>{loop->begin, loop->end, loop->step},
                 [&](const Expr* bound) { return invariant(*bound, uses); });
