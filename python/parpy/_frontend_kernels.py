@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 import operator
 import re
 from collections.abc import Callable
@@ -31,6 +32,7 @@ GEOMETRY = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "shar
 
 _SIZES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4}
 _FULL = 0xFFFFFFFF
+_MOST_ELEMENTS = 1 << 40  # of an array of a kernel: beyond what any memory or any C++ compiler takes
 
 
 class Kernels(Tuples):
@@ -310,6 +312,9 @@ class Kernels(Tuples):
         sizes = [extent for extent in extents if extent is not None]
         if not sizes or any(size < 0 for size in sizes) or (0 in sizes and (len(sizes) > 1 or space == "local")):
             self.error("P023", shape, f"{sizes} is no shape of an array", "use positive integers")
+            return None
+        if math.prod(sizes) > _MOST_ELEMENTS:
+            self.error("P023", shape, f"no memory holds an array of {math.prod(sizes)} elements", "make it smaller")
             return None
         span = self.span(call)
         if scalar is None or record is not None:

@@ -118,7 +118,9 @@ struct Kernel {
             if (result == kSuccess) result = driver.cuFuncGetAttribute(&value, attribute, function);
         };
         ask(facts.most_threads, kMostThreads);
-        ask(facts.shared_bytes, kSharedSize);
+        int shared = 0;
+        ask(shared, kSharedSize);
+        facts.shared_bytes = shared;
         ask(facts.constant_bytes, kConstantSize);
         ask(facts.local_bytes, kLocalSize);
         ask(facts.registers, kRegisters);

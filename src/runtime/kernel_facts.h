@@ -1,13 +1,15 @@
 // What a loaded kernel needs and how it fits its device: for choosing blocks and for those who ask.
 #pragma once
 
+#include <cstdint>
+
 #include "runtime/executable.h"
 
 namespace parpy {
 
 struct KernelFacts {
     int registers = 0;       // of a thread
-    int shared_bytes = 0;    // of a block, what a launch asks for aside
+    std::int64_t shared_bytes = 0;  // of a block, what a launch asks for aside
     int local_bytes = 0;     // of a thread
     int constant_bytes = 0;  // of the kernel
     int most_threads = 1024;

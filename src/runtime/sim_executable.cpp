@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -110,13 +111,20 @@ public:
         const auto number = static_cast<std::size_t>(index);
         const sim::Kernel& kernel = *kernels_[number];
         const std::string& name = program_.kernels[number];
-        if (!fits(kernel, grid, block, shared_bytes)) {
+        // What no block can have, none of the module's kernels may ask for: their memory lies
+        // together.
+        const auto shared = std::accumulate(
+            kernels_.begin(), kernels_.end(), std::uint64_t{shared_bytes} + bytes_of(kernel),
+            [](std::uint64_t most, const sim::Kernel* other) {
+                return bytes_of(*other) > sim::kMaxSharedBytes ? std::max(most, bytes_of(*other))
+                                                               : most;
+            });
+        if (!fits(grid, block, shared)) {
             error = {
                 Code::kP531,
                 "kernel '" + name + "' cannot run on " + shape_text(grid) + " blocks of " +
                     shape_text(block) + " threads with " +
-                    std::to_string(static_cast<unsigned>(kernel.static_shared) + shared_bytes) +
-                    " bytes of shared memory",
+                    std::to_string(shared) + " bytes of shared memory",
                 "a block has at most 1024 x 1024 x 64 threads, 1024 in all, and " +
                     std::to_string(sim::kMaxSharedBytes) +
                     " bytes; a grid at most 2147483647 x 65535 x 65535 blocks"};
@@ -162,11 +170,12 @@ private:
                 seed.load(std::memory_order_relaxed), watched_};
     }
 
-    static bool fits(const sim::Kernel& kernel, const unsigned grid[3], const unsigned block[3],
-                     unsigned shared_bytes) {
+    static std::uint64_t bytes_of(const sim::Kernel& kernel) {
+        return static_cast<std::uint64_t>(kernel.static_shared);
+    }
+
+    static bool fits(const unsigned grid[3], const unsigned block[3], std::uint64_t shared) {
         const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
-        const std::uint64_t shared =
-            std::uint64_t{shared_bytes} + static_cast<std::uint64_t>(kernel.static_shared);
         return threads > 0 && threads <= sim::kMaxBlockThreads && block[2] <= 64 &&
                grid[0] <= 2147483647 && grid[1] <= 65535 && grid[2] <= 65535 &&
                shared <= sim::kMaxSharedBytes;

@@ -27,7 +27,7 @@ struct Thread {
 struct Kernel {
     void (*row)(const Thread* first, unsigned end, void** arguments);
     int needs;
-    int static_shared, module_shared;
+    long long static_shared, module_shared;  // may be more than any block has
 };
 
 inline constexpr int kWaits = 1;  // barriers, exchanges

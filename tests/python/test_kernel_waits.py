@@ -376,3 +376,30 @@ def few_of_a_large_array(x):
     i = (7919 * (t + 1)) % 100_000
     own[i] = i + t
     x[t] = own[i]
+
+
+def array_of(space, size):
+    def kernel(x):
+        own = space(size, np.float32)
+        own[cuda.threadIdx.x] = 1
+        cuda.syncthreads()
+        x[0] = own[0]
+
+    return cuda.jit(kernel)
+
+
+@pytest.mark.parametrize("size", [2**30 + 16, 10**9, 2**32])
+def test_static_shared_memory_of_gigabytes(size):
+    x = np.zeros(4)
+    kernel = array_of(cuda.shared.array, size)
+    with pytest.raises(parpy.BackendError, match=f"P531.*with {4 * size} bytes of shared memory"):
+        kernel[1, 32](x)
+    assert kernel.get_shared_mem_per_block(x) == 4 * size
+    assert x[0] == 0
+
+
+@pytest.mark.parametrize("space", [cuda.shared.array, cuda.local.array])
+@pytest.mark.parametrize("size", [2**62, 2**64])
+def test_arrays_that_no_memory_holds(size, space):
+    with pytest.raises(parpy.CompileError, match=f"test_kernel_waits.py:.*no memory holds an array of {size} elements"):
+        array_of(space, size)[1, 32](np.zeros(4))

@@ -246,7 +246,7 @@ public:
             remove_pauses(function);
             outside_needs |= needs_of(function);
             outside = outside || !calls_of(function, "parpy_sim_here").empty();
-            share(function, nullptr);
+            share(function, nullptr, outside_);
             outside = outside || !calls_of(function, "parpy_sim_here").empty();
         }
         for (Function& function : module_) {
@@ -261,6 +261,9 @@ public:
     }
 
 private:
+    // Bytes of one variable that no launch takes; sums of them do not wrap.
+    static constexpr std::uint64_t kEndless = std::uint64_t{1} << 48;
+
     // Variables that are extern are reached through a function that would initialise them.
     void address_directly() {
         llvm::SmallVector<Function*> wrappers;
@@ -292,21 +295,21 @@ private:
         for (GlobalVariable& variable : module_.globals()) {
             if (!variable.isThreadLocal()) continue;
             shared_.push_back(&variable);
-            if (variable.isDeclaration()) continue;
+            if (variable.isDeclaration() || variable.use_empty()) continue;
             const std::uint64_t align =
                 std::max<std::uint64_t>(variable.getAlign().valueOrOne().value(), 4);
             const std::uint64_t size = layout.getTypeAllocSize(variable.getValueType());
             total_ = (total_ + align - 1) / align * align;
             offsets_[&variable] = {total_, size};
-            total_ += size;
+            total_ += std::min(size, kEndless);
         }
         total_ = (total_ + kSharedAlign - 1) / kSharedAlign * kSharedAlign;
     }
 
-    // Accesses to shared variables through the thread's pointer; the bytes of those that are used.
-    std::uint64_t share(Function& function, Value* here) {
-        std::uint64_t bytes = 0;
-        llvm::SmallPtrSet<const GlobalVariable*, 8> used;
+    using Variables = llvm::SmallPtrSet<const GlobalVariable*, 8>;
+
+    // Accesses to shared variables through the thread's pointer. Adds those that are used.
+    void share(Function& function, Value* here, Variables& used) {
         llvm::SmallVector<llvm::IntrinsicInst*> accesses;
         for (Instruction& instruction : llvm::instructions(function)) {
             if (is_address(instruction)) {
@@ -329,10 +332,14 @@ private:
             access->replaceAllUsesWith(
                 builder.CreateConstGEP1_64(builder.getInt8Ty(), base, offset));
             access->eraseFromParent();
-            if (found != offsets_.end() && used.insert(variable).second) {
-                bytes += found->second.second;
-            }
+            if (found != offsets_.end()) used.insert(variable);
         }
+    }
+
+    [[nodiscard]] std::uint64_t bytes_of(const Variables& used) const {
+        std::uint64_t bytes = 0;
+        for (const GlobalVariable* variable : used)
+            bytes += std::min(offsets_.at(variable).second, kEndless);
         return bytes;
     }
 
@@ -349,7 +356,9 @@ private:
             call->replaceAllUsesWith(here);
             call->eraseFromParent();
         }
-        static_bytes_[&function] = share(function, here);
+        Variables used = outside_;
+        share(function, here, used);
+        static_bytes_[&function] = bytes_of(used);
         keep_apart(function);
         limit_indices(function);
         if (!outside) enter->eraseFromParent();
@@ -419,12 +428,12 @@ private:
             if (!variable.getName().starts_with("parpy_sim_kernel_")) continue;
             auto* fields = llvm::cast<llvm::ConstantStruct>(variable.getInitializer());
             if (fields->getOperand(0) != &row) continue;
-            const auto number = [&](std::uint64_t value) {
-                return llvm::ConstantInt::get(llvm::Type::getInt32Ty(module_.getContext()), value);
+            const auto number = [&](unsigned field, std::uint64_t value) {
+                return llvm::ConstantInt::get(fields->getOperand(field)->getType(), value);
             };
             variable.setInitializer(llvm::ConstantStruct::get(
-                fields->getType(), {&row, number(static_cast<std::uint64_t>(needs)),
-                                    number(static_bytes_[&row]), number(total_)}));
+                fields->getType(), {&row, number(1, static_cast<std::uint64_t>(needs)),
+                                    number(2, static_bytes_[&row]), number(3, total_)}));
         }
     }
 
@@ -432,6 +441,7 @@ private:
     llvm::SmallVector<GlobalVariable*> shared_;
     llvm::DenseMap<const GlobalVariable*, std::pair<std::uint64_t, std::uint64_t>> offsets_;
     llvm::DenseMap<const Function*, std::uint64_t> static_bytes_;
+    Variables outside_;  // of functions that are not inlined: every kernel may call them
     std::uint64_t total_ = 0;
 };
 
