@@ -110,8 +110,11 @@ std::size_t page_size() {
     return size;
 }
 
-std::size_t mapped_bytes() {
-    return Fiber::kStackBytes + page_size();
+// Null: there is none.
+char* map_stacks(std::size_t bytes) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    return memory == MAP_FAILED ? nullptr : static_cast<char*>(memory);
 }
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
@@ -126,19 +129,29 @@ __attribute__((tls_model("initial-exec"))) thread_local FiberThread* this_thread
 // ---------------------------------------------------------------- stacks
 
 Fiber::Fiber() {
-    void* memory = mmap(nullptr, mapped_bytes(), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (memory == MAP_FAILED) return;
+    const std::size_t bytes = kStackBytes + page_size();
+    char* memory = map_stacks(bytes);
+    if (memory == nullptr) return;
     if (mprotect(memory, page_size(), PROT_NONE) != 0) {
-        munmap(memory, mapped_bytes());
+        munmap(memory, bytes);
         return;
     }
-    madvise(memory, mapped_bytes(), MADV_NOHUGEPAGE);  // whose first touch takes two megabytes
-    memory_ = static_cast<char*>(memory);
+    madvise(memory, bytes, MADV_NOHUGEPAGE);  // whose first touch takes two megabytes
+    memory_ = memory;
+    bytes_ = bytes;
+    owns_ = true;
 }
 
 Fiber::~Fiber() {
-    if (memory_ != nullptr) munmap(memory_, mapped_bytes());
+    if (owns_) munmap(memory_, bytes_);
+}
+
+SmallStacks::SmallStacks() : memory_(map_stacks(kCount * kBytes)) {
+    if (memory_ != nullptr) madvise(memory_, kCount * kBytes, MADV_NOHUGEPAGE);
+}
+
+SmallStacks::~SmallStacks() {
+    if (memory_ != nullptr) munmap(memory_, kCount * kBytes);
 }
 
 void Fiber::trim() {
@@ -151,13 +164,13 @@ void Fiber::enter(Fiber* self) {
 
 bool Fiber::holds(const void* address) const {
     const auto* at = static_cast<const char*>(address);
-    return at >= memory_ && at < memory_ + mapped_bytes();
+    return at >= memory_ && at < memory_ + bytes_;
 }
 
 void Fiber::prepare(Body body, void* data) {
     body_ = body;
     data_ = data;
-    auto* top = reinterpret_cast<std::uintptr_t*>(memory_ + mapped_bytes());
+    auto* top = reinterpret_cast<std::uintptr_t*>(memory_ + bytes_);
     const auto start = reinterpret_cast<std::uintptr_t>(&parpy_start_stack);
     const auto function = reinterpret_cast<std::uintptr_t>(&Fiber::enter);
     const auto argument = reinterpret_cast<std::uintptr_t>(this);
@@ -259,7 +272,7 @@ void FiberThread::handle(int signal, siginfo_t* info, void* context) {
     }
     // The fiber goes on in land(), on its own stack from the top.
     Fiber* fiber = thread->running_;
-    const char* top = fiber->memory_ + mapped_bytes() - 64;
+    const char* top = fiber->memory_ + fiber->bytes_ - 64;
     const auto* at = static_cast<const char*>(info->si_addr);
     const bool overflow = at >= fiber->memory_ - page_size() && at < fiber->memory_ + page_size();
     const int reason = overflow ? kStackOverflow : signal;

@@ -1,4 +1,4 @@
-// Fibers: stacks with a guard page, and the switch between them. A fiber stays on the thread that
+// Fibers: stacks, and the switch between them. A fiber stays on the thread that
 // runs it. What a fiber's code does wrong (stack overflow, access to unmapped memory, a trapping
 // division) does not end the process: the fiber is left where it is and its owner hears of it.
 //
@@ -11,18 +11,42 @@
 
 namespace parpy {
 
+// Many small stacks without guard pages, as one of the 65530 mappings that Linux allows a process:
+// for code of which it is known that it does not go deep.
+class SmallStacks {
+public:
+    static constexpr std::size_t kCount = 1024;
+    static constexpr std::size_t kBytes = std::size_t{64} << 10;  // of each
+
+    SmallStacks();  // valid() says whether there was memory
+    ~SmallStacks();
+    SmallStacks(const SmallStacks&) = delete;
+    SmallStacks& operator=(const SmallStacks&) = delete;
+    [[nodiscard]] bool valid() const { return memory_ != nullptr; }
+    [[nodiscard]] char* stack(std::size_t i) const { return memory_ + i * kBytes; }
+
+private:
+    char* memory_ = nullptr;
+};
+
 class Fiber {
 public:
     using Body = void (*)(Fiber& self, void* data);
 
-    // Of every stack; pages are taken as they are touched. Four times what a GPU gives a thread.
+    // Of a stack of its own; pages are taken as they are touched. Four times what a GPU gives a
+    // thread.
     static constexpr std::size_t kStackBytes = std::size_t{2} << 20;
 
-    Fiber();  // valid() says whether there was memory
+    // On a stack of its own, above a guard page: two mappings. valid() says whether there was
+    // memory.
+    Fiber();
+    // On one of SmallStacks, which lives longer.
+    explicit Fiber(char* small) : memory_(small), bytes_(SmallStacks::kBytes) {}
     ~Fiber();
     Fiber(const Fiber&) = delete;
     Fiber& operator=(const Fiber&) = delete;
     [[nodiscard]] bool valid() const { return memory_ != nullptr; }
+    [[nodiscard]] bool owns_stack() const { return owns_; }
 
     // Makes the next switch to this fiber call body(*this, data), which never returns. What ran on
     // the stack before is gone.
@@ -36,7 +60,9 @@ public:
 private:
     friend class FiberThread;
     void* pointer_ = nullptr;  // the stack pointer while it does not run
-    char* memory_ = nullptr;   // guard page, then stack
+    char* memory_ = nullptr;   // its own: guard page, then stack
+    std::size_t bytes_ = 0;    // of all that
+    bool owns_ = false;
     Body body_ = nullptr;
     void* data_ = nullptr;
     static void enter(Fiber* self);

@@ -8,10 +8,10 @@
 namespace parpy {
 
 struct KernelFacts {
-    int registers = 0;       // of a thread
+    int registers = 0;              // of a thread
     std::int64_t shared_bytes = 0;  // of a block, what a launch asks for aside
-    int local_bytes = 0;     // of a thread
-    int constant_bytes = 0;  // of the kernel
+    int local_bytes = 0;            // of a thread
+    int constant_bytes = 0;         // of the kernel
     int most_threads = 1024;
     int best_block = 256;     // threads per block that keep the device busiest
     int resident_blocks = 1;  // of `block` threads that the device runs at once

@@ -88,8 +88,9 @@ RuntimeError error_of(sim::Fault fault, const std::string& kernel, const Program
 
 class SimSession final : public DeviceSession {
 public:
-    SimSession(const Program& program, const std::vector<const sim::Kernel*>& kernels, bool watched)
-        : program_(program), kernels_(kernels), watched_(watched) {}
+    SimSession(const Program& program, const std::vector<const sim::Kernel*>& kernels,
+               unsigned* arrivals, bool watched)
+        : program_(program), kernels_(kernels), arrivals_(arrivals), watched_(watched) {}
     ~SimSession() override {
         for (void* memory : scratch_)
             std::free(memory);
@@ -120,14 +121,23 @@ public:
                                                                : most;
             });
         if (!fits(grid, block, shared)) {
-            error = {
-                Code::kP531,
-                "kernel '" + name + "' cannot run on " + shape_text(grid) + " blocks of " +
-                    shape_text(block) + " threads with " +
-                    std::to_string(shared) + " bytes of shared memory",
-                "a block has at most 1024 x 1024 x 64 threads, 1024 in all, and " +
-                    std::to_string(sim::kMaxSharedBytes) +
-                    " bytes; a grid at most 2147483647 x 65535 x 65535 blocks"};
+            error = {Code::kP531,
+                     "kernel '" + name + "' cannot run on " + shape_text(grid) + " blocks of " +
+                         shape_text(block) + " threads with " + std::to_string(shared) +
+                         " bytes of shared memory",
+                     "a block has at most 1024 x 1024 x 64 threads, 1024 in all, and " +
+                         std::to_string(sim::kMaxSharedBytes) +
+                         " bytes; a grid at most 2147483647 x 65535 x 65535 blocks"};
+            return 1;
+        }
+        const std::uint64_t room = sim::most_threads(kernel) / threads_of(block);
+        if (waits_for_grid() && std::uint64_t{grid[0]} * grid[1] * grid[2] > room) {
+            error = {Code::kP531,
+                     "kernel '" + name + "' cannot run on " + shape_text(grid) + " blocks of " +
+                         shape_text(block) + " threads",
+                     "it waits for its whole grid, whose blocks must all find room at once: on the "
+                     "simulator " +
+                         std::to_string(room) + " of this size do"};
             return 1;
         }
         sim::Launch launch{&kernel,
@@ -139,6 +149,7 @@ public:
                            settings()};
         sim::Fault fault = sim::simulate(launch);
         if (!fault.happened()) return 0;
+        if (arrivals_ != nullptr) std::fill_n(arrivals_, 2, 0U);
         error = error_of(std::move(fault), name, program_);
         return 1;
     }
@@ -174,8 +185,14 @@ private:
         return static_cast<std::uint64_t>(kernel.static_shared);
     }
 
+    static std::uint64_t threads_of(const unsigned block[3]) {
+        return std::uint64_t{block[0]} * block[1] * block[2];
+    }
+
+    [[nodiscard]] bool waits_for_grid() const { return program_.by_hand && arrivals_ != nullptr; }
+
     static bool fits(const unsigned grid[3], const unsigned block[3], std::uint64_t shared) {
-        const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
+        const std::uint64_t threads = threads_of(block);
         return threads > 0 && threads <= sim::kMaxBlockThreads && block[2] <= 64 &&
                grid[0] <= 2147483647 && grid[1] <= 65535 && grid[2] <= 65535 &&
                shared <= sim::kMaxSharedBytes;
@@ -183,6 +200,7 @@ private:
 
     const Program& program_;
     const std::vector<const sim::Kernel*>& kernels_;
+    unsigned* const arrivals_;
     const bool watched_;
     std::vector<void*> scratch_;
 };
@@ -195,10 +213,13 @@ public:
           host_(std::move(host)),
           device_(std::move(device)),
           kernels_(std::move(kernels)),
-          watched_(watched) {}
+          watched_(watched) {
+        if (program.device.find("grid_arrivals") != std::string::npos)
+            arrivals_ = static_cast<unsigned*>(device_->symbol("grid_arrivals"));
+    }
 
     RuntimeError run(const std::uint64_t* slots, void*) const override {
-        SimSession session(program, kernels_, watched_);
+        SimSession session(program, kernels_, arrivals_, watched_);
         ParpyContext context;
         context.session = &session;
         Failure failure;  // of the host part; those of kernels are the launch's errors
@@ -211,9 +232,14 @@ public:
         return {Code::kP900, "the program '" + program.name + "' failed without a reason", {}};
     }
 
-    RuntimeError facts(unsigned, unsigned, KernelFacts& facts) const override {
-        if (!kernels_.empty()) facts.shared_bytes = kernels_.front()->static_shared;
-        facts.resident_blocks = 0x7fffffff;
+    RuntimeError facts(unsigned block, unsigned shared_bytes, KernelFacts& facts) const override {
+        if (kernels_.empty()) return {};
+        facts.shared_bytes = kernels_.front()->static_shared;
+        const std::int64_t shared = facts.shared_bytes + shared_bytes;
+        const bool fits =
+            block > 0 && block <= sim::kMaxBlockThreads && shared <= sim::kMaxSharedBytes;
+        facts.resident_blocks =
+            fits ? static_cast<int>(sim::most_threads(*kernels_.front()) / block) : 0;
         return {};
     }
 
@@ -221,6 +247,7 @@ private:
     HostCode host_;
     std::unique_ptr<LoadedObject> device_;
     std::vector<const sim::Kernel*> kernels_;
+    unsigned* arrivals_ = nullptr;  // at the grid's barriers, abandoned by what failed; null: none
     bool watched_;
 };
 

@@ -21,7 +21,8 @@ public:
         static auto& pool = *new SparePool;
         return pool;
     }
-    SimFiber* take() {
+    // Makes one where there are fewer than `most`; null: none more.
+    SimFiber* take(std::size_t most) {
         {
             const std::scoped_lock lock(mutex_);
             if (!spare_.empty()) {
@@ -29,9 +30,14 @@ public:
                 spare_.pop_back();
                 return fiber;
             }
+            if (made_ >= most) return nullptr;
+            ++made_;
         }
         auto made = std::make_unique<SimFiber>();
-        return made->fiber.valid() ? made.release() : nullptr;
+        if (made->fiber.valid()) return made.release();
+        const std::scoped_lock lock(mutex_);
+        --made_;
+        return nullptr;
     }
     void give(std::vector<SimFiber*>& fibers) {
         const std::scoped_lock lock(mutex_);
@@ -42,6 +48,7 @@ public:
 private:
     std::mutex mutex_;
     std::vector<SimFiber*> spare_;
+    std::size_t made_ = 0;
 };
 
 }  // namespace
@@ -54,6 +61,9 @@ void Grid::stop(Fault fault) {
 }
 
 Worker::~Worker() {
+    if (!small_.empty()) {
+        std::erase_if(idle_, [](const SimFiber* fiber) { return !fiber->fiber.owns_stack(); });
+    }
     if ((grid.launch.kernel->needs & kDeep) != 0) {
         for (SimFiber* fiber : idle_)
             fiber->fiber.trim();
@@ -67,12 +77,24 @@ SimFiber* Worker::acquire() {
         idle_.pop_back();
         return fiber;
     }
-    SimFiber* fiber = SparePool::instance().take();
+    const bool deep = may_be_deep(*grid.launch.kernel);
+    SimFiber* fiber =
+        small_.empty() ? SparePool::instance().take(deep ? kMostGuarded : kGuardedFibers) : nullptr;
+    if (fiber == nullptr && !deep) fiber = acquire_small();
     if (fiber == nullptr) {
         grid.stop({Code::kP542, "there is no memory for the stacks of the simulated threads", 0, 0,
                    "launch smaller blocks, or raise vm.max_map_count"});
     }
     return fiber;
+}
+
+SimFiber* Worker::acquire_small() {
+    const std::size_t i = small_.size() % SmallStacks::kCount;
+    if (i == 0 && !stacks_.emplace_back().valid()) {
+        stacks_.pop_back();
+        return nullptr;
+    }
+    return &small_.emplace_back(stacks_.back().stack(i));
 }
 
 // ---------------------------------------------------------------- start and end

@@ -58,6 +58,8 @@ class Block;
 
 // A thread of a block on a fiber, or all of a block's threads in turn.
 struct SimFiber {
+    SimFiber() = default;
+    explicit SimFiber(char* small_stack) : fiber(small_stack) {}
     Fiber fiber;
     Thread thread{};
     Thread* here = nullptr;  // parpy_sim_here()
@@ -95,7 +97,12 @@ public:
     FiberThread& cpu;
 
 private:
+    [[nodiscard]] SimFiber* acquire_small();
+
     std::vector<SimFiber*> idle_;
+    // Beyond kGuardedFibers; none of them outlives the launch.
+    std::deque<SmallStacks> stacks_;
+    std::deque<SimFiber> small_;
 };
 
 class Block {

@@ -16,9 +16,6 @@ namespace parpy::sim {
 
 namespace {
 
-// Stacks in use at a time: each takes two of the 65530 mappings that Linux allows a process.
-constexpr unsigned kMostFibers = 12 * 1024;
-
 // Rounds of waiting loops in which nothing changed, after which nothing will.
 constexpr std::uint64_t kIdlePauses = std::uint64_t{1} << 22;
 
@@ -53,8 +50,10 @@ void run_together(Grid& grid, std::uint64_t count) {
     std::uint64_t started = 0;
     std::uint64_t fibers = 0;
     const std::uint64_t each = grid.threads_per_block();
+    const std::uint64_t most = most_threads(*grid.launch.kernel);
+    std::size_t enough = 16;  // blocks that wait, before they are looked after
     while (!grid.stopped() && (started < count || !resident.empty())) {
-        if (started < count && (resident.empty() || fibers + each <= kMostFibers)) {
+        if (started < count && (resident.empty() || fibers + each <= most)) {
             resident.push_back(std::make_unique<Block>(worker));
             resident.back()->start(started);
             ++started;
@@ -65,13 +64,15 @@ void run_together(Grid& grid, std::uint64_t count) {
                 fibers -= each;
                 continue;
             }
+            if (resident.size() < enough && started < count && fibers + each <= most) continue;
+            enough = 2 * resident.size();
         }
         std::erase_if(resident, [&](const std::unique_ptr<Block>& block) {
             if (grid.stopped() || !block->resume()) return false;
             fibers -= each;
             return true;
         });
-        const bool full = started == count || fibers + each > kMostFibers;
+        const bool full = started == count || fibers + each > most;
         if (full && grid.idle_pauses > kIdlePauses && !resident.empty()) {
             resident.front()->report_spinning(started < count);
         }
@@ -97,7 +98,7 @@ Fault simulate(const Launch& launch) {
     const double cost = 20.0 * static_cast<double>(grid.threads_per_block());
     const std::int64_t workers = (launch.kernel->needs & kWaits) == 0
                                      ? 0
-                                     : std::max(1U, kMostFibers / grid.threads_per_block());
+                                     : std::max(1U, kGuardedFibers / grid.threads_per_block());
     const auto blocks = static_cast<std::int64_t>(count);
     parpy_parallel_for(
         nullptr, blocks, parpy_chunks(nullptr, blocks, cost, workers), workers,

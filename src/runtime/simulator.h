@@ -30,10 +30,24 @@ struct Kernel {
     long long static_shared, module_shared;  // may be more than any block has
 };
 
-inline constexpr int kWaits = 1;  // barriers, exchanges
-inline constexpr int kSpins = 2;  // atomics whose results it looks at: maybe in a waiting loop
-inline constexpr int kDeep = 4;   // large local arrays, calls of calls: stacks grow
+inline constexpr int kWaits = 1;    // barriers, exchanges
+inline constexpr int kSpins = 2;    // atomics whose results it looks at: maybe in a waiting loop
+inline constexpr int kDeep = 4;     // large local arrays, calls of calls: stacks grow
+inline constexpr int kForeign = 8;  // calls functions whose stacks nobody knows
 inline constexpr std::uint64_t kSharedAlign = 16;
+
+// Stacks with guard pages, each two of the 65530 mappings that Linux allows a process: so many are
+// made before threads that do not go deep get small ones, and so many for those that do.
+inline constexpr unsigned kGuardedFibers = 12 * 1024, kMostGuarded = 20 * 1024;
+// Threads that wait for each other: more than the largest GPUs hold, a few gigabytes.
+inline constexpr unsigned kMostSmall = 320 * 1024;
+[[nodiscard]] inline bool may_be_deep(const Kernel& kernel) {
+    return (kernel.needs & (kDeep | kForeign)) != 0;
+}
+// Threads of the kernel that are alive at a time, at most.
+[[nodiscard]] inline unsigned most_threads(const Kernel& kernel) {
+    return may_be_deep(kernel) ? kMostGuarded : kMostSmall;
+}
 
 // parpy.cuda.sim's settings.
 struct Settings {

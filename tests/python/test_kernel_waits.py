@@ -403,3 +403,63 @@ def test_static_shared_memory_of_gigabytes(size):
 def test_arrays_that_no_memory_holds(size, space):
     with pytest.raises(parpy.CompileError, match=f"test_kernel_waits.py:.*no memory holds an array of {size} elements"):
         array_of(space, size)[1, 32](np.zeros(4))
+
+
+# ---------------------------------------------------------------- grids that wait
+
+
+@cuda.jit
+def turned(x, y):
+    i = cuda.grid(1)
+    x[i] = i
+    cg.this_grid().sync()
+    y[i] = x[(i + 4097) % x.shape[0]]
+
+
+@cuda.jit
+def turned_deeply(x, y, depth):
+    i = cuda.grid(1)
+    x[i] = i + down(depth)
+    cg.this_grid().sync()
+    y[i] = x[(i + 4097) % x.shape[0]] - depth
+
+
+@cuda.jit
+def some_wait(x, missing):
+    if cuda.blockIdx.x != missing:
+        cg.this_grid().sync()
+    x[cuda.grid(1)] = 1
+
+
+def turned_right(kernel, grid, block, *more):
+    n = grid * block
+    x, y = np.zeros(n), np.zeros(n)
+    kernel[grid, block](x, y, *more)
+    np.testing.assert_array_equal(y, (np.arange(n) + 4097) % n)
+
+
+@pytest.mark.parametrize("grid, block", [(14, 1024), (15, 1000), (16, 1024), (132, 128), (132, 256), (400, 32)])
+def test_grids_of_many_threads_wait(grid, block):
+    turned_right(turned, grid, block)
+    turned_right(turned, 4, 64)
+    turned_right(turned_deeply, 4, 64, 3000)
+
+
+def test_grids_of_more_threads_than_find_room():
+    for kernel, more, most in ((turned, (), 320), (turned_deeply, (10,), 20)):
+        x = np.zeros((most + 1) * 1024)
+        assert kernel.max_cooperative_grid_blocks(1024, x, x, *more) == most
+        assert kernel.max_cooperative_grid_blocks((32, 32), x, x, *more, dynsmemsize=1 << 20) == 0
+        with pytest.raises(parpy.BackendError, match=f"P531.*[^$]*{most} of this size do"):
+            kernel[most + 1, 1024](x, x, *more)
+        assert not x.any()
+        turned_right(kernel, 4, 64, *more)
+    turned_right(turned_deeply, 20, 1024, 10)
+
+
+def test_a_grid_that_waited_in_vain_waits_again():
+    x = np.zeros(64)
+    with pytest.raises(parpy.BackendError, match="P540"):
+        some_wait[4, 16](x, 2)
+    some_wait[4, 16](x, 4)
+    assert x.all()

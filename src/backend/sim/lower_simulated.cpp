@@ -3,6 +3,7 @@
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -221,6 +222,17 @@ bool grows(const llvm::Module& module) {
     return false;
 }
 
+// Whether threads may run what is neither of the module nor of the C library.
+bool calls_foreign(const llvm::Module& module) {
+    const llvm::TargetLibraryInfoImpl library{llvm::Triple(module.getTargetTriple())};
+    return std::ranges::any_of(module, [&](const Function& function) {
+        llvm::LibFunc known{};
+        return function.isDeclaration() && !function.use_empty() && !function.isIntrinsic() &&
+               !function.getName().starts_with("parpy_sim_") &&
+               !library.getLibFunc(function.getName(), known);
+    });
+}
+
 class Lowering {
 public:
     explicit Lowering(llvm::Module& module) : module_(module) {}
@@ -238,7 +250,8 @@ public:
         for (Function& function : module_) {
             if (!function.isDeclaration()) function.addFnAttr("probe-stack", "inline-asm");
         }
-        const int always = (watched ? kWaits | kSpins : 0) | (grows(module_) ? kDeep : 0);
+        const int always = (watched ? kWaits | kSpins : 0) | (grows(module_) ? kDeep : 0) |
+                           (calls_foreign(module_) ? kForeign : 0);
         bool outside = false;  // a function that was not inlined asks for the thread
         int outside_needs = 0;
         for (Function& function : module_) {
