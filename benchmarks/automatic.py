@@ -1,6 +1,6 @@
 """What the automatic mode costs where it gains nothing: its programs beside the same loops compiled with no mapping.
 
-    python benchmarks/automatic.py [--presets tiny S M] [--rounds 15] [--out FILE]
+    python benchmarks/automatic.py [--presets tiny S] [--rounds 15] [--out FILE]
 
 NPBench's kernels (npbench/, both orders of their loops where they have two) and the nests of the legality suite, on the
 CPU. Both ways run by turns in one process, on arrays that are restored before each round; a time is the least of all
@@ -82,7 +82,7 @@ def compared(function: Callable[..., None], arguments: tuple[Any, ...], rounds: 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--presets", nargs="+", default=["tiny", "S", "M"])
+    parser.add_argument("--presets", nargs="+", default=["tiny", "S"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--out", type=Path, default=HERE / "results/automatic.json")
     options = parser.parse_args()
