@@ -122,6 +122,10 @@ private:
         access.certain = state_.certain;
         access.general = state_.general;
         access.while_depth = state_.while_depth;
+        if (access.certain && access.while_depth < 0) {  // the bounds of others are not checked
+            for (Affine& subscript : access.indices)
+                subscript = values_.unwrapped(subscript);
+        }
         auto key = std::tuple(access.array, access.kind, access.update, access.atomic, access.loop,
                               access.certain, access.while_depth, access.anywhere, access.indices,
                               access.premise);
@@ -350,18 +354,25 @@ bool Accesses::inside(int loop, int outer) const {
     return loop == outer;
 }
 
-Interval Accesses::range(const Affine& a) const {
-    __extension__ using Wide = __int128;
-    const Interval all = Interval::all();
+WideInterval range_of(const Affine& a, const std::vector<Symbol>& symbols) {
+    constexpr Wide kHuge = Wide{1} << 124;  // two products of 64-bit numbers still fit
     Wide low = a.constant, high = a.constant;
     for (const auto& [number, coefficient] : a.terms) {
-        const Symbol& symbol = symbols_[static_cast<std::size_t>(number)];
+        const Symbol& symbol = symbols[static_cast<std::size_t>(number)];
         const Wide x = Wide{coefficient} * symbol.low, y = Wide{coefficient} * symbol.high;
-        low = std::max<Wide>(low + std::min(x, y), Wide{all.low} * all.high);
-        high = std::min<Wide>(high + std::max(x, y), Wide{all.high} * all.high);
+        if (low != -kHuge) low = std::clamp(low + std::min(x, y), -kHuge, kHuge);
+        if (high != kHuge) high = std::clamp(high + std::max(x, y), -kHuge, kHuge);
     }
-    return {static_cast<std::int64_t>(std::clamp<Wide>(low, all.low, all.high)),
-            static_cast<std::int64_t>(std::clamp<Wide>(high, all.low, all.high))};
+    return {low, high};
+}
+
+Interval Accesses::range(const Affine& a) const {
+    const Interval all = Interval::all();
+    const auto narrow = [&](Wide x) {
+        return static_cast<std::int64_t>(std::clamp<Wide>(x, all.low, all.high));
+    };
+    const auto [low, high] = range_of(a, symbols_);
+    return {narrow(low), narrow(high)};
 }
 
 std::optional<Affine> Accesses::parameter(const Var* var) const {

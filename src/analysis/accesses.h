@@ -36,6 +36,14 @@ struct Symbol {
     bool general = false;  // kOpaque: would be known if the arguments of the call were
 };
 
+__extension__ using Wide = __int128;
+struct WideInterval {
+    Wide low, high;
+};
+// All values of an expression, relations between its symbols disregarded; those beyond 2^124 as
+// that.
+[[nodiscard]] WideInterval range_of(const Affine& a, const std::vector<Symbol>& symbols);
+
 // A loop where it stands; those of helpers once per call.
 struct LoopInstance {
     const ir::For* stmt = nullptr;

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kMostConjunctions = 32;
 constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
+constexpr Wide kHuge = Wide{1} << 125;
 
 }  // namespace
 
@@ -223,12 +224,13 @@ ConstraintSystem::Outcome ConstraintSystem::solve(IntegerSets& sets) {
 }
 
 std::int64_t ConstraintSystem::value(const Affine& a, int copy) const {
-    std::int64_t result = a.constant;
+    Wide result = a.constant;
     for (const auto& [symbol, coefficient] : a.terms) {
         const auto found = solution_.find({symbol, copy_of(symbol, copy)});
-        result += found == solution_.end() ? 0 : coefficient * found->second;
+        if (found == solution_.end()) continue;
+        result = std::clamp(result + Wide{coefficient} * found->second, -kHuge, kHuge);
     }
-    return result;
+    return static_cast<std::int64_t>(std::clamp<Wide>(result, kLowest, kHighest));
 }
 
 std::optional<std::vector<Alternatives>> ConstraintSystem::excluded(IntegerSets& sets) const {

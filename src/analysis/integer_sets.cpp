@@ -67,13 +67,19 @@ isl_basic_set* basic_set(isl_ctx* context, std::size_t dimensions, const Conjunc
         isl_dim_cst);
 }
 
-// An integer of ISL's that fits; takes `value`.
-std::optional<std::int64_t> integer(isl_val* value) {
+// An integer of ISL's; takes `value`. Nothing if it does not fit, or then the closest that does.
+std::optional<std::int64_t> integer(isl_val* value, bool closest = false) {
+    constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
+    constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
     std::optional<std::int64_t> result;
-    if (value != nullptr && isl_val_is_int(value) == isl_bool_true &&
-        isl_val_cmp_si(value, std::numeric_limits<std::int64_t>::max()) <= 0 &&
-        isl_val_cmp_si(value, std::numeric_limits<std::int64_t>::min()) >= 0) {
-        result = isl_val_get_num_si(value);
+    if (value != nullptr && isl_val_is_int(value) == isl_bool_true) {
+        if (isl_val_cmp_si(value, kHighest) > 0) {
+            if (closest) result = kHighest;
+        } else if (isl_val_cmp_si(value, kLowest) < 0) {
+            if (closest) result = kLowest;
+        } else {
+            result = isl_val_get_num_si(value);
+        }
     }
     isl_val_free(value);
     return result;
@@ -161,7 +167,8 @@ IntegerSets::Answer IntegerSets::solve(std::size_t dimensions, const Conjunction
         const auto value =
             point == nullptr || isl_point_is_void(point) != isl_bool_false
                 ? std::nullopt
-                : integer(isl_point_get_coordinate_val(point, isl_dim_set, static_cast<int>(i)));
+                : integer(isl_point_get_coordinate_val(point, isl_dim_set, static_cast<int>(i)),
+                          true);
         if (!value) break;
         least->push_back(*value);
     }

@@ -106,7 +106,7 @@ std::optional<Affine> LinearValues::quotient(const Affine& a, std::int64_t divis
         const auto negative = scaled(a, -1);
         return negative ? quotient(*negative, -divisor) : std::nullopt;
     }
-    const Range values = range(a);
+    const WideInterval values = range(a);
     if (values.low >= 0 && values.high < divisor) return Affine::of(0);
     const auto floor = [&](Wide x) {
         const Wide q = x / divisor - (x % divisor < 0 ? 1 : 0);
@@ -128,7 +128,7 @@ std::optional<Affine> LinearValues::quotient(const Affine& a, std::int64_t divis
 }
 
 std::optional<Affine> LinearValues::remainder(const Affine& a, std::int64_t divisor) {
-    const Range values = range(a);
+    const WideInterval values = range(a);
     if (divisor > 0 && values.low >= 0 && values.high < divisor) return a;
     const auto whole = quotient(a, divisor);
     const auto value = whole ? sum(a, *whole, -divisor) : std::nullopt;
@@ -147,7 +147,7 @@ std::optional<Affine> LinearValues::remainder(const Affine& a, std::int64_t divi
 std::optional<Affine> LinearValues::chosen(Op op, const Affine& a, const Affine& b) {
     const auto less = sum(b, a, -1);  // b - a
     if (!less) return std::nullopt;
-    const Range difference = range(*less);
+    const WideInterval difference = range(*less);
     if (difference.low >= 0) return op == Op::kMin ? a : b;
     if (difference.high <= 0) return op == Op::kMin ? b : a;
     const auto more = sum(Affine::of(-1), *less, -1);  // a - b - 1
@@ -157,21 +157,22 @@ std::optional<Affine> LinearValues::chosen(Op op, const Affine& a, const Affine&
 }
 
 std::optional<Affine> LinearValues::either(const Guard& yes, const Affine& a, const Guard& no,
-                                           const Affine& b) {
+                                           const Affine& b, bool beyond_64_bits) {
     if (a == b) return a;
     if (!yes.exact || !no.exact) return std::nullopt;
     const auto when = yes.disjunction(), otherwise = no.disjunction();
     if (!when || !otherwise || when->size() + otherwise->size() > Guard::kMostAlternatives) {
         return std::nullopt;
     }
-    const Range x = range(a), y = range(b);
+    const WideInterval x = range(a), y = range(b);
+    const Interval all = Interval::all();
     const Wide low = std::min(x.low, y.low), high = std::max(x.high, y.high);
-    if (low < Interval::all().low || high > Interval::all().high) return std::nullopt;
+    if (!beyond_64_bits && (low < all.low || high > all.high)) return std::nullopt;
     const int number = static_cast<int>(symbols_.size());
     Symbol symbol;
     symbol.kind = Symbol::Kind::kDefined;
-    symbol.low = static_cast<std::int64_t>(low);
-    symbol.high = static_cast<std::int64_t>(high);
+    symbol.low = static_cast<std::int64_t>(std::max<Wide>(low, all.low));
+    symbol.high = static_cast<std::int64_t>(std::min<Wide>(high, all.high));
     Alternatives& alternatives = symbol.definition.emplace_back();
     const auto add = [&](const Alternatives& conditions, const Affine& value) {
         const auto equal = sum(value, Affine::symbol(number), -1);
@@ -190,6 +191,92 @@ std::optional<Affine> LinearValues::either(const Guard& yes, const Affine& a, co
     add(*when, a);
     add(*otherwise, b);
     return Affine::symbol(make(std::move(symbol)));
+}
+
+// ---------------------------------------------------------------- beyond 64 bits
+
+Affine LinearValues::defined(const Affine& a) {
+    return shared({static_cast<int>(Op::kPos), nullptr, {a}}, [&](Symbol& symbol, int number) {
+        const Interval all = Interval::all();
+        const WideInterval values = range(a);
+        symbol.kind = Symbol::Kind::kDefined;
+        symbol.low = static_cast<std::int64_t>(std::clamp<Wide>(values.low, all.low, all.high));
+        symbol.high = static_cast<std::int64_t>(std::clamp<Wide>(values.high, all.low, all.high));
+        symbol.definition.push_back({{{*sum(a, Affine::symbol(number), -1), true}}});
+    });
+}
+
+Affine LinearValues::any_scaled(const Affine& a, Wide factor) {
+    if (factor > Interval::all().high) {
+        return any_sum(any_scaled(any_scaled(a, factor / 2), 2), any_scaled(a, factor % 2));
+    }
+    const auto small = static_cast<std::int64_t>(factor);
+    const auto product = scaled(a, small);
+    return product ? *product : *scaled(defined(a), small);
+}
+
+std::optional<Wide> LinearValues::factor(const Affine& a) const {
+    if (a.is_constant()) return a.constant;
+    const auto found = large_.find(a.terms.front().first);
+    const bool alone = found != large_.end() && a == Affine::symbol(found->first);
+    return alone ? std::optional(Wide{found->second}) : std::nullopt;
+}
+
+Affine LinearValues::any_sum(const Affine& a, const Affine& b, std::int64_t factor) {
+    const auto whole = sum(a, b, factor);
+    return whole ? *whole : *sum(defined(a), defined(b), factor);
+}
+
+Affine LinearValues::unwrapped(const Affine& a) {
+    const auto wrapped = [&](const auto& term) { return unwrapped_.contains(term.first); };
+    if (std::ranges::none_of(a.terms, wrapped)) return a;
+    Affine result = Affine::of(a.constant);
+    for (const auto& [symbol, coefficient] : a.terms) {
+        const auto found = unwrapped_.find(symbol);
+        const Affine value = found == unwrapped_.end() ? Affine::symbol(symbol) : found->second;
+        result = any_sum(result, any_scaled(value, coefficient));
+    }
+    return result;
+}
+
+// Of the operators that wrap around alike whether their operands did so before or not.
+std::optional<Affine> LinearValues::unwrapped(const Expr& e, const std::vector<Affine>& operands) {
+    const Affine a = unwrapped(operands[0]), b = unwrapped(operands.back());
+    switch (e.op) {
+        case Op::kPos:
+            return a;
+        case Op::kConvert:
+            return size_in_bytes(e.operands[0]->type.scalar) == 8 ? std::optional(a) : std::nullopt;
+        case Op::kNeg:
+            return any_scaled(a, -1);
+        case Op::kAdd:
+            return any_sum(a, b);
+        case Op::kSub:
+            return any_sum(a, b, -1);
+        case Op::kMul:
+            if (const auto by = factor(operands.back())) return any_scaled(a, *by);
+            if (const auto by = factor(operands[0])) return any_scaled(b, *by);
+            return std::nullopt;
+        case Op::kShl:
+            if (!b.is_constant() || b.constant < 0 || b.constant > 62) return std::nullopt;
+            return any_scaled(a, std::int64_t{1} << b.constant);
+        case Op::kIndex: {
+            if (a == operands[0]) return std::nullopt;
+            const Affine from_end = any_sum(a, b), negative = any_sum(Affine::of(-1), a, -1);
+            const WideInterval values = range(a);
+            if (values.low >= 0) return a;
+            if (values.high < 0) return from_end;
+            return either(Guard::of({a}), a, Guard::of({negative}), from_end, true);
+        }
+        default:
+            return std::nullopt;
+    }
+}
+
+void LinearValues::remember(const Affine& value, const std::optional<Affine>& unwrapped) {
+    if (unwrapped && !mentions_opaque(*unwrapped)) {
+        unwrapped_.emplace(value.terms.front().first, *unwrapped);
+    }
 }
 
 }  // namespace parpy

@@ -70,39 +70,21 @@ int LinearValues::scope_of(const Affine& a) const {
     return scope;
 }
 
-LinearValues::Range LinearValues::range(const Affine& a) const {
-    constexpr Wide kHuge = Wide{1} << 120;
-    Range result{a.constant, a.constant};
-    for (const auto& [number, coefficient] : a.terms) {
-        const Symbol& symbol = symbols_[static_cast<std::size_t>(number)];
-        const Wide x = Wide{coefficient} * symbol.low, y = Wide{coefficient} * symbol.high;
-        result.low = std::max(-kHuge, result.low + std::min(x, y));
-        result.high = std::min(kHuge, result.high + std::max(x, y));
-    }
-    return result;
-}
-
 bool LinearValues::fits(const Affine& a, Scalar type) const {
     const Interval all =
         type == Scalar::kU64 ? Interval{0, Interval::all().high} : Interval::of_type(type);
-    const Range values = range(a);
+    const WideInterval values = range(a);
     return values.low >= all.low && values.high <= all.high;
 }
 
 bool LinearValues::mentions_general(const Affine& a) const {
-    return std::ranges::any_of(a.terms, [&](const auto& term) {
-        const Symbol& symbol = symbols_[static_cast<std::size_t>(term.first)];
-        if (symbol.kind == Symbol::Kind::kParameter || symbol.general) return true;
-        return std::ranges::any_of(symbol.definition, [&](const Alternatives& alternatives) {
-            return std::ranges::any_of(alternatives, [&](const auto& conditions) {
-                return std::ranges::any_of(conditions, [&](const Condition& c) {
-                    Affine rest = c.value;
-                    std::erase(rest.terms, std::pair(term.first, rest.coefficient(term.first)));
-                    return mentions_general(rest);
-                });
-            });
-        });
+    return mentions(a, [](const Symbol& symbol) {
+        return symbol.kind == Symbol::Kind::kParameter || symbol.general;
     });
+}
+
+bool LinearValues::mentions_opaque(const Affine& a) const {
+    return mentions(a, [](const Symbol& symbol) { return symbol.kind == Symbol::Kind::kOpaque; });
 }
 
 // Whether a program specialised on the values of the call would know the value.
@@ -125,11 +107,9 @@ std::optional<Affine> LinearValues::eval(const Expr& e) {
     const bool is_integer = is_number(e.type);
     switch (e.op) {
         case Op::kConst:
-            if (const auto value = constant_integer(&e);
-                is_integer && value && !(e.type.is(Scalar::kU64) && *value < 0)) {
-                return Affine::of(*value);
-            }
-            return is_integer ? std::optional(unknown(e, false)) : std::nullopt;
+            if (!is_integer) return std::nullopt;
+            if (const auto value = constant_integer(&e)) return constant(*value, e.type.scalar);
+            return unknown(e, false);
         case Op::kVar:
             return is_integer ? std::optional(variable(e.var)) : std::nullopt;
         case Op::kExtent:
@@ -182,10 +162,25 @@ std::optional<Affine> LinearValues::eval(const Expr& e) {
     return operation(e, operands);
 }
 
+Affine LinearValues::constant(std::int64_t value, Scalar type) {
+    if (type != Scalar::kU64 || value >= 0) return Affine::of(value);
+    // More than an expression holds: known without that alone.
+    const Affine result = shared({static_cast<int>(Op::kConst), nullptr, {Affine::of(value)}},
+                                 [&](Symbol& symbol, int) {
+                                     symbol.kind = Symbol::Kind::kOpaque;
+                                     symbol.low = Interval::of_type(type).low;
+                                     symbol.high = Interval::of_type(type).high;
+                                 });
+    const int number = result.terms.front().first;
+    large_.emplace(number, static_cast<std::uint64_t>(value));
+    remember(result, any_scaled(Affine::of(1), static_cast<std::uint64_t>(value)));
+    return result;
+}
+
 Affine LinearValues::variable(const Var* var) {
     if (var->constant != nullptr) {
         if (const auto* value = std::get_if<std::int64_t>(&var->constant->value)) {
-            return Affine::of(*value);
+            return constant(*value, var->type.scalar);
         }
     }
     const auto found = environment_.find(var);
@@ -246,13 +241,15 @@ Affine LinearValues::operation(const Expr& e, const std::vector<Affine>& operand
     if (value && fits(*value, e.type.scalar)) return *value;
     const Interval type = Interval::of_type(e.type.scalar);
     const int key = static_cast<int>(e.op) + 1000 * static_cast<int>(e.type.scalar);
-    return shared({key, nullptr, operands}, [&](Symbol& symbol, int) {
+    const Affine result = shared({key, nullptr, operands}, [&](Symbol& symbol, int) {
         symbol.kind = Symbol::Kind::kOpaque;
         symbol.low = type.low;
         symbol.high = type.high;
         symbol.general =
             std::ranges::any_of(operands, [&](const Affine& a) { return mentions_general(a); });
     });
+    if (size_in_bytes(e.type.scalar) == 8) remember(result, unwrapped(e, operands));
+    return result;
 }
 
 // ---------------------------------------------------------------- conditions
@@ -316,14 +313,25 @@ Guard LinearValues::guard(const Expr& e, bool truth) {
 void LinearValues::assign(const Assign& stmt) {
     auto value = eval(*stmt.value);
     if (!is_number(stmt.var->type)) return;
-    if (stmt.update) {
+    const Scalar type = stmt.var->type.scalar;
+    auto exact = value ? std::optional(unwrapped(*value)) : std::nullopt;
+    if (stmt.update && value) {
         const Affine old = variable(stmt.var);
-        const bool known = value && (*stmt.update == Op::kAdd || *stmt.update == Op::kSub);
-        value = known ? sum(old, *value, *stmt.update == Op::kAdd ? 1 : -1) : std::nullopt;
+        if (*stmt.update == Op::kAdd || *stmt.update == Op::kSub) {
+            const int sign = *stmt.update == Op::kAdd ? 1 : -1;
+            exact = any_sum(unwrapped(old), *exact, sign);
+            value = sum(old, *value, sign);
+        } else if (const auto by = factor(*value); by && *stmt.update == Op::kMul) {
+            exact = any_scaled(unwrapped(old), *by);
+            value = value->is_constant() ? scaled(old, value->constant) : std::nullopt;
+        } else {
+            value.reset();
+            exact.reset();
+        }
     }
-    if (value && !fits(*value, stmt.var->type.scalar)) value.reset();
-    environment_[stmt.var] =
-        value ? *value : fresh(stmt.var->type.scalar, follows_from_arguments(*stmt.value));
+    if (value && !fits(*value, type)) value.reset();
+    environment_[stmt.var] = value ? *value : fresh(type, follows_from_arguments(*stmt.value));
+    if (!value && size_in_bytes(type) == 8) remember(environment_[stmt.var], exact);
 }
 
 void LinearValues::scramble(const VarSet& written) {
@@ -387,7 +395,7 @@ LinearValues::Bounds LinearValues::bounds(const For& stmt) {
 bool LinearValues::count(LoopInstance& loop, int number, const Bounds& bounds) {
     const auto& [begins, ends, step] = bounds;
     const std::int64_t by = bounds.by();
-    Range values{Interval::all().low, Interval::all().high};
+    WideInterval values{Interval::all().low, Interval::all().high};
     for (const Affine& begin : begins) {
         if (by >= 0) values.low = std::max(values.low, range(begin).low);
         if (by < 0) values.high = std::min(values.high, range(begin).high);

@@ -2,7 +2,9 @@
 // on symbols (accesses.h). The walk tells of assignments, branches and loops; evaluating an
 // expression tells the walk of the loads and calls in it. Exact for + - and multiplication by
 // constants, // and % by constants, shifts, min, max, abs and conditional expressions; anything
-// else, and whatever may wrap around, is an opaque symbol.
+// else, and whatever may wrap around, is an opaque symbol. Of sums and products that may wrap
+// around at 64 bits the values without that are known too: what tells whether a subscript leaves
+// its array, for within an array both are the same.
 #pragma once
 
 #include <algorithm>
@@ -54,6 +56,8 @@ public:
     [[nodiscard]] Affine number(const ir::Expr& e);
     // Tells the listener nothing: evaluate the condition itself first.
     [[nodiscard]] Guard guard(const ir::Expr& condition, bool truth);
+    // The value without any wrapping around at 64 bits, where that is known.
+    [[nodiscard]] Affine unwrapped(const Affine& a);
     // A new opaque symbol of the expression's type.
     [[nodiscard]] Affine unknown(const ir::Expr& e, bool general);
 
@@ -92,10 +96,6 @@ public:
     void made_in_call(const ir::Var* array) { actual_[array] = nullptr; }
 
 private:
-    __extension__ using Wide = __int128;
-    struct Range {
-        Wide low, high;
-    };
     using Key = std::tuple<int, const void*, std::vector<Affine>>;
 
     int make(Symbol symbol);
@@ -114,11 +114,30 @@ private:
         return Affine::symbol(number);
     }
     int scope_of(const Affine& a) const;
-    Range range(const Affine& a) const;
+    WideInterval range(const Affine& a) const { return range_of(a, symbols_); }
     bool fits(const Affine& a, ir::Scalar type) const;
+    // Of its symbols, and of those that define them.
+    template <class Predicate>
+    bool mentions(const Affine& a, Predicate&& predicate) const {
+        return std::ranges::any_of(a.terms, [&](const auto& term) {
+            const Symbol& symbol = symbols_[static_cast<std::size_t>(term.first)];
+            if (predicate(symbol)) return true;
+            return std::ranges::any_of(symbol.definition, [&](const Alternatives& alternatives) {
+                return std::ranges::any_of(alternatives, [&](const auto& conditions) {
+                    return std::ranges::any_of(conditions, [&](const Condition& c) {
+                        Affine rest = c.value;
+                        std::erase(rest.terms, std::pair(term.first, rest.coefficient(term.first)));
+                        return mentions(rest, predicate);
+                    });
+                });
+            });
+        });
+    }
     bool mentions_general(const Affine& a) const;
+    bool mentions_opaque(const Affine& a) const;
     bool follows_from_arguments(const ir::Expr& e) const;
 
+    Affine constant(std::int64_t value, ir::Scalar type);
     Affine variable(const ir::Var* var);
     // The operands of nested `op`, or the expression itself.
     std::vector<Affine> parts(const ir::Expr& e, ir::Op op);
@@ -127,11 +146,19 @@ private:
     Affine load(const ir::Expr& e, std::vector<Affine> indices);
     Affine operation(const ir::Expr& e, const std::vector<Affine>& operands);
     std::optional<Affine> linear(const ir::Expr& e, const std::vector<Affine>& operands);
+    // `value`, which a 64-bit number holds, may have wrapped around: what it would be otherwise.
+    void remember(const Affine& value, const std::optional<Affine>& unwrapped);
+    std::optional<Affine> unwrapped(const ir::Expr& e, const std::vector<Affine>& operands);
+    // As sum() and scaled(), with new symbols for parts where the numbers are beyond 64 bits.
+    Affine any_sum(const Affine& a, const Affine& b, std::int64_t factor = 1);
+    Affine any_scaled(const Affine& a, Wide factor);
+    std::optional<Wide> factor(const Affine& a) const;  // the constant that it is
+    Affine defined(const Affine& a);                    // a symbol of this value
     std::optional<Affine> quotient(const Affine& a, std::int64_t divisor);
     std::optional<Affine> remainder(const Affine& a, std::int64_t divisor);
     std::optional<Affine> chosen(ir::Op op, const Affine& a, const Affine& b);
     std::optional<Affine> either(const Guard& yes, const Affine& a, const Guard& no,
-                                 const Affine& b);
+                                 const Affine& b, bool beyond_64_bits = false);
 
     std::vector<Symbol>& symbols_;
     Listener& listener_;
@@ -142,6 +169,8 @@ private:
     Environment environment_;
     std::unordered_map<const ir::Var*, const ir::Var*> actual_;
     std::map<Key, int> shared_;
+    std::unordered_map<int, Affine> unwrapped_;     // of symbols that may have wrapped around
+    std::unordered_map<int, std::uint64_t> large_;  // symbols that are constants from 2^63 on
     int loop_ = -1;
     bool quiet_ = false;
 };

@@ -216,6 +216,28 @@ bool ExprPrinter::is_count(const Expr& expr) const {
     }
 }
 
+// What its variables are multiplied by, at most: subscripts and counts stay below 2^63 where that
+// is small.
+double ExprPrinter::largest_factor(const Expr& expr) {
+    const auto of = [&](std::size_t i) { return largest_factor(*expr.operands[i]); };
+    switch (expr.op) {
+        case Op::kConst: {
+            const auto value = ir::constant_integer(&expr);
+            return value ? std::abs(static_cast<double>(*value)) : 1;
+        }
+        case Op::kAdd:
+        case Op::kSub:
+            return of(0) + of(1);
+        case Op::kMul:
+            return of(0) * of(1);
+        case Op::kNeg:
+        case Op::kConvert:
+            return of(0);
+        default:
+            return 1;
+    }
+}
+
 bool ExprPrinter::applies(const Spelling& row, const Expr& expr) const {
     if (row.op != expr.op) return false;
     if (!expr.operands.empty() && (row.types & set_of(expr.operands[0]->type.scalar)) == 0) {
@@ -245,7 +267,7 @@ bool ExprPrinter::applies(const Spelling& row, const Expr& expr) const {
         case When::kShiftInRange:
             return second() && *second() >= 0 && *second() < 8 * size_in_bytes(expr.type.scalar);
         case When::kNotIndex:
-            return !counting_ && !is_count(expr);
+            return (!counting_ && !is_count(expr)) || largest_factor(expr) >= kLargestFactor;
     }
     return false;
 }

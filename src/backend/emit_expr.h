@@ -64,6 +64,8 @@ private:
     const Spelling* find_row(std::span<const Spelling> rows, const ir::Expr& expr) const;
     bool applies(const Spelling& row, const ir::Expr& expr) const;
     bool is_count(const ir::Expr& expr) const;
+    static double largest_factor(const ir::Expr& expr);
+    static constexpr double kLargestFactor = 0x1p40;
 
     const Dialect& dialect_;
     const ScopedNames& names_;

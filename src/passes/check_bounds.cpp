@@ -17,8 +17,14 @@ void report(Diagnostics& diagnostics, const Dependences::Violation& violation) {
     const std::int64_t extent = *access.array->dims[violation.axis].extent;
     // Subscripts that count from the end were moved by normalize_indices.
     const std::int64_t from_start = violation.at.element[violation.axis];
-    const std::int64_t subscript = from_start < 0 ? from_start - extent : from_start;
-    std::string message = "subscript " + std::to_string(subscript) + " is out of bounds for axis " +
+    const Interval all = Interval::all();
+    std::string subscript = "subscript ";
+    if (from_start == all.high || from_start <= all.low + extent) {
+        subscript = "a subscript of more than 64 bits";
+    } else {
+        subscript += std::to_string(from_start < 0 ? from_start - extent : from_start);
+    }
+    std::string message = subscript + " is out of bounds for axis " +
                           std::to_string(violation.axis) + " of '" + access.array->name +
                           "', whose size is " + std::to_string(extent);
     if (!violation.at.iteration.empty()) message += ", in " + iteration_text(violation.at);

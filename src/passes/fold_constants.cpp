@@ -258,6 +258,9 @@ private:
             expr->op == Op::kPow && power != nullptr && *power < 0) {
             return nullptr;
         }
+        if (overflows(*expr)) {
+            return nullptr;
+        }
         std::array<Constant, 3> values;
         for (std::size_t i = 0; i < expr->operands.size(); ++i) {
             values[i] = expr->operands[i]->constant;
@@ -267,6 +270,28 @@ private:
             evaluate_op(expr->op, operand, expr->type.scalar,
                         std::span<const Constant>(values.data(), expr->operands.size()));
         return value ? constant(expr, *value) : nullptr;
+    }
+
+    // Wraps around at 64 bits: is left for the checks of subscripts to see.
+    static bool overflows(const Expr& expr) {
+        const auto a = constant_integer(expr.operands.front());
+        const auto b = constant_integer(expr.operands.back());
+        std::int64_t result = 0;
+        if (!a || !b || !expr.type.is(Scalar::kI64)) {
+            return false;
+        }
+        switch (expr.op) {
+            case Op::kNeg:
+                return __builtin_sub_overflow(std::int64_t{0}, *a, &result);
+            case Op::kAdd:
+                return __builtin_add_overflow(*a, *b, &result);
+            case Op::kSub:
+                return __builtin_sub_overflow(*a, *b, &result);
+            case Op::kMul:
+                return __builtin_mul_overflow(*a, *b, &result);
+            default:
+                return false;
+        }
     }
 
     static Expr* fold_logic(Expr* expr) {
@@ -368,12 +393,14 @@ private:
             return expr;
         }
         const auto signed_value = [](const Expr* sum, const Expr* constant) {
-            const auto value =
-                static_cast<std::uint64_t>(std::get<std::int64_t>(constant->constant.value));
+            const __int128 value = std::get<std::int64_t>(constant->constant.value);
             return sum->op == Op::kAdd ? value : -value;
         };
-        const auto total = static_cast<std::int64_t>(signed_value(inner, inner->operands[1]) +
-                                                     signed_value(expr, last));
+        const __int128 exact = signed_value(inner, inner->operands[1]) + signed_value(expr, last);
+        const auto total = static_cast<std::int64_t>(exact);
+        if (total != exact && expr->type.is(Scalar::kI64)) {
+            return expr;
+        }
         if (total == 0) {
             return inner->operands[0];
         }

@@ -227,7 +227,8 @@ def test_arrays_that_are_only_read_may_overlap():
         ("for i in range(n):\n    a[0] = i", {"a": (4,), "n": 0}, ""),  # nothing is left of the loop
         ("for i in range(n):\n    a[0] = i", {"a": (4,), "n": 1}, "P"),
         ("for i in range(n):\n    a[i % 4] = i", {"a": (4,), "n": 2**40}, "X"),
-        ("for i in range(n):\n    a[i * m] = i", {"a": (4,), "n": 4, "m": 2**62}, "U"),
+        ("for i in range(n):\n    a[i * m] = i", {"a": (4,), "n": 1, "m": 2**62}, "P"),
+        ("for i in range(n):\n    if a[i] > 9:\n        a[i * m] = i", {"a": (4,), "n": 4, "m": 2**62}, "U"),
         ("for i in range(n, n + 3):\n    a[i - n] = i", {"a": (4,), "n": 2**62}, "P"),
         ("for i in range(0, n, m):\n    a[i] = i", {"a": (4,), "n": 4, "m": 2**62}, "P"),
     ],
@@ -235,6 +236,52 @@ def test_arrays_that_are_only_read_may_overlap():
 def test_extreme_values(text, arguments, verdicts):
     nest = nest_of(arguments, text)
     assert "".join(map(letter, facts(nest))) == verdicts
+
+
+BEYOND = [  # for i in range(n)
+    "a[i * k] = i",
+    "a[i * 4611686018427387904] = i",
+    "a[3 * i * k] = i",
+    "a[4 * i * k] = i",
+    "a[(i + 4) * k * 2] = i",
+    "a[i * k * k] = i",
+    "a[-i * k] = i",
+    "a[(i - 1) * k] = i",
+    "a[(i - 1) * 3 * k] = i",
+    "a[i * k - 4 * k] = i",
+    "a[i * k + 4 * k - (i + 4) * k] = i",
+    "a[i << 62] = i",
+    "a[i] = a[i * k]",
+    "a[i * k] += 1",
+    "j = i * k\n    a[j + 1] = i",
+    "j = i\n    j += i * k\n    a[j] = i",
+    "j = i\n    j *= k\n    a[j] = i",
+    "if i > 0:\n        a[i * k] = i",
+]
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("body", BEYOND)
+def test_subscripts_beyond_64_bits_are_out_of_bounds(body, backend):
+    nest = Nest(f"for i in range(n):\n    {body}", {"a": None, "n": None, "k": None})
+    automatic = parpy.auto(backend=parpy.CompileBackend(backend))
+    wrong = 0
+    calls = [(0, 2**62), (1, 2**62), (3, 2**62), (3, 2), (5, -(2**61))]
+    if "-" not in body:
+        calls += [(4, np.uint64(2**63)), (4, np.uint64(2**64 - 3))]
+    for n, k in calls:
+        got, want = np.full(8, 100.0), np.full(8, 100.0)
+        try:
+            nest.function.__wrapped__(want, n, int(k))
+        except (IndexError, OverflowError):
+            wrong += 1
+            with pytest.raises(IndexError, match="out of bounds for axis 0 of 'a', whose size is 8"):
+                nest.function(got, n, k, opts=automatic)
+            assert (got == 100).all()
+        else:
+            nest.function(got, n, k, opts=automatic)
+            np.testing.assert_array_equal(got, want)
+    assert wrong or body == BEYOND[10]
 
 
 def test_the_analysis_gives_up_in_time():

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import parpy
+from backends import TARGETS, options
 
 DTYPES = [
     np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
@@ -400,3 +401,24 @@ def test_divisions_on_both_sides_of_zero(backend, dtype):
                 divisions(x, want, begin, n, d, seq=True)
                 divisions(x, got, begin, n, d, opts=parpy.CompileOptions(backend=backend))
                 np.testing.assert_array_equal(got, want)
+
+
+@parpy.jit
+def hashed(y, z, k):
+    parpy.label("i")
+    for i in range(y.shape[0]):
+        y[i] = (i * 6364136223846793005 + 1442695040888963407) // 1024
+        z[i] = (i * k - 5) >> 40
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("threads", [1, 64])
+def test_products_of_loop_variables_wrap_around(backend, threads):
+    k = -(2**62) - 12345
+    y, z = np.zeros(100, np.int64), np.zeros(100, np.int64)
+    i = np.arange(100)
+    with np.errstate(over="ignore"):
+        want_y, want_z = (i * 6364136223846793005 + 1442695040888963407) // 1024, (i * k - 5) >> 40
+    hashed(y, z, k, opts=options(backend, {"i": threads}))
+    np.testing.assert_array_equal(y, want_y)
+    np.testing.assert_array_equal(z, want_z)
