@@ -145,6 +145,7 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
     if (options.backend == Backend::kMetal) {  // what its hardware has
         options.force_int_size = options.force_int_size.value_or(ir::Scalar::kI32);
         options.force_float_size = options.force_float_size.value_or(ir::Scalar::kF32);
+        options.use_cuda_thread_block_clusters = false;
     }
     options.includes = nb::cast<std::vector<std::string>>(field("includes"));
     options.libs = nb::cast<std::vector<std::string>>(field("libs"));

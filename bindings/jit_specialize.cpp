@@ -16,6 +16,7 @@
 #include "nvrtc_paths.h"
 #include "parpy/compile.h"
 #include "raise.h"
+#include "runtime/device.h"
 #include "runtime/fork_gate.h"
 #include "runtime/thread_pool.h"
 #include "support/deep_stack.h"
@@ -345,11 +346,18 @@ bool back_end_exists(const Surface& surface, const Options& options,
     return false;
 }
 
+// Text may be printed for any GPU; what runs is for the one at hand.
+Options runnable(Options options) {
+    if (options.backend == Backend::kCuda && !cuda::has_clusters(options.cuda_arch))
+        options.use_cuda_thread_block_clusters = false;
+    return options;
+}
+
 // Compiles and loads. Runs without the GIL; touches no Python object.
 std::shared_ptr<Executable> build(const Surface& surface, const Options& options,
                                   const Signature& signature, Specializations::Failure& failure) {
     if (!back_end_exists(surface, options, failure)) return nullptr;
-    const Program program = surface.compiled(signature, options, failure.diagnostics);
+    const Program program = surface.compiled(signature, runnable(options), failure.diagnostics);
     if (failure.diagnostics.has_errors()) return nullptr;
     std::shared_ptr<Executable> executable;
     where_it_fits(surface.deep, [&] { executable = load(program, options, failure.error); });

@@ -35,6 +35,7 @@ constexpr std::string_view kHelp =
                            the arguments of the entry: arrays by extents [; strides], `?` where they
                            are known at run time only; scalars with or without their value
   --implicit-shape-labels
+  --clusters N             reductions use thread block clusters, of at most so many blocks
   --fast-math --deterministic --legality check|strict|trust
   --assertions             check them while the program runs
   --check bounds|races|all check accesses while the program runs
@@ -279,6 +280,11 @@ Arguments parse_arguments(int count, char** values) {
             out.verify = static_cast<ir::Profile>(found - std::begin(kProfiles));
         } else if (flag == "--fast-math") {
             out.options.fast_math = true;
+        } else if (flag == "--clusters") {
+            out.options.use_cuda_thread_block_clusters = true;
+            if (!number(value(), out.options.max_thread_blocks_per_cluster)) {
+                out.error = "flag --clusters takes the most blocks of a cluster";
+            }
         } else if (flag == "--implicit-shape-labels") {
             out.options.implicit_shape_labels = true;
         } else if (flag == "--deterministic") {

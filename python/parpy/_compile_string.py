@@ -25,7 +25,7 @@ _HEAD = re.compile(r"(\w+)\((.*)\)$")
 _ARRAY = re.compile(r"(\w+)\[(.*?)\] strides \[(.*?)\]( written)?( shared)?(?: limit (\d+))?$")
 _NUMBER = re.compile(r"(\w+)(?: = (\S+))?(?: limit (\d+))?$")
 _PLACE = re.compile(r"place (\d+): (P\d+) (.*)$")
-_KERNEL = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(")
+_KERNEL = re.compile(r"__global__\s+void\s+(?:__\w+__\s*\([^)]*\)\s*)*(\w+)\s*\(")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _WEAK = {"int": "i64", "float": "f64", "complex": "c128"}
 

@@ -250,10 +250,15 @@ def _as_positive(name: str, value: object) -> int:
     return _count(value, f"option '{name}'")
 
 
-def _as_power_of_two(name: str, value: object) -> int:
+_LARGEST_CLUSTER: Final = 16  # of all GPUs
+
+
+def _as_cluster_size(name: str, value: object) -> int:
     count = _as_positive(name, value)
     if count & (count - 1):
         raise ValueError(f"option '{name}' must be a power of two, not {count}")
+    if count > _LARGEST_CLUSTER:
+        raise ValueError(f"option '{name}' must be at most {_LARGEST_CLUSTER}, the most that a GPU allows, not {count}")
     return count
 
 
@@ -338,7 +343,7 @@ _FIELDS: Final[dict[str, _Field]] = {
     "write_output": (False, _as_bool),
     "backend": (CompileBackend.Auto, _as_backend),
     "use_cuda_thread_block_clusters": (False, _as_bool),
-    "max_thread_blocks_per_cluster": (8, _as_power_of_two),
+    "max_thread_blocks_per_cluster": (8, _as_cluster_size),
     "use_cuda_graphs": (False, _as_bool),
     "force_int_size": (None, _as_elem_size("IU")),
     "force_float_size": (None, _as_elem_size("F")),

@@ -169,7 +169,7 @@ bool can_fail(const Function& function) {
 }
 
 ProgramFacts facts_of(const ir::Module& module) {
-    ProgramFacts facts{module, {}, {}, {}, {}, {}, {}, {}, {}, false};
+    ProgramFacts facts{module, {}, {}, {}, {}, {}, {}, {}, {}, {}, false};
     for (const Source& source : module.sources) {
         for_each_word(source.text, [&](std::string_view word) { facts.words.emplace(word); });
     }
@@ -184,6 +184,11 @@ ProgramFacts facts_of(const ir::Module& module) {
         ir::for_each_stmt(function->body, [&](const ir::Stmt& stmt) {
             if (const auto* launch = stmt.as<ir::Launch>()) {
                 facts.by_hand |= launch->shared_bytes != nullptr;
+                const auto& [x, y, z] = launch->cluster;
+                if (x * y * z > 1) {
+                    facts.kernel_cluster[launch->kernel] =
+                        std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z);
+                }
                 if (const auto threads = block_size(*launch)) {
                     std::int64_t& most = facts.kernel_threads[launch->kernel];
                     most = std::max(most, *threads);

@@ -280,7 +280,11 @@ std::string FunctionPrinter::foreign() {
 std::string FunctionPrinter::kernel() {
     const auto threads = facts_.kernel_threads.find(&function_);
     const bool bounded = threads != facts_.kernel_threads.end();
-    const std::string& name = facts_.names.at(&function_);
+    const auto cluster = facts_.kernel_cluster.find(&function_);
+    const std::string name =
+        (cluster == facts_.kernel_cluster.end() ? ""
+                                                : filled(dialect_.cluster_head, cluster->second)) +
+        facts_.names.at(&function_);
     const std::string head =
         bounded ? filled(dialect_.bounded_kernel_head, name, std::to_string(threads->second))
                 : filled(dialect_.kernel_head, name);

@@ -18,6 +18,7 @@ struct ProgramFacts {
     std::unordered_set<std::string> words;  // of the user's text
     std::unordered_map<const ir::Function*, int> kernel_index;
     std::unordered_map<const ir::Function*, std::int64_t> kernel_threads;  // largest block launched
+    std::unordered_map<const ir::Function*, std::string> kernel_cluster;   // "4, 1, 1" blocks
     std::unordered_set<const ir::Var*> stored;  // array parameters that are written, by function
     std::unordered_set<const ir::Function*> recursive;
     std::unordered_set<const ir::Var*> unused;  // parameters that a kernel's body does not name

@@ -162,6 +162,7 @@ private:
 void fill_function(Module& module, const Function& from, Function& to, Substitution& substitution) {
     to.abi = from.abi;
     to.target = from.target;
+    to.threads = from.threads;
     VariableCopier(module, substitution).function(from);
     for (Var* param : from.params) {
         to.params.push_back(substitution.vars.at(param));

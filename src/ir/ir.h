@@ -366,7 +366,9 @@ struct Launch : StmtOf<StmtKind::kLaunch> {
     // CUDA
     Expr* grid[3] = {};  // null means 1
     Expr* block[3] = {};
-    Expr* shared_bytes = nullptr;  // null means 0
+    std::int64_t cluster[3] = {1, 1, 1};  // blocks that run at the same time and may read each
+                                          // other's shared memory
+    Expr* shared_bytes = nullptr;         // null means 0
     bool overlapped = false;  // may start while the work in front of it ends: the kernel waits for
                               // that itself
 };
@@ -398,6 +400,7 @@ struct Function {
     ForeignAbi abi = ForeignAbi::kC;
     std::string
         target;  // kForeign: the one back end that has it, "cuda", "cpu" or "metal"; or empty
+    std::int64_t threads = 0;  // kForeign: threads of a block that make each call; 0: one
     Span span;
     std::vector<Var*> params;
     Type result = Type::unknown();

@@ -85,6 +85,7 @@ Type special_result(const Expr& expr) {
         case Op::kRint:
         case Op::kShuffleDown:
         case Op::kShuffleXor:
+        case Op::kShuffleCluster:
         case Op::kShfl:
         case Op::kShflUp:
         case Op::kShflDown:
@@ -231,7 +232,7 @@ bool is_of_slices(Op op) {
 
 bool has_effects(Op op) {
     return op == Op::kCall || op == Op::kShuffleDown || op == Op::kShuffleXor ||
-           (op >= Op::kAtomic && op <= Op::kSleep);
+           op == Op::kShuffleCluster || (op >= Op::kAtomic && op <= Op::kSleep);
 }
 
 bool has_effects(const Expr& expr) {

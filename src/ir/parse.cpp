@@ -503,6 +503,13 @@ private:
             expect(")");
         }
         geometry(s->grid, s->block, s->shared_bytes);
+        if (accept("cluster")) {
+            for (std::size_t i = 0; i < 3; ++i) {
+                expect(i == 0 ? "(" : ",");
+                s->cluster[i] = integer();
+            }
+            expect(")");
+        }
         s->overlapped = accept("overlapped");
         return s;
     }

@@ -352,6 +352,10 @@ private:
             out += ")";
         }
         out += geometry(s.grid, s.block, s.shared_bytes);
+        if (s.cluster[0] * s.cluster[1] * s.cluster[2] > 1) {
+            out += " cluster(" + std::to_string(s.cluster[0]) + ", " +
+                   std::to_string(s.cluster[1]) + ", " + std::to_string(s.cluster[2]) + ")";
+        }
         line(out + (s.overlapped ? " overlapped" : ""), s.span);
     }
 

@@ -130,6 +130,13 @@ std::array<std::int64_t, 3> KernelShape::grid() const {
     return sizes;
 }
 
+std::array<std::int64_t, 3> KernelShape::group(std::size_t level) const {
+    std::array<std::int64_t, 3> sizes = {1, 1, 1};
+    for (std::size_t i = level; i < levels.size(); ++i)
+        sizes[flat() ? 0 : levels.size() - 1 - i] *= levels[i].size;
+    return sizes;
+}
+
 Expr* KernelShape::index(Builder& builder, std::size_t level) const {
     constexpr std::array kRegisters = {Register::kBlockX, Register::kBlockY, Register::kBlockZ};
     if (!flat()) return builder.reg(kRegisters[levels.size() - 1 - level]);

@@ -57,6 +57,8 @@ struct KernelShape {
     // x, y, z of the grid. More levels than the grid has dimensions, or outer levels too large for
     // y and z, are flattened into x.
     [[nodiscard]] std::array<std::int64_t, 3> grid() const;
+    // The same of the blocks that differ only in `level` and the levels inside.
+    [[nodiscard]] std::array<std::int64_t, 3> group(std::size_t level) const;
     // This block's index in a level: 0 … size - 1, an i32.
     [[nodiscard]] ir::Expr* index(ir::Builder& builder, std::size_t level) const;
 

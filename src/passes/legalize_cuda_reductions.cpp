@@ -1,6 +1,7 @@
 // See legalize_cuda_reductions.h. The outermost parallel loop that a target is invariant in owns
 // the reduction: the threads' partial values live from before that loop to after it, and are
-// combined there over all threads, and all blocks if the loop spreads over several.
+// combined there over all threads, and all blocks if the loop spreads over several: in a cluster
+// where the options ask for it and one can hold them, else in device memory.
 //
 // The sequence that combines is ordinary block-level code: stores in it are made by one thread, and
 // legalize_cuda_barriers orders its accesses to shared memory. Only what differs between threads is
@@ -37,14 +38,17 @@ bool same_target(const Reduction& a, const Reduction& b) {
 // Memory that the kernel's blocks share, with the launch that hands it over.
 class KernelReductions {
 public:
-    KernelReductions(Module& module, WarpReductions& warps, Function& kernel, Launch& launch)
+    // `most_clustered`: blocks that may be a cluster.
+    KernelReductions(Module& module, WarpReductions& warps, Function& kernel, Launch& launch,
+                     std::int64_t most_clustered)
         : builder_(module),
           module_(module),
           warps_(warps),
           kernel_(kernel),
           launch_(launch),
           shape_(shape_of(kernel.body)),
-          ranges_(kernel) {}
+          ranges_(kernel),
+          most_clustered_(most_clustered) {}
 
     void run() {
         if (shape_.block == 1) return;
@@ -100,6 +104,8 @@ private:
                 combine_block(partial, out);
                 finish(partial, out);
             }
+        } else if (may_cluster(static_cast<std::size_t>(level))) {
+            combine_cluster(static_cast<std::size_t>(level), partials, rest, out);
         } else {
             combine_grid(static_cast<std::size_t>(level), partials, std::move(rest), out);
         }
@@ -236,11 +242,49 @@ private:
 
     // The blocks of one group combine: those that differ in this level and the levels inside. There
     // is one group per iteration of the levels outside.
-    void combine_grid(std::size_t level, std::vector<Partial>& partials, Body rest, Body& out) {
-        std::int64_t members = 1;
-        for (std::size_t i = level; i < shape_.levels.size(); ++i) {
-            members *= shape_.levels[i].size;
+    [[nodiscard]] std::int64_t members_of(std::size_t level) const {
+        const auto sizes = shape_.group(level);
+        return sizes[0] * sizes[1] * sizes[2];
+    }
+
+    // A kernel has clusters of one shape. Blocks of different groups need not come to a barrier
+    // equally often, so where reductions of several levels combine, the first one takes it.
+    [[nodiscard]] bool may_cluster(std::size_t level) const {
+        return members_of(level) <= most_clustered_ &&
+               (!clustered_level_ || *clustered_level_ == level);
+    }
+
+    // Each lane gets the value of one block of the group, which is a cluster; its first block goes
+    // on with what they make together.
+    void combine_cluster(std::size_t level, const std::vector<Partial>& partials, const Body& rest,
+                         Body& out) {
+        clustered_level_ = level;
+        std::ranges::copy(shape_.group(level), launch_.cluster);
+        const std::int64_t members = members_of(level);
+        const auto zero = [&] { return builder_.integer(0, Scalar::kI32); };
+        const auto is_member = [&] {
+            return builder_.binary(Op::kLt, builder_.reg(Register::kLane),
+                                   builder_.integer(members, Scalar::kI32));
+        };
+        Body final;
+        for (const Partial& partial : partials) {
+            combine_block(partial, out);
+            const auto value = [&] { return builder_.var(partial.value); };
+            const auto set = [&](Expr* to) { out.push_back(builder_.assign(partial.value, to)); };
+            Expr* from = builder_.select(is_member(), builder_.reg(Register::kLane), zero());
+            set(builder_.binary(Op::kShuffleCluster, value(), from));
+            const Scalar type = partial.value->type.scalar;
+            set(builder_.select(is_member(), value(), identity(builder_, partial.target.op, type)));
+            combine_warp(partial, out);
+            finish(partial, final);
         }
+        final.insert(final.end(), rest.begin(), rest.end());
+        Expr* first = builder_.binary(Op::kEq, member_number(level, Scalar::kI32), zero());
+        out.push_back(builder_.if_(first, std::move(final)));
+    }
+
+    void combine_grid(std::size_t level, std::vector<Partial>& partials, Body rest, Body& out) {
+        const std::int64_t members = members_of(level);
         const Groups groups = groups_outside(level);
         const Scalar index = groups.index;
         Var* tickets = device_memory("tickets", Scalar::kI32, 1, groups);
@@ -433,6 +477,8 @@ private:
     Launch& launch_;
     const KernelShape shape_;
     const Intervals ranges_;
+    const std::int64_t most_clustered_;
+    std::optional<std::size_t> clustered_level_;  // whose groups are the clusters
     std::unordered_map<Scalar, Var*> shared_;
     Var* last_block_ = nullptr;
     Body allocations_;
@@ -481,14 +527,31 @@ private:
 
 }  // namespace
 
+namespace {
+
+// Threads that fail leave the kernel, and the shared memory of a block that all have left is no
+// longer there for others to read.
+bool may_fail(const Module& module, const Function& kernel) {
+    return std::ranges::any_of(module.functions, [&](const Function* each) {
+        return (each == &kernel || each->kind == FunctionKind::kHelper) &&
+               any_stmt(each->body, [](const Stmt& s) { return s.kind == StmtKind::kFail; });
+    });
+}
+
+}  // namespace
+
 void legalize_cuda_reductions(PassContext& context) {
     Module& module = context.module;
+    const Options& options = context.options;
     Function& entry = *module.entry_function();
     WarpReductions warps(module);
     Body once;
     rewrite_stmts(entry.body, [&](Stmt* stmt, Body& out) {
         if (auto* launch = stmt->as<Launch>()) {
-            KernelReductions kernel(module, warps, *launch->kernel, *launch);
+            const bool clusters =
+                options.use_cuda_thread_block_clusters && !may_fail(module, *launch->kernel);
+            KernelReductions kernel(module, warps, *launch->kernel, *launch,
+                                    clusters ? options.max_thread_blocks_per_cluster : 1);
             kernel.run();
             once.insert(once.end(), kernel.host_once.begin(), kernel.host_once.end());
             out.insert(out.end(), kernel.host_each.begin(), kernel.host_each.end());

@@ -1,7 +1,8 @@
 // Spells out reductions for the threads of a GPU, and updates as plain assignments. Each thread
 // accumulates in a register; a warp combines by shuffles, a block through shared memory, blocks
 // through one partial value each in device memory, which the last block to arrive combines in a
-// fixed order: the same call gives the same bits.
+// fixed order: the same call gives the same bits. With use_cuda_thread_block_clusters, blocks that
+// fit into a cluster read each other's shared memory instead.
 //
 //     before  for j … [threads, reduce(+ s)]: s += x[j]
 //     after   s_partial = 0.0;  for j … [threads]: s_partial = s_partial + x[j]

@@ -43,6 +43,7 @@ constexpr int kLocalSize = 3;          // function attribute: bytes of a thread
 constexpr int kRegisters = 4;          // function attribute: of a thread
 constexpr int kProcessors = 16;        // device attribute
 constexpr int kDynamicSharedSize = 8;  // function attribute: the most dynamic shared memory
+constexpr int kLargeClusters = 14;     // function attribute: clusters that not every GPU runs
 constexpr int kStackSize = 0;          // context limit: bytes of each thread's stack
 constexpr std::size_t kRecursiveStack = 16 * 1024;  // what stack_limit of the prelude counts on
 constexpr unsigned kPlainShared = 48 * 1024;        // what every kernel may use without asking
@@ -150,6 +151,7 @@ public:
         : device_(device),
           waits_for_grid_(program.by_hand &&
                           program.device.find("INLINE void grid_barrier") != std::string::npos),
+          clusters_(program.device.find("__cluster_dims__") != std::string::npos),
           kernels_(program.kernels.size()) {
         if (kernels_.empty()) return;
         const CurrentContext current(device, error);
@@ -247,10 +249,13 @@ private:
         driver.cuFuncGetAttribute(&bytes, kSharedSize, kernel.function);
         kernel.static_shared = static_cast<unsigned>(bytes);
         kernel.waits_for_grid = waits_for_grid_;
+        // Where the GPU has none of more than 8 blocks, the launch says so.
+        if (clusters_) driver.cuFuncSetAttribute(kernel.function, kLargeClusters, 1);
     }
 
     const Device& device_;
     const bool waits_for_grid_;
+    const bool clusters_;
     cuda::Module module_ = nullptr;
     std::vector<Kernel> kernels_;
     DevicePointer record_ = 0;    // of what failed; 0: no kernel can
@@ -385,6 +390,10 @@ private:
             error.help =
                 "the kernel waits for its whole grid, whose blocks must all find room at once: "
                 "launch fewer or smaller ones";
+        } else if (result == cuda::kInvalidClusterSize) {
+            error.help =
+                "this GPU has no room for clusters of so many blocks: lower "
+                "opts.max_thread_blocks_per_cluster (every one has clusters of 8)";
         } else if (result == cuda::kInvalidValue) {
             error.help =
                 "a block has at most 1024 threads, a grid at most 2147483647 x 65535 x 65535 "

@@ -1,6 +1,7 @@
 // See device.h.
 #include "runtime/device.h"
 
+#include <charconv>
 #include <deque>
 
 namespace parpy::cuda {
@@ -135,6 +136,13 @@ const Device& current_device() {
 
 std::string current_architecture() {
     return device_count() == 0 ? Options{}.cuda_arch : current_device().architecture;
+}
+
+bool has_clusters(std::string_view architecture) {
+    int number = 0;
+    architecture.remove_prefix(std::min<std::size_t>(3, architecture.size()));
+    std::from_chars(architecture.data(), architecture.data() + architecture.size(), number);
+    return number >= 90;
 }
 
 CurrentContext::CurrentContext(const Device& device, RuntimeError& error) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/cuda/driver.h"
@@ -68,6 +69,8 @@ private:
 
 // The architecture to generate code for: that of current_device(), or "sm_90" without a GPU.
 [[nodiscard]] std::string current_architecture();
+// Whether GPUs of an architecture ("sm_90a") have thread block clusters.
+[[nodiscard]] bool has_clusters(std::string_view architecture);
 
 // Makes a device's context current on this thread while it lives. Where it already is, which is
 // what every call but the first of a thread finds, that costs one look at the driver's thread

@@ -130,6 +130,14 @@ public:
                          " bytes; a grid at most 2147483647 x 65535 x 65535 blocks"};
             return 1;
         }
+        if (!clusters_fit(grid, kernel)) {
+            error = {Code::kP531,
+                     "kernel '" + name + "' cannot run on " + shape_text(grid) +
+                         " blocks in clusters of " + shape_text(kernel.cluster),
+                     "a cluster has at most " + std::to_string(sim::kMaxClusterBlocks) +
+                         " blocks, and as many of them in each dimension as divide the grid"};
+            return 1;
+        }
         const std::uint64_t room = sim::most_threads(kernel) / threads_of(block);
         if (waits_for_grid() && std::uint64_t{grid[0]} * grid[1] * grid[2] > room) {
             error = {Code::kP531,
@@ -196,6 +204,17 @@ private:
         return threads > 0 && threads <= sim::kMaxBlockThreads && block[2] <= 64 &&
                grid[0] <= 2147483647 && grid[1] <= 65535 && grid[2] <= 65535 &&
                shared <= sim::kMaxSharedBytes;
+    }
+
+    static bool clusters_fit(const unsigned grid[3], const sim::Kernel& kernel) {
+        std::uint64_t size = 1;
+        for (int d = 0; d < 3; ++d) {
+            const unsigned blocks = kernel.cluster[d];
+            if (blocks == 0 || blocks > sim::kMaxClusterBlocks || grid[d] % blocks != 0)
+                return false;
+            size *= blocks;
+        }
+        return size <= sim::kMaxClusterBlocks;
     }
 
     const Program& program_;

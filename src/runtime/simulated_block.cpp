@@ -152,7 +152,7 @@ Index Block::block_at(std::uint64_t number) const {
 void Block::start(std::uint64_t number) {
     recall();
     find(number);
-    started_ = arrived_ = holding_ = barriers_ = pauses_ = turns_ = 0;
+    started_ = arrived_ = holding_ = barriers_ = at_cluster_ = pauses_ = turns_ = 0;
     alive_ = count_;
     unset_.reset();
     const auto size = static_cast<unsigned>(launch_.settings.warp_size);
@@ -172,18 +172,20 @@ Index Block::position(unsigned linear) const {
     return {linear % x, linear / x % y, linear / x / y};
 }
 
-bool Block::resume() {
+Block::State Block::resume() {
     spinning_ = false;
     turns_ = 0;
     if (SimFiber* fiber = next()) worker_.cpu.run(fiber->fiber, &Block::land);
-    if (worker_.grid.stopped()) return true;
-    if (spinning_) return false;
+    if (worker_.grid.stopped()) return State::kEnded;
+    if (spinning_) return State::kSpins;
     if (unset_) {
         report_unset();
+    } else if (alive_ > 0 && at_cluster_ == alive_) {
+        return State::kWaits;
     } else if (alive_ > 0) {
         report_deadlock();
     }
-    return true;
+    return State::kEnded;
 }
 
 // ---------------------------------------------------------------- threads that do not wait
@@ -400,6 +402,41 @@ void Block::release_barrier() {
     }
     arrived_ = holding_ = 0;
     if ((launch_.kernel->needs & kSpins) != 0) progress();
+}
+
+// ---------------------------------------------------------------- clusters
+
+void Block::join(std::span<const std::unique_ptr<Block>> cluster, unsigned rank) {
+    cluster_ = cluster;
+    rank_ = rank;
+}
+
+void Block::cluster_barrier(SimFiber& self, int line) {
+    self.at = SimFiber::At::kCluster;
+    self.line = line;
+    ++at_cluster_;
+    const unsigned warp = self.linear / static_cast<unsigned>(launch_.settings.warp_size);
+    if (is_still(warp)) answer(warp);
+    suspend(self);
+}
+
+void Block::release_cluster() {
+    for (SimFiber* fiber : by_thread_) {
+        if (fiber != nullptr) wake(*fiber);
+    }
+    at_cluster_ = 0;
+    ++barriers_;
+    if ((launch_.kernel->needs & kSpins) != 0) progress();
+}
+
+// Where the block of that rank has what this one has at `address`.
+void* Block::map_shared(SimFiber& self, int line, const void* address, unsigned rank) {
+    self.line = line;
+    if (rank >= cluster_.size() || cluster_[rank]->alive_ == 0 || !is_shared(address)) {
+        report_mapping(self, address, rank);
+    }
+    return cluster_[rank]->shared_begin_ +
+           (static_cast<const unsigned char*>(address) - shared_begin_);
 }
 
 // ---------------------------------------------------------------- warps

@@ -1,4 +1,5 @@
 // One block of a simulated launch: its threads, who of them waits for what, and who runs next.
+// Those that wait for the other blocks of a cluster wait for who runs these (simulator.cpp).
 #pragma once
 
 #include <array>
@@ -6,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "runtime/access_watch.h"
@@ -37,8 +39,9 @@ public:
         if (l.settings.watched) watch = std::make_unique<AccessWatch>();
     }
     const Launch& launch;
-    std::vector<std::uint64_t> order;  // of the blocks; empty: as they are numbered
-    std::uint64_t idle_pauses = 0;     // of waiting loops, since anything changed; one worker only
+    // Of the blocks, those of a cluster one after the other; empty: as they are numbered.
+    std::vector<std::uint64_t> order;
+    std::uint64_t idle_pauses = 0;  // of waiting loops, since anything changed; one worker only
     std::unique_ptr<AccessWatch> watch;  // null: nobody looks; one worker only
 
     [[nodiscard]] unsigned threads_per_block() const {
@@ -65,7 +68,13 @@ struct SimFiber {
     Thread* here = nullptr;  // parpy_sim_here()
     Block* block = nullptr;
     unsigned linear = 0;
-    enum class At : std::uint8_t { kRunning, kBarrier, kExchange, kActive } at = At::kRunning;
+    enum class At : std::uint8_t {
+        kRunning,
+        kBarrier,
+        kCluster,
+        kExchange,
+        kActive
+    } at = At::kRunning;
     int line = 0;
     const int* lines = nullptr;  // watched code: of the last place of the program that it told
     void tell(const int* at_lines) {
@@ -117,14 +126,22 @@ public:
 
     // Of other kernels: one block, the number-th in the grid's order.
     void start(std::uint64_t number);
-    // Runs until all threads are done (true), the launch is stopped (true), or every thread that
-    // can run is in a waiting loop (false).
-    bool resume();
+    // Runs until all threads have ended or the launch is stopped, every thread that can run is in a
+    // waiting loop, or all that are left wait for the cluster.
+    enum class State : std::uint8_t { kEnded, kSpins, kWaits };
+    State resume();
+    // The blocks of its cluster, in the order of their ranks.
+    void join(std::span<const std::unique_ptr<Block>> cluster, unsigned rank);
+    // All that wait at the cluster's barrier go on.
+    void release_cluster();
+    [[nodiscard]] unsigned cluster_rank() const { return rank_; }
     // Every block is in waiting loops. `more`: further blocks found no room.
     void report_spinning(bool more);
 
     // What the running thread `self` does.
     int barrier(SimFiber& self, int line, int kind, bool predicate);
+    void cluster_barrier(SimFiber& self, int line);
+    void* map_shared(SimFiber& self, int line, const void* address, unsigned rank);
     unsigned long long exchange(SimFiber& self);
     unsigned long long active(SimFiber& self);
     void pause(SimFiber& self, int line, unsigned long long seen);
@@ -181,6 +198,7 @@ private:
     void report_skipped(const SimFiber& waiting);
     void report_unset();
     void report_lane(const SimFiber& fiber, unsigned from);
+    [[noreturn]] void report_mapping(SimFiber& self, const void* address, unsigned rank);
     [[noreturn]] void report_reading(SimFiber& self);
     void recall();
     [[noreturn]] void leave_for_good();
@@ -201,6 +219,8 @@ private:
     unsigned started_ = 0, alive_ = 0;
     unsigned arrived_ = 0, holding_ = 0;  // at the barrier; of them with a true predicate
     unsigned barriers_ = 0;               // that all have left
+    std::span<const std::unique_ptr<Block>> cluster_;
+    unsigned rank_ = 0, at_cluster_ = 0;  // in the cluster; threads at its barrier
     // A read of shared memory that nobody had written. Who reads goes no further: it is a race if
     // another thread writes there, and this where all others come to an end or wait.
     std::optional<Fault> unset_;

@@ -23,8 +23,20 @@ void parpy_sim_enter(parpy::sim::Thread* thread) {
 }
 
 int parpy_sim_barrier(void* fiber, int line, int kind, int predicate) {
+    constexpr int kOfCluster = 4;
     auto& self = as_fiber(fiber);
-    return self.block->barrier(self, line, kind, predicate != 0);
+    if (kind != kOfCluster) return self.block->barrier(self, line, kind, predicate != 0);
+    self.block->cluster_barrier(self, line);
+    return 0;
+}
+
+void* parpy_sim_map_shared(void* fiber, int line, const void* address, unsigned rank) {
+    auto& self = as_fiber(fiber);
+    return self.block->map_shared(self, line, address, rank);
+}
+
+unsigned parpy_sim_cluster_rank(void* fiber) {
+    return as_fiber(fiber).block->cluster_rank();
 }
 
 unsigned long long parpy_sim_exchange(void* fiber, int line, int kind, unsigned mask,

@@ -153,6 +153,25 @@ void Block::report_reading(SimFiber& self) {
     fail(self, std::move(fault));
 }
 
+void Block::report_mapping(SimFiber& self, const void* address, unsigned rank) {
+    Fault fault;
+    fault.code = Code::kP541;
+    place(fault, self);
+    fault.message = place_of(self.linear) + " asks at {} for memory of block " +
+                    std::to_string(rank) + " of its cluster, ";
+    if (rank >= cluster_.size()) {
+        fault.message += "which has " + std::to_string(cluster_.size());
+        fault.help = "__cluster_dims__ says how many blocks a cluster has";
+    } else if (!is_shared(address)) {
+        fault.message += "at an address that is not of shared memory";
+        fault.help = "give it the address of a __shared__ variable";
+    } else {
+        fault.message += "whose threads have all left the kernel";
+        fault.help = "let all threads of the cluster wait for each other at the kernel's end";
+    }
+    fail(self, std::move(fault));
+}
+
 // ---------------------------------------------------------------- watched accesses
 
 Actor Block::actor(const Thread& thread) const {

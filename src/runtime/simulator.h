@@ -28,6 +28,8 @@ struct Kernel {
     void (*row)(const Thread* first, unsigned end, void** arguments);
     int needs;
     long long static_shared, module_shared;  // may be more than any block has
+    unsigned cluster[3];                     // blocks
+    [[nodiscard]] unsigned cluster_size() const { return cluster[0] * cluster[1] * cluster[2]; }
 };
 
 inline constexpr int kWaits = 1;    // barriers, exchanges
@@ -57,6 +59,7 @@ struct Settings {
 };
 
 inline constexpr unsigned kMaxBlockThreads = 1024;
+inline constexpr unsigned kMaxClusterBlocks = 16;
 inline constexpr unsigned kMaxSharedBytes = 227 * 1024;
 
 struct Launch {
@@ -97,6 +100,8 @@ void parpy_sim_enter(parpy::sim::Thread* thread);
 int parpy_sim_barrier(void* fiber, int line, int kind, int predicate);
 unsigned long long parpy_sim_exchange(void* fiber, int line, int kind, unsigned mask,
                                       unsigned long long value, int from);
+void* parpy_sim_map_shared(void* fiber, int line, const void* address, unsigned rank);
+unsigned parpy_sim_cluster_rank(void* fiber);
 void parpy_sim_pause(void* fiber, int line, unsigned long long seen);
 [[noreturn]] void parpy_sim_fail(void* fiber, int line, const char* message);
 [[noreturn]] void parpy_sim_raise(void* fiber, int linear, int site, const long long* values,

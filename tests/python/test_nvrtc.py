@@ -26,7 +26,7 @@ extern "C" __global__ void axpy(double a, const double* x, double* y, long n) {
 @pytest.mark.parametrize("path", EMITTED, ids=[p.parent.name for p in EMITTED])
 def test_emitted_text_compiles(path):
     text = path.read_text()
-    kernels = re.findall(r"__global__ void (?:__launch_bounds__\(\w+\) )?(\w+)\(", device_part(text))
+    kernels = re.findall(r"__global__ void (?:__\w+__\([\w, ]+\) )*(\w+)\(", device_part(text))
     image = cubin(text)
     assert kernels and image.startswith(b"\x7fELF")
     assert [k for k in kernels if f".text.{k}".encode() not in image] == []

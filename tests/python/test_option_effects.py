@@ -134,23 +134,6 @@ def test_cuda_graphs_replay_what_changed(backend):
         np.testing.assert_allclose(x, want, rtol=1e-12)
 
 
-@pytest.mark.parametrize("backend", TARGETS)
-def test_reductions_with_clusters_asked_for(backend):
-    @parpy.jit
-    def total(x, y):
-        parpy.label("n")
-        for i in range(x.shape[0]):
-            parpy.label("m")
-            for j in range(x.shape[1]):
-                y[i] += x[i, j]
-
-    opts = options(backend, {"n": 3, "m": parpy.threads(4096).reduce()})
-    opts.use_cuda_thread_block_clusters, opts.max_thread_blocks_per_cluster = True, 4
-    x, y = np.random.default_rng(0).random((3, 9000)), np.zeros(3)
-    total(x, y, opts=opts)
-    np.testing.assert_allclose(y, x.sum(1))
-
-
 def test_debug_print(capsys):
     opts = options("cpu", {"i": 64})
     opts.debug_print = True

@@ -87,6 +87,7 @@ def test_fields_are_keywords_and_attributes():
             "must be a power of two, not 3",
         ),
         ("max_thread_blocks_per_cluster", 0, ValueError, "must be positive"),
+        ("max_thread_blocks_per_cluster", 32, ValueError, "must be at most 16, the most that a GPU allows, not 32"),
         (
             "force_int_size",
             ElemSize.F32,

@@ -457,6 +457,13 @@ TEST_F(CudaProgram, HostCodeFetchesWhatKernelsComputed) {
     release(device(0), x, nullptr);
 }
 
+TEST(CudaDevice, ClustersCameWithArchitecture90) {
+    for (const char* with : {"sm_90", "sm_90a", "sm_100", "sm_120f"})
+        EXPECT_TRUE(has_clusters(with)) << with;
+    for (const char* without : {"sm_75", "sm_89", "sm", ""})
+        EXPECT_FALSE(has_clusters(without)) << without;
+}
+
 TEST_F(CudaProgram, LaunchErrorsNameKernelAndGeometry) {
     fail("cuLaunchKernel", kInvalidValue);
     RuntimeError error = run(0, 100);
@@ -467,6 +474,9 @@ TEST_F(CudaProgram, LaunchErrorsNameKernelAndGeometry) {
     fail("cuLaunchKernel", 701);
     error = run(0, 100);
     EXPECT_TRUE(contains(error.help, ".tpb(256)"));
+    fail("cuLaunchKernel", 912);
+    error = run(0, 100);
+    EXPECT_TRUE(contains(error.help, "max_thread_blocks_per_cluster")) << error.help;
     fail("cuLaunchKernel", 700);
     error = run(0, 100);
     EXPECT_EQ(error.code, Code::kP530);

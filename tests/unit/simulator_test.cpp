@@ -194,6 +194,50 @@ TEST_F(Simulator, AShuffleThatWaitsForABarrierIsAnError) {
               Code::kP540);
 }
 
+TEST_F(Simulator, BlocksOfAClusterRunTogether) {
+    const std::string head = "extern \"C\" __global__ void __cluster_dims__(2, 1) k(int* data) {\n";
+    const std::string sync = "__cluster_barrier_arrive(); __cluster_barrier_wait();";
+    const std::string rank = "const unsigned rank = __clusterRelativeBlockRank();";
+    const std::string exchange = "__shared__ int s[32]; s[threadIdx.x] = i;" + sync +
+                                 "data[i] = *(int*)__cluster_map_shared_rank("
+                                 "&s[31 - threadIdx.x], 1 - rank);";
+    const auto wanted = [](int i) { return (i / 32 ^ 1) * 32 + 31 - i % 32; };
+    expect(head + INDEX + rank + exchange + sync + "}", 6, 32, counted(192, wanted));
+    // Blocks that meet several times, and wait for those of other clusters as well.
+    expect(head + INDEX + rank + "for (int t = 0; t < 3; ++t) {" + exchange + sync + "}" +
+               "if (threadIdx.x == 0) { atomicAdd(&data[192], 1);"
+               " while (atomicAdd(&data[192], 0) < 6) {} }" +
+               sync + "}",
+           6, 32, counted(193, [&](int i) { return i < 192 ? wanted(i) : 6; }));
+    // Those that have left are not waited for.
+    expect(head + INDEX + rank + "if (rank == 1) return;" + sync + "data[i] = 1; }", 4, 32,
+           counted(128, [](int i) { return i / 32 % 2 == 0 ? 1 : 0; }));
+}
+
+TEST_F(Simulator, ClustersThatCannotBeAreErrors) {
+    const std::string head =
+        "extern \"C\" __global__ void __cluster_dims__(2, 1, 1) k(int* data) {\n";
+    const auto says = [&](const std::string& body, Code code, const char* text) {
+        const RuntimeError error =
+            fail(head + "__shared__ int s[32]; s[threadIdx.x] = 1;" + body + "}", 4, 32);
+        EXPECT_EQ(error.code, code);
+        EXPECT_NE(error.message.find(text), std::string::npos) << error.message;
+    };
+    const std::string wait = "__cluster_barrier_wait();";
+    EXPECT_EQ(fail(head + "}", 3, 32).code, Code::kP531);
+    EXPECT_EQ(
+        fail("extern \"C\" __global__ void __cluster_dims__(32) k(int* data) {}", 32, 32).code,
+        Code::kP531);
+    says(wait + "data[0] = *(int*)__cluster_map_shared_rank(s, 2);", Code::kP541, "which has 2");
+    says(wait + "data[0] = *(int*)__cluster_map_shared_rank(data, 1);", Code::kP541,
+         "not of shared memory");
+    says("if (blockIdx.x % 2 == 1) return;" + wait +
+             "data[0] = *(int*)__cluster_map_shared_rank(s, 1);",
+         Code::kP541, "have all left");
+    says("if (threadIdx.x == 0) { " + wait + " } else { __syncthreads(); } data[0] = s[3];",
+         Code::kP540, "wait for each other");
+}
+
 TEST_F(Simulator, WaitingForNothingIsAnError) {
     EXPECT_EQ(fail(KERNEL "while (atomicAdd(&data[0], 0) == 0) {} }", 2, 32).code, Code::kP540);
 }

@@ -367,6 +367,7 @@ struct PrepareSimulated : llvm::PassInfoMixin<PrepareSimulated> {
     explicit PrepareSimulated(bool w) : watched(w) {}
     [[nodiscard]] llvm::PreservedAnalyses run(llvm::Module& module,
                                               llvm::ModuleAnalysisManager&) const {
+        sim::note_clusters(module);
         sim::lower_failures(module, watched);
         if (watched) sim::declare_arrays(module);
         return llvm::PreservedAnalyses::none();

@@ -43,6 +43,8 @@ llvm::orc::SymbolMap abi_symbols(LLJIT& jit) {
     add("parpy_sim_enter", &parpy_sim_enter);
     add("parpy_sim_barrier", &parpy_sim_barrier);
     add("parpy_sim_exchange", &parpy_sim_exchange);
+    add("parpy_sim_map_shared", &parpy_sim_map_shared);
+    add("parpy_sim_cluster_rank", &parpy_sim_cluster_rank);
     add("parpy_sim_pause", &parpy_sim_pause);
     add("parpy_sim_sleep", &parpy_sim_sleep);
     add("parpy_sim_fail", &parpy_sim_fail);

@@ -59,6 +59,7 @@ inline constexpr Result kInvalidValue = 1;
 inline constexpr Result kOutOfMemory = 2;
 inline constexpr Result kLaunchOutOfResources = 701;
 inline constexpr Result kTooManyBlocks = 720;
+inline constexpr Result kInvalidClusterSize = 912;
 
 // The driver of this machine. Immutable once loaded; safe from any thread.
 struct Driver {

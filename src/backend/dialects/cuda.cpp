@@ -136,6 +136,7 @@ constexpr Spelling kOperators[] = {
     {kReverse, kAll, "__brev($0)"},
     {kRsqrt, kF32s, "rsqrtf($0)", kPostfix, kFloat},
     {kRsqrt, kF64s, "rsqrt($0)"},
+    {kShuffleCluster, kAll, "shuffle_cluster($0, $1)"},
     {kShuffleDown, kAll, "__shfl_down_sync(0xffffffffu, $0, $1)", kPostfix, kPromoted},
     {kShuffleXor, kAll, "__shfl_xor_sync(0xffffffffu, $0, $1)", kPostfix, kPromoted},
 };
@@ -177,6 +178,7 @@ constexpr Dialect kDialect{
     .preamble = "",
     .kernel_head = "extern \"C\" __global__ void $0(",
     .bounded_kernel_head = "extern \"C\" __global__ void __launch_bounds__($1) $0(",
+    .cluster_head = "__cluster_dims__($0) ",
     .kernel_argument = "",
     .kernel_scalar = "$0",
     .array_qualifier = "",

@@ -111,6 +111,7 @@ struct Dialect {
     std::string_view preamble;                // first lines of device text
     std::string_view kernel_head;             // $0: the name
     std::string_view bounded_kernel_head;     // … $1: the most threads of a block
+    std::string_view cluster_head = {};       // in front of the name, $0: blocks in x, y and z
     std::string_view kernel_argument;         // behind each parameter of a kernel, $0: its number
     std::string_view kernel_scalar;           // type of a kernel's scalar parameters, $0: by value
     std::string_view array_qualifier;         // of arrays in Space::kGlobal, in front of the type

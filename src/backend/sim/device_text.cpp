@@ -24,7 +24,7 @@ std::string simulator_text(std::string_view device, std::span<const std::string>
     text += "\n";
     for (const std::string& kernel : kernels) {
         text += "extern \"C\" parpy_sim::Kernel " + kernel_symbol(kernel) + " = {parpy_sim::Run<" +
-                kernel + ">::row, 0, 0, 0};\n";
+                kernel + ">::row, 0, 0, 0, {1, 1, 1}};\n";
     }
     return text;
 }

@@ -430,7 +430,10 @@ private:
             const Function* called = callee(instruction);
             if (called == nullptr) continue;
             const llvm::StringRef name = called->getName();
-            if (name == "parpy_sim_barrier" || name == "parpy_sim_exchange") needs |= kWaits;
+            if (name == "parpy_sim_barrier" || name == "parpy_sim_exchange" ||
+                name == "parpy_sim_map_shared") {
+                needs |= kWaits;
+            }
             if (name == "parpy_sim_pause" || name == "parpy_sim_sleep") needs |= kSpins;
         }
         return needs;
@@ -445,8 +448,9 @@ private:
                 return llvm::ConstantInt::get(fields->getOperand(field)->getType(), value);
             };
             variable.setInitializer(llvm::ConstantStruct::get(
-                fields->getType(), {&row, number(1, static_cast<std::uint64_t>(needs)),
-                                    number(2, static_bytes_[&row]), number(3, total_)}));
+                fields->getType(),
+                {&row, number(1, static_cast<std::uint64_t>(needs)), number(2, static_bytes_[&row]),
+                 number(3, total_), fields->getOperand(4)}));
         }
     }
 
@@ -483,6 +487,38 @@ void declare_arrays(llvm::Module& module) {
                 {here, array, llvm::ConstantInt::get(bytes, size->getFixedValue())});
         }
     }
+}
+
+void note_clusters(llvm::Module& module) {
+    GlobalVariable* list = module.getGlobalVariable("llvm.global.annotations");
+    if (list == nullptr || !list->hasInitializer()) return;
+    // Of each annotation: what it is on, its text, the file, the line, its arguments.
+    for (const llvm::Use& one :
+         llvm::cast<llvm::ConstantArray>(list->getInitializer())->operands()) {
+        const auto* fields = llvm::cast<llvm::ConstantStruct>(one.get());
+        llvm::StringRef text;
+        llvm::getConstantStringInfo(fields->getOperand(1), text);
+        GlobalVariable* kernel = module.getGlobalVariable(
+            kernel_symbol(std::string(fields->getOperand(0)->stripPointerCasts()->getName())),
+            true);
+        const auto* arguments = llvm::dyn_cast<GlobalVariable>(fields->getOperand(4));
+        if (text != "cluster_dims" || kernel == nullptr || arguments == nullptr) continue;
+        const auto* sizes = llvm::cast<llvm::ConstantStruct>(arguments->getInitializer());
+        const auto size = [&](unsigned i) {
+            const auto* given = i < sizes->getNumOperands()
+                                    ? llvm::dyn_cast<llvm::ConstantInt>(sizes->getOperand(i))
+                                    : nullptr;
+            return given == nullptr ? 1U : static_cast<std::uint32_t>(given->getZExtValue());
+        };
+        auto* known = llvm::cast<llvm::ConstantStruct>(kernel->getInitializer());
+        llvm::SmallVector<llvm::Constant*> values;
+        for (const llvm::Use& value : known->operands())
+            values.push_back(llvm::cast<llvm::Constant>(value.get()));
+        const std::uint32_t cluster[] = {size(0), size(1), size(2)};
+        values[4] = llvm::ConstantDataArray::get(module.getContext(), cluster);
+        kernel->setInitializer(llvm::ConstantStruct::get(known->getType(), values));
+    }
+    list->eraseFromParent();
 }
 
 void lower_simulated(llvm::Module& module, bool watched) {

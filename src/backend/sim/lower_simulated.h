@@ -18,6 +18,9 @@ namespace parpy::sim {
 // Of watched code, as it comes from Clang: says which memory is a local array, while all of it is
 // there.
 void declare_arrays(llvm::Module& module);
+// Notes the sizes of clusters that kernels are declared with (__cluster_dims__) in their
+// parpy_sim_kernel_*, and takes the annotations away.
+void note_clusters(llvm::Module& module);
 // Then, when what is always inlined has been.
 void lower_simulated(llvm::Module& module, bool watched);
 
