@@ -264,6 +264,40 @@ bool succeeded(const Surface& surface, const RuntimeError& error) {
     return false;
 }
 
+// After arguments that the function cannot take: what its attribute on_misfit makes of the call, if
+// that is there. The exception stays where it makes nothing (NotImplemented).
+PyObject* without_fit(JitFunction* self, PyObject* const* args, const CallOptions& call) {
+    PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    PyObject* hook =
+        self->dict != nullptr ? PyDict_GetItemString(self->dict, "on_misfit") : nullptr;
+    PyObject* result = nullptr;
+    if (hook != nullptr && PyErr_GivenExceptionMatches(type, PyExc_TypeError) != 0) {
+        const Py_ssize_t count = PyTuple_GET_SIZE(self->parameters);
+        const Owned values(PyTuple_New(count));
+        for (Py_ssize_t i = 0; values && i < count; ++i)
+            PyTuple_SET_ITEM(values.get(), i, Py_NewRef(args[i]));
+        const Owned kept(Py_NewRef(hook));
+        if (values) {
+            result = PyObject_CallFunctionObjArgs(hook, error, values.get(),
+                                                  call.options != nullptr ? call.options : Py_None,
+                                                  nullptr);
+        }
+    } else {
+        result = Py_NewRef(Py_NotImplemented);
+    }
+    if (result != Py_NotImplemented) {  // a result, or an exception of its own
+        Py_XDECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(trace);
+        return result;
+    }
+    Py_DECREF(result);
+    PyErr_Restore(type, error, trace);
+    return nullptr;
+}
+
 // One set of options for a call, with what was compiled under it. Null: an exception is set.
 struct Compiled {
     const ConvertedOptions* options = nullptr;
@@ -289,7 +323,7 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
     const std::size_t count = surface.argument_count();
     Buffer<ArgumentView, kInlineArguments> views(count);
     Intake intake;
-    if (!read_arguments(surface, args, views.data(), intake)) return nullptr;
+    if (!read_arguments(surface, args, views.data(), intake)) return without_fit(self, args, call);
     const Arguments arguments(views.data(), count);
 
     if (intake.has_copies() && !check_copies(surface, intake, arguments)) return nullptr;

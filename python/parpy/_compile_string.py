@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from . import _native
 from ._errors import fail
-from ._frontend_kernels import GEOMETRY
+from ._frontend_memory import GEOMETRY
 from ._options import CompileBackend, CompileOptions
 from .backend import is_enabled
 

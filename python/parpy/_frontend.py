@@ -17,7 +17,7 @@ from ._annotations import Declared as Annotation
 from ._annotations import converted_to, declared
 from ._deep_stack import on_deep_stack, with_deep_stack
 from ._errors import raise_for
-from ._frontend_kernels import GEOMETRY
+from ._frontend_memory import GEOMETRY
 from ._frontend_scope import FunctionScope, Program
 from ._frontend_statements import Statements
 from ._names import MISSING, Capture, Guard, source_of
@@ -148,6 +148,8 @@ class FunctionFrontend(Statements):
             params.append(Param(name))
         for name, argument in self.parameters.items():
             entries = self.dict_params.get(name)
+            if entries is None and self.is_unused_record(name):
+                continue
             if entries is None:
                 for var in self.received.get(name) or [self.variable(name, argument)]:
                     self.module.add_param(self.function, var)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeGuard
 
 from . import _native
-from ._frontend_scope import Axis, DictParam, FunctionScope, View, describe, identifier
+from ._frontend_scope import Axis, DictParam, Element, FunctionScope, View, describe, identifier
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging, jit_source
 
 _MOST_ITEMS = 2**31
@@ -43,7 +43,7 @@ class Arrays(FunctionScope):
         if (element := self.tuple_element(node)) is not None:
             return element
         if isinstance(base, ast.Attribute) and base.attr == "shape" and self.is_array_name(base.value):
-            return self._extent(node, base.value)
+            return self.extent_of(node, base.value)
         if isinstance(base, ast.Attribute) and base.attr == "shape" and not self.resolve(base):
             self.refuse_shape(base.value)
             return self.poison(node)
@@ -56,7 +56,8 @@ class Arrays(FunctionScope):
             return self.poison(node)
         return self.module.load(array, indices, self.span(node))
 
-    def _extent(self, node: ast.Subscript, array_node: ast.expr) -> _native.Expr:
+    def extent_of(self, node: ast.Subscript, array_node: ast.expr) -> _native.Expr:
+        """x.shape[k]"""
         index = integer_constant(node.slice)
         if index is None:
             self.error(
@@ -94,7 +95,7 @@ class Arrays(FunctionScope):
             if parts and any(isinstance(part, ast.Slice) for part in own):
                 if self.subscripts_array(base):
                     view = self.view_of(base)
-                    return (None, (), []) if view is None else (*view, parts)
+                    return (None, (), []) if view is None else (view.array, view.axes, parts)
                 self.error(
                     "P025",
                     base,
@@ -106,7 +107,8 @@ class Arrays(FunctionScope):
         if base is node and (self._item(node) is not None or self.is_tuple_element(node)):
             self._refuse_store(node)
             return None, (), []
-        array, axes = self.view_named(base) or (self.array(base), ())
+        known = self.view_named(base)
+        array, axes = (self.array(base), ()) if known is None else (known.array, known.axes)
         if parts and isinstance(parts[-1], ast.Constant) and parts[-1].value is ...:
             parts.pop()  # all of the dimensions that are left, as without it
         return array, axes, parts
@@ -117,7 +119,21 @@ class Arrays(FunctionScope):
 
     def is_tuple_element(self, node: ast.expr) -> bool:
         """Whether `node` is pos[k] of a tuple of the function."""
-        return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self.tuples
+        return (
+            isinstance(node, ast.Subscript)
+            and not isinstance(node.slice, ast.Slice)
+            and isinstance(self.element_of_tuple(node.value), list)
+        )
+
+    def element_of_tuple(self, node: ast.expr) -> Element | None:
+        """What `pos`, or pos[k] of constants, is of a tuple of the function; None if there is no such thing."""
+        if isinstance(node, ast.Name):
+            return self.tuples.get(node.id)
+        index = integer_constant(node.slice, _MOST_ITEMS) if isinstance(node, ast.Subscript) else None
+        owner = self.element_of_tuple(node.value) if isinstance(node, ast.Subscript) and index is not None else None
+        if index is None or not isinstance(owner, list) or not -len(owner) <= index < len(owner):
+            return None
+        return owner[index]
 
     def element_variable(self, node: ast.Subscript) -> _native.Var | None:
         """The variable that pos[k] is; None after an error."""
@@ -191,7 +207,7 @@ class Arrays(FunctionScope):
 
     def is_array_name(self, node: ast.expr) -> bool:
         """Whether `node` names something that may be an array, rather than a module or function."""
-        if isinstance(node, ast.Name) and node.id in self.scope.locals:
+        if isinstance(node, ast.Name) and (node.id in self.scope.locals or node.id in self.views):
             return True
         if isinstance(node, ast.Subscript) and (string_key(node) is not None or self.is_tuple_element(node)):
             return True

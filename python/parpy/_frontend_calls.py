@@ -13,12 +13,13 @@ from ._callback import Callback
 from ._external import External
 from ._frontend_arrays import integer_constant
 from ._frontend_compositions import Compositions
-from ._frontend_scope import Form, Forms, RecordForm, describe
+from ._frontend_scope import ArrayForm, Forms, RecordForm, describe
 from ._intrinsics import REDUCTIONS, Intrinsic, intrinsic_of
 from ._names import Binding, is_array, is_scalar, source_of
 from ._operators import scalar_name
 from ._options import CompileBackend
 from ._source import FunctionSource
+from ._uses import TupleForm
 from .types import TypeVar
 
 # As the core numbers them.
@@ -29,7 +30,7 @@ class Calls(Compositions):
     """Calls in one function."""
 
     def call(self, node: ast.Call) -> _native.Expr:
-        method = self._reduction_method(node)
+        method = self._reduction_method(node) or self._conjugate(node)
         if method is not None:
             return method
         binding = self.called(node)
@@ -77,8 +78,6 @@ class Calls(Compositions):
         fix = "call a function instead"
         if name == "astype":
             fix = "convert with the type's name: np.float32(x)"
-        elif name == "conjugate":
-            fix = "use np.conjugate(x)"
         self.error("P022", node, f"the method '{name}' cannot be compiled", fix)
 
     def _reduction_method(self, node: ast.Call) -> _native.Expr | None:
@@ -95,6 +94,18 @@ class Calls(Compositions):
         if not self.fits(node, intrinsic):
             return self.poison(node)
         return self._reduce(node, intrinsic.op, func.value, node.args)
+
+    def _conjugate(self, node: ast.Call) -> _native.Expr | None:
+        """z.conjugate(); None for other calls."""
+        func = node.func
+        if not isinstance(func, ast.Attribute) or func.attr != "conjugate" or node.args or node.keywords:
+            return None
+        if self.resolve(func) is not None or self.starts_undefined(func):
+            return None
+        owner = self.resolve(func.value)
+        if owner is not None and not is_array(owner.value) and not is_scalar(owner.value):
+            return None
+        return self.module.op("conj", [self.lower(func.value)], self.span(node))
 
     def lower_reduce(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         """parpy.sum(x[:, :], axis=1), np.sum(…)."""
@@ -331,16 +342,16 @@ class Calls(Compositions):
     def lower_len(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         argument = node.args[0]
         span = self.span(node)
-        known = self.tuple_of(argument)
-        length = self.tuple_length(argument) if known is None else len(known)
-        if length is not None:
-            return self.module.constant(length, span)
         if isinstance(argument, ast.Attribute) and argument.attr == "shape" and self.is_array_name(argument.value):
             view = self.view_of(argument.value) if self.is_view(argument.value) else None
             if view is not None:
                 return self.view_rank(view, node)
             array = self.array(argument.value)
             return self.poison(node) if array is None else self.module.rank(array, span)
+        known = self.tuple_of(argument)
+        form = self.tuple_form(argument)
+        if known is not None or form is not None:
+            return self.module.constant(len(known or (() if form is None else form.parts)), span)
         if not isinstance(argument, ast.Name) and not self.is_array_name(argument):
             self.refuse_shape(argument)
             return self.poison(node)
@@ -409,7 +420,7 @@ class Calls(Compositions):
             return None
         name = source.function.__name__
         parameters = inspect.signature(source.function, follow_wrapped=False).parameters
-        taken: dict[str, tuple[Form | RecordForm | int, list[_native.Expr]]] = {}
+        taken: dict[str, tuple[ArrayForm | RecordForm | TupleForm, list[_native.Expr]]] = {}
         lowered: dict[str, _native.Expr] = {}
         whole = {each: argument for each, argument in given.items() if not self._comes_apart(argument, source, each)}
         in_order = len(whole) < len(given) and any(map(self.has_effects, given.values()))
@@ -435,42 +446,38 @@ class Calls(Compositions):
 
     def _comes_apart(self, argument: ast.expr, source: FunctionSource, parameter: str) -> bool:
         return (
-            self.tuple_length(argument) is not None
+            self.tuple_form(argument) is not None
             or self.is_record_argument(argument, source, parameter)
             or self.is_view_argument(argument, source, parameter)
         )
 
-    def is_record_argument(self, argument: ast.expr, source: FunctionSource, parameter: str) -> bool:
-        """Whether records are given to a function that uses fields of them."""
-        return self.is_record(argument) and bool(self.program.uses.fields(source, parameter))
-
     def _taken_apart(
         self, argument: ast.expr, source: FunctionSource, parameter: str, settled: bool
-    ) -> tuple[Form | RecordForm | int, list[_native.Expr]] | None:
+    ) -> tuple[ArrayForm | RecordForm | TupleForm, list[_native.Expr]] | None:
         """The form of a view, tuple or record, and the values that it consists of: those of now, if `settled`. None
         after an error."""
-        if self.tuple_length(argument) is not None:
-            parts = self.tuple_parts(argument)
-            return len(parts), [self.lower_settled(part)() for part in parts] if settled else self.lower_all(parts)
-        form: Form | RecordForm
+        if (tuple_form := self.tuple_form(argument)) is not None:
+            values = self.tuple_values(argument, settled)
+            return tuple_form, values
+        form: ArrayForm | RecordForm
         if self.is_record_argument(argument, source, parameter):
-            apart = self.record_apart(argument, sorted(self.program.uses.fields(source, parameter)))
+            apart = self.record_apart(argument, source, parameter)
             if apart is None:
                 return None
             form, variables = apart
         else:
-            view = self.view_of(argument)
+            view = self.view_of(argument) if self.is_view(argument) else self.make_view(argument)
             if view is None:
                 return None
-            form, variables = view.form, [view.array, *view.variables]
+            form, variables = self.view_form(view), [view.array, *view.variables]
         return form, [self.module.read(var, self.span(argument)) for var in variables]
 
-    def tuple_length(self, node: ast.expr) -> int | None:
-        """How many elements the tuple has that `node` is; None if it is none."""
+    def tuple_form(self, node: ast.expr) -> TupleForm | None:
+        """The form of the tuple that `node` is; None if it is none."""
         raise NotImplementedError
 
-    def tuple_parts(self, node: ast.expr) -> list[ast.expr]:
-        """The elements of a tuple, which is evaluated now if it is a call."""
+    def tuple_values(self, node: ast.expr, settled: bool = False) -> list[_native.Expr]:
+        """The numbers in a tuple, evaluated from the left; `settled`: what they are now, whatever is written later."""
         raise NotImplementedError
 
     def given(self, node: ast.Call, source: FunctionSource) -> dict[str, ast.expr] | None:

@@ -378,6 +378,8 @@ class Expressions(Records):
                 return self.poison(node)
         if len(node.ops) == 1 and (self.is_dtype(node.left) or self.is_dtype(node.comparators[0])):
             return self._compare_types(node)
+        if (compared := self.compared_tuples(node)) is not None:
+            return compared
         return self._comparisons(node, 0, lambda: self.lower(node.left))
 
     def _compare_types(self, node: ast.Compare) -> _native.Expr:
@@ -389,6 +391,10 @@ class Expressions(Records):
         if not isinstance(node.ops[0], ast.NotEq):
             self.error("P011", node, "types have no order", "compare them with '==' or '!='")
         return self.module.op("not", [same], span)
+
+    def compared_tuples(self, node: ast.Compare) -> _native.Expr | None:
+        """`x.shape == y.shape`; None where no tuples are compared."""
+        raise NotImplementedError
 
     def is_dtype(self, node: ast.expr) -> bool:
         """Whether `node` is the dtype of an array."""

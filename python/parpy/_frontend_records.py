@@ -1,4 +1,5 @@
-"""Records in kernels: arrays of them, `p = r[i]`, and both as arguments of device functions.
+"""Records in kernels: arrays of them, `p = r[i]`, `q = r[1:]`, records in records, and all of these as arguments of
+device functions.
 
 The fields that are used are arrays, or numbers, of their own: parameters of the entry (as the entries of a dict are),
 arrays that the kernel makes, or parameters of the function that gets them. An element of records is a view of each.
@@ -7,87 +8,184 @@ arrays that the kernel makes, or parameters of the function that gets them. An e
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from . import _native
-from ._frontend_scope import Axis, Form, RecordForm, View
+from ._frontend_scope import ArrayForm, Axis, Form, RecordForm, View
 from ._frontend_views import Views
-from ._records import key_of
-from ._uses import root_of
+from ._records import Leaf, Path, joined, leaves, path_of, place_type
+from ._source import FunctionSource
+from ._uses import TupleForm
 
 
 class Record(NamedTuple):
-    """An array of records, or an element: its `fields`, or the parameter of the entry that has them, and how far it is
-    subscripted."""
+    """An array of records, or an element: its `fields`, or the parameter of the entry that has them, which field of
+    these it is (`prefix`), and how it is subscripted; where they are known, how many dimensions there are with those
+    that are subscripted, and its type."""
 
     fields: dict[str, _native.Var]
     owner: str
+    prefix: str
     axes: tuple[Axis, ...]
+    rank: int | None = None
+    dtype: np.dtype[Any] | None = None
+
+    @property
+    def taken(self) -> int:
+        """How many dimensions are subscripted by integers."""
+        return sum(axis.at is not None for axis in self.axes)
+
+    @property
+    def is_element(self) -> bool:
+        """Whether it is a single record."""
+        return self.rank == self.taken
 
 
 class Records(Views):
     """Records in one function."""
 
-    def is_record(self, node: ast.expr) -> bool:
-        """Whether `node` is, or subscripts, a name that stands for records."""
-        root = root_of(node) if self.has_views and self.program.kernel else ""
-        return bool(root) and (root in self.records or self._is_entry_record(root))
+    # ------------------------------------------------------------ what is one
 
-    def _is_entry_record(self, name: str) -> bool:
+    def record_path(self, node: ast.expr) -> Path | None:
+        """`node` taken apart, if it starts at a name that stands for records; it may be a field of them."""
+        path = path_of(node) if self.has_views and self.program.kernel else None
+        return path if path is not None and self._stands_for_records(path.root.id) else None
+
+    def _stands_for_records(self, name: str) -> bool:
+        if name in self.records or self._known_records(name) is not None:
+            return True
         return self.entry and name in self.parameters and bool(self.program.uses.fields(self.source, name))
+
+    def _known_records(self, name: str) -> np.dtype[Any] | None:
+        """The type of a parameter of the kernel that is known to be records."""
+        kind = self.kind_of(name)
+        return kind.element if kind is not None and isinstance(kind.element, np.dtype) else None
+
+    def is_unused_record(self, name: str) -> bool:
+        """Whether a parameter of the kernel is records of which it uses nothing."""
+        return self._known_records(name) is not None and name not in self.dict_params
+
+    def is_record(self, node: ast.expr, used: frozenset[str] = frozenset()) -> bool:
+        """Whether `node` is records or one of them, of which the fields `used` are used."""
+        path = self.record_path(node)
+        if path is None:
+            return False
+        if not path.key:
+            return True
+        dtype = self._base(path).dtype
+        found = None if dtype is None else place_type(dtype, path.key)
+        return bool(used) if dtype is None else found is not None and found[0].names is not None
+
+    def _base(self, path: Path) -> Record:
+        """The records that the name stands for."""
+        known = self.records.get(path.root.id)
+        if known is not None:
+            return known
+        kind = self.kind_of(path.root.id)
+        return Record({}, path.root.id, "", (), None if kind is None else kind.ndim, self._known_records(path.root.id))
+
+    def record_dimensions(self, path: Path) -> int | None:
+        """How many dimensions there are without the path's own subscripts; None if that is not known."""
+        base = self._base(path)
+        known = base if base.dtype is None else self._inside_field(base, path)
+        return None if known is None or known.rank is None else known.rank - known.taken
+
+    # ------------------------------------------------------------ fields and elements
 
     def record_of(self, node: ast.expr, shown: str = "") -> Record | None:
         """The records that `node` is, subscripted as it is now; None after an error."""
-        parts: list[ast.expr] = []
-        while isinstance(node, ast.Subscript):
-            parts[:0] = self.index_parts(node.slice)
-            node = node.value
-        assert isinstance(node, ast.Name)
-        if not self.is_assigned(node):
+        path = self.record_path(node)
+        assert path is not None
+        if not self.is_assigned(path.root):
             return None
-        known = self.records.get(node.id) or Record({}, node.id, ())
-        for part in parts:
-            if isinstance(part, ast.Slice) or not self._numbers(part):
-                self.error("P025", part, "an element of records is taken by integers", "give one integer per dimension")
-                return None
-        made = [
-            Axis(self.hold(value, part, shown=shown)) for value, part in zip(self.lower_all(parts), parts, strict=True)
-        ]
-        return known._replace(axes=(*known.axes, *made))
+        known = self._inside_field(self._base(path), path)
+        if known is None:
+            return None
+        parts = [part for index in path.indices for part in self.index_parts(index)]
+        if known.rank is not None and len(parts) > known.rank - known.taken:
+            self.error("P025", node, "there are more subscripts than dimensions", "leave some out")
+            return None
+        if not parts:
+            return known
+        field = self._some_field(known, path)
+        made = None if field is None else self.view_from(field, known.axes, parts, shown)
+        return None if made is None else known._replace(axes=made.axes)
+
+    def _inside_field(self, record: Record, path: Path) -> Record | None:
+        """The records in the field of records that the path has."""
+        if not path.key:
+            return record
+        made = record._replace(prefix=joined(record.prefix, path.key))
+        if record.dtype is None or record.rank is None:
+            return made._replace(dtype=None, rank=None)
+        found = place_type(record.dtype, path.key)
+        if found is None or found[0].names is None:
+            assert path.key_node is not None
+            self.error("P025", path.key_node, f"'{path.key}' is no field of records of the type {record.dtype}")
+            return None
+        return made._replace(dtype=found[0], rank=record.rank + len(found[1]))
+
+    def _some_field(self, record: Record, path: Path) -> _native.Var | None:
+        """A field of numbers, whose first dimensions are those of the records; None after an error."""
+        if record.dtype is not None:
+            keys = {leaf.key for leaf in leaves(record.dtype)}
+        else:
+            ahead = path.key + "." if path.key else ""
+            used = self.program.uses.fields(self.source, path.root.id)
+            keys = {key[len(ahead) :] for key in used if key.startswith(ahead)}
+        have = {key for key in keys if joined(record.prefix, key) in record.fields}
+        keys = have or keys
+        if not keys:
+            self.want_kinds(path.root)
+            return None
+        return self.field_of(record, min(keys), path.root)
 
     def field_of(self, record: Record, key: str, node: ast.expr) -> _native.Var | None:
         """The array, or number, that a field is; None after an error."""
+        key = joined(record.prefix, key)
         if not record.owner:
+            if key not in record.fields and self.make_field(record, key, node) is None:
+                self.want_kinds(node)
+                return None
             return record.fields[key]
         owner = ast.copy_location(ast.Name(record.owner, ast.Load()), node)
         entry = ast.copy_location(ast.Subscript(owner, ast.copy_location(ast.Constant(key), node), ast.Load()), node)
         return self.array(entry)
 
+    def make_field(self, record: Record, key: str, node: ast.expr) -> _native.Var | None:
+        """A further field of records that the kernel makes; None of others."""
+        raise NotImplementedError
+
     def view_of(self, node: ast.expr) -> View | None:
         if not self.is_record(node):
             return super().view_of(node)
-        record = self.record_of(node)
-        key = min(self.program.uses.fields(self.source, root_of(node)))
-        var = None if record is None else self.field_of(record, key, node)
-        return None if record is None or var is None else View(var, record.axes)
+        record, path = self.record_of(node), self.record_path(node)
+        var = None if record is None or path is None else self._some_field(record, path)
+        return None if record is None or var is None else View(var, record.axes, True, record.rank)
 
     def is_view(self, node: ast.expr) -> bool:
         return super().is_view(node) or self.is_record(node)
 
     def view_named(self, node: ast.expr) -> View | None:
-        key = key_of(node)
-        base = node.value if isinstance(node, ast.Subscript) else None
-        if key is None or not isinstance(base, ast.Name) or base.id not in self.records:
+        path = self.record_path(node) if isinstance(node, ast.Subscript) else None
+        if path is None or path.key_node is not node or path.root.id not in self.records:
             return super().view_named(node)
-        record = self.records[base.id]
-        var = self.field_of(record, key, node) if self.is_assigned(base) else None
+        record = self.records[path.root.id]
+        var = self.field_of(record, path.key, node) if self.is_assigned(path.root) else None
         return None if var is None else View(var, record.axes)
 
+    # ------------------------------------------------------------ names
+
     def is_view_value(self, target: ast.Name, value: ast.expr) -> bool:
-        return self.is_record(value) or super().is_view_value(target, value)
+        return self._is_record_value(target, value) or super().is_view_value(target, value)
+
+    def _is_record_value(self, target: ast.Name, value: ast.expr) -> bool:
+        return self.is_record(value, self.program.uses.fields(self.source, target.id))
 
     def view_assignment(self, target: ast.expr, value: ast.expr) -> bool:
-        if not isinstance(target, ast.Name) or not self.is_record(value):
+        if not isinstance(target, ast.Name) or not self._is_record_value(target, value):
             return super().view_assignment(target, value)
         made = self.record_of(value, target.id)
         self.assigned.add(target.id)
@@ -100,15 +198,10 @@ class Records(Views):
         if self.may_rebind(target.id):
             self.stand_for_nothing(target.id)
             self.records[target.id] = made
-        elif known is not None and (known.fields, known.owner, len(known.axes)) == (
-            made.fields,
-            made.owner,
-            len(made.axes),
-        ):
+        elif known is not None and _same_kind(known, made):
             span = self.span(target)
-            for old, new in zip(known.axes, made.axes, strict=True):
-                assert old.at is not None and new.at is not None
-                self.out.append(self.module.assign(old.at, self.module.read(new.at, span), None, span))
+            for old, new in zip(_variables(known.axes), _variables(made.axes), strict=True):
+                self.out.append(self.module.assign(old, self.module.read(new, span), None, span))
         else:
             self.error(
                 "P016",
@@ -117,30 +210,118 @@ class Records(Views):
                 "give each record a name of its own, or choose among the subscripts: r[i if c else j]",
             )
 
+    # ------------------------------------------------------------ copies
+
+    def record_copy(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> bool:
+        """`r[i] = s[j]`: whether the assignment copies a record, or would if what is there were right."""
+        if not isinstance(target, ast.Subscript) or not (self._is_copied(target) or self._is_copied(value)):
+            return False
+        if self.record_path(target) is None or self.record_path(value) is None:
+            if not self.program.knows_all:
+                self.want_kinds(node)
+            else:
+                self.error("P016", node, "records and other values are assigned to each other", "assign single fields")
+            return True
+        source = self.record_of(value)
+        made = None if source is None else self.record_of(target)
+        if source is None or made is None:
+            return True
+        if source.dtype is None or made.dtype is None:
+            self.want_kinds(node)
+        elif not source.is_element or not made.is_element:
+            self.error("P016", node, "records are copied one by one", "write a for loop")
+        elif leaves(source.dtype) != leaves(made.dtype):
+            self.error("P016", node, f"records of the type {source.dtype} become such of the type {made.dtype}")
+        else:
+            for leaf in leaves(made.dtype):
+                self._copy_leaf(made, source, leaf, node)
+        return True
+
+    def _is_copied(self, node: ast.expr) -> bool:
+        """Whether `node` is certainly records, as far as is known."""
+        path = self.record_path(node)
+        return path is not None and (not path.key or self.is_record(node))
+
+    def _copy_leaf(self, target: Record, source: Record, leaf: Leaf, node: ast.stmt) -> None:
+        span = self.span(node)
+        inner = [self.temporary(span) for _ in leaf.shape]
+        sides = []
+        for record in (target, source):
+            array = self.field_of(record, leaf.key, _name_at(node))
+            indices = [self.module.read(axis.at, span) for axis in record.axes if axis.at is not None]
+            sides.append((array, [*indices, *(self.module.read(var, span) for var in inner)]))
+        (array, to), (given, of) = sides
+        if array is None or given is None:
+            return
+        value = self.module.load(given, of, span) if of else self.module.read(given, span)
+        copy = self.module.store(array, to, value, None, span)
+        for var, extent in zip(reversed(inner), reversed(leaf.shape), strict=True):
+            begin, end, step = (self.module.constant(bound, span) for bound in (0, extent, 1))
+            copy = self.module.for_(var, begin, end, step, [copy], span)
+        self.out.append(copy)
+
     # ------------------------------------------------------------ arguments
 
-    def record_apart(self, node: ast.expr, keys: list[str]) -> tuple[RecordForm, list[_native.Var]] | None:
-        """What a function that uses these fields gets of the records; None after an error."""
-        record = self.record_of(node)
-        fields = [] if record is None else [self.field_of(record, key, node) for key in keys]
-        found = [var for var in fields if var is not None]
-        if record is None or len(found) < len(keys):
-            return None
-        at = [var for axis in record.axes for var in axis.variables]
-        return RecordForm(tuple(keys), len(at)), [*found, *at]
+    def is_record_argument(self, argument: ast.expr, source: FunctionSource, parameter: str) -> bool:
+        """Whether records are given to a function."""
+        return self.is_record(argument, self.program.uses.fields(source, parameter))
 
-    def receive(self, name: str, form: Form | RecordForm | int) -> None:
+    def record_apart(
+        self, node: ast.expr, source: FunctionSource, parameter: str
+    ) -> tuple[RecordForm, list[_native.Var]] | None:
+        """What a function gets of the records; None after an error."""
+        record = self.record_of(node)
+        if record is None:
+            return None
+        told = self.program.knows_all and record.dtype is not None
+        keys = sorted(self.program.uses.fields(source, parameter))
+        if told and record.dtype is not None:
+            keys = [leaf.key for leaf in leaves(record.dtype)]
+        elif not keys:
+            self.want_kinds(node)
+            return None
+        fields = [self.field_of(record, key, node) for key in keys]
+        found = [var for var in fields if var is not None]
+        if len(found) < len(keys):
+            return None
+        form = RecordForm(
+            tuple(keys),
+            View(found[0], record.axes).form,
+            record.rank if told else None,
+            record.dtype if told else None,
+        )
+        return form, [*found, *_variables(record.axes)]
+
+    def receive(self, name: str, form: ArrayForm | RecordForm | TupleForm) -> None:
         if not isinstance(form, RecordForm):
             super().receive(name, form)
             return
-        names = [*form.keys, *(f"at{number}" for number in range(form.rank))]
-        span = self.span(self.parameters[name])
-        made = [self.module.variable(self.unique_name(f"{name}_{each.replace('.', '_')}"), span) for each in names]
-        self.received[name] = made
-        self.take_record(name, form, made)
+        fields = [self.received_variable(name, key.replace(".", "_")) for key in form.keys]
+        axes = self.received_axes(name, form.axes)
+        self.received[name] = [*fields, *_variables(axes)]
+        self.take_record(name, form, fields, axes)
 
-    def take_record(self, name: str, form: RecordForm, variables: list[_native.Var]) -> None:
+    def take_record(self, name: str, form: RecordForm, fields: list[_native.Var], axes: tuple[Axis, ...]) -> None:
         """The name stands for the records that consist of these variables."""
-        count = len(form.keys)
-        axes = tuple(Axis(var) for var in variables[count:])
-        self.records[name] = Record(dict(zip(form.keys, variables, strict=False)), "", axes)
+        self.records[name] = Record(dict(zip(form.keys, fields, strict=True)), "", "", axes, form.rank, form.dtype)
+        found = leaves(form.dtype) if form.dtype is not None else []
+        for leaf in found:
+            if form.rank is not None:
+                self.ranks[self.records[name].fields[leaf.key]] = form.rank + len(leaf.shape)
+
+
+def _variables(axes: tuple[Axis, ...]) -> list[_native.Var]:
+    return [var for axis in axes for var in axis.variables]
+
+
+def _form(axes: tuple[Axis, ...]) -> Form:
+    return tuple((axis.at is not None, axis.begin is not None, axis.step) for axis in axes)
+
+
+def _same_kind(one: Record, other: Record) -> bool:
+    same = (one.owner, one.prefix, _form(one.axes)) == (other.owner, other.prefix, _form(other.axes))
+    return same and (bool(one.owner) or one.fields is other.fields or one.fields == other.fields)
+
+
+def _name_at(node: ast.stmt) -> ast.expr:
+    return ast.copy_location(ast.Name("", ast.Load()), node)

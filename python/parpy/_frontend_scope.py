@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from . import _native
 from ._annotations import annotations_of, symbol_places
@@ -19,12 +21,13 @@ from ._device import ForeignFunction
 from ._external import External
 from ._names import MISSING, Binding, Capture, Guard, Scope, attribute, is_array, is_scalar
 from ._source import FunctionSource
-from ._uses import Uses
+from ._uses import TupleForm, Uses
 
 if TYPE_CHECKING:
     from ._frontend_records import Record
 
 Span = tuple[int, int, int, int, int]
+Element: TypeAlias = "_native.Var | list[Element]"  # of a tuple
 Note = tuple[Span | None, str]
 
 # Modules whose numbers are constants of the language, not values that a user may change.
@@ -50,6 +53,8 @@ class View(NamedTuple):
 
     array: _native.Var
     axes: tuple[Axis, ...]
+    of_records: bool = False  # then the array is one of their fields, and may have dimensions of its own
+    rank: int | None = None  # of records: how many dimensions their array has, where that is known
 
     @property
     def variables(self) -> list[_native.Var]:
@@ -63,7 +68,7 @@ class View(NamedTuple):
             return None if var is None else next(left)
 
         axes = [Axis(other(axis.at), other(axis.begin), other(axis.size), axis.step) for axis in self.axes]
-        return View(self.array, tuple(axes))
+        return self._replace(axes=tuple(axes))
 
     @property
     def form(self) -> Form:
@@ -74,15 +79,42 @@ Form = tuple[tuple[bool, bool, int], ...]
 """What a function that gets a view knows of it before it runs, per axis: subscripted, a part, its step."""
 
 
+def axes_of(form: Form, variables: Iterator[_native.Var]) -> tuple[Axis, ...]:
+    """Axes of this form in these variables."""
+
+    def one(is_there: bool) -> _native.Var | None:
+        return next(variables) if is_there else None
+
+    return tuple(Axis(one(is_index), one(is_part), one(is_part), step) for is_index, is_part, step in form)
+
+
+class ArrayForm(NamedTuple):
+    """The same of a view, and the number of dimensions that the array behind it has, where functions are told that."""
+
+    axes: Form
+    rank: int | None
+
+
 class RecordForm(NamedTuple):
-    """What a function that gets records knows of them: the fields it uses, and how many subscripts there are."""
+    """What a function that gets records knows of them: the fields it uses, how they are subscripted, how many
+    dimensions there are and which type, where functions are told that."""
 
     keys: tuple[str, ...]
-    rank: int
+    axes: Form
+    rank: int | None
+    dtype: np.dtype[Any] | None
 
 
-Forms = tuple[tuple[str, Form | RecordForm | int], ...]
-"""The parameters of a function that are views or records, and those that are tuples, with the number of elements."""
+Forms = tuple[tuple[str, ArrayForm | RecordForm | TupleForm], ...]
+"""The parameters of a function that are views, records or tuples."""
+
+
+class Kind(NamedTuple):
+    """What is known of an argument before the kernel is parsed: its elements, numbers or records, and how many
+    dimensions it has."""
+
+    element: str | np.dtype[Any]
+    ndim: int
 
 
 class DictParam(NamedTuple):
@@ -109,9 +141,12 @@ class Program:
         # What const.array_like makes of a global array, and what it has made, by the array.
         self.make_constant: Callable[[Any], Any] | None = None
         self.constants: dict[str, Any] = {}
-        # Element types of parameters of the kernel, where they are known; those that it would have to know.
-        self.dtypes: dict[str, str] = {}
+        # Parameters of the kernel of which the kind is known; those that it would have to know; whether it has to know
+        # all of them, and whether it does, so that functions are told as well.
+        self.known: dict[str, Kind] = {}
         self.asked: set[str] = set()
+        self.asks_all = False
+        self.knows_all = False
         self.link: tuple[str, ...] = ()  # sources of foreign functions that name none themselves
         # Functions of C++, and the sources that include their headers.
         self.externals: dict[External, _native.Function] = {}
@@ -187,13 +222,14 @@ class FunctionScope:
         self.allocations: list[_native.Stmt] = []  # of arrays made in loops and branches: they exist from the start
         self.grids: set[str] = set()
         self.element_types: dict[str, str] = {}  # of the arrays that the kernel itself has
+        self.ranks: dict[_native.Var, int] = {}  # of those, and of arrays that the function gets, where it is told
         self.views: dict[str, View] = {}  # by name
-        self.tuples: dict[str, list[_native.Var]] = {}  # the elements, by name
+        self.tuples: dict[str, list[Element]] = {}  # the elements, by name
         self.records: dict[str, Record] = {}
         self.forms: Forms = ()
         self.received: dict[str, list[_native.Var]] = {}  # what such parameters are instead
         # Where there is a caller: what is returned; and, of functions that return anywhere, whether a loop did.
-        self.inlined_results: list[_native.Var] | None = None
+        self.inlined_results: list[Element] | None = None
         self.has_returned: _native.Var | None = None
         self._taken: set[str] = set(self.scope.locals) if caller is None else caller._taken
         self._reported_names: set[str] = set()

@@ -75,15 +75,7 @@ class Statements(Labels):
 
     def _assign(self, node: ast.Assign) -> None:
         if len(node.targets) == 1:
-            target, value = node.targets[0], node.value
-            if self.kernel_array(target, value) or self.tuple_assignment(target, value):
-                return
-            if self.view_assignment(target, value):
-                return
-            if isinstance(node.targets[0], ast.Name) and self.is_grid(node.value):
-                self.grids.add(node.targets[0].id)
-                return
-            self.assign(node.targets[0], node.value, node)
+            self._assign_one(node.targets[0], node.value, node)
             return
         tuples = any(isinstance(target, ast.Tuple | ast.List) for target in node.targets)
         sliced = any(isinstance(part, ast.Slice) for target in node.targets for part in ast.walk(target))
@@ -100,6 +92,16 @@ class Statements(Labels):
         again = self.held_for(node.targets[0], partial(self.lower, node.value), node.value, node)
         for target in node.targets:
             self.assign_value(target, again(), node)
+
+    def _assign_one(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
+        if self.kernel_array(target, value) or self.tuple_assignment(target, value):
+            return
+        if self.view_assignment(target, value) or self.record_copy(target, value, node):
+            return
+        if isinstance(target, ast.Name) and self.is_grid(value):
+            self.grids.add(target.id)
+            return
+        self.assign(target, value, node)
 
     def assign(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
         if isinstance(target, ast.Tuple | ast.List):
@@ -190,6 +192,9 @@ class Statements(Labels):
                 if not self.view_assignment(one, part):
                     self.assign(one, part, node)
             return
+        if self.unpacks_tuples(target, value):
+            self._assign_elements(target, self.hidden_tuple(self.held_tuple(value), value), node)
+            return
         if self.over_slices(target) or self.over_slices(value):
             self.error(
                 "P016",
@@ -209,6 +214,15 @@ class Statements(Labels):
         held = [self.held_for(one, make, source, node) for one, make, source in pairs]
         for (one, _, _), again in zip(pairs, held, strict=True):
             self.assign_value(one, again(), node)
+
+    def _assign_elements(self, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
+        """The targets get the elements of a tuple that no target is."""
+        for index, one in enumerate(target.elts):
+            part = ast.copy_location(ast.Subscript(value, ast.copy_location(ast.Constant(index), value)), one)
+            if isinstance(one, ast.Tuple | ast.List):
+                self._assign_elements(one, part, node)
+            elif not self.tuple_assignment(one, part):
+                self.assign_value(one, self.lower(part), node)
 
     def _pairs(
         self, target: ast.expr, value: ast.expr
@@ -233,6 +247,7 @@ class Statements(Labels):
             return [pair for part in nested if part is not None for pair in part]
         makers = self.unpack_shape(value, count)
         makers = self._unpack_divmod(value, target) if makers is None else makers
+        makers = self.unpack_polar(value) if makers is None else makers
         makers = self.unpack_kernel(value, count) if makers is None else makers
         if makers is None:
             self.error(
@@ -309,8 +324,8 @@ class Statements(Labels):
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         """x: T = value. The annotation is for readers; the type follows from the values."""
-        if node.value is not None and not self.view_assignment(node.target, node.value):
-            self.assign(node.target, node.value, node)
+        if node.value is not None:
+            self._assign_one(node.target, node.value, node)
 
     # ------------------------------------------------------------ loops and branches
 

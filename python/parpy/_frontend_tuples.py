@@ -1,36 +1,29 @@
-"""Tuples in kernels: `pos = (i, j)`, `x[pos]`, `x[cuda.grid(2)]`, as arguments and as results of device functions.
+"""Tuples in kernels: `pos = (i, j)`, `x[pos]`, `x[cuda.grid(2)]`, `x.shape`, tuples in tuples, as arguments and as
+results of device functions.
 
 A tuple is no value of the program: its elements are variables. A function that gets one gets these; one that returns
-one stands in place of its call (FunctionScope.caller), since functions of the program return one number.
+one stands in place of its call (_frontend_inlining).
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
+from collections.abc import Iterator
+from functools import partial, reduce
 
 from . import _native
 from ._frontend_arrays import integer_constant
 from ._frontend_calls import Calls
-from ._frontend_scope import View
+from ._frontend_scope import ArrayForm, Element, RecordForm
 from ._names import source_of
-from ._paths import ends, returning_last
 from ._source import FunctionSource
+from ._uses import TupleForm
 
 _MOST = 2**31
 
 
 class Tuples(Calls):
     """Tuples of one function."""
-
-    def begin(self) -> None:
-        raise NotImplementedError
-
-    def body(self, nodes: list[ast.stmt]) -> list[_native.Stmt]:
-        raise NotImplementedError
-
-    def converted_parameters(self) -> list[_native.Stmt]:
-        raise NotImplementedError
 
     def tuple_of_device(self, node: ast.Call) -> int | None:
         """How many results the call of a device function such as cuda.grid(2) has; None if it is another call."""
@@ -40,80 +33,277 @@ class Tuples(Calls):
         """These results; [] after an error."""
         raise NotImplementedError
 
+    def inlined(self, node: ast.Call, source: FunctionSource) -> list[Element]:
+        """The results of a function that returns a tuple; [] after an error."""
+        raise NotImplementedError
+
     # ------------------------------------------------------------ what is one
 
-    def tuple_length(self, node: ast.expr) -> int | None:
-        """How many elements the tuple has that `node` is, in a kernel; None if it is none."""
+    def tuple_form(self, node: ast.expr) -> TupleForm | None:
+        """The form of the tuple that `node` is, in a kernel; None if it is none."""
         if not (self.has_views and self.program.kernel):
             return None
         if isinstance(node, ast.Tuple):
-            return len(node.elts)
-        if isinstance(node, ast.Name) and node.id in self.tuples:
-            return len(self.tuples[node.id])
+            return self._form_of_parts(node)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            left = self.tuple_form(node.left)
+            right = None if left is None else self.tuple_form(node.right)
+            return None if left is None or right is None else TupleForm(left.parts + right.parts)
         if isinstance(node, ast.Call):
-            source = self._tuple_function(node)
-            return self.tuple_of_device(node) if source is None else self.program.uses.returned_length(source)
+            source = self.tuple_function(node)
+            if source is not None:
+                return self.program.uses.returned_form(source)
+            count = self.tuple_of_device(node)
+            return None if count is None else TupleForm((None,) * count)
+        if isinstance(node, ast.IfExp):
+            one = self.tuple_form(node.body)
+            return one if one is not None and one == self.tuple_form(node.orelse) else None
+        if self._is_shape(node):
+            return self._form_of_shape(node)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            part = self._slice_of_tuple(node)
+            owner = None if part is None or isinstance(node.value, ast.Call) else self.tuple_form(node.value)
+            return None if owner is None or part is None else TupleForm(owner.parts[part])
+        if isinstance(element := self.element_of_tuple(node), list):
+            return _form(element)
+        if element is None and (made := self._element_of_made(node)) is not None:
+            form, index = made
+            return form.parts[index]
         known = self.tuple_of(node) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else None
-        return None if known is None else len(known)
+        return None if known is None else _form_of_value(known)
 
-    def _tuple_function(self, node: ast.expr) -> FunctionSource | None:
+    def _form_of_parts(self, node: ast.Tuple) -> TupleForm | None:
+        parts: list[TupleForm | None] = []
+        for part in node.elts:
+            inner = self.tuple_form(part.value if isinstance(part, ast.Starred) else part)
+            if isinstance(part, ast.Starred) and inner is None:
+                return None
+            parts += inner.parts if isinstance(part, ast.Starred) and inner is not None else (inner,)
+        return TupleForm(tuple(parts))
+
+    def tuple_function(self, node: ast.expr) -> FunctionSource | None:
         """The function that `node` calls, if it returns a tuple."""
         binding = self.resolve(node.func) if isinstance(node, ast.Call) else None
         if binding is None or not self.is_function(binding.value):
             return None
         source = source_of(binding.value)
-        return source if self.program.uses.returned_length(source) else None
+        return source if self.program.uses.returned_form(source) is not None else None
+
+    def _element_of_made(self, node: ast.expr) -> tuple[TupleForm, int] | None:
+        """The form and the place, for f(x)[k] of a tuple that has no name."""
+        kinds = ast.Subscript | ast.Call | ast.BinOp | ast.IfExp | ast.Tuple
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, kinds):
+            return None
+        form, index = self.tuple_form(node.value), integer_constant(node.slice, _MOST)
+        if form is None or index is None or not -len(form.parts) <= index < len(form.parts):
+            return None
+        return form, index
+
+    def _slice_of_tuple(self, node: ast.Subscript) -> slice | None:
+        """The a:b of pos[a:b], if they are constants."""
+        assert isinstance(node.slice, ast.Slice)
+        given = (node.slice.lower, node.slice.upper, node.slice.step)
+        bounds = [None if part is None else integer_constant(part, _MOST) for part in given]
+        known = all(bound is not None or part is None for bound, part in zip(bounds, given, strict=True))
+        return slice(*bounds) if known and bounds[2] != 0 else None
+
+    # ------------------------------------------------------------ shapes
+
+    def _is_shape(self, node: ast.expr) -> bool:
+        """Whether `node` is x.shape of an array."""
+        if not isinstance(node, ast.Attribute) or node.attr != "shape" or self.resolve(node) is not None:
+            return False
+        return self.is_array_name(node.value) or self.is_record(node.value)
+
+    def _form_of_shape(self, node: ast.expr) -> TupleForm | None:
+        assert isinstance(node, ast.Attribute)
+        rank = self.dimensions(node.value)
+        if rank is None:
+            self.want_kinds(node)
+        return None if rank is None else TupleForm((None,) * rank)
+
+    def dimensions(self, node: ast.expr) -> int | None:
+        """How many dimensions an array, a view or records have; None if that is not known."""
+        if self.is_record(node):
+            path = self.record_path(node)
+            found = None if path is None else self.record_dimensions(path)
+            indices = [] if path is None else path.indices
+        else:
+            indices = []
+            while self.subscripts_array(node):
+                indices.append(node.slice)
+                node = node.value
+            if isinstance(node, ast.Name) and node.id in self.views:
+                found = self.view_dimensions(self.views[node.id])
+            else:
+                array = self.array(node)
+                found = None if array is None else self.array_rank(array)
+        return None if found is None else max(found - sum(map(self._subscripts_in, indices)), 0)
+
+    def _subscripts_in(self, index: ast.expr) -> int:
+        """How many dimensions x[index] takes away."""
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        form = self.tuple_form(index)
+        if form is not None and not isinstance(index, ast.Tuple):
+            return len(form.parts)
+        return sum(len(self._numbers(part)) for part in parts if not isinstance(part, ast.Slice))
+
+    def extent_of(self, node: ast.Subscript, array_node: ast.expr) -> _native.Expr:
+        if integer_constant(node.slice) is not None or not self.program.kernel or not self.has_views:
+            return super().extent_of(node, array_node)
+        return self._chosen(node) if self.tuple_form(node.value) is not None else self.poison(node)
+
+    # ------------------------------------------------------------ elements
 
     def tuple_parts(self, node: ast.expr) -> list[ast.expr]:
-        """The elements of a tuple, which is evaluated now if it is a call."""
+        """The elements of a tuple, which is evaluated now if it is a call or a shape of a new view."""
         if isinstance(node, ast.Tuple):
-            return node.elts
+            inner = [self.tuple_parts(part.value) if isinstance(part, ast.Starred) else [part] for part in node.elts]
+            return [part for each in inner for part in each]
+        if isinstance(node, ast.BinOp):
+            return [*self.tuple_parts(node.left), *self.tuple_parts(node.right)]
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            part = self._slice_of_tuple(node)
+            return self.tuple_parts(node.value)[part] if part is not None else []
+        form = self.tuple_form(node)
+        count = 0 if form is None else len(form.parts)
         if isinstance(node, ast.Call):
-            source = self._tuple_function(node)
-            found = self._held(self.results_of_device(node), node) if source is None else self._inlined(node, source)
+            source = self.tuple_function(node)
+            found: list[Element] = []
+            if source is None:
+                found += [self.hold(value, node) for value in self.results_of_device(node)]
+            else:
+                found = self.inlined(node, source)
             if not found:
-                return [ast.copy_location(ast.Constant(0), node)] * (self.tuple_length(node) or 0)
-            hidden = f"({len(self.tuples)})"
-            self.tuples[hidden] = found
-            node = ast.copy_location(ast.Name(hidden, ast.Load()), node)
-        if not isinstance(node, ast.Name) or node.id not in self.tuples:
+                return [ast.copy_location(ast.Constant(0), node)] * count
+            node = self.hidden_tuple(found, node)
+        elif isinstance(node, ast.IfExp):
+            node = self.hidden_tuple(self._chosen_tuple(node), node)
+        elif self._is_shape(node):
+            node = self._of_one_view(node)
+        elif isinstance(node, ast.Subscript) and (place := self._element_of_made(node)) is not None:
+            return self.tuple_parts(self.tuple_parts(node.value)[place[1]])
+        elif self.element_of_tuple(node) is None:
             made = super().spelled_out(node)
             return made.elts if isinstance(made, ast.Tuple) else []
-        places = [ast.copy_location(ast.Constant(index), node) for index in range(len(self.tuples[node.id]))]
+        places = [ast.copy_location(ast.Constant(index), node) for index in range(count)]
         return [ast.copy_location(ast.Subscript(node, at, ast.Load()), node) for at in places]
 
-    def _held(self, values: list[_native.Expr], node: ast.expr, shown: str = "") -> list[_native.Var]:
-        return [self.hold(value, node, shown=shown) for value in values]
+    def hidden_tuple(self, elements: list[Element], node: ast.expr) -> ast.Name:
+        """A name that no program has for a tuple of these elements."""
+        name = self.unique_name("(tuple)")
+        self.tuples[name] = elements
+        self.assigned.add(name)
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def _chosen_tuple(self, node: ast.IfExp) -> list[Element]:
+        """`(i, j) if c else (j, i)`"""
+        span, form = self.span(node), self.tuple_form(node)
+        test = self.condition(node.test)
+        sides = [self.branch(partial(self.tuple_values, part)) for part in (node.body, node.orelse)]
+        held = [self.temporary(span) for _ in sides[0][0]]
+        for values, before in sides:
+            before.extend(self.module.assign(var, value, None, span) for var, value in zip(held, values, strict=True))
+        self.out.append(self.module.if_(test, sides[0][1], sides[1][1], span))
+        return [] if form is None else rebuilt(form, iter(held))
+
+    def _of_one_view(self, node: ast.expr) -> ast.expr:
+        """x[i].shape as that of a view that is made now."""
+        assert isinstance(node, ast.Attribute)
+        if isinstance(node.value, ast.Name) or not self.is_view(node.value):
+            return node
+        view = self.view_of(node.value)
+        name = self.unique_name("(view)")
+        if view is not None:
+            self.views[name] = view
+            self.assigned.add(name)
+        owner = ast.copy_location(ast.Name(name, ast.Load()), node)
+        return ast.copy_location(ast.Attribute(owner, "shape", ast.Load()), node)
+
+    def tuple_values(self, node: ast.expr, settled: bool = False) -> list[_native.Expr]:
+        values: list[_native.Expr] = []
+        sources: list[ast.expr] = []
+
+        def settle(before: int) -> None:
+            """What was put in front from number `before` on may write what the values read."""
+            for index in reversed(range(len(values))) if len(self.out) > before else ():
+                if self.reads_elements(sources[index]):
+                    held = self.hold(values[index], sources[index], before)
+                    values[index] = self.module.read(held, self.span(sources[index]))
+
+        def add(part: ast.expr) -> None:
+            before = len(self.out)
+            if isinstance(part, ast.BinOp) and self.tuple_form(part) is not None:
+                add(part.left)
+                add(part.right)
+            elif self.tuple_form(part) is not None:
+                inner = self.tuple_parts(part)
+                settle(before)
+                for each in inner:
+                    add(each)
+            else:
+                value = self.lower_settled(part)() if settled else self.lower(part)
+                settle(before)
+                values.append(value)
+                sources.append(part)
+
+        add(node)
+        return values
+
+    def held_tuple(self, node: ast.expr, shown: str = "") -> list[Element]:
+        """The tuple that `node` is now, in variables that messages call `shown`."""
+        form = self.tuple_form(node)
+        values = [self.hold(value, node, shown=shown) for value in self.tuple_values(node)]
+        return [] if form is None else rebuilt(form, iter(values))
 
     # ------------------------------------------------------------ using
 
     def spelled_out(self, value: ast.expr) -> ast.expr:
-        named = isinstance(value, ast.Name) and value.id in self.tuples
-        if not named and (self.tuple_length(value) is None or self._tuple_function(value) is None):
+        if self._is_shape(value):
+            return value  # unpacked without asking how many dimensions there are
+        named = self.element_of_tuple(value) is not None and self.tuple_form(value) is not None
+        if isinstance(value, ast.Tuple) and any(isinstance(part, ast.Starred) for part in value.elts):
+            named = self.tuple_form(value) is not None
+        made = isinstance(value, ast.BinOp | ast.Subscript | ast.IfExp) and self.tuple_form(value) is not None
+        if not named and not made and self.tuple_function(value) is None:
             return super().spelled_out(value)
         return ast.copy_location(ast.Tuple(self.tuple_parts(value), ast.Load()), value)
 
     def index_parts(self, index: ast.expr) -> list[ast.expr]:
         if isinstance(index, ast.Tuple):
             return index.elts
-        return [index] if self.tuple_length(index) is None else self.tuple_parts(index)
+        return [index] if self.tuple_form(index) is None else self.tuple_parts(index)
 
     def tuple_element(self, node: ast.Subscript) -> _native.Expr | None:
-        if isinstance(node.value, ast.Call | ast.Tuple) and (count := self.tuple_length(node.value)) is not None:
-            index = self._place_in_tuple(node, count)
-            parts = self.tuple_parts(node.value)
-            return self.poison(node) if index is None else self.lower(parts[index])
-        if not self.is_tuple_element(node):
+        if self._is_shape(node.value) or isinstance(node.slice, ast.Slice):
             return None
-        var = self.element_variable(node)
-        return self.poison(node) if var is None else self.module.read(var, self.span(node))
+        form = self.tuple_form(node.value)
+        if form is None:
+            return None
+        if integer_constant(node.slice, _MOST) is None:
+            return self._chosen(node)
+        index = self._place_in_tuple(node, len(form.parts))
+        part = None if index is None else self.tuple_parts(node.value)[index]
+        if part is None:
+            return self.poison(node)
+        var = self.element_variable(part) if isinstance(part, ast.Subscript) and self.is_tuple_element(part) else None
+        return self.lower(part) if var is None else self.module.read(var, self.span(node))
 
     def element_variable(self, node: ast.Subscript) -> _native.Var | None:
-        assert isinstance(node.value, ast.Name)
-        elements = self.tuples[node.value.id]
-        known = node.value.id not in self.scope.locals or self.is_assigned(node.value)
-        index = self._place_in_tuple(node, len(elements)) if known else None
-        return None if index is None else elements[index]
+        root: ast.expr = node
+        while isinstance(root, ast.Subscript):
+            root = root.value
+        owner = self.element_of_tuple(node.value)
+        if not isinstance(root, ast.Name) or not isinstance(owner, list):
+            return None
+        known = root.id not in self.scope.locals or self.is_assigned(root)
+        index = self._place_in_tuple(node, len(owner)) if known else None
+        found = None if index is None else owner[index]
+        if isinstance(found, list):
+            shown = ast.unparse(node)
+            self.error("P204", node, f"the tuple '{shown}' is used as a number", f"take an element, {shown}[0]")
+            return None
+        return found
 
     def _place_in_tuple(self, node: ast.Subscript, count: int) -> int | None:
         shown, index = ast.unparse(node.value), integer_constant(node.slice, _MOST)
@@ -129,32 +319,87 @@ class Tuples(Calls):
                 "P025",
                 node.slice,
                 f"the tuple '{shown}' has no element {index}",
-                f"constants from {-count} to {count - 1} are possible",
+                f"constants from {-count} to {count - 1} are possible" if count else "it is empty",
             )
         else:
             return index
         return None
 
+    def _chosen(self, node: ast.Subscript) -> _native.Expr:
+        """pos[k] of a tuple of numbers, where `k` is known when the kernel runs."""
+        form = self.tuple_form(node.value)
+        if form is None or not form.parts or any(part is not None for part in form.parts):
+            self._place_in_tuple(node, 0 if form is None else len(form.parts))
+            return self.poison(node)
+        elements = [self.hold(value, node) for value in self.tuple_values(node.value)]
+        span, count = self.span(node), self.integer(len(elements), node)
+        at = partial(self.module.read, self.hold(self._index_of(self.lower(node.slice), node), node), span)
+        outside = self._op(
+            "or", node, self._op("<", node, at(), self.integer(-len(elements), node)), self._op(">=", node, at(), count)
+        )
+        text = "subscript {0} is out of bounds for a tuple of {1} elements"
+        fail = self.module.fail("P421", text, [at(), self.integer(len(elements), node)], span)
+        self.out.append(self.module.if_(outside, [fail], [], span))
+
+        def choose(value: _native.Expr, index: int) -> _native.Expr:
+            places = (self.integer(place, node) for place in (index, index - len(elements)))
+            first, last = (self._op("==", node, at(), place) for place in places)
+            own = self.module.read(elements[index], span)
+            return self._op("select", node, self._op("or", node, first, last), own, value)
+
+        last = self.module.read(elements[-1], span)
+        return reduce(choose, reversed(range(len(elements) - 1)), last)
+
+    def compared_tuples(self, node: ast.Compare) -> _native.Expr | None:
+        """`x.shape == y.shape`; None where no tuples are compared."""
+        sides = (node.left, *node.comparators)
+        if len(sides) != 2 or self.tuple_form(sides[0]) is None or self.tuple_form(sides[1]) is None:
+            return None
+        span = self.span(node)
+        if not isinstance(node.ops[0], ast.Eq | ast.NotEq):
+            self.error("P011", node, "tuples are compared by '==' and '!=' only", "compare their elements")
+            return self.poison(node)
+        both = ast.copy_location(ast.Tuple(list(sides), ast.Load()), node)
+        values, forms = self.tuple_values(both), [self.tuple_form(side) for side in sides]
+        equal = forms[0] == forms[1]
+        result = self.module.constant(equal, span)
+        for left, right in zip(values, values[len(values) // 2 :], strict=False) if equal else ():
+            result = self.module.op("and", [result, self.module.op("==", [left, right], span)], span)
+        return result if isinstance(node.ops[0], ast.Eq) else self.module.op("not", [result], span)
+
+    # ------------------------------------------------------------ assignments
+
     def tuple_assignment(self, target: ast.expr, value: ast.expr) -> bool:
         """`pos = (i, j)`: whether the assignment makes a tuple."""
-        if not isinstance(target, ast.Name) or self.tuple_length(value) is None:
+        if not isinstance(target, ast.Name) or (form := self.tuple_form(value)) is None:
             return False
-        values = self.lower_all(self.tuple_parts(value))
+        found = self.held_tuple(value, target.id)
         known = self.tuples.get(target.id)
-        found = self._held(values, value, target.id)
         self.assigned.add(target.id)
         if self.may_rebind(target.id):
             self.stand_for_nothing(target.id)
             self.tuples[target.id] = found
-        elif known is not None and len(known) == len(found):
+        elif known is not None and _form(known) == form:
             span = self.span(target)
-            for var, new in zip(known, found, strict=True):
+            for var, new in zip(numbers_in(known), numbers_in(found), strict=True):
                 self.out.append(self.module.assign(var, self.module.read(new, span), None, span))
         else:
             self.error("P016", target, f"'{target.id}' is something else elsewhere", "give the tuple a name of its own")
         return True
 
-    # ------------------------------------------------------------ assignments
+    def unpacks_tuples(self, target: ast.expr, value: ast.expr) -> bool:
+        """Whether `pos, n = (i, j), 3` gives names to tuples."""
+        if not isinstance(target, ast.Tuple | ast.List):
+            return self.tuple_form(value) is not None
+        if isinstance(value, ast.Tuple | ast.List):
+            same = len(value.elts) == len(target.elts)
+            return same and any(map(self.unpacks_tuples, target.elts, value.elts))
+        form = None if self._is_shape(value) else self.tuple_form(value)
+        return form is not None and _has_tuples(target, form)
+
+    def is_view_value(self, target: ast.Name, value: ast.expr) -> bool:
+        named = isinstance(value, ast.Name | ast.Subscript) and self.tuple_form(value) is not None
+        return not named and super().is_view_value(target, value)
 
     def names_views(self, target: ast.Tuple | ast.List, value: ast.expr) -> bool:
         """Whether `row, col = x[i], x[:, j]` makes views, and none of the names stands on the right as well."""
@@ -184,126 +429,48 @@ class Tuples(Calls):
             what, fix = "a field of a record by value", "pass an array of records, and assign to r[0].x"
         self.error("P016", target, f"{what} cannot be assigned to", fix)
 
-    # ------------------------------------------------------------ functions that return one
+    # ------------------------------------------------------------ parameters
 
-    def call(self, node: ast.Call) -> _native.Expr:
-        count = self.tuple_length(node) if self._tuple_function(node) is not None else None
-        if count is None:
-            return super().call(node)
-        self.error(
-            "P011",
-            node,
-            f"the {count} results of '{ast.unparse(node.func)}' are used as a number",
-            f"write {', '.join('abcdefgh'[:count])} = {ast.unparse(node)}",
-        )
-        return self.poison(node)
-
-    def _inlined(self, node: ast.Call, source: FunctionSource) -> list[_native.Var]:
-        """The results of the call, in place of which stand the statements of the function; [] after an error."""
-        name = source.function.__name__
-        scope: Tuples | None = self
-        while scope is not None and scope.source.function is not source.function:
-            scope = scope.caller if isinstance(scope.caller, Tuples) else None
-        if scope is not None:
-            self.error(
-                "P022",
-                node,
-                f"'{name}' returns a tuple and calls itself",
-                "hand it a local array, and store the results there",
-            )
-            return []
-        binding = self.resolve(node.func)
-        given = self.given(node, source)
-        if binding is None or given is None:
-            return []
-        self.rely_on(binding)
-        callee = type(self)(self.program, source, False, self)
-        callee.begin()
-        self._hand_over(given, callee, node)
-        if not ends(callee.node.body):
-            callee.error(
-                "P211",
-                callee.node,
-                f"'{name}' returns a tuple on some paths and nothing on others",
-                "end every path with 'return' and a tuple",
-            )
-            return []
-        count = self.program.uses.returned_length(source)
-        callee.inlined_results = [callee.temporary(self.span(node), f"result of {name}") for _ in range(count)]
-        self.out.extend(callee.converted_parameters())
-        self._place_body(callee, node)
-        return callee.inlined_results
-
-    def _place_body(self, callee: Tuples, node: ast.Call) -> None:
-        """The statements of the function; in a loop that runs once and is left by them if it returns anywhere."""
-        body, span = returning_last(callee.node.body), self.span(node)
-        if body is not None:
-            self.out.extend(callee.body(body))
+    def receive(self, name: str, form: ArrayForm | RecordForm | TupleForm) -> None:
+        if not isinstance(form, TupleForm):
+            super().receive(name, form)
             return
-        callee.has_returned = callee.temporary(span)
-        # False takes any type, and tells what follows that the results have values whatever leaves the loop.
-        for var in (callee.has_returned, *(callee.inlined_results or ())):
-            self.out.append(self.module.assign(var, self.module.constant(False, span), None, span))
-        statements = [*callee.body(callee.node.body), self.module.break_(span)]
-        self.out.append(self.module.while_(self.module.constant(True, span), statements, span))
+        variables = [self.received_variable(name, what) for what in _places(form)]
+        self.received[name] = variables
+        self.tuples[name] = rebuilt(form, iter(variables))
 
-    def _hand_over(self, given: dict[str, ast.expr], callee: Tuples, node: ast.Call) -> None:
-        """The parameters of a function that stands in place of its call get their values, in the order of the call."""
-        for name, argument in given.items():
-            if self.tuple_length(argument) is not None:
-                callee.tuples[name] = self._held(self.lower_all(self.tuple_parts(argument)), argument, name)
-            elif self.is_record_argument(argument, callee.source, name):
-                apart = self.record_apart(argument, sorted(self.program.uses.fields(callee.source, name)))
-                if apart is not None:
-                    form, variables = apart
-                    count = len(form.keys)
-                    at = self._held([self.module.read(var, self.span(argument)) for var in variables[count:]], argument)
-                    callee.take_record(name, form, [*variables[:count], *at])
-            elif self.is_view_argument(argument, callee.source, name):
-                view = self.view_of(argument)
-                callee.views.update({} if view is None else {name: self._copied(view, argument)})
-            elif self.program.uses.takes_array(callee.source, name):
-                array = self.array(argument)
-                callee.views.update({} if array is None else {name: View(array, ())})
-            else:
-                self._set_parameter(callee, name, self.lower(argument), argument)
-        for parameter in inspect.signature(callee.source.function, follow_wrapped=False).parameters.values():
-            if parameter.name not in given:
-                self._set_parameter(callee, parameter.name, self.default(parameter, callee.node.name, node), node)
 
-    def _set_parameter(self, callee: Tuples, name: str, value: _native.Expr, node: ast.expr) -> None:
-        var = callee.variable(name, callee.parameters[name])
-        self.out.append(self.module.assign(var, value, None, self.span(node)))
+def rebuilt(form: TupleForm, numbers: Iterator[_native.Var]) -> list[Element]:
+    """A tuple of this form of the numbers."""
+    return [next(numbers) if part is None else rebuilt(part, numbers) for part in form.parts]
 
-    def _copied(self, view: View, node: ast.expr) -> View:
-        """The view with variables of its own: the function may give them other values."""
 
-        return view.of_variables([self.hold(self.module.read(var, self.span(node)), node) for var in view.variables])
+def numbers_in(elements: list[Element]) -> list[_native.Var]:
+    """The numbers in a tuple, from the left."""
+    return [var for each in elements for var in (numbers_in(each) if isinstance(each, list) else [each])]
 
-    def return_inlined(self, node: ast.Return) -> None:
-        """A return of a function that stands in place of its call."""
-        assert self.inlined_results is not None
-        count = len(self.inlined_results)
-        if node.value is None or self.tuple_length(node.value) != count:
-            self.error(
-                "P017",
-                node,
-                f"'{self.source.function.__name__}' returns {count} values elsewhere",
-                "return the same number of values on every path",
-            )
-            return
-        span = self.span(node)
-        for var, value in zip(self.inlined_results, self.lower_all(self.tuple_parts(node.value)), strict=True):
-            self.out.append(self.module.assign(var, value, None, span))
-        if self.has_returned is not None:
-            if self.loops:
-                self.out.append(self.module.assign(self.has_returned, self.module.constant(True, span), None, span))
-            self.out.append(self.module.break_(span))
 
-    def leave_too(self, loop: ast.For | ast.While) -> None:
-        """Behind a loop that a return may have left, of a function that stands in place of its call."""
-        if self.has_returned is None or not any(isinstance(part, ast.Return) for part in ast.walk(loop)):
-            return
-        span = self.span(loop, loop.iter if isinstance(loop, ast.For) else loop.test)
-        test = self.module.read(self.has_returned, span)
-        self.out.append(self.module.if_(test, [self.module.break_(span)], [], span))
+def _form(elements: list[Element]) -> TupleForm:
+    return TupleForm(tuple(_form(each) if isinstance(each, list) else None for each in elements))
+
+
+def _form_of_value(value: tuple[object, ...]) -> TupleForm:
+    return TupleForm(tuple(_form_of_value(each) if isinstance(each, tuple) else None for each in value))
+
+
+def _has_tuples(target: ast.Tuple | ast.List, form: TupleForm) -> bool:
+    """Whether some target that is not taken apart gets a tuple."""
+    pairs = zip(target.elts, form.parts, strict=False)
+    return any(
+        part is not None and (not isinstance(one, ast.Tuple | ast.List) or _has_tuples(one, part))
+        for one, part in pairs
+    )
+
+
+def _places(form: TupleForm) -> list[str]:
+    """The number in 1, 0 of a tuple is called 1_0."""
+    nested = [
+        [str(index)] if part is None else [f"{index}_{place}" for place in _places(part)]
+        for index, part in enumerate(form.parts)
+    ]
+    return [place for each in nested for place in each]

@@ -13,16 +13,19 @@ from functools import partial
 from typing import TypeGuard, TypeVar
 
 from . import _native
-from ._frontend_arrays import Arrays, integer_constant, string_key
-from ._frontend_scope import Axis, Form, RecordForm, Span, View
+from ._frontend_arrays import integer_constant, string_key
+from ._frontend_kinds import Kinds
+from ._frontend_scope import ArrayForm, Axis, Form, RecordForm, Span, View
 from ._names import is_array, jit_source
+from ._records import has_slice
 from ._source import FunctionSource
+from ._uses import TupleForm
 
 T = TypeVar("T")
 _MOST = 2**62
 
 
-class Views(Arrays):
+class Views(Kinds):
     """Views of arrays in one function."""
 
     out: list[_native.Stmt]
@@ -69,8 +72,20 @@ class Views(Arrays):
     def is_view_argument(self, node: ast.expr, source: FunctionSource, parameter: str) -> bool:
         """Whether `node`, given to a parameter of a function, goes there as a view."""
         if isinstance(node, ast.Name):
-            return node.id in self.views
-        return self.subscripts_array(node) and (_has_slice(node) or self.program.uses.takes_array(source, parameter))
+            return node.id in self.views or self._is_told(node)
+        if not self.subscripts_array(node):
+            return self._is_told(node)
+        return has_slice(node) or self.program.uses.takes_array(source, parameter)
+
+    def _is_told(self, node: ast.expr) -> bool:
+        """Whether functions that get this array are told how many dimensions it has."""
+        if not self.program.knows_all:
+            return False
+        if not isinstance(node, ast.Name) or node.id not in self.scope.locals:
+            binding = self.resolve(node)
+            return binding is not None and is_array(binding.value)
+        kind, var = self.kind_of(node.id), self.variables.get(node.id)
+        return (kind is not None and kind.ndim > 0) or (var is not None and var in self.ranks)
 
     def view_assignment(self, target: ast.expr, value: ast.expr) -> bool:
         """`row = x[i]` where `row` is used as an array: whether the assignment makes a view."""
@@ -89,7 +104,7 @@ class Views(Arrays):
         if isinstance(value, ast.IfExp):
             return self._array_name(target)
         if self.subscripts_array(value):
-            return _has_slice(value) or self._array_name(target)
+            return has_slice(value) or self._array_name(target)
         alias = isinstance(value, ast.Name | ast.Attribute | ast.Subscript) and self._may_be_array(value)
         return alias and (self.is_view(value) or self._array_name(target))
 
@@ -271,28 +286,32 @@ class Views(Arrays):
 
     # ------------------------------------------------------------ parameters
 
-    def receive(self, name: str, form: Form | RecordForm | int) -> None:
-        """The parameter is a view, an array and variables that say which part of it, or a tuple of so many numbers."""
-        assert not isinstance(form, RecordForm)
-        node = self.parameters[name]
+    def view_form(self, view: View) -> ArrayForm:
+        """What a function that gets the view knows of it."""
+        return ArrayForm(view.form, self.array_rank(view.array) if self.program.knows_all else None)
 
-        def variable(what: str) -> _native.Var:
-            return self.module.variable(self.unique_name(f"{name}_{what}"), self.span(node))
+    def receive(self, name: str, form: ArrayForm | RecordForm | TupleForm) -> None:
+        """The parameter is a view, an array and variables that say which part of it."""
+        assert isinstance(form, ArrayForm)
+        array = self.variable(name, self.parameters[name])
+        self.views[name] = view = View(array, self.received_axes(name, form.axes))
+        if form.rank is not None:
+            self.ranks[array] = form.rank
+        self.received[name] = [array, *view.variables]
 
-        if isinstance(form, int):
-            self.tuples[name] = self.received[name] = [variable(str(index)) for index in range(form)]
-            return
-        axes = [
-            Axis(
-                variable(f"at{number}") if is_index else None,
-                variable(f"begin{number}") if is_part else None,
-                variable(f"size{number}") if is_part else None,
-                step,
+    def received_axes(self, name: str, form: Form) -> tuple[Axis, ...]:
+        """Axes of this form in variables of their own."""
+        made = []
+        for number, (is_index, is_part, step) in enumerate(form):
+            given = (("at", is_index), ("begin", is_part), ("size", is_part))
+            at, begin, size = (
+                self.received_variable(name, f"{what}{number}") if is_there else None for what, is_there in given
             )
-            for number, (is_index, is_part, step) in enumerate(form)
-        ]
-        self.views[name] = view = View(self.variable(name, node), tuple(axes))
-        self.received[name] = [view.array, *view.variables]
+            made.append(Axis(at, begin, size, step))
+        return tuple(made)
+
+    def received_variable(self, name: str, what: str) -> _native.Var:
+        return self.module.variable(self.unique_name(f"{name}_{what}"), self.span(self.parameters[name]))
 
     # ------------------------------------------------------------ using
 
@@ -335,10 +354,10 @@ class Views(Arrays):
         step = self.module.constant(axis.step, span) if axis.step != 1 else None
         return self.module.slice(read(axis.begin, span), end, step, span)
 
-    def _extent(self, node: ast.Subscript, array_node: ast.expr) -> _native.Expr:
+    def extent_of(self, node: ast.Subscript, array_node: ast.expr) -> _native.Expr:
         index = integer_constant(node.slice)
         if index is None or not self.is_view(array_node):
-            return super()._extent(node, array_node)
+            return super().extent_of(node, array_node)
         view = self.view_of(array_node)
         return self.poison(node) if view is None else self.view_extent(view, index, node)
 
@@ -354,22 +373,38 @@ class Views(Arrays):
             view = self.view_of(value.value)
             if view is None:
                 return []
+            if view.of_records:
+                return self._extents_of_records(view, value, count)
             return [partial(self.view_extent, view, index, value, count) for index in range(count)]
         array = self.array(value.value)
         if array is None:
             return []
         return [partial(self.module.extent, array, index, self.span(value), count) for index in range(count)]
 
+    def _extents_of_records(self, view: View, node: ast.expr, count: int) -> list[Callable[[], _native.Expr]]:
+        """`n, m = r.shape`"""
+        known = self.view_dimensions(view)
+        if known is None:
+            self.want_kinds(node)
+            return []
+        if known != count:
+            self.error("P017", node, f"{known} extents cannot be assigned to {count} targets")
+            return []
+        return [partial(self.view_extent, view, index, node) for index in range(count)]
+
     def view_extent(self, view: View, index: int, node: ast.expr, rank: int = 0) -> _native.Expr:
         """row.shape[index]; `rank`: how many dimensions the view must have."""
         span = self.span(node)
         kept = [number for number, axis in enumerate(view.axes) if axis.at is None]
         demanded = rank + len(view.axes) - len(kept) if rank else 0
-        if index < 0 and kept:
-            self.error(
-                "P026", node, "the dimensions of a view of slices are counted from the front", "write x.shape[0]"
-            )
-            return self.poison(node)
+        if (index < 0 and kept) or (view.of_records and index != 0):
+            known = self.view_dimensions(view)
+            if known is None:
+                return self._unknown(node)
+            if not -known <= index < known:
+                self.error("P026", node, f"there are {known} dimensions, and none with the number {index}")
+                return self.poison(node)
+            index %= known
         if 0 <= index < len(kept):
             axis = view.axes[kept[index]]
             if axis.size is not None:
@@ -378,14 +413,28 @@ class Views(Arrays):
         place = index if index < 0 else len(view.axes) + index - len(kept)
         return self.module.extent(view.array, place, span, demanded)
 
+    def view_dimensions(self, view: View) -> int | None:
+        """How many dimensions the view has; None if that is not known."""
+        rank = view.rank if view.of_records else self.array_rank(view.array)
+        return None if rank is None else rank - sum(axis.at is not None for axis in view.axes)
+
     def view_rank(self, view: View, node: ast.expr) -> _native.Expr:
         """row.ndim"""
+        if view.of_records:
+            known = self.view_dimensions(view)
+            return self._unknown(node) if known is None else self.integer(known, node)
         fixed = sum(axis.at is not None for axis in view.axes)
         return self._op("-", node, self.module.rank(view.array, self.span(node)), self.integer(fixed, node))
 
     def view_size(self, view: View, node: ast.expr) -> _native.Expr:
         """row.size"""
         span = self.span(node)
+        if view.of_records:
+            known = self.view_dimensions(view)
+            total = self._unknown(node) if known is None else self.integer(1, node)
+            for number in range(known or 0):
+                total = self._op("*", node, total, self.view_extent(view, number, node))
+            return total
         total = self.module.size(view.array, span)
         for number, axis in enumerate(view.axes):
             if axis != Axis():
@@ -394,6 +443,10 @@ class Views(Arrays):
             if axis.size is not None:
                 total = self._op("*", node, total, self.module.read(axis.size, span))
         return total
+
+    def _unknown(self, node: ast.expr) -> _native.Expr:
+        self.want_kinds(node)
+        return self.poison(node)
 
     # ------------------------------------------------------------ expressions over slices
 
@@ -434,8 +487,3 @@ class Views(Arrays):
 
     def _op(self, text: str, node: ast.expr, *operands: _native.Expr) -> _native.Expr:
         return self.module.op(text, list(operands), self.span(node))
-
-
-def _has_slice(node: ast.Subscript) -> bool:
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    return any(isinstance(part, ast.Slice) for part in parts)

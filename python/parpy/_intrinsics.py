@@ -1,6 +1,6 @@
 """The functions that compiled code knows by itself, found by identity under any name.
 
-One table from object to Intrinsic: Python's builtins, `math`, NumPy's ufuncs and scalar types,
+One table from object to Intrinsic: Python's builtins, `math`, `cmath`, NumPy's ufuncs and scalar types,
 `parpy.math` and `parpy.builtin`. How each lowering works stands in _frontend_calls.py, as the
 method `Calls.lower_<lowering>`.
 """
@@ -8,6 +8,7 @@ method `Calls.lower_<lowering>`.
 from __future__ import annotations
 
 import builtins
+import cmath
 import math
 from collections.abc import Iterator
 from functools import cache
@@ -107,6 +108,7 @@ def intrinsic_of(found: object) -> Intrinsic | None:
 def _rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield from _builtin_rows()
     yield from _math_rows()
+    yield from _cmath_rows()
     # parpy.math before NumPy: most of its functions are NumPy's own, listed there.
     for name in ("erf", "erfc", "gamma", "lgamma"):
         yield getattr(parpy_math, name), Intrinsic(f"parpy.math.{name}", "op", name, 1, 1)
@@ -152,6 +154,22 @@ def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield math.hypot, Intrinsic("math.hypot", "float_fold", "hypot", 1, _MANY)
     yield math.gcd, Intrinsic("math.gcd", "index_fold", "gcd", 2, _MANY)
     yield math.lcm, Intrinsic("math.lcm", "index_fold", "lcm", 2, _MANY)
+
+
+# name in Python's cmath: operator, on operands taken as Python's complex numbers.
+_CMATH = ("exp", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+
+
+def _cmath_rows() -> Iterator[tuple[Any, Intrinsic]]:
+    for name in _CMATH:
+        yield getattr(cmath, name), Intrinsic(f"cmath.{name}", "complex_op", name, 1, 1)
+    for name in ("isnan", "isinf", "isfinite"):
+        yield getattr(cmath, name), Intrinsic(f"cmath.{name}", "complex_op", name, 1, 1)
+    for name in ("acos", "asin", "atan", "acosh", "asinh", "atanh", "log10", "phase"):
+        yield getattr(cmath, name), Intrinsic(f"cmath.{name}", "composed", f"complex_{name}", 1, 1)
+    yield cmath.log, Intrinsic("cmath.log", "composed", "complex_log", 1, 2)
+    yield cmath.rect, Intrinsic("cmath.rect", "composed", "complex_rect", 2, 2)
+    yield cmath.polar, Intrinsic("cmath.polar", "misplaced_polar", "", 1, 1)
 
 
 REDUCTIONS = ("sum", "prod", "min", "max", "any", "all", "mean")

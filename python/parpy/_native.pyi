@@ -129,6 +129,7 @@ class JitFunction:
     __qualname__: str
     __wrapped__: Callable[..., Any]
     __parpy_source__: Any
+    on_misfit: Callable[[TypeError, tuple[Any, ...], Any], Any]
     def __init__(
         self,
         function: Callable[..., Any],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,19 +76,77 @@ class _Separate(ast.NodeTransformer):
 
 
 def _is_of_numpy(node: ast.Attribute) -> bool:
-    return node.attr in (_OF_ARRAYS if isinstance(node.value, ast.Name) else _OF_ELEMENTS)
+    if isinstance(node.value, ast.Name):
+        return node.attr in _OF_ARRAYS
+    return node.attr in _OF_ELEMENTS or (node.attr == "size" and has_slice(node.value))
+
+
+def has_slice(node: ast.expr) -> bool:
+    """Whether `node` is x[a:b], also among other subscripts."""
+    if not isinstance(node, ast.Subscript):
+        return False
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return any(isinstance(part, ast.Slice) for part in parts)
+
+
+class Path(NamedTuple):
+    """``r['pos'][i, j]``, taken apart: the variable, the field and where that stands, and the subscripts."""
+
+    root: ast.Name
+    key: str
+    key_node: ast.expr | None
+    indices: list[ast.expr]
+
+
+def path_of(node: ast.expr) -> Path | None:
+    """What ``node`` is of a variable, which may stand for records; None if it is something else."""
+    indices: list[ast.expr] = []
+    while isinstance(node, ast.Subscript) and key_of(node) is None:
+        indices.insert(0, node.slice)
+        node = node.value
+    if isinstance(node, ast.Name):
+        return Path(node, "", None, indices)
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        return Path(node.value, key_of(node) or "", node, indices)
+    return None
+
+
+def joined(prefix: str, key: str) -> str:
+    """The key of a field of a field."""
+    return f"{prefix}.{key}" if prefix and key else prefix or key
+
+
+class Leaf(NamedTuple):
+    """A field of numbers: its key, their type, and the shape that it has in each record."""
+
+    key: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+
+def leaves(dtype: np.dtype[Any], prefix: str = "", shape: tuple[int, ...] = ()) -> list[Leaf]:
+    """All fields of numbers of records, those of records in them included."""
+    if dtype.names is None:
+        return [Leaf(prefix, dtype, shape)]
+    fields = [(joined(prefix, name), dtype[name]) for name in dtype.names]
+    return [leaf for key, each in fields for leaf in leaves(each.base, key, shape + each.shape)]
+
+
+def place_type(dtype: np.dtype[Any], key: str) -> tuple[np.dtype[Any], tuple[int, ...]] | None:
+    """The type that the field ``pos.x`` has, which may be one of records, and its shape in each record; None where
+    there is none."""
+    shape: tuple[int, ...] = ()
+    for name in key.split(".") if key else ():
+        if dtype.names is None or name not in dtype.names:
+            return None
+        dtype, shape = dtype[name].base, shape + dtype[name].shape
+    return dtype, shape
 
 
 def field_type(dtype: np.dtype[Any] | None, key: str) -> tuple[np.dtype[Any], tuple[int, ...]] | None:
-    """The type of the numbers in the field that has the key ``pos.x``, and the shape that it has in each record; None
-    where there is none."""
-    shape: tuple[int, ...] = ()
-    for name in key.split("."):
-        if dtype is None or dtype.names is None or name not in dtype.names:
-            return None
-        dtype, inner = dtype[name].base, dtype[name].shape
-        shape += inner
-    return None if dtype is None or dtype.names is not None else (dtype, shape)
+    """The same of a field of numbers."""
+    found = None if dtype is None else place_type(dtype, key)
+    return None if found is None or found[0].names is not None else found
 
 
 def field(records: Any, key: str) -> Any:

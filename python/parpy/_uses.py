@@ -6,15 +6,27 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterator
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._device import DeviceFunction, ForeignFunction
 from ._names import MISSING, Scope, jit_source
-from ._records import key_of, with_separate_fields
+from ._records import joined, key_of, path_of, with_separate_fields
 from ._source import FunctionSource
 
 _ATTRIBUTES = ("shape", "ndim", "size", "dtype")
+
+
+class TupleForm(NamedTuple):
+    """Of which elements a tuple consists: None for a number, a form for a tuple."""
+
+    parts: tuple[TupleForm | None, ...]
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are in all."""
+        return sum(1 if part is None else part.size for part in self.parts)
 
 
 class Uses:
@@ -25,7 +37,7 @@ class Uses:
         self._trees: dict[FunctionType, ast.FunctionDef | ast.AsyncFunctionDef] = {}
         self._arrays: dict[tuple[FunctionType, str], bool] = {}
         self._fields: dict[tuple[FunctionType, str], frozenset[str]] = {}
-        self._lengths: dict[FunctionType, int] = {}
+        self._forms: dict[FunctionType, TupleForm | None] = {}
 
     def tree(self, source: FunctionSource) -> ast.FunctionDef | ast.AsyncFunctionDef:
         """The function with fields of records separated (_records.py)."""
@@ -70,42 +82,53 @@ class Uses:
     # ------------------------------------------------------------ records
 
     def fields(self, source: FunctionSource, name: str) -> frozenset[str]:
-        """The fields that the function uses of its variable, of elements of it, and in functions that get them."""
+        """The fields that the function uses of its variable, of elements of it, and in functions that get them; a
+        name for a record in a record (``p = r[i].pos``) uses fields of that."""
         key = source.function, name
         if key not in self._fields:
             self._fields[key] = frozenset()
             scope, tree = Scope(source.function), self.tree(source)
-            found = [self._fields_of_use(part, name, scope, source) for part in ast.walk(tree)]
-            self._fields[key] = frozenset().union(*found)
+            found, names = set(), set()
+            for value, inner in self._uses_of_records(tree, scope, source):
+                path = path_of(value)
+                if path is not None and path.root.id == name and inner:
+                    found |= {joined(path.key, each) for each in inner}
+                    names.add(path.key_node)
+            for part in ast.walk(tree):
+                if isinstance(part, ast.Subscript) and part not in names and (own := key_of(part)) is not None:
+                    found |= {own} if isinstance(part.value, ast.Name) and part.value.id == name else set()
+            self._fields[key] = frozenset(found)
         return self._fields[key]
 
-    def _fields_of_use(self, part: ast.AST, name: str, scope: Scope, source: FunctionSource) -> frozenset[str]:
-        if isinstance(part, ast.Subscript) and (key := key_of(part)) is not None:
-            return frozenset([key] if isinstance(part.value, ast.Name) and part.value.id == name else [])
-        if isinstance(part, ast.Assign) and len(part.targets) == 1:
-            target = part.targets[0]
-            if isinstance(target, ast.Name) and target.id != name and root_of(part.value) == name:
-                return self.fields(source, target.id)
-        if isinstance(part, ast.Call):
-            given = [(callee, to) for callee, to, node in _given(part, scope) if root_of(node) == name]
-            return frozenset().union(*(self.fields(callee, to) for callee, to in given))
-        return frozenset()
+    def _uses_of_records(
+        self, tree: ast.AST, scope: Scope, source: FunctionSource
+    ) -> Iterator[tuple[ast.expr, frozenset[str]]]:
+        """What gets a name or goes to a function, with the fields that are used of it there."""
+        for part in ast.walk(tree):
+            if isinstance(part, ast.Assign) and len(part.targets) == 1:
+                for target, value in _named(part.targets[0], part.value):
+                    same = isinstance(value, ast.Name) and value.id == target.id
+                    yield value, frozenset() if same else self.fields(source, target.id)
+            elif isinstance(part, ast.Call):
+                for callee, to, node in _given(part, scope):
+                    yield node, self.fields(callee, to)
 
     # ------------------------------------------------------------ results
 
-    def returned_length(self, source: FunctionSource) -> int:
-        """How many numbers a function returns as a tuple; 0: it returns one or none."""
+    def returned_form(self, source: FunctionSource) -> TupleForm | None:
+        """The form of the tuple that a function returns; None: it returns one number or nothing."""
         function = source.function
-        if function not in self._lengths:
-            self._lengths[function] = 0
+        if function not in self._forms:
+            self._forms[function] = None
             scope, tree = Scope(function), self.tree(source)
             returns = [part.value for part in ast.walk(tree) if isinstance(part, ast.Return) and part.value is not None]
-            self._lengths[function] = max((self._length(value, scope, tree) for value in returns), default=0)
-        return self._lengths[function]
+            forms = [self._form(value, scope, tree) for value in returns]
+            self._forms[function] = next((form for form in forms if form is not None), None)
+        return self._forms[function]
 
-    def _length(self, node: ast.expr, scope: Scope, tree: ast.AST, deeper: bool = True) -> int:
+    def _form(self, node: ast.expr, scope: Scope, tree: ast.AST, deeper: bool = True) -> TupleForm | None:
         if isinstance(node, ast.Tuple):
-            return len(node.elts)
+            return TupleForm(tuple(self._form(part, scope, tree, deeper) for part in node.elts))
         if isinstance(node, ast.Name) and deeper:
             values = [
                 part.value
@@ -113,23 +136,26 @@ class Uses:
                 if isinstance(part, ast.Assign)
                 and any(isinstance(target, ast.Name) and target.id == node.id for target in part.targets)
             ]
-            return max((self._length(value, scope, tree, False) for value in values), default=0)
+            forms = [self._form(value, scope, tree, False) for value in values]
+            return next((form for form in forms if form is not None), None)
         if isinstance(node, ast.Call):
             called = _value(node.func, scope)
             source = jit_source(called)
             if source is not None:
-                return self.returned_length(source)
+                return self.returned_form(source)
             count = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else 0
             if isinstance(called, DeviceFunction) and called.lowering == "grid" and isinstance(count, int):
-                return count if count > 1 else 0
-        return 0
+                return TupleForm((None,) * count) if count > 1 else None
+        return None
 
 
-def root_of(node: ast.expr) -> str:
-    """The x of x and of x[i]; '' of anything else, fields of records included."""
-    while isinstance(node, ast.Subscript) and key_of(node) is None:
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+def _named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
+    """The names that an assignment gives values of its own."""
+    if isinstance(target, ast.Name):
+        yield target, value
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        for one, part in zip(target.elts, value.elts, strict=False):
+            yield from _named(one, part)
 
 
 def _given(call: ast.Call, scope: Scope) -> list[tuple[FunctionSource, str, ast.expr]]:

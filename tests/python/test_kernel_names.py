@@ -33,13 +33,14 @@ def test_numba_cuda():
     for group in ("shared", "local", "const", "atomic"):
         wanted |= {name for name in vars(getattr(_device, group)) if not name.startswith("_")}
     internal = {
-        "accepted",
         "best_block",
         "frontend",
         "has_records",
+        "launch",
         "native",
         "options",
         "parse",
+        "prepared",
         "program",
         "specialize",
         "variant",

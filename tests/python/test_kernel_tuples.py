@@ -98,6 +98,126 @@ def test_tuples_as_arguments():
     np.testing.assert_allclose(out, [one(0, 1) + 3 * one(1, 0) + one(1, 2), one(2, 0) + 2 * one(0, 2)])
 
 
+# ---------------------------------------------------------------- shapes
+
+
+@cuda.jit(device=True)
+def volume(shape):
+    found = 1
+    for k in range(len(shape)):
+        found *= shape[k]
+    return found
+
+
+@cuda.jit(device=True)
+def volumes(x):
+    shape = x.shape
+    return volume(shape) + 1000 * volume(x[0].shape)
+
+
+@cuda.jit
+def of_shapes(x, k, out):
+    shape = x.shape
+    row = x[1]
+    own = cuda.local.array((2, 3), np.int32)
+    out[0], out[1], out[2] = shape[0], shape[-1], len(shape)
+    shape = (*x.shape[1::-1], k)
+    shape = (shape[0], shape[1]) + shape[2:]  # noqa: RUF005
+    out[3], out[4], out[5] = shape
+    out[6], out[7] = volumes(x), volumes(x[:, 1:])
+    out[8], out[9] = volume(own.shape), volume(row.shape)
+    out[10] = (row.shape == x.shape[1:]) + 10 * (x.shape == own.shape) + 100 * (x.shape != own.shape)
+    out[11] = x.shape[k] + 10 * x[:2].shape[k - 2]
+    (n, m), rank = x[0].shape, x.ndim
+    out[12], out[13] = n * m, rank
+    for i in range(2):
+        if i == k:
+            shape = (7, 8, 9)
+    out[14] = shape[k]
+
+
+def test_shapes_are_tuples():
+    for x, want in (
+        (np.zeros((2, 3, 4)), [2, 4, 3, 3, 2, 1, 12024, 8016, 6, 12, 101, 43, 12, 3, 8]),
+        (np.zeros((4, 2, 5), np.float32), [4, 5, 3, 2, 4, 1, 10040, 5020, 6, 10, 101, 52, 10, 3, 8]),
+    ):
+        out = np.zeros(15)
+        of_shapes[1, 1](x, 1, out)
+        np.testing.assert_array_equal(out, want)
+        cubin(of_shapes.inspect_source(x, 1, out))
+
+
+@cuda.jit
+def any_rank(x, out):
+    out[0] = volume(x.shape) + 1000 * len(x.shape)
+
+
+def test_kernels_that_ask_for_shapes_take_any_number_of_dimensions():
+    out = np.zeros(1)
+    for shape in ((5,), (2, 3), (2, 3, 4), (3, 1)):
+        any_rank[1, 1](np.zeros(shape), out)
+        assert out[0] == 1000 * len(shape) + math.prod(shape)
+
+
+@cuda.jit
+def beyond(x, k, out):
+    out[0] = x.shape[k]
+
+
+@pytest.mark.parametrize("k", [2, -3])
+def test_an_extent_beyond_the_shape_is_found(k):
+    with pytest.raises(IndexError, match=f"subscript {k} is out of bounds for a tuple of 2 elements"):
+        beyond[1, 1](np.zeros((2, 3)), k, np.zeros(1))
+
+
+# ---------------------------------------------------------------- tuples in tuples
+
+
+@cuda.jit(device=True)
+def summed(pair):
+    (a, b), c = pair
+    return a + 10 * b + 100 * c
+
+
+@cuda.jit(device=True)
+def grown(a):
+    return (a, a + 1), a + 2
+
+
+@cuda.jit(device=True)
+def counted(x):
+    x[0] += 1
+    return x[0], 10 * x[0]
+
+
+@cuda.jit
+def in_tuples(x, out):
+    pair = ((1, 2), 3)
+    out[0] = x[pair[0]] + pair[1]
+    inner, c = pair
+    (a, b), inner = pair[0], (inner[1], c)
+    out[1] = a + 10 * b + 100 * inner[0] + 1000 * inner[1]
+    out[2] = summed(pair) + summed(((4, 5), 6))
+    (a, b), c = grown(7)
+    out[3] = a + b + c + grown(1)[0][1]
+    found = (x[0, 0], counted(x[0]), x[0, 0])
+    out[4] = found[0] + 10 * found[1][0] + 100 * found[2]
+    chosen = (a, b) if x[0, 1] > 0 else (b, a)
+    out[5] = chosen[0]
+    out[6] = CORNERS[1][0] + len(CORNERS[0])
+    pair = ((pair[0][1], pair[0][0]), 9)
+    out[7] = summed(pair)
+    if pair[0] == (2, 1) and pair != ((1, 2), 9):
+        out[8] = 1
+
+
+def test_tuples_in_tuples():
+    x, out = np.arange(12.0).reshape(3, 4), np.zeros(9)
+    in_tuples[1, 1](x, out)
+    np.testing.assert_array_equal(out, [9, 3221, 321 + 654, 26, 0 + 10 + 100, 7, 3, 912, 1])
+    cubin(in_tuples.inspect_source(x, out))
+
+
 # ---------------------------------------------------------------- results
 
 
@@ -254,7 +374,12 @@ def two_or_three(n):
     [
         ("pos = (1, 2)\nx[0] = pos", "the tuple 'pos' is used as a number"),
         ("pos = (1, 2)\nx[0] = pos[2]", "the tuple 'pos' has no element 2"),
-        ("pos = (1, 2)\nx[0] = pos[int(x[1])]", "must be an integer constant"),
+        ("pos = ((1, 2), 3)\nx[0] = pos[int(x[1])]", "must be an integer constant"),
+        ("pos = ((1, 2), 3)\nx[0] = pos[0]", "the tuple 'pos[0]' is used as a number"),
+        ("pos = ((1, 2), 3)\nx[0] = pos[0][2]", "the tuple 'pos[0]' has no element 2"),
+        ("pos = ((1, 2), 3)\nif x[0] > 0:\n    pos = (1, (2, 3))\nx[0] = 1", "'pos' is something else elsewhere"),
+        ("if (1, 2) < (2, 3):\n    x[0] = 1", "tuples are compared by '==' and '!=' only"),
+        ("x[0] = x.shape", "a shape is no value of its own"),
         ("pos = (1, 2)\npos[0] = 3", "'pos[0]' is an element of a tuple"),
         ("pos = (1, 2)\npos = 3", "'pos' is a tuple elsewhere"),
         ("pos = (1, 2)\nfor pos in range(3):\n    x[0] = pos", "'pos' is a tuple elsewhere"),

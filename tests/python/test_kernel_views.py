@@ -423,7 +423,7 @@ def refused(body):
         ("part = x[0:1.5]\npart[0, 0] = 1", "an integer is wanted here, not a float"),
         ("part = x[0:2]\npart[0.5, 0] = 1", "an integer is wanted here, not a float"),
         ("row = x[None, 0]\nrow[0, 0] = 1", "made by integers and slices"),
-        ("part = x[:, 1]\npart[0] = part.shape[-1]", "counted from the front"),
+        ("part = x[:, 1]\npart[0] = part.shape[-2]", "there are 1 dimensions, and none with the number -2"),
         ("row = x[0]\nrow[0, 1] = 1", "'x' has 2 dimensions, but 3 subscripts"),
         ("row[0] = 1\nrow = x[0]", "used before it is assigned"),
         ("a = cuda.local.array(3, np.int32)[1:]\na = cuda.local.array(3, np.int32)", "'a' is already something else"),

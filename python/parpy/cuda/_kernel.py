@@ -1,7 +1,7 @@
 """``parpy.cuda.jit``: kernels written by hand, and how they are launched.
 
 A launch is a call of a native jit function whose first seven parameters are the sizes of the launch
-(_frontend_kernels.GEOMETRY); compiled code is made once for the types of the arguments, for all sizes and values.
+(_frontend_memory.GEOMETRY); compiled code is made once for the types of the arguments, for all sizes and values.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ import numpy as np
 
 from .. import _native
 from .._device import ForeignFunction, Launchable
+from .._errors import CompileError
 from .._frontend import FunctionFrontend, Surface, parse
-from .._frontend_kernels import GEOMETRY
-from .._frontend_scope import Program
+from .._frontend_memory import GEOMETRY
+from .._frontend_scope import Kind, Program
 from .._jit import twin
 from .._names import source_of
-from .._operators import scalar_name
 from .._options import CompileBackend, CompileOptions
-from .._records import field
 from .._source import FunctionSource
 from . import _matching, _types
 from ._arrays import Constant, to_device
 from ._backend import on_gpu
 from ._devices import get_current_device, launch_limits
+from ._kinds import Fields, has_records, kind_of
 from ._streams import handle_of
 from ._types import Scalar, Signature
 
@@ -81,16 +81,19 @@ class Kernel(Launchable):
         self._options, self._link, self._debug = options, link, debug
         self._surface: Surface | None = None  # parsed, and not yet given to the native function
         self._device_code: list[str] = []
-        self.has_records = False
-        self._keys: dict[str, list[str]] = {}  # fields of records in records, by parameter
-        # Parameters whose element types the kernel's text depends on; those that are known; kernels by these types.
+        self._fields: dict[str, list[str]] = {}  # of records that it uses, by parameter
+        # Parameters whose kinds the kernel's text depends on, or whether it does on all of them; those that are known;
+        # kernels by these kinds.
         self._asked: tuple[str, ...] = ()
-        self._dtypes: dict[str, str] = {}
-        self._variants: dict[tuple[str, ...], Kernel] = {}
+        self._asks_all = False
+        self._known: dict[str, Kind] = {}
+        self._knows_all = False
+        self._variants: dict[tuple[Kind | None, ...], Kernel] = {}
         self._by_stream: dict[Any, CompileOptions] = {}
         self._launchers: dict[Any, Launcher] = {}
         self._blocks: dict[Any, int] = {}
         self.native = _native_kernel(source.function, self.parse)
+        self.native.on_misfit = self._relaunch
         update_wrapper(self, source.function)
 
     def parse(self) -> Surface:
@@ -100,13 +103,19 @@ class Kernel(Launchable):
 
     def _parse(self) -> Surface:
         program = self.program()
-        program.dtypes = self._dtypes
-        surface = parse(self.__parpy_source__, program=program, frontend=self.frontend)
+        program.known, program.knows_all = self._known, self._knows_all
+        try:
+            surface = parse(self.__parpy_source__, program=program, frontend=self.frontend)
+        except CompileError:
+            self._asks_all = program.asks_all and not self._knows_all
+            raise
+        self._asks_all = False
         self._device_code = [path for path in program.linked if path.endswith(_DEVICE_CODE)]
-        self._asked = tuple(sorted(program.asked - self._dtypes.keys()))
-        self.has_records = any(param.key is not None for param in surface.params)
-        deep = {param.name for param in surface.params if param.key is not None and "." in param.key}
-        self._keys = {name: [p.key for p in surface.params if p.name == name and p.key is not None] for name in deep}
+        self._asked = tuple(sorted(program.asked - self._known.keys()))
+        self._fields = {}
+        for param in surface.params:
+            if param.key is not None:
+                self._fields.setdefault(param.name, []).append(param.key)
         return surface
 
     frontend: type[FunctionFrontend] = FunctionFrontend
@@ -145,7 +154,8 @@ class Kernel(Launchable):
         if isinstance(sharedmem, bool) or not isinstance(sharedmem, int | np.integer) or not 0 <= sharedmem < 2**31:
             raise ValueError(f"the shared memory of a launch is a number of bytes, not {sharedmem!r}")
         options = self.options(stream)
-        looks = self.signatures or self._keys or self._asked or (self.has_records and on_gpu())
+        deep = any("." in key for keys in self._fields.values() for key in keys)
+        looks = self.signatures or deep or self._asked or self._asks_all or (self.has_records and on_gpu())
         return (PreparingLauncher if looks else Launcher)(self, (*sizes, int(sharedmem)), options)
 
     def forall(self, ntasks: int | tuple[int, ...], tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
@@ -159,7 +169,11 @@ class Kernel(Launchable):
         known = self._by_stream.get(key)
         if known is None:
             if not self._by_stream:
-                self._surface = self._parse()
+                try:
+                    self._surface = self._parse()
+                except CompileError:
+                    if not self._asks_all:
+                        raise
             known = CompileOptions(
                 backend=CompileBackend.Cuda if key[1] else CompileBackend.Sim,
                 legality="trust",
@@ -177,42 +191,86 @@ class Kernel(Launchable):
         """The arguments as the signature that fits best takes them; TypeError where none fits."""
         return _matching.best(self.__parpy_source__.function, self.signatures, arguments)
 
-    def accepted(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The arguments as the kernel takes them; without any, samples of what its first signature says."""
-        if arguments or not self.signatures:
-            return self.with_fields(self.specialize(arguments) if self.signatures else arguments)
-        return tuple(_sample(each) for each in self.signatures[0].arguments)
+    @property
+    def has_records(self) -> bool:
+        """Whether it uses fields of records."""
+        return bool(self._fields)
+
+    def prepared(self, arguments: Sequence[Any]) -> tuple[Kernel, Sequence[Any]]:
+        """The kernel for such arguments, and these as it takes them; without any, samples of what the first signature
+        says."""
+        if self.signatures:
+            samples = [_sample(each) for each in self.signatures[0].arguments]
+            arguments = self.specialize(arguments) if arguments else samples
+        kernel = self.variant(arguments)
+        return kernel, kernel.with_fields(arguments)
 
     def variant(self, arguments: Sequence[Any]) -> Kernel:
-        """The kernel for arrays of such elements, where its text depends on them; else itself."""
-        if not self._asked:
-            return self
-        names = self.__parpy_source__.function.__code__.co_varnames
+        """The kernel for arguments of such kinds, where its text depends on them; else itself."""
+        code = self.__parpy_source__.function.__code__
+        names = code.co_varnames[: code.co_argcount]
         given = dict(zip(names, arguments, strict=False))
-        if not given.keys() >= set(self._asked):  # a call that fails
+        for name, default in zip(reversed(names), reversed(self.py_func.__defaults__ or ()), strict=False):
+            given.setdefault(name, default)
+        if self._knows_all or len(given) < len(names):  # the latter: a call that fails
             return self
-        key = tuple(_element_name(name, given[name]) for name in self._asked)
+        whole = any(has_records(each) and name not in self._fields for name, each in given.items())
+        if not (self._asked or self._asks_all or whole):
+            return self
+        asked = names if self._asks_all or whole else self._asked
+        kinds = {name: kind_of(given[name]) for name in asked}
+        for name in self._asked:
+            if not (kind := kinds[name]) or not kind.element:
+                raise TypeError(f"argument '{name}' must be an array: the kernel asks for the type of its elements")
+        key = (*kinds.values(),)
         if key not in self._variants:
             made = Kernel(self.__parpy_source__, (), self._options, self._link, self._debug)
-            made._dtypes = dict(zip(self._asked, key, strict=True))
+            made._known = {name: kind for name, kind in kinds.items() if kind is not None}
+            made._knows_all = asked is names
             self._variants[key] = made
         return self._variants[key]
 
     def with_fields(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The arguments with records that have records in them as dicts of the fields that the kernel uses."""
-        if not self._keys:
+        deep = {name for name, keys in self._fields.items() if any("." in key for key in keys)}
+        if not deep:
             return arguments
         names = self.__parpy_source__.function.__code__.co_varnames
         return tuple(
-            {key: field(each, key) for key in self._keys[name]} if name in self._keys else each
+            Fields(each, self._fields[name]) if name in deep else each
             for name, each in zip(names, arguments, strict=False)
         )
 
+    def launch(self, sizes: Sequence[int], arguments: Sequence[Any], options: CompileOptions) -> None:
+        """Runs it on records, which go to the GPU as a whole: their fields lie between each other."""
+        if not (self.has_records and options.backend is CompileBackend.Cuda):
+            self.native(*sizes, *self.with_fields(arguments), opts=options)
+            return
+        placed = [to_device(each) if _is_record_array(each) else each for each in arguments]
+        self.native(*sizes, *self.with_fields(placed), opts=options)
+        for given, device in zip(arguments, placed, strict=True):
+            if given is not device and given.flags.writeable:
+                device.copy_to_host(given)
+
+    def _relaunch(self, error: TypeError, values: tuple[Any, ...], options: CompileOptions) -> Any:
+        """A launch that failed, perhaps since records are used as a whole."""
+        sizes = values[: len(GEOMETRY)]
+        arguments = [each.records if isinstance(each, Fields) else each for each in values[len(GEOMETRY) :]]
+        of_elements = isinstance(error, CompileError) and "P551" in error.codes
+        if self._knows_all or not of_elements or not any(map(has_records, arguments)):
+            return NotImplemented
+        self._asks_all = True
+        self._launchers.clear()
+        kernel = self.variant(arguments)
+        kernel.launch(sizes, arguments, kernel.options(options.stream))
+        return None
+
     def inspect_source(self, *arguments: Any) -> str:
         """The CUDA C++ and host text for arguments like these; a kernel with a signature needs none."""
-        sizes, options = (1, 1, 1, 32, 1, 1, 0), self.options(0)
-        given = self.accepted(arguments)
-        return _native.source_text(self.variant(given).native, (*sizes, *given), options)
+        sizes = (1, 1, 1, 32, 1, 1, 0)
+        self.options(0)
+        kernel, given = self.prepared(arguments)
+        return _native.source_text(kernel.native, (*sizes, *given), kernel.options(0))
 
     def inspect_asm(self, *arguments: Any) -> str:
         """The PTX of the same."""
@@ -227,9 +285,10 @@ class Kernel(Launchable):
 
     def facts(self, arguments: Sequence[Any] = (), block: int = 32, sharedmem: int = 0) -> dict[str, int]:
         """What a launch with such arguments needs of the device; compiles the kernel for them."""
-        sizes, options = (1, 1, 1, block, 1, 1, sharedmem), self.options(0)
-        given = self.accepted(arguments)
-        return _native.kernel_facts(self.variant(given).native, (*sizes, *given), options, block, sharedmem)
+        sizes = (1, 1, 1, block, 1, 1, sharedmem)
+        self.options(0)
+        kernel, given = self.prepared(arguments)
+        return _native.kernel_facts(kernel.native, (*sizes, *given), kernel.options(0), block, sharedmem)
 
     def get_regs_per_thread(self, *arguments: Any) -> int:
         """Registers of a thread; 0 on the simulator."""
@@ -301,21 +360,11 @@ class PreparingLauncher(Launcher):
     """One that looks at the arguments first: checks them against signatures, takes records to the GPU."""
 
     def __call__(self, /, *arguments: Any) -> None:
-        kernel = self.kernel
+        kernel, options = self.kernel, self.keywords["opts"]
         if kernel.signatures:
             arguments = kernel.specialize(arguments)
-        launch = super().__call__
-        if kernel._asked:
-            launch = partial(kernel.variant(arguments).native, *self.args, **self.keywords)
-        if not (kernel.has_records and self.on_gpu):
-            launch(*kernel.with_fields(arguments))
-            return
-        # As a whole: their fields lie between each other.
-        placed = [to_device(each) if _is_record_array(each) else each for each in arguments]
-        launch(*kernel.with_fields(placed))
-        for given, device in zip(arguments, placed, strict=True):
-            if given is not device and given.flags.writeable:
-                device.copy_to_host(given)
+        chosen = kernel.variant(arguments)
+        chosen.launch(self.args, arguments, options if chosen is kernel else chosen.options(options.stream))
 
 
 class ForAll:
@@ -462,18 +511,6 @@ def _native_kernel(function: FunctionType, parse_again: Callable[[], Surface]) -
 
 def _is_record_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.names is not None
-
-
-def _element_name(name: str, argument: Any) -> str:
-    """The type of the elements of an array, as IR text has it."""
-    found = str(getattr(argument, "dtype", "")).removeprefix("torch.")
-    try:
-        known = "bf16" if found == "bfloat16" else scalar_name(np.dtype(found).newbyteorder("=")) if found else None
-    except TypeError:
-        known = None
-    if known is None:
-        raise TypeError(f"argument '{name}' must be an array: the kernel asks for the type of its elements")
-    return known
 
 
 def _sample(kind: Any) -> Any:
