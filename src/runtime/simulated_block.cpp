@@ -404,41 +404,6 @@ void Block::release_barrier() {
     if ((launch_.kernel->needs & kSpins) != 0) progress();
 }
 
-// ---------------------------------------------------------------- clusters
-
-void Block::join(std::span<const std::unique_ptr<Block>> cluster, unsigned rank) {
-    cluster_ = cluster;
-    rank_ = rank;
-}
-
-void Block::cluster_barrier(SimFiber& self, int line) {
-    self.at = SimFiber::At::kCluster;
-    self.line = line;
-    ++at_cluster_;
-    const unsigned warp = self.linear / static_cast<unsigned>(launch_.settings.warp_size);
-    if (is_still(warp)) answer(warp);
-    suspend(self);
-}
-
-void Block::release_cluster() {
-    for (SimFiber* fiber : by_thread_) {
-        if (fiber != nullptr) wake(*fiber);
-    }
-    at_cluster_ = 0;
-    ++barriers_;
-    if ((launch_.kernel->needs & kSpins) != 0) progress();
-}
-
-// Where the block of that rank has what this one has at `address`.
-void* Block::map_shared(SimFiber& self, int line, const void* address, unsigned rank) {
-    self.line = line;
-    if (rank >= cluster_.size() || cluster_[rank]->alive_ == 0 || !is_shared(address)) {
-        report_mapping(self, address, rank);
-    }
-    return cluster_[rank]->shared_begin_ +
-           (static_cast<const unsigned char*>(address) - shared_begin_);
-}
-
 // ---------------------------------------------------------------- warps
 
 Block::Warp& Block::warp_of(const SimFiber& fiber) {

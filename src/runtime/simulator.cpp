@@ -10,6 +10,7 @@
 
 #include "runtime/abi.h"
 #include "runtime/simulated_block.h"
+#include "runtime/simulated_cluster.h"
 #include "runtime/thread_pool.h"
 
 namespace parpy::sim {
@@ -49,55 +50,6 @@ std::vector<std::uint64_t> order_of(const Launch& launch, std::uint64_t count) {
     }
     return order;
 }
-
-// The blocks of a cluster, most often just one, which run at the same time.
-class Cluster {
-public:
-    explicit Cluster(Worker& worker) : worker_(worker) {
-        const unsigned size = worker.grid.launch.kernel->cluster_size();
-        for (unsigned rank = 0; rank < size; ++rank)
-            blocks_.push_back(std::make_unique<Block>(worker));
-        for (unsigned rank = 0; rank < size; ++rank)
-            blocks_[rank]->join(blocks_, rank);
-    }
-
-    void start(std::uint64_t number) {
-        for (std::size_t i = 0; i < blocks_.size(); ++i)
-            blocks_[i]->start(number * blocks_.size() + i);
-        running_.clear();
-        for (const auto& block : blocks_)
-            running_.push_back(block.get());
-    }
-
-    // Runs until all have ended or the launch is stopped (true), or all that can run are in waiting
-    // loops (false).
-    bool resume() {
-        while (!running_.empty()) {
-            bool spins = false;
-            std::erase_if(running_, [&](Block* block) {
-                if (worker_.grid.stopped()) return true;
-                const Block::State state = block->resume();
-                spins |= state == Block::State::kSpins;
-                return state == Block::State::kEnded;
-            });
-            if (worker_.grid.stopped()) return true;
-            if (spins) return false;
-            for (Block* block : running_)
-                block->release_cluster();
-        }
-        return true;
-    }
-
-    void report_spinning(bool more) {
-        for (Block* block : running_)
-            block->report_spinning(more);
-    }
-
-private:
-    Worker& worker_;
-    std::vector<std::unique_ptr<Block>> blocks_;
-    std::vector<Block*> running_;
-};
 
 // Clusters one after the other, each to its end.
 void run_clusters(Grid& grid, std::uint64_t begin, std::uint64_t end) {
