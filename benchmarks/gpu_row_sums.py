@@ -4,8 +4,8 @@
 
 Needs a GPU and CuPy; PyTorch adds a column where it is. Kernel time: the best of five batches of queued calls, by
 events; enqueue time: median of one call without synchronisation. Mappings: one thread per row, one block per row, many
-blocks per row, and what the automatic mode chooses. A loop of launches: 1000 steps of a 1-D stencil of 128 numbers in
-one call.
+blocks per row, a cluster of 16 blocks per row, and what the automatic mode chooses. A loop of launches: 1000 steps of a
+1-D stencil of 128 numbers in one call.
 Results are checked against NumPy. Writes benchmarks/results/gpu_row_sums.json.
 """
 
@@ -55,7 +55,13 @@ def mappings(m: int) -> dict[str, parpy.CompileOptions]:
         "blocks per row": {"i": threads(ROWS), "j": threads(blocks).reduce()},
     }
     options = {name: parpy.CompileOptions(parallelize=p, backend=CUDA) for name, p in ways.items()}
-    return options | {"automatic": parpy.auto(backend=CUDA)}
+    cluster = parpy.CompileOptions(
+        parallelize={"i": threads(ROWS), "j": threads(16 * 1024).reduce()},
+        backend=CUDA,
+        use_cuda_thread_block_clusters=True,
+        max_thread_blocks_per_cluster=16,
+    )
+    return options | {"cluster per row": cluster, "automatic": parpy.auto(backend=CUDA)}
 
 
 def timed(call: Callable[[], object], budget: float) -> tuple[float, float]:

@@ -57,6 +57,7 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
     for (const Explanation::Kernel& kernel : found.kernels) {
         nb::dict out;
         out["name"] = kernel.name;
+        out["cluster"] = nb::make_tuple(kernel.cluster[0], kernel.cluster[1], kernel.cluster[2]);
         out["grid"] = nb::make_tuple(kernel.grid[0], kernel.grid[1], kernel.grid[2]);
         out["block"] = nb::make_tuple(kernel.block[0], kernel.block[1], kernel.block[2]);
         kernels.append(out);

@@ -217,6 +217,7 @@ void list_kernels(const Module& module, Explanation& out) {
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const Expr* size = launch->grid[axis];
             kernel.grid[axis] = size == nullptr ? 1 : constant_integer(size).value_or(0);
+            kernel.cluster[axis] = launch->cluster[axis];
             kernel.block[axis] = block_extent(*launch, static_cast<int>(axis)).value_or(0);
         }
         out.kernels.push_back(std::move(kernel));

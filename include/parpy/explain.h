@@ -29,7 +29,8 @@ struct Explanation {
     };
     struct Kernel {
         std::string name;
-        std::array<std::int64_t, 3> grid{}, block{};  // grid 0: known when it is launched
+        std::array<std::int64_t, 3> grid{}, block{};   // grid 0: known when it is launched
+        std::array<std::int64_t, 3> cluster{1, 1, 1};  // blocks
     };
     struct Array {
         std::string name;

@@ -106,7 +106,9 @@ class Explanation:
         for kernel in self.facts["kernels"]:
             grid = " × ".join("?" if n == 0 else str(n) for n in kernel["grid"] if n != 1) or "1"
             block = " × ".join(str(n) for n in kernel["block"] if n != 1) or "1"
-            lines.append(f"kernel {kernel['name']}: {grid} blocks of {block} threads")
+            cluster = " × ".join(str(n) for n in kernel["cluster"] if n != 1)
+            together = f", {cluster} blocks a cluster" if cluster else ""
+            lines.append(f"kernel {kernel['name']}: {grid} blocks of {block} threads{together}")
         return lines
 
     def __str__(self) -> str:

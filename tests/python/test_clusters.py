@@ -116,6 +116,14 @@ def test_the_text():
     assert "cluster_" not in parpy.print_compiled(total, (x, y), metal)
 
 
+def test_explained():
+    x, y = np.zeros((3, 9000)), np.zeros(3)
+    shown = str(parpy.explain(total, x, y, opts=clustered("cuda", n=3, m=4096)))
+    assert "kernel total_n: 4 × 3 blocks of 1024 threads, 4 blocks a cluster" in shown
+    shown = str(parpy.explain(total, x, y, opts=options("cuda", {"n": 3, "m": 4096})))
+    assert "threads\n" in shown + "\n" and "cluster" not in shown
+
+
 def test_kernels_that_may_fail_have_no_clusters():
     """A block that its threads have left has no memory for others to read."""
 
