@@ -294,10 +294,11 @@ Stmt* make_print(Module& module, std::vector<std::string> texts, std::vector<Exp
 
 // `types` and `result`: scalars, "f32*" for arrays, "void".
 Function* make_foreign(Module& module, std::string name, const std::vector<std::string>& types,
-                       std::string_view result, std::string_view abi, Span span,
-                       std::string target) {
+                       std::string_view result, std::string_view abi, Span span, std::string target,
+                       std::int64_t threads) {
     Function* function = module.make_function(std::move(name), ir::FunctionKind::kForeign, span);
     function->target = std::move(target);
+    function->threads = threads;
     const auto scalar_of = [](std::string_view text) {
         const auto scalar = ir::scalar_from_name(text);
         if (!scalar) throw nb::value_error(("no type '" + std::string(text) + "'").c_str());
@@ -413,7 +414,7 @@ void bind_ir(nb::module_& m) {
         .def_prop_ro("sources", [](const Module& self) { return self.sources; })
         .def("function", make_function, "name"_a, "entry"_a, "span"_a, kOwned)
         .def("foreign", make_foreign, "name"_a, "types"_a, "result"_a, "abi"_a, "span"_a,
-             "target"_a = "", kOwned)
+             "target"_a = "", "threads"_a = 0, kOwned)
         .def(
             "variable",
             [](Module& self, std::string name, Span span, std::string user_name) {

@@ -59,6 +59,11 @@ class External:
         return f"#include {self.header}" if self.header[0] in '<"' else f'#include "{self.header}"'
 
     @property
+    def threads(self) -> int:
+        """Of a block, so many make each call; 0: one."""
+        return 0 if self.parallelize is None else self.parallelize._threads
+
+    @property
     def effect(self) -> bool:
         """Whether a call may do more than give a number."""
         return self.result == "void" or any(kind.endswith("*") for kind in self.types)
@@ -83,6 +88,12 @@ def _type(annotation: Any, what: str, of: External) -> str:
     return scalar.value
 
 
+def _check_loop(parallelize: LoopPar) -> None:
+    most = min(parallelize._tpb, LoopPar.DEFAULT_TPB)
+    if parallelize._threads > most:
+        raise ValueError(f"the threads of one block make the call: at most {most}, not {parallelize._threads}")
+
+
 def external(
     ext_name: str,
     backend: CompileBackend,
@@ -95,8 +106,9 @@ def external(
     The annotations of the Python function, types of ``parpy.types``, are those of the external one; arrays are passed
     as pointers to their first element. ``header`` is a file to include, which is looked for in ``opts.includes``;
     functions that the compiler knows need none. ``backend`` is where it exists, ``target`` whether it runs on the host
-    or on the device; CUDA functions are ``__device__`` functions. With ``parallelize`` several threads call it with the
-    same arguments. In plain Python the Python function runs.
+    or on the device; CUDA functions are ``__device__`` functions. With ``parallelize=parpy.threads(n)`` the first ``n``
+    threads of a block make each call, with the same arguments, and must agree on the result; on the CPU it is one call.
+    In plain Python the Python function runs.
     """
     if not isinstance(ext_name, str) or not ext_name:
         raise TypeError("external takes the name of the function, a str")
@@ -108,6 +120,8 @@ def external(
         raise TypeError(f"header must be the name of a file, not {header!r}")
     if parallelize is not None and not isinstance(parallelize, LoopPar):
         raise TypeError(f"parallelize must be a parpy.LoopPar, not {parallelize!r}")
+    if parallelize is not None:
+        _check_loop(parallelize)
     if parallelize is not None and target is Target.Host:
         raise ValueError("only a function of the device can run in parallel: target=parpy.Target.Device")
     if backend is CompileBackend.Cuda and target is Target.Host:

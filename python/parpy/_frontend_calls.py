@@ -321,7 +321,10 @@ class Calls(Compositions):
             name = f"{function.header or function.ext_name}.cu"
             index = self.program.includes[function.include] = self.module.add_source(name, function.include, 1)
         place = (index, 1, 1, 1, 1)
-        made = self.module.foreign(function.ext_name, list(function.types), function.result, "c", place, function.place)
+        # A kernel written by hand says itself which threads make the call.
+        threads = 0 if self.program.kernel else function.threads
+        types = list(function.types)
+        made = self.module.foreign(function.ext_name, types, function.result, "c", place, function.place, threads)
         self.program.externals[function] = made
         return made
 

@@ -64,8 +64,8 @@ private:
 
     void function() {
         const Span start = peek().span;
-        constexpr std::array<std::string_view, 3> kKinds = {"entry", "helper", "kernel"};
-        const auto kind = word<FunctionKind>(kKinds, "'entry', 'helper' or 'kernel'");
+        constexpr std::array<std::string_view, 4> kKinds = {"entry", "helper", "kernel", "foreign"};
+        const auto kind = word<FunctionKind>(kKinds, "'entry', 'helper', 'kernel' or 'foreign'");
         const std::string function_name = name("the name of the function");
         if (functions_.contains(function_name)) {
             fail(start, "function '" + function_name + "' is defined twice");
@@ -89,8 +89,9 @@ private:
         if (accept("->")) {
             function_->result = accept("void") ? Type::none() : scalar_type();
         }
-        expect(":");
+        if (kind != FunctionKind::kForeign) expect(":");
         function_->span = line_span(start);
+        if (kind == FunctionKind::kForeign) return foreign(*function_);
         function_->body = block();
         for (const auto& [var, span] : first_use_) {
             if (!defined_.contains(var)) {
@@ -503,13 +504,7 @@ private:
             expect(")");
         }
         geometry(s->grid, s->block, s->shared_bytes);
-        if (accept("cluster")) {
-            for (std::size_t i = 0; i < 3; ++i) {
-                expect(i == 0 ? "(" : ",");
-                s->cluster[i] = integer();
-            }
-            expect(")");
-        }
+        cluster(*s);
         s->overlapped = accept("overlapped");
         return s;
     }

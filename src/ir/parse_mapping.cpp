@@ -58,4 +58,33 @@ void MappingParser::reductions(LoopMapping& m) {
     expect(")");
 }
 
+void MappingParser::foreign(Function& function) {
+    if (accept("target")) {
+        expect("(");
+        function.target = name("the name of a back end");
+        expect(")");
+    }
+    if (accept("result")) {
+        constexpr std::array<std::string_view, 3> kAbis = {"c", "first", "last"};
+        expect("(");
+        function.abi = word<ForeignAbi>(kAbis, "'first' or 'last'");
+        expect(")");
+    }
+    if (accept("threads")) {
+        expect("(");
+        function.threads = integer();
+        expect(")");
+    }
+    expect(Kind::kNewline, "the end of the line");
+}
+
+void MappingParser::cluster(Launch& launch) {
+    if (!accept("cluster")) return;
+    for (std::size_t i = 0; i < 3; ++i) {
+        expect(i == 0 ? "(" : ",");
+        launch.cluster[i] = integer();
+    }
+    expect(")");
+}
+
 }  // namespace parpy::ir

@@ -1,5 +1,6 @@
 // The part of the IR's parser for what stands behind a loop: `par(threads=64, reduce)` and
-// `reducing(+ s, * p[i])`. Between expressions (parse_expr.h) and statements (parse.cpp).
+// `reducing(+ s, * p[i])`; behind a foreign function, and behind the sizes of a launch. Between
+// expressions (parse_expr.h) and statements (parse.cpp).
 #pragma once
 
 #include "ir/parse_expr.h"
@@ -12,6 +13,8 @@ protected:
 
     void mapping(LoopMapping& m);
     void reductions(LoopMapping& m);
+    void foreign(Function& function);  // [target(name)] [result(first | last)] [threads(n)]
+    void cluster(Launch& launch);      // [cluster(x, y, z)]
 };
 
 }  // namespace parpy::ir

@@ -42,7 +42,7 @@ public:
     void function(const Function& function) {
         names_ = {};
         declared_.clear();
-        constexpr std::array<std::string_view, 3> kKinds = {"entry", "helper", "kernel"};
+        constexpr std::array<std::string_view, 4> kKinds = {"entry", "helper", "kernel", "foreign"};
         out_ += kKinds[static_cast<std::size_t>(function.kind)];
         out_ += ' ';
         out_ += function.name + "(";
@@ -54,6 +54,11 @@ public:
         out_ += ")";
         if (!function.result.is_unknown()) {
             out_ += " -> " + to_string(function.result);
+        }
+        if (function.kind == FunctionKind::kForeign) {
+            out_ += foreign_properties(function);
+            end_line(function.span);
+            return;
         }
         out_ += ":";
         end_line(function.span);
@@ -352,10 +357,7 @@ private:
             out += ")";
         }
         out += geometry(s.grid, s.block, s.shared_bytes);
-        if (s.cluster[0] * s.cluster[1] * s.cluster[2] > 1) {
-            out += " cluster(" + std::to_string(s.cluster[0]) + ", " +
-                   std::to_string(s.cluster[1]) + ", " + std::to_string(s.cluster[2]) + ")";
-        }
+        out += cluster_text(s);
         line(out + (s.overlapped ? " overlapped" : ""), s.span);
     }
 

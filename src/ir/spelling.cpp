@@ -118,6 +118,24 @@ std::string array_type(const Var& var, Names& names) {
     return out + "[" + extents + (contiguous ? "" : "; " + strides) + "]";
 }
 
+std::string foreign_properties(const Function& function) {
+    std::string out;
+    if (!function.target.empty()) out += " target(" + function.target + ")";
+    if (function.abi != ForeignAbi::kC) {
+        const bool first = function.abi == ForeignAbi::kResultFirst;
+        out += std::string(" result(") + (first ? "first" : "last") + ")";
+    }
+    if (function.threads != 0) out += " threads(" + std::to_string(function.threads) + ")";
+    return out;
+}
+
+std::string cluster_text(const Launch& launch) {
+    const auto& [x, y, z] = launch.cluster;
+    if (x * y * z <= 1) return {};
+    return " cluster(" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) +
+           ")";
+}
+
 Precedence precedence_of(Op op) {
     switch (op) {
         case Op::kOr:

@@ -34,6 +34,11 @@ private:
 // `f64[:, :]` where the layout is not known yet.
 [[nodiscard]] std::string array_type(const Var& var, Names& names);
 
+// ` target(cuda) result(first) threads(32)`: what a foreign function has instead of a body.
+[[nodiscard]] std::string foreign_properties(const Function& function);
+// ` cluster(4, 1, 1)`, or nothing.
+[[nodiscard]] std::string cluster_text(const Launch& launch);
+
 // Binding strength in the text, weakest first; mirrors Python's grammar (and parse.cpp).
 enum Precedence {
     kTernary,

@@ -44,13 +44,33 @@ std::optional<std::uint32_t> line_of_place(std::string_view name) {
     return rest.empty() ? line : std::nullopt;
 }
 
+namespace {
+
+std::int64_t whole_warps(std::int64_t threads) {
+    return (threads + kWarpSize - 1) / kWarpSize * kWarpSize;
+}
+
+}  // namespace
+
 void map_to_threads(LoopMapping& mapping, std::int64_t threads, std::int64_t tpb) {
-    const std::int64_t rounded = (threads + kWarpSize - 1) / kWarpSize * kWarpSize;
+    const std::int64_t rounded = whole_warps(threads);
     const std::int64_t block = std::max(kWarpSize, tpb / kWarpSize * kWarpSize);
     mapping.level = Level::kThreads;
     mapping.threads_per_block = std::min(rounded, block);
     mapping.blocks = (rounded + mapping.threads_per_block - 1) / mapping.threads_per_block;
     mapping.threads = mapping.blocks * mapping.threads_per_block;
+}
+
+bool is_spread(const Expr& expr) {
+    return expr.op == Op::kCall && expr.callee->threads > 1;
+}
+
+bool contains_spread_call(const Stmt& stmt) {
+    return any_expr(stmt, is_spread);
+}
+
+bool contains_spread_call(const Body& body) {
+    return std::ranges::any_of(body, [](const Stmt* stmt) { return contains_spread_call(*stmt); });
 }
 
 bool spreads(const For& loop) {
@@ -237,6 +257,9 @@ std::optional<std::int64_t> block_size(const Launch& launch) {
 
 KernelShape shape_of(Body& body) {
     KernelShape shape;
+    for_each_expr(body, [&](const Expr& e) {
+        if (is_spread(e)) shape.block = std::max(shape.block, whole_warps(e.callee->threads));
+    });
     for_each_stmt(body, [&](Stmt& stmt) {
         auto* loop = stmt.as<For>();
         if (loop == nullptr) return;

@@ -30,6 +30,11 @@ inline constexpr std::int64_t kMaxGridYZ = 65535;
 // threads (of one warp at least).
 void map_to_threads(ir::LoopMapping& mapping, std::int64_t threads, std::int64_t tpb);
 
+// A call of a foreign function that several threads of a block make, with the same arguments.
+[[nodiscard]] bool is_spread(const ir::Expr& expr);
+[[nodiscard]] bool contains_spread_call(const ir::Stmt& stmt);
+[[nodiscard]] bool contains_spread_call(const ir::Body& body);
+
 // True if the iterations of `loop` run in more than one block.
 [[nodiscard]] bool spreads(const ir::For& loop);
 [[nodiscard]] bool contains_spreading(const ir::Stmt& stmt);
@@ -49,7 +54,7 @@ struct GridLevel {
 
 struct KernelShape {
     std::vector<GridLevel> levels;  // outermost first; empty: one block
-    std::int64_t block = 1;         // threads per block; 1: no loop runs on threads
+    std::int64_t block = 1;         // threads per block; 1: no loop or call runs on threads
 
     [[nodiscard]] std::int64_t blocks() const;
     // Index of `loop` among the levels, or -1.

@@ -5,6 +5,7 @@
 
 #include "ir/builder.h"
 #include "ir/visit.h"
+#include "mapping/geometry.h"
 
 namespace parpy {
 
@@ -26,9 +27,10 @@ bool is_thread_register(const Expr& e) {
     }
 }
 
-// Code inside that needs all threads: thread loops, barriers, exchange between threads.
+// Code inside that needs all threads: thread loops and calls, barriers, exchange between threads.
 bool involves_threads(const Stmt& stmt) {
-    return any_expr(stmt, is_thread_register) || any_stmt(stmt, [](const Stmt& inner) {
+    return any_expr(stmt, is_thread_register) || contains_spread_call(stmt) ||
+           any_stmt(stmt, [](const Stmt& inner) {
                const auto* loop = inner.as<For>();
                return inner.kind == StmtKind::kBarrier ||
                       (loop != nullptr && loop->mapping.parallel());

@@ -435,8 +435,10 @@ private:
         friend auto operator<=>(const Watched&, const Watched&) = default;
     };
 
-    // Makes `call` one of a function that watches the arrays it is passed.
+    // Makes `call` one of a function that watches the arrays it is passed. What foreign ones do
+    // with theirs is not known.
     void pass_marks(Expr& call, const Scope& scope) {
+        if (call.callee->kind == FunctionKind::kForeign) return;
         std::vector<Watched> watched;
         bool any = false;
         for (const Expr* argument : call.operands) {

@@ -8,6 +8,7 @@
 #include "ir/visit.h"
 #include "mapping/geometry.h"
 #include "passes/block_code.h"
+#include "passes/evaluation_steps.h"
 
 namespace parpy {
 
@@ -22,22 +23,66 @@ bool stores(const Expr& expr) {
 class KernelCalls {
 public:
     KernelCalls(Module& module, Function& kernel)
-        : builder_(module), kernel_(kernel), code_(kernel) {}
+        : builder_(module), kernel_(kernel), block_(shape_of(kernel.body).block), code_(kernel) {}
 
     void run() {
-        if (shape_of(kernel_.body).block == 1) return;
+        if (block_ == 1) return;
+        if (contains_spread_call(kernel_.body)) {
+            hold_spread_calls();
+            code_ = BlockCode(kernel_);
+        }
         block_code(kernel_.body);
         kernel_.body.insert(kernel_.body.begin(), allocations_.begin(), allocations_.end());
     }
 
 private:
+    // Each becomes a statement of its own.
+    void hold_spread_calls() {
+        const auto take = [&](const EvaluationSteps::Step& step) {
+            if (!step.whole) EvaluationSteps::hold(builder_, "call_result", step.node, step.out);
+        };
+        EvaluationSteps(builder_, is_spread, take).body(kernel_.body);
+    }
+
+    // A call by as many threads as the function asks for; where the block has more, these find the
+    // result in shared memory.
+    void spread(Stmt& stmt, Expr& call, Body& out) {
+        for (Expr*& argument : call.operands) {
+            if (argument->op != Op::kArray) argument = once(argument, out);
+        }
+        if (call.callee->threads == block_) {
+            out.push_back(&stmt);
+            return;
+        }
+        Expr* takes_part = builder_.binary(Op::kLt, builder_.reg(Register::kThreadX),
+                                           builder_.integer(call.callee->threads, Scalar::kI32));
+        out.push_back(builder_.if_(takes_part, {&stmt}));
+        if (const auto* assign = stmt.as<Assign>()) {
+            Var* result = assign->var;
+            out.push_back(builder_.assign(result, broadcast(builder_.var(result), out)));
+        }
+    }
+
+    static Expr* spread_call(Stmt& stmt) {
+        auto* assign = stmt.as<Assign>();
+        auto* evaluate = stmt.as<Evaluate>();
+        Expr* value = assign != nullptr     ? assign->value
+                      : evaluate != nullptr ? evaluate->value
+                                            : nullptr;
+        return value != nullptr && is_spread(*value) ? value : nullptr;
+    }
+
     void block_code(Body& body) {
         Body out;
         for (Stmt* stmt : body) {
             const Runs how = code_.how(*stmt);
             builder_.span = stmt->span;
+            if (Expr* call = spread_call(*stmt)) {
+                spread(*stmt, *call, out);
+                continue;
+            }
             if (auto* assign = stmt->as<Assign>(); assign != nullptr && how == Runs::kAll) {
-                assign->value = broadcast(assign->value, out);
+                if (stores(*assign->value)) assign->value = broadcast(assign->value, out);
             } else if (auto* loop = stmt->as<For>();
                        loop != nullptr && (how == Runs::kStructured || how == Runs::kThreads)) {
                 for (Expr** bound : {&loop->begin, &loop->end, &loop->step}) {
@@ -58,9 +103,8 @@ private:
         body = std::move(out);
     }
 
-    // `value`, or where one thread must compute it, what all find in shared memory.
+    // What one thread computes, as all find it in shared memory.
     Expr* broadcast(Expr* value, Body& out) {
-        if (!stores(*value)) return value;
         Var*& shared = shared_[value->type.scalar];
         if (shared == nullptr) {
             shared = builder_.local_array("call_result_" + std::string(name(value->type.scalar)),
@@ -93,7 +137,8 @@ private:
 
     Builder builder_;
     Function& kernel_;
-    const BlockCode code_;
+    const std::int64_t block_;
+    BlockCode code_;
     std::map<Scalar, Var*> shared_;
     Body allocations_;
 };

@@ -66,12 +66,13 @@ private:
 
     // A multiprocessor holds too few blocks of one warp to be busy. Where nothing is shared within
     // a block, several of them, which differ in the innermost level, become the rows of one.
+    // Foreign functions know what they share.
     void pack_warps() {
         if (shape_.block != kWarpSize || shape_.levels.empty()) return;
         const GridLevel& inner = shape_.levels.back();
         const bool in_x = shape_.grid()[0] == inner.size && shape_.levels.size() <= 3;
         if (!in_x || inner.loop->mapping.level != Level::kBlocks) return;
-        bool shares = false;
+        bool shares = contains_spread_call(kernel_.body);
         for_each_stmt(kernel_.body, [&](const Stmt& stmt) {
             const auto* alloc = stmt.as<Alloc>();
             shares = shares || (alloc != nullptr && alloc->array->space == Space::kShared);

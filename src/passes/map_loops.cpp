@@ -267,7 +267,7 @@ private:
 
     void level(For& loop, std::int64_t tpb) {
         LoopMapping& mapping = loop.mapping;
-        if (any_stmt(loop.body, is_parallel)) {
+        if (any_stmt(loop.body, is_parallel) || contains_spread_call(loop.body)) {
             mapping.level = Level::kBlocks;
             mapping.threads_per_block = LoopPar::kDefaultThreadsPerBlock;
             if (mapping.threads > kMaxGridX) too_large(loop, mapping.threads);
@@ -314,6 +314,25 @@ private:
     PassContext& context_;
 };
 
+// Of a helper's code one thread of the block may run what stores, so that no others are at hand.
+void check_helpers(PassContext& context) {
+    const Function& entry = *context.module.entry_function();
+    for (const Function* function : context.module.functions) {
+        if (function == &entry) continue;
+        for_each_expr(function->body, [&](const Expr& e) {
+            if (!is_spread(e)) return;
+            context.diagnostics
+                .error(Code::kP029, e.span,
+                       "'" + e.callee->name + "' is called by " +
+                           std::to_string(e.callee->threads) +
+                           " threads, but stands in the helper '" + function->name + "'")
+                .help = "call it in '" + entry.name +
+                        "', or make the helper part of it with "
+                        "parpy.builtin.inline";
+        });
+    }
+}
+
 // With nothing mapped the whole function is sequential code on the GPU. A return at the end stays
 // on the host: it hands over what the caller gets.
 void wrap_in_gpu(Module& module, Function& entry) {
@@ -355,6 +374,7 @@ void map_cuda_loops(PassContext& context) {
     if (!is_mapped && !is_by_hand(entry)) wrap_in_gpu(context.module, entry);
     if (context.options.mapping.contains(kGpuCode)) put_arrays_on_gpu(context.module);
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
+    check_helpers(context);
     if (!context.diagnostics.has_errors()) CudaLevels(context).host_body(entry.body);
 }
 

@@ -251,7 +251,7 @@ private:
                 index = clone(module_, index);
         }
         copy->mapping.reduce = !reductions.empty();
-        bool parallel_inside = false;
+        bool parallel_inside = contains_spread_call(piece);
         for_each_stmt(piece, [&](const Stmt& stmt) {
             const auto* inner = stmt.as<For>();
             parallel_inside = parallel_inside || (inner != nullptr && inner->mapping.parallel());
