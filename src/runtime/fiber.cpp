@@ -6,8 +6,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
+#include <vector>
 
 extern "C" {
 // Saves the registers of the caller on its stack and the stack pointer in *save; takes `to`'s.
@@ -118,11 +120,36 @@ char* map_stacks(std::size_t bytes) {
 }
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int kLook = SIGURG;  // which is ignored where nobody handles it
 constexpr std::size_t kKeptStack = std::size_t{64} << 10;  // by trim()
 constexpr std::size_t kSignalStack = std::size_t{64} << 10;
 
 // Null in threads that ran no fiber. A signal handler may read it: it needs no allocation.
 __attribute__((tls_model("initial-exec"))) thread_local FiberThread* this_thread = nullptr;
+
+// Those that run fibers, in the process that has them: a fork leaves one of its threads.
+struct Enlisted {
+    std::mutex mutex;
+    std::vector<FiberThread*> threads;
+    pid_t process = 0;
+};
+Enlisted& enlisted() {
+    static auto& list = *new Enlisted;
+    return list;
+}
+
+// As if there were no handler; false: there was none.
+bool pass_on(int signal, siginfo_t* info, void* context) {
+    const struct sigaction& old = old_actions[signal];
+    if ((old.sa_flags & SA_SIGINFO) != 0 && old.sa_sigaction != nullptr) {
+        old.sa_sigaction(signal, info, context);
+    } else if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {
+        old.sa_handler(signal);
+    } else {
+        return false;
+    }
+    return true;
+}
 
 }  // namespace
 
@@ -210,6 +237,11 @@ FiberThread::FiberThread() {
             sigemptyset(&action.sa_mask);
             sigaction(signal, &action, &old_actions[signal]);
         }
+        struct sigaction action = {};
+        action.sa_sigaction = &FiberThread::look;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+        sigemptyset(&action.sa_mask);
+        sigaction(kLook, &action, &old_actions[kLook]);
     });
     stack_t known = {};
     if (sigaltstack(nullptr, &known) == 0 && (known.ss_flags & SS_DISABLE) != 0) {
@@ -224,6 +256,10 @@ FiberThread::FiberThread() {
 
 FiberThread::~FiberThread() {
     this_thread = nullptr;
+    if (process_ != 0) {
+        const std::scoped_lock lock(enlisted().mutex);
+        std::erase(enlisted().threads, this);
+    }
     if (signal_stack_ == nullptr) return;
     stack_t none = {};
     none.ss_flags = SS_DISABLE;
@@ -231,8 +267,10 @@ FiberThread::~FiberThread() {
     delete[] signal_stack_;
 }
 
-void FiberThread::run(Fiber& fiber, Landing landing) {
+void FiberThread::run(Fiber& fiber, Landing landing, const Interrupt* interrupt) {
+    if (interrupt != nullptr && process_ == 0) enlist();
     landing_ = landing;
+    interrupt_ = interrupt;
     running_ = &fiber;
     parpy_switch_stack(&main_pointer_, fiber.pointer_);
 }
@@ -259,37 +297,75 @@ void FiberThread::land(Fiber* fiber, int reason, const void* address) {
 void FiberThread::handle(int signal, siginfo_t* info, void* context) {
     FiberThread* thread = this_thread;
     if (thread == nullptr || thread->running_ == nullptr) {
-        // Not ours: as if there were no handler.
-        const struct sigaction& old = old_actions[signal];
-        if ((old.sa_flags & SA_SIGINFO) != 0 && old.sa_sigaction != nullptr) {
-            old.sa_sigaction(signal, info, context);
-        } else if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {
-            old.sa_handler(signal);
-        } else {
-            sigaction(signal, &old, nullptr);  // and the instruction faults again
+        if (!pass_on(signal, info, context)) {
+            sigaction(signal, &old_actions[signal], nullptr);  // and the instruction faults again
         }
         return;
     }
-    // The fiber goes on in land(), on its own stack from the top.
-    Fiber* fiber = thread->running_;
-    const char* top = fiber->memory_ + fiber->bytes_ - 64;
+    const Fiber* fiber = thread->running_;
     const auto* at = static_cast<const char*>(info->si_addr);
     const bool overflow = at >= fiber->memory_ - page_size() && at < fiber->memory_ + page_size();
-    const int reason = overflow ? kStackOverflow : signal;
+    abandon(*thread, overflow ? kStackOverflow : signal, at, context);
+}
+
+void FiberThread::look(int signal, siginfo_t* info, void* context) {
+    FiberThread* thread = this_thread;
+    const auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+    const auto at = static_cast<std::uintptr_t>(machine.gregs[REG_RIP]);
+#else
+    const auto at = static_cast<std::uintptr_t>(machine.pc);
+#endif
+    const Interrupt* asked =
+        thread != nullptr && thread->running_ != nullptr ? thread->interrupt_ : nullptr;
+    if (asked != nullptr && asked->asked.load(std::memory_order_acquire)) {
+        const bool may_end = std::ranges::any_of(asked->code, [at](const Interrupt::Range& range) {
+            return at >= range.begin && at < range.end;
+        });
+        if (may_end) abandon(*thread, kInterrupted, nullptr, context);
+        return;
+    }
+    pass_on(signal, info, context);
+}
+
+// The running fiber goes on in land(), on its own stack from the top.
+void FiberThread::abandon(FiberThread& thread, int reason, const void* address, void* context) {
+    Fiber* fiber = thread.running_;
+    const char* top = fiber->memory_ + fiber->bytes_ - 64;
     auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
     machine.gregs[REG_RIP] = reinterpret_cast<greg_t>(&FiberThread::land);
     machine.gregs[REG_RSP] = reinterpret_cast<greg_t>(top - 8);
     machine.gregs[REG_RDI] = reinterpret_cast<greg_t>(fiber);
     machine.gregs[REG_RSI] = reason;
-    machine.gregs[REG_RDX] = reinterpret_cast<greg_t>(at);
+    machine.gregs[REG_RDX] = reinterpret_cast<greg_t>(address);
 #else
     machine.pc = reinterpret_cast<std::uintptr_t>(&FiberThread::land);
     machine.sp = reinterpret_cast<std::uintptr_t>(top);
     machine.regs[0] = reinterpret_cast<std::uintptr_t>(fiber);
     machine.regs[1] = static_cast<std::uintptr_t>(reason);
-    machine.regs[2] = reinterpret_cast<std::uintptr_t>(at);
+    machine.regs[2] = reinterpret_cast<std::uintptr_t>(address);
 #endif
+}
+
+// ---------------------------------------------------------------- ends that others ask for
+
+void FiberThread::enlist() {
+    Enlisted& list = enlisted();
+    const std::scoped_lock lock(list.mutex);
+    const pid_t process = getpid();
+    if (list.process != process) list.threads.clear();
+    list.process = process_ = process;
+    handle_ = pthread_self();
+    list.threads.push_back(this);
+}
+
+void FiberThread::interrupt_all() {
+    Enlisted& list = enlisted();
+    const std::scoped_lock lock(list.mutex);
+    if (list.process != getpid()) return;
+    for (const FiberThread* thread : list.threads)
+        pthread_kill(thread->handle_, kLook);
 }
 
 }  // namespace parpy

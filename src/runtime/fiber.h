@@ -6,8 +6,14 @@
 // floating-point modes and whose stacks report no overflow.
 #pragma once
 
+#include <pthread.h>
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 
 namespace parpy {
 
@@ -68,14 +74,24 @@ private:
     static void enter(Fiber* self);
 };
 
+// By which another thread ends the code of fibers: `asked`, in these ranges of addresses.
+struct Interrupt {
+    struct Range {
+        std::uintptr_t begin = 0, end = 0;
+    };
+    std::atomic<bool> asked{false};
+    std::array<Range, 2> code{};
+};
+
 // The fibers of one thread: which of them runs.
 class FiberThread {
 public:
-    // A fault of the code on a fiber: a signal's number and the address that it is about, or
-    // kStackOverflow. Called on that fiber, whose frames are gone; does not return: it switches
-    // away for good.
+    // A fault of the code on a fiber: a signal's number and the address that it is about,
+    // kStackOverflow or kInterrupted. Called on that fiber, whose frames are gone; does not return:
+    // it switches away for good.
     using Landing = void (*)(Fiber& self, void* data, int reason, const void* address);
     static constexpr int kStackOverflow = 0;
+    static constexpr int kInterrupted = -1;
 
     // That of the calling thread; sets up what catching faults needs.
     [[nodiscard]] static FiberThread& current();
@@ -83,8 +99,12 @@ public:
     FiberThread(const FiberThread&) = delete;
     FiberThread& operator=(const FiberThread&) = delete;
 
-    // From the thread's own stack to a fiber; returns when one calls leave().
-    void run(Fiber& fiber, Landing landing);
+    // From the thread's own stack to a fiber; returns when one calls leave(). `interrupt` may end
+    // it: see interrupt_all().
+    void run(Fiber& fiber, Landing landing, const Interrupt* interrupt = nullptr);
+    // Has every thread look whether it is asked to end. One that is in none of the code that may
+    // be ended goes on: ask again.
+    static void interrupt_all();
     // From the running fiber to another one.
     void switch_to(Fiber& fiber);
     // From the running fiber back to run().
@@ -95,12 +115,18 @@ private:
     FiberThread();
     ~FiberThread();
     static void handle(int signal, siginfo_t* info, void* context);
+    static void look(int signal, siginfo_t* info, void* context);
+    static void abandon(FiberThread& thread, int reason, const void* address, void* context);
+    void enlist();
     [[noreturn]] static void land(Fiber* fiber, int reason, const void* address);
 
     Fiber* running_ = nullptr;
     Landing landing_ = nullptr;
     void* main_pointer_ = nullptr;
+    const Interrupt* interrupt_ = nullptr;
     char* signal_stack_ = nullptr;  // ours, where the thread had none
+    pid_t process_ = 0;             // in which it is among those that interrupt_all() reaches
+    pthread_t handle_{};
 };
 
 }  // namespace parpy

@@ -175,7 +175,8 @@ Index Block::position(unsigned linear) const {
 Block::State Block::resume() {
     spinning_ = false;
     turns_ = 0;
-    if (SimFiber* fiber = next()) worker_.cpu.run(fiber->fiber, &Block::land);
+    if (SimFiber* fiber = next())
+        worker_.cpu.run(fiber->fiber, &Block::land, &worker_.grid.interrupt);
     if (worker_.grid.stopped()) return State::kEnded;
     if (spinning_) return State::kSpins;
     if (unset_) {
@@ -198,7 +199,7 @@ void Block::run_rows(std::uint64_t begin, std::uint64_t end) {
     fiber->block = this;
     fiber->lines = nullptr;
     fiber->fiber.prepare(&Block::rows_body, fiber);
-    worker_.cpu.run(fiber->fiber, &Block::land);
+    worker_.cpu.run(fiber->fiber, &Block::land, &worker_.grid.interrupt);
     worker_.release(fiber);
 }
 
@@ -282,6 +283,7 @@ void Block::begin_thread(SimFiber& fiber) {
 // The thread to go on with, taken from those that are ready; null: none can run. A thread that
 // starts takes the running fiber if that one's is `finished`.
 SimFiber* Block::next(SimFiber* finished) {
+    if (worker_.grid.stopped()) return nullptr;
     const std::uint64_t fresh = count_ - started_;
     bool begin = fresh > 0;
     if (!order_.empty() && begin && !ready_.empty()) {

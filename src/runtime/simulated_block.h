@@ -43,6 +43,7 @@ public:
     std::vector<std::uint64_t> order;
     std::uint64_t idle_pauses = 0;  // of waiting loops, since anything changed; one worker only
     std::unique_ptr<AccessWatch> watch;  // null: nobody looks; one worker only
+    Interrupt interrupt;                 // by Ctrl-C
 
     [[nodiscard]] unsigned threads_per_block() const {
         return launch.block.x * launch.block.y * launch.block.z;

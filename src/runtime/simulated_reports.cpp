@@ -253,6 +253,7 @@ void Block::land(Fiber&, void* data, int reason, const void* address) {
     const bool rows = (block.launch_.kernel->needs & (kWaits | kSpins)) == 0;
     const std::string who =
         (rows ? "a thread" : block.name_of(self.linear)) + " of block " + text_of(block.index_);
+    if (reason == FiberThread::kInterrupted) block.leave_for_good();
     char where[32];
     std::snprintf(where, sizeof where, "%p", address);
     Fault fault;

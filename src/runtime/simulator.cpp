@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/abi.h"
+#include "runtime/interruption.h"
 #include "runtime/simulated_block.h"
 #include "runtime/simulated_cluster.h"
 #include "runtime/thread_pool.h"
@@ -111,6 +112,7 @@ Fault simulate(const Launch& launch) {
     const std::uint64_t blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
     const unsigned size = launch.kernel->cluster_size();
     Grid grid(launch);
+    const Interruptible interruptible(grid);
     if (launch.settings.seed != 0 || size > 1) grid.order = order_of(launch, blocks);
     if ((launch.kernel->needs & kSpins) != 0) {
         run_together(grid, blocks / size);

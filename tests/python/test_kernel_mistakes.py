@@ -218,6 +218,42 @@ def test_errors_in_kernels():
     assert "returns" in refused(returns, x)
 
 
+def test_a_signature_is_checked_where_the_kernel_is_decorated():
+    def subscripts(x):
+        x[0] = x[0, 1]
+
+    def bits(x):
+        x[0] = x[0] | 1
+
+    def raises(x):
+        raise ValueError
+
+    def shapes(x):
+        shape = x.shape
+        x[0] = shape[1]
+
+    def copies(x):
+        own = cuda.shared.array(4, x.dtype)
+        own[0] = const_of_globals[0]
+        x[200] = own[0] + later(x)  # noqa: F821
+
+    with pytest.raises(IndexError, match="'x' has 1 dimension, but 2 subscripts"):
+        cuda.jit("void(float32[:])")(subscripts)
+    with pytest.raises(TypeError, match=r"'\|' does not take float32 and int"):
+        cuda.jit(["void(int32[:])", "void(float32[:])"])(bits)
+    with pytest.raises(parpy.CompileError, match="'raise' cannot be compiled"):
+        cuda.jit("void(float32[:])")(raises)
+    with pytest.raises(parpy.CompileError, match="the tuple 'shape' has no element 1"):
+        cuda.jit("void(float32[:])")(shapes)
+    cuda.jit("void(int32[:])")(bits)
+    kernel = cuda.jit("void(float32[:])")(copies)  # a name may come later
+    with pytest.raises(NameError, match="name 'later' is not defined"):
+        kernel[1, 1](np.zeros(3, np.float32))
+
+
+const_of_globals = np.ones(3)
+
+
 def test_only_kernels_have_threads():
     @parpy.jit
     def loop(x):

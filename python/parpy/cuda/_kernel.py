@@ -174,18 +174,50 @@ class Kernel(Launchable):
                 except CompileError:
                     if not self._asks_all:
                         raise
-            known = CompileOptions(
-                backend=CompileBackend.Cuda if key[1] else CompileBackend.Sim,
-                legality="trust",
-                check="all" if self._debug else None,
-                stream=key[0] or None,
-                libs=self._device_code,
-                fast_math=self._options["fast_math"],
-                extra_flags=self._options["extra_flags"] if key[1] else [],
-            )
+            known = self._options_on(key[1], key[0])
             if len(self._by_stream) < 256:
                 self._by_stream[key] = known
         return known
+
+    def _options_on(self, gpu: bool, stream: int = 0) -> CompileOptions:
+        return CompileOptions(
+            backend=CompileBackend.Cuda if gpu else CompileBackend.Sim,
+            legality="trust",
+            check="all" if self._debug else None,
+            stream=stream or None,
+            libs=self._device_code,
+            fast_math=self._options["fast_math"],
+            extra_flags=self._options["extra_flags"] if gpu else [],
+        )
+
+    def _check_signatures(self) -> None:
+        """Raises what is wrong for arguments of its signatures; names that are not there yet may come.
+
+        What this finds is not kept: globals are those of a launch.
+        """
+        for each in self.signatures:
+            probe = Kernel(self.__parpy_source__, (), self._options, self._link, self._debug)
+            try:
+                samples = [_sample(kind) for kind in each.arguments]
+            except TypeError:  # NumPy has no such elements
+                continue
+            try:
+                probe._check(samples)
+            except CompileError as error:
+                if not any(code == "P101" or code.startswith("P5") for code in error.codes):
+                    raise
+
+    def _check(self, samples: Sequence[Any]) -> None:
+        """Raises what is wrong with the kernel for such arguments."""
+        try:
+            self._surface = self._parse()
+        except CompileError:
+            if not self._asks_all:
+                raise
+        kernel = self.variant(samples)
+        _native.source_text(
+            kernel.native, (1, 1, 1, 32, 1, 1, 0, *kernel.with_fields(samples)), self._options_on(False)
+        )
 
     def specialize(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments as the signature that fits best takes them; TypeError where none fits."""
@@ -457,7 +489,9 @@ def jit(
     def decorate(function: Callable[..., Any]) -> DeviceFunction | Kernel:
         if device:
             return DeviceFunction(function)
-        return Kernel(function, signatures, options, sources, debug)
+        kernel = Kernel(function, signatures, options, sources, debug)
+        kernel._check_signatures()
+        return kernel
 
     return decorate
 

@@ -1,0 +1,154 @@
+// See interruption.h.
+#include "runtime/interruption.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cinttypes>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <mutex>
+#include <thread>
+
+namespace parpy::sim {
+
+namespace {
+
+std::atomic<Grid*> launched{nullptr};  // by the main thread
+std::atomic<bool> interrupted{false};
+struct sigaction handler_before;
+sem_t wake;
+
+struct Watcher {
+    std::mutex mutex;  // held while the launch is looked at
+    bool started = false;
+};
+Watcher& watcher() {
+    static auto& one = *new Watcher;
+    return one;
+}
+
+void on_interrupt(int signal, siginfo_t* info, void* context) {
+    if ((handler_before.sa_flags & SA_SIGINFO) != 0) {
+        handler_before.sa_sigaction(signal, info, context);
+    } else {
+        handler_before.sa_handler(signal);
+    }
+    if (launched.load() == nullptr) return;
+    interrupted.store(true);
+    sem_post(&wake);
+}
+
+// The executable mapping that the address lies in.
+Interrupt::Range code_at(std::uintptr_t address) {
+    std::FILE* maps = std::fopen("/proc/self/maps", "re");
+    Interrupt::Range found;
+    if (maps == nullptr) return found;
+    char line[512];
+    while (std::fgets(line, sizeof line, maps) != nullptr) {
+        std::uintptr_t begin = 0, end = 0;
+        if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &begin, &end) != 2) continue;
+        if (address < begin || address >= end) continue;
+        found = {begin, end};
+        break;
+    }
+    std::fclose(maps);
+    return found;
+}
+
+// Whether there is still a launch to end.
+bool ask_once() {
+    const std::scoped_lock lock(watcher().mutex);
+    Grid* grid = launched.load();
+    if (grid == nullptr || !interrupted.load()) return false;
+    if (!grid->interrupt.asked.load()) {
+        // The kernel's program, and the mathematical functions, which keep nothing either.
+        double (*const sine)(double) = &std::sin;
+        const auto row = reinterpret_cast<std::uintptr_t>(grid->launch.kernel->row);
+        grid->interrupt.code = {code_at(row), code_at(reinterpret_cast<std::uintptr_t>(sine))};
+        grid->stop({Code::kP541, "was interrupted", 0, 0, ""});
+        grid->interrupt.asked.store(true, std::memory_order_release);
+    }
+    FiberThread::interrupt_all();
+    return true;
+}
+
+void watch() {
+    for (;;) {
+        while (sem_wait(&wake) != 0) {
+        }
+        while (ask_once())
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+}
+
+// One for each process: a fork leaves it behind.
+void start_watcher() {
+    static const int forks = pthread_atfork(nullptr, nullptr, [] { watcher().started = false; });
+    if (watcher().started || forks != 0) return;
+    watcher().started = true;
+    sem_init(&wake, 0, 0);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    std::thread(watch).detach();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool is_main_thread() {
+    static thread_local const bool known = syscall(SYS_gettid) == getpid();
+    return known;
+}
+
+bool has_function(const struct sigaction& action) {
+    return (action.sa_flags & SA_SIGINFO) != 0 ||
+           (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
+// Whether SIGINT comes here first. The handler that was found is asked for again where it is back,
+// as Python puts it; another one may pass the signal on to this one, and is left alone. Asked of
+// the system once in a tick of its clock: a launch takes no longer than a call of it.
+bool handles_interrupts() {
+    static timespec last = {};
+    static bool known = false, ever = false;
+    timespec now = {};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if (now.tv_sec == last.tv_sec && now.tv_nsec == last.tv_nsec) return known;
+    last = now;
+    struct sigaction found = {};
+    if (sigaction(SIGINT, nullptr, &found) != 0) return known = false;
+    const bool ours = (found.sa_flags & SA_SIGINFO) != 0 && found.sa_sigaction == &on_interrupt;
+    const bool same = ever && found.sa_handler == handler_before.sa_handler;
+    known = ours || (has_function(found) && (!ever || same));
+    if (!known || ours) return known;
+    handler_before = found;
+    ever = true;
+    found.sa_sigaction = &on_interrupt;
+    found.sa_flags |= SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGINT, &found, nullptr);
+    return true;
+}
+
+}  // namespace
+
+Interruptible::Interruptible(Grid& grid) {
+    if (!is_main_thread() || launched.load(std::memory_order_relaxed) != nullptr) return;
+    if (!handles_interrupts()) return;
+    start_watcher();
+    interrupted.store(false, std::memory_order_relaxed);
+    launched.store(&grid);
+    active_ = true;
+}
+
+Interruptible::~Interruptible() {
+    if (!active_) return;
+    const std::scoped_lock lock(watcher().mutex);
+    launched.store(nullptr);
+}
+
+}  // namespace parpy::sim
