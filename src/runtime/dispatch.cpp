@@ -139,7 +139,6 @@ bool Specialization::overlap(Arguments arguments) const {
 }
 
 bool Specialization::accepts(Arguments arguments) const {
-    if (scope_ == Scope::kShared) return true;
     const auto holds = [&](const ArgumentBound& bound) {
         __extension__ __int128 sum = bound.constant;
         for (const ArgumentBound::Term& term : bound.terms) {
@@ -334,6 +333,10 @@ std::shared_ptr<const Specialization> Specializations::share(Arguments arguments
     if (failure.failed()) {  // then not: such calls have programs of their own
         failure = {};
         sharing_ = false;
+    }
+    // It is for sizes that are related in another way: equal where these are stretched.
+    if (made != nullptr && !made->accepts(arguments)) {
+        return make(arguments, {}, aliased, Scope::kOwn, build, failure, lock);
     }
     if (made != nullptr && entries_.size() < kMostRemembered) {
         remembers_.store(true, std::memory_order_relaxed);

@@ -20,6 +20,15 @@ std::int64_t small_at(const Generality& generality, std::size_t i) {
     return i < generality.positions.size() ? generality.positions[i].small : Generality::kSmall;
 }
 
+// The dimensions of no or one element: they are stretched, or have no minimum, so that programs are
+// for them alone.
+unsigned tiny_extents(const ArgumentView& view) {
+    unsigned dimensions = 0;
+    for (int d = 0; d < view.rank(); ++d)
+        dimensions |= view.extents[d] <= 1 ? 1u << d : 0;
+    return dimensions;
+}
+
 // In the header of a key where the value is a run-time one.
 std::uint64_t general_value(const ArgumentView& view, std::int64_t small) {
     return ArgumentView::kGeneralValue | (is_wide(view) ? ArgumentView::kWide : 0) |
@@ -88,12 +97,13 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
         argument.dims.resize(static_cast<std::size_t>(view.rank()));
         const std::int64_t size = ir::size_in_bytes(scalar);
         if (general.any() && is_small(view, general.small)) argument.limit = general.small;
-        const bool contiguous = general.extents != 0 && is_contiguous(view);
+        const unsigned extents = general.extents & ~tiny_extents(view);
+        const bool contiguous = extents != 0 && is_contiguous(view);
         bool known = true;         // the extents of all faster dimensions are
         std::int64_t product = 1;  // of them
         for (int d = view.rank() - 1; d >= 0; --d) {
             Argument::Dim& dim = argument.dims[static_cast<std::size_t>(d)];
-            const bool general_extent = (general.extents >> d & 1) != 0;
+            const bool general_extent = (extents >> d & 1) != 0;
             if (!general_extent) dim.extent = view.extents[d];
             if (contiguous) {
                 if (known) dim.stride = product;
@@ -148,7 +158,7 @@ Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliase
         if (generality.any && !fixed && generality.positions[i].any()) {
             const Generality::Position& general = generality.positions[i];
             const unsigned dims = (1u << rank) - 1;
-            const unsigned extents = general.extents & dims;
+            const unsigned extents = general.extents & dims & ~tiny_extents(view);
             unsigned strides = general.strides & dims;
             if (extents != 0 && is_contiguous(view)) {
                 *header |= ArgumentView::kContiguous;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -120,3 +122,42 @@ def test_sums_of_run_time_integers_that_do_not_fit_are_refused(tmp_path):
         else:
             with pytest.raises(parpy.CompileError, match="does not fit uint8"):
                 f(y, k, opts=CPU)
+
+
+@parpy.jit
+def stretched(x, y):
+    y[:] = x[:] + y[:]
+
+
+@parpy.jit
+def stretched_rows(x, y):
+    y[:, :] = x[:, :] * 2
+
+
+def test_what_is_stretched_is_known_for_every_call():
+    """Programs for all sizes are not for arrays of one element, which NumPy stretches."""
+    for n in range(2, 40):
+        for m in (n, 1):
+            x, y = np.arange(1.0, m + 1), np.ones(n)
+            stretched(x, y)
+            np.testing.assert_array_equal(y, x + np.ones(n))
+    assert parpy._jit.cache_info(stretched).compilations < 12
+    for n, m in itertools.product(range(2, 7), range(2, 7)):
+        for shape in ((n, m), (1, m), (n, 1), (1, 1)):
+            x, y = np.arange(1.0, 1 + shape[0] * shape[1]).reshape(shape), np.zeros((n, m))
+            stretched_rows(x, y)
+            np.testing.assert_array_equal(y, np.broadcast_to(2 * x, (n, m)))
+
+
+@parpy.jit
+def greatest(x, y):
+    y[0] = parpy.max(x[:])
+
+
+def test_the_maximum_of_nothing_is_refused_in_every_call():
+    y = np.zeros(1)
+    for n in range(1, 30):
+        greatest(np.arange(float(n)), y)
+        assert y[0] == n - 1
+    with pytest.raises(ValueError, match="has no value"):
+        greatest(np.zeros(0), y)

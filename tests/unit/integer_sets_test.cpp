@@ -54,8 +54,9 @@ TEST(IntegerSets, LargeNumbers) {
     constexpr std::int64_t kLarge = std::int64_t{1} << 62;
     EXPECT_EQ(sets.solve(1, {{{1}, -kLarge}}, &least), Answer::kNotEmpty);
     EXPECT_EQ(least, std::vector<std::int64_t>{kLarge});
-    // The least multiple of 2^62 beyond 2^63 does not fit.
-    EXPECT_EQ(sets.solve(2, {{{0, 1}, -3}, {{1, -kLarge}, 0, true}}, &least), Answer::kGaveUp);
+    // The least multiple of 2^62 beyond 2^63 does not fit: the closest number that does.
+    EXPECT_EQ(sets.solve(2, {{{0, 1}, -3}, {{1, -kLarge}, 0, true}}, &least), Answer::kNotEmpty);
+    EXPECT_EQ(least, (std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), 3}));
 }
 
 TEST(Affine, OverflowIsNoticed) {
