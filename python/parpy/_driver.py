@@ -11,27 +11,21 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from types import CellType, FunctionType, ModuleType
+from types import CellType, FunctionType
 from typing import Any
-
-import numpy as np
 
 from . import _native, _operators
 from ._annotations import annotations_of, symbol_places
 from ._callback import Callback
-from ._errors import CompileError, fail
+from ._errors import fail
 from ._frontend import Findings, check
 from ._liveness import Names, assigned, live_before, live_in_loop, reads
-from ._names import Binding, Guard, Scope, attribute, jit_source
+from ._names import Guard, jit_source
 from ._options import CompileOptions
+from ._python_parts import Resolver, needs_driver
 from ._source import FunctionSource
 from .types import Symbol, bound_to
 
-_ALLOCATORS = {
-    *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
-    *("arange", "linspace", "eye", "identity", "copy"),
-}  # fmt: skip
-_LIBRARIES = ("numpy", "torch", "cupy", "parpy")
 _RUN, _CALL = "__parpy_run__", "__parpy_call__"
 _GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
 
@@ -163,98 +157,10 @@ def driver_of(source: FunctionSource) -> Driver | None:
     node = source.tree()
     if not isinstance(node, ast.FunctionDef):
         return None
-    resolver = _Resolver(source)
-    if not _needs_driver(source, resolver, called=False):
+    resolver = Resolver(source)
+    if not needs_driver(source, resolver, called=False):
         return None
     return Driver(source, tuple(resolver.scope.guards.values()), node)
-
-
-def _needs_driver(source: FunctionSource, resolver: _Resolver, called: bool) -> bool:
-    """`called`: by another jit function, which a parameter that is returned does not keep from compiling."""
-    node = source.tree()
-    made = {
-        name
-        for part in ast.walk(node)
-        if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None and resolver.is_python(part.value)
-        for name in assigned([part])
-    }
-    arguments = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-    arguments -= assigned(node.body)
-    for part in ast.walk(node):
-        if isinstance(part, ast.Return) and part.value is not None:
-            elements = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
-            if resolver.is_python(part.value) or (
-                not called and any(isinstance(e, ast.Name) and e.id in arguments | made for e in elements)
-            ):
-                return True
-        elif isinstance(part, ast.Expr) and resolver.is_python(part.value):
-            return True
-    return bool(made)
-
-
-# Functions that are being looked at: those that call themselves end there.
-_open: set[FunctionType] = set()
-
-
-class _Resolver:
-    """What the calls of a function call."""
-
-    def __init__(self, source: FunctionSource) -> None:
-        self.function = source.function
-        self.scope = Scope(source.function)
-        self._drivers: dict[FunctionType, bool] = {}
-        self._spaces: dict[type, Any] = {}
-
-    def find(self, node: ast.expr) -> Binding | None:
-        if isinstance(node, ast.Name):
-            found = None if node.id in self.scope.locals else self.scope.lookup(node.id)
-        elif isinstance(node, ast.Attribute):
-            owner = self.find(node.value)
-            found = None if owner is None else attribute(owner.value, node.attr, self._spaces)
-        else:
-            found = None
-        return found
-
-    def is_python(self, node: ast.AST) -> bool:
-        """Whether something in `node` is a call that Python makes."""
-        return any(isinstance(part, ast.Call) and self._calls_python(part) for part in ast.walk(node))
-
-    def _calls_python(self, call: ast.Call) -> bool:
-        binding = self.find(call.func)
-        if binding is None:
-            return False
-        value = binding.value
-        if isinstance(value, Callback) or self.has_driver(value):
-            self.scope.rely_on(binding)
-            return True
-        if isinstance(call.func, ast.Attribute) and call.func.attr in _ALLOCATORS:
-            owner = self.find(call.func.value)
-            module = owner.value if owner is not None else None
-            return isinstance(module, ModuleType) and module.__name__.partition(".")[0] in _LIBRARIES
-        return any(value is getattr(np, name) for name in _ALLOCATORS)
-
-    def has_driver(self, value: object) -> bool:
-        """Whether it is a jit function of which Python runs a part."""
-        source = jit_source(value)
-        if source is None or source.function in _open or source.function is self.function:
-            return False
-        known = self._drivers.get(source.function)
-        if known is None:
-            _open.add(source.function)
-            try:
-                known = _needs_driver(source, _Resolver(source), called=True)
-            except CompileError:
-                known = False  # reported where it is compiled
-            finally:
-                _open.discard(source.function)
-            self._drivers[source.function] = known
-        return known
-
-    def is_label(self, node: ast.stmt) -> bool:
-        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
-            return False
-        binding = self.find(node.value.func)
-        return binding is not None and binding.value is _operators.label
 
 
 class _Splitter:
@@ -262,7 +168,7 @@ class _Splitter:
 
     def __init__(self, source: FunctionSource, node: ast.FunctionDef) -> None:
         self.source = source
-        self.resolver = _Resolver(source)
+        self.resolver = Resolver(source)
         self.locals = self.resolver.scope.locals
         self.annotations = annotations_of(source.function)
         self.regions: list[_native.JitFunction] = []
@@ -461,14 +367,14 @@ class _Splitter:
 
 def _labels_of(source: FunctionSource, seen: set[int]) -> set[str]:
     inner = object.__new__(_Splitter)
-    inner.resolver = _Resolver(source)
+    inner.resolver = Resolver(source)
     return inner._labels_in([source.tree()], seen)
 
 
 class _Calls(ast.NodeTransformer):
     """Has the driver decide whether a callback is called."""
 
-    def __init__(self, resolver: _Resolver, found: list[FunctionSource]) -> None:
+    def __init__(self, resolver: Resolver, found: list[FunctionSource]) -> None:
         self._resolver = resolver
         self._found = found  # the jit functions among them
 

@@ -197,21 +197,12 @@ void Typer::report_array_assignment(const Assign& stmt, bool names_array) {
     const std::string& name = stmt.var->shown();
     if (!names_array) {
         report(Code::kP217, stmt.span, "the name of array '" + name + "' is assigned",
-               "assign its elements, or use another name");
+               "assign its elements (" + name + "[:] = …), or use another name");
         return;
     }
     const std::string& array = stmt.value->var->shown();
-    const auto is_the_target = [&](const Var* var) {
-        return var->name == name && var->type.is_array();
-    };
-    const bool exchange = std::ranges::any_of(instance_.function->params, is_the_target);
     report(Code::kP217, stmt.span, "array '" + array + "' is assigned to the name '" + name + "'",
-           !exchange ? "use '" + array + "' itself"
-                     : "names keep their arrays: to exchange two, write both steps into the loop, "
-                       "from '" +
-                           name + "' to '" + array +
-                           "' and back, or call the function "
-                           "twice with the arrays exchanged; to copy elements, assign slices");
+           "use '" + array + "' itself; to copy elements, assign slices");
 }
 
 void Typer::walk_assign(Assign& stmt) {
