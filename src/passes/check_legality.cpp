@@ -55,6 +55,13 @@ private:
         const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;
         if (conflicts && facts.decisive && facts.decisive->exact) {
             refuse(loop, *facts.decisive);
+        } else if (facts.scatters && context_.options.deterministic) {
+            context_.diagnostics
+                .error(Code::kP402, loop.span,
+                       "loop '" + loop.var->shown() + "' may not be run in parallel under " +
+                           "deterministic=True: its iterations may update the same elements, and " +
+                           "the order of such updates shows")
+                .help = "leave the loop out of the mapping to run it sequentially";
         } else if (facts.verdict == Verdict::kUnknown || facts.scatters) {
             doubt(loop, facts);
         }

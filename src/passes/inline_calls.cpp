@@ -30,7 +30,10 @@ public:
                 for_each_slot(*stmt,
                               [&](Expr*& slot) { expression(slot, !updates(*stmt), before); });
             }
+            const bool may_be_parallel = is_mapped(*stmt);
+            parallel_ += may_be_parallel ? 1 : 0;
             for_each_body(*stmt, [&](Body& inner) { body(inner); });
+            parallel_ -= may_be_parallel ? 1 : 0;
             const auto* evaluate = stmt->as<Evaluate>();
             bool done = evaluate != nullptr && evaluate->value == nullptr;
             if (call != nullptr && assign->value != nullptr && assign->value != call &&
@@ -72,7 +75,8 @@ private:
         }
         if (slot->op != Op::kCall || (!first && acts(*slot->callee))) return;
         const bool asked = slot->index == kInlineCall;
-        if (!asked && !is_mapped(*slot->callee)) return;
+        const bool scatters = parallel_ > 0 && updates_elements(*slot->callee);
+        if (!asked && !scatters && !is_mapped(*slot->callee)) return;
         slot->index = 0;
         const std::string problem = problem_of(*slot);
         if (problem.empty()) {
@@ -86,12 +90,14 @@ private:
         }
     }
 
-    // Whether the mapping names a loop of the function, or of one that it calls.
+    // Whether the mapping names a loop of the function, or of one that it calls, or there is a
+    // mapping and a Gpu block.
     bool is_mapped(const Function& function) {
         const auto [known, is_new] = mapped_.try_emplace(&function, false);
         if (!is_new) return known->second;
         bool found = false;
         for_each_stmt(function.body, [&](const Stmt& stmt) {
+            found = found || (stmt.kind == StmtKind::kGpu && !context_.options.mapping.empty());
             for (const std::string& label : stmt.labels)
                 found = found || context_.options.mapping.contains(label);
         });
@@ -99,6 +105,28 @@ private:
             found = found || (e.op == Op::kCall && is_mapped(*e.callee));
         });
         return mapped_[&function] = found;
+    }
+
+    // A loop that the mapping names, or that the automatic mode may run in parallel.
+    [[nodiscard]] bool is_mapped(const Stmt& stmt) const {
+        if (stmt.kind != StmtKind::kFor) return false;
+        return context_.options.automatic ||
+               std::ranges::any_of(stmt.labels, [&](const std::string& label) {
+                   return context_.options.mapping.contains(label);
+               });
+    }
+
+    // Such updates can be made atomic where they stand in the loop itself.
+    bool updates_elements(const Function& function) {
+        const auto [known, is_new] = updating_.try_emplace(&function, false);
+        if (!is_new) return known->second;
+        const bool found =
+            any_stmt(function.body,
+                     [](const Stmt& s) { return s.as<Store>() != nullptr && updates(s); }) ||
+            any_expr(function.body, [&](const Expr& e) {
+                return e.op == Op::kCall && updates_elements(*e.callee);
+            });
+        return updating_[&function] = found;
     }
 
     // Whether running the function may change what was evaluated before it.
@@ -194,6 +222,8 @@ private:
     PassContext& context_;
     Module& module_;
     std::unordered_map<const Function*, bool> mapped_;
+    std::unordered_map<const Function*, bool> updating_;
+    int parallel_ = 0;                   // loops around that are or may be mapped
     std::vector<const Function*> open_;  // whose bodies are being expanded, outermost first
 };
 

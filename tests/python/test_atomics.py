@@ -122,6 +122,9 @@ def test_what_cannot_be_atomic_stays_unproved():
         spread(np.ones(10), k, np.zeros(4), 10, opts=opts)
     with pytest.raises(parpy.ParallelError, match="P402"):
         spread(np.ones(10, complex), k, np.zeros(4, complex), 10, opts=opts)
+    opts.legality = "check"
+    with pytest.raises(parpy.ParallelError, match="deterministic=True"):  # updates would be lost
+        spread(np.ones(10), k, np.zeros(4), 10, opts=opts)
     h = np.zeros(4, np.int64)
     spread(np.ones(10, np.int64), k, h, 10, opts=opts)  # the order of integer sums does not show
     assert h.tolist() == [10, 0, 0, 0]
@@ -209,3 +212,24 @@ def test_sums_of_complex_numbers_in_many_threads(backend, type_name):
         np.add.at(want, k, x)
     backends.run(backend, spread, (x, k, got, k.size), {"i": 4096})
     np.testing.assert_array_equal(got, want)
+
+
+@parpy.jit
+def count_one(h, k, i):
+    h[k[i]] += 1
+
+
+@parpy.jit
+def counted_by_helper(k, h):
+    parpy.label("i")
+    for i in range(k.shape[0]):
+        count_one(h, k, i)
+
+
+@pytest.mark.parametrize("backend", backends.TARGETS)
+def test_updates_in_helpers_are_atomic(backend):
+    k = np.random.default_rng(0).integers(0, 7, 200000 if backend != "sim" else 5000)
+    for opts in (backends.options(backend, {"i": 5000}), parpy.auto(backend=parpy.CompileBackend(backend))):
+        h = np.zeros(7)
+        counted_by_helper(k, h, opts=opts)
+        np.testing.assert_array_equal(h, np.bincount(k, minlength=7))
