@@ -217,7 +217,15 @@ private:
         if (loops.empty()) {
             result.nest = made;
         } else {
-            loops.back()->body.push_back(made);
+            Body& inner = loops.back()->body;
+            inner.push_back(made);
+            // Only the reductions in it are mapped: the device does the rest of an iteration too.
+            if (is_host() && is_mapped(store.labels) &&
+                std::ranges::none_of(loops, [&](SliceLoop* l) { return is_mapped(l->labels); })) {
+                auto* gpu = module_.make<Gpu>(store.span);
+                gpu->body = std::exchange(inner, {});
+                inner.push_back(gpu);
+            }
             result.nest = elements.nest(loops);
         }
         return true;
@@ -349,8 +357,8 @@ private:
     void emit(Lowered& lowered, const Store& store, Body& out) {
         const bool on_device = is_host() && is_mapped(store.labels);
         for (Stmt* stmt : lowered.before) {
-            const bool loads = stmt->kind == StmtKind::kAssign && !uses_of(*stmt).loaded.empty();
-            if (on_device && loads) {
+            const bool mapped = any_stmt(*stmt, [&](const Stmt& s) { return is_mapped(s.labels); });
+            if (on_device && !mapped && !uses_of(*stmt).loaded.empty()) {
                 auto* gpu = module_.make<Gpu>(stmt->span);
                 gpu->body = {stmt};
                 stmt = gpu;

@@ -188,6 +188,13 @@ void dissolve_gpu(Body& body) {
     });
 }
 
+// What calls them is on the device already.
+void dissolve_gpu_in_helpers(Module& module) {
+    for (Function* function : module.functions) {
+        if (function != module.entry_function()) dissolve_gpu(function->body);
+    }
+}
+
 // ---------------------------------------------------------------- CPU
 
 class CpuLevels {
@@ -226,6 +233,7 @@ public:
     void host_body(Body& stmts) {
         for (Stmt* s : stmts) {
             if (is_parallel(*s)) {
+                dissolve_gpu(s->as<For>()->body);
                 nest(*s);
             } else if (auto* gpu = s->as<Gpu>()) {
                 dissolve_gpu(gpu->body);
@@ -364,6 +372,7 @@ void map_cpu_loops(PassContext& context) {
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
     if (context.diagnostics.has_errors()) return;
     dissolve_gpu(entry.body);
+    dissolve_gpu_in_helpers(context.module);
     CpuLevels(context.options.checks_races()).body(entry.body, false);
 }
 
@@ -375,6 +384,7 @@ void map_cuda_loops(PassContext& context) {
     if (context.options.mapping.contains(kGpuCode)) put_arrays_on_gpu(context.module);
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
     check_helpers(context);
+    dissolve_gpu_in_helpers(context.module);
     if (!context.diagnostics.has_errors()) CudaLevels(context).host_body(entry.body);
 }
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
+from backends import TARGETS, options
 from slices import check, ints, rng
 
 pytestmark = pytest.mark.gpu  # check() runs on every back end
@@ -208,3 +209,34 @@ def test_matrix_product_of(dtype):
 
 def test_matrix_times_vector():
     check(gemv, (ints(6, 9), ints(9), ints(6), 2.0), {"N": 6, "K": 32})
+
+
+@parpy.jit
+def rows_on_the_host(x, y):
+    parpy.label("rows")
+    parpy.label("columns")
+    y[:] = parpy.sum(x[:, :], axis=1) * 2
+
+
+@parpy.jit
+def normalised(x, y):
+    parpy.label("rows")
+    x[:, 0] = x[:, 0] / parpy.sum(x[:, 0])
+    parpy.label("rows")
+    y[:] = x[:, 1] + np.dot(x[0, :], x[0, :])
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("shape", [(7, 300), (1, 5), (5, 2), (2, 2)])
+def test_reductions_beside_what_is_mapped(backend, shape):
+    for function, loops in (
+        (rows_on_the_host, {"columns": 64}),
+        (rows_on_the_host, {"rows": 4}),
+        (normalised, {"rows": 4}),
+    ):
+        x, y = np.random.default_rng(0).random(shape), np.zeros(shape[0])
+        u, v = x.copy(), y.copy()
+        function(u, v, seq=True)
+        function(x, y, opts=options(backend, loops))
+        np.testing.assert_allclose(x, u)
+        np.testing.assert_allclose(y, v)
