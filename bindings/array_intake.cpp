@@ -377,8 +377,8 @@ bool Intake::take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault
     return true;
 }
 
-// What asarray sees through the buffer protocol or an array interface. Of `__array__` alone nobody
-// knows whether it shares memory, so such an argument is read-only.
+// What asarray sees through the buffer protocol or an array interface. An argument whose
+// `__array__` makes a copy is read-only.
 bool Intake::take_as_array(PyObject* object, bool shares_memory, ArgumentView& view,
                            IntakeFault& fault) {
     Owned array(PyArray_FromAny(object, nullptr, 0, 0, 0, nullptr));
@@ -391,7 +391,14 @@ bool Intake::take_as_array(PyObject* object, bool shares_memory, ArgumentView& v
     auto* made = reinterpret_cast<PyArrayObject*>(array.get());
     held_.push_back(array.release());
     if (!take_numpy(made, view, fault)) return false;
-    if (view.is_array() && !shares_memory) view.header |= ArgumentView::kReadOnly;
+    if (!view.is_array() || shares_memory) return true;
+    // Memory that it gives twice, while it is in use, is its own.
+    const Owned again(PyArray_FromAny(object, nullptr, 0, 0, 0, nullptr));
+    if (!again) return false;
+    const bool own =
+        PyArray_Check(again.get()) &&
+        PyArray_DATA(reinterpret_cast<PyArrayObject*>(again.get())) == PyArray_DATA(made);
+    if (!own) view.header |= ArgumentView::kReadOnly;
     return true;
 }
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ._operators import convert
 from .types import BufferType, Symbol, TypeVar, elem_size
 
 _NONE = -1
@@ -95,3 +96,10 @@ def converted_to(annotation: object) -> str | None:
     if scalar is None or scalar.name in ("I64", "F64", "Bool", "C128"):
         return None
     return scalar.value
+
+
+def as_declared(value: Any, annotation: object) -> Any:
+    """A number of Python's as the annotation, for which `converted_to` gives a type, has it in compiled code."""
+    scalar = converted_to(annotation) or ""
+    kinds = int if scalar.startswith(("i", "u")) else (int, float, complex)
+    return convert(value, annotation) if isinstance(value, kinds) else value

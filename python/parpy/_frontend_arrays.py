@@ -340,6 +340,8 @@ class Arrays(FunctionScope):
         if binding is None or not isinstance(binding.value, dict):
             if binding is None and self.starts_undefined(base):
                 self.lower(first_name(base))
+            elif isinstance(base, ast.Subscript) and string_key(base) is not None:
+                self.error("P104", node, "dicts in dicts are not supported", f"pass {ast.unparse(base)} as an argument")
             else:
                 self.error(
                     "P104",

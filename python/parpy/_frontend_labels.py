@@ -66,29 +66,61 @@ class Labels(Kernels):
                 labels = []
         before = len(self.out)
         self.statement(node)
-        names = [name for name, _ in labels] or self._shape_labels(node)
-        if names and all(names) and len(self.out) > before:
+        names = [name for name, _ in labels]
+        if not all(names):
+            return
+        names = names or self._shape_labels(node)
+        if any(names) and len(self.out) > before:
             self.module.set_labels(self.out[-1], names)
 
     def _shape_labels(self, node: ast.stmt) -> list[str]:
         """The labels that the symbols of extents give to what runs over them, which count under
-        `implicit_shape_labels` (normalize_labels.h)."""
+        `implicit_shape_labels` (normalize_labels.h); '' where there is none."""
         if not self.symbols:
             return []
         names = []
-        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and len(node.iter.args) == 1:
-            names = [self._extent_name(node.iter.args[0])]
+        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
+            *begin, end = node.iter.args or [node.iter]
+            if not begin or (len(begin) == 1 and integer_constant(begin[0]) == 0):
+                names = [self._extent_name(end)]
         elif isinstance(node, ast.Assign | ast.AugAssign):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-                index = target.slice
-                parts = index.elts if isinstance(index, ast.Tuple) else [index]
-                names = [
-                    self._dimension_name(target.value.id, number) if part.lower is part.upper is part.step else ""
-                    for number, part in enumerate(parts)
-                    if isinstance(part, ast.Slice)
-                ]
-        return [f"shape {name}" for name in names] if all(names) else []
+            names = self._slice_names(target) + self._reduced_names(node.value)
+        return [f"shape {name}" if name else "" for name in names]
+
+    def _slice_names(self, node: ast.expr) -> list[str]:
+        """The names of what x[…] runs over, dimension by dimension."""
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+            return []
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return [
+            self._part_name(node.value.id, number, part)
+            for number, part in enumerate(parts)
+            if isinstance(part, ast.Slice)
+        ]
+
+    def _part_name(self, array: str, dimension: int, part: ast.Slice) -> str:
+        if part.step is not None or (part.lower is not None and integer_constant(part.lower) != 0):
+            return ""
+        return self._dimension_name(array, dimension) if part.upper is None else self._extent_name(part.upper)
+
+    def _reduced_names(self, node: ast.expr) -> list[str]:
+        """The names of the dimensions over which the one reduction in an expression runs."""
+        calls = [part for part in ast.walk(node) if isinstance(part, ast.Call) and self._reduces(part)]
+        if len(calls) != 1 or not calls[0].args:
+            return []
+        names = max(
+            (self._slice_names(part) for part in ast.walk(calls[0].args[0]) if isinstance(part, ast.expr)), key=len
+        )
+        axis = next((keyword.value for keyword in calls[0].keywords if keyword.arg == "axis"), None)
+        if axis is None and len(calls[0].args) == 1:
+            return names
+        numbers = [
+            integer_constant(part)
+            for part in (axis.elts if isinstance(axis, ast.Tuple) else [axis or calls[0].args[1]])
+        ]
+        reduced = {number % len(names) for number in numbers if number is not None and names}
+        return [name for number, name in enumerate(names) if number in reduced]
 
     def _extent_name(self, node: ast.expr) -> str:
         if isinstance(node, ast.Name):

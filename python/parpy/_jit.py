@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any, NamedTuple, overload
 
 from . import _environment, _native
-from ._annotations import annotations_of
+from ._annotations import annotations_of, as_declared, converted_to
 from ._driver import Driver, RegionSource, driver_of
 from ._frontend import Surface, parse
 from ._names import Guard, source_of
@@ -91,13 +91,15 @@ def _driver_behind(function: _native.JitFunction) -> Driver | None:
 
 
 def _with_symbols(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
-    """The function as Python runs it: where symbols stand in its annotations, with their values in the call."""
-    annotations = annotations_of(function)
-    if not any(isinstance(each, BufferType | Symbol | TypeVar) for each in annotations.values()):
+    """The function as Python runs it: with the values of the symbols in its annotations, and numbers of their types."""
+    annotations = {name: each for name, each in annotations_of(function).items() if name in names}
+    scalars = {name: each for name, each in annotations.items() if converted_to(each) is not None}
+    if not scalars and not any(isinstance(each, BufferType | Symbol | TypeVar) for each in annotations.values()):
         return function
 
     def call(arguments: tuple[Any, ...]) -> Any:
         given = dict(zip(names, arguments, strict=True))
+        given |= {name: as_declared(given[name], each) for name, each in scalars.items()}
         with bound_to(annotations, given):
             code = function.__code__
             positional = names[: code.co_argcount]

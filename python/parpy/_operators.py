@@ -98,18 +98,27 @@ def convert(x: Any, to: Any) -> Any:
     """`x` as type `to`: a NumPy scalar type or dtype, a type of parpy.types, or int, float, bool.
 
     Floats become integers by truncation; a value outside the integer's range saturates, NaN
-    becomes 0.
+    becomes 0. A bfloat16 is given as the numpy.float32 of its value.
     """
     name = scalar_name(to if scalar_name(to) is not None else getattr(to, "dtype", None))
     if name is None:
         raise TypeError(f"convert to a scalar type, not {to!r}")
-    dtype = np.dtype(_DTYPE_OF[name])
+    dtype = np.dtype(_DTYPE_OF.get(name, "float32"))
     value = np.asarray(x)
     if dtype.kind in "iu" and value.dtype.kind == "f":
         value = _saturated(value, dtype)
     with np.errstate(all="ignore"):
         converted = value.astype(dtype)
+        if name == "bf16":
+            converted = _rounded_to_bf16(converted)
     return converted[()]
+
+
+def _rounded_to_bf16(value: Any) -> Any:
+    """float32 values with the upper 16 bits alone: to the nearest, ties to even."""
+    bits = value.view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    return np.where(np.isnan(value), value, rounded.astype(np.uint32).view(np.float32))
 
 
 def _saturated(value: Any, dtype: np.dtype[Any]) -> Any:

@@ -48,7 +48,11 @@ class Size:
         """The NumPy scalar type, such as ``numpy.int32``; of BF16 that of ``ml_dtypes``, which NumPy has none for."""
         scalar: type[np.generic]
         if self.name == "BF16":
-            scalar = importlib.import_module("ml_dtypes").bfloat16
+            try:
+                scalar = importlib.import_module("ml_dtypes").bfloat16
+            except ModuleNotFoundError as error:
+                error.msg = "NumPy has no bfloat16 of its own: install the package ml_dtypes for arrays of it"
+                raise
             return scalar
         scalar = getattr(np, "bool_" if self.name == "Bool" else self._long_name())
         return scalar

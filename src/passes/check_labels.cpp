@@ -28,7 +28,8 @@ void check_labels(PassContext& context) {
     for (const Function* function : context.module.functions) {
         for_each_stmt(function->body, [&](const Stmt& stmt) {
             for (const std::string& label : stmt.labels) {
-                if (std::find(present.begin(), present.end(), label) == present.end()) {
+                if (!label.empty() &&
+                    std::find(present.begin(), present.end(), label) == present.end()) {
                     present.push_back(label);
                 }
             }

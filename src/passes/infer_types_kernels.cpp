@@ -182,6 +182,25 @@ Operand Typer::walk_atomic(Expr*& slot) {
     return result;
 }
 
+namespace {
+
+// Whether the elements lie side by side in the order of C; nothing if the call alone knows.
+std::optional<bool> is_contiguous(const Var& array) {
+    std::int64_t stride = 1;
+    for (std::size_t i = array.dims.size(); i-- > 0;) {
+        const Dim& dim = array.dims[i];
+        if (dim.extent == 0) return true;
+        if (dim.extent == 1) continue;
+        if (!dim.stride) return std::nullopt;
+        if (*dim.stride != stride) return false;
+        if (!dim.extent) return i == 0 ? std::optional(true) : std::nullopt;
+        stride *= *dim.extent;
+    }
+    return true;
+}
+
+}  // namespace
+
 // The parameters' types are given: numbers are converted to them, of arrays the elements must
 // agree.
 Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
@@ -210,6 +229,15 @@ Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
                        a_python_name(key[i].type),
                    "pass what its declaration says");
         } else if (wanted.is_array()) {
+            const auto contiguous = is_contiguous(*argument->var);
+            const bool kernel = is_by_hand(*context_.module.entry_function());
+            if (contiguous == false || (!contiguous && !kernel)) {
+                // P222 has the program compiled for the sizes of the call.
+                report(contiguous ? Code::kP230 : Code::kP222, argument->span,
+                       "'" + call.callee->name + "' gets a pointer, but the elements of '" +
+                           argument->var->name + "' do not lie side by side in memory",
+                       "pass a contiguous array: np.ascontiguousarray makes a copy");
+            }
             argument->var->written = true;
             instances_.writes.emplace(argument->var, argument->span);
         } else {

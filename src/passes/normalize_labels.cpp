@@ -18,8 +18,9 @@ void normalize_labels(PassContext& context) {
     for (Function* function : context.module.functions) {
         for_each_stmt(function->body, [&](Stmt& stmt) {
             if (!context.options.implicit_shape_labels) {
-                std::erase_if(stmt.labels,
-                              [](const std::string& l) { return l.starts_with(kShapeLabel); });
+                std::erase_if(stmt.labels, [](const std::string& l) {
+                    return l.empty() || l.starts_with(kShapeLabel);
+                });
                 return;
             }
             for (std::string& label : stmt.labels) {

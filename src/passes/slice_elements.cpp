@@ -120,7 +120,7 @@ SliceLoop* SliceElements::open(const Extent& length) {
     loop.var =
         builder_.scalar(kNames[std::min<std::size_t>(loops_.size(), 4)], length.value->type.scalar);
     if (!labels_.empty()) {
-        loop.labels = {labels_.front()};
+        if (!labels_.front().empty()) loop.labels = {labels_.front()};
         labels_.erase(labels_.begin());
     }
     loops_.push_back(&loop);

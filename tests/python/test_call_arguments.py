@@ -309,3 +309,25 @@ def test_backends_of_later_versions():
             1,
             opts=parpy.CompileOptions(backend=parpy.CompileBackend.Metal),
         )
+
+
+class Holder:
+    def __init__(self, array, copies):
+        self.array, self.copies = array, copies
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array.copy() if self.copies else self.array
+
+
+@parpy.jit
+def doubled(x):
+    for i in range(len(x)):
+        x[i] *= 2
+
+
+def test_objects_that_give_their_own_memory_are_written():
+    x = np.ones(4)
+    doubled(Holder(x, copies=False))
+    assert x.tolist() == [2] * 4
+    with pytest.raises(ValueError, match="read-only"):
+        doubled(Holder(x, copies=True))

@@ -7,11 +7,11 @@ import pytest
 
 import parpy
 from backends import TARGETS, options
-from parpy import CompileBackend, Target
+from parpy import CompileBackend, Target, threads
 from parpy.builtin import convert, static_backend_eq, static_fail, static_types_eq
 from parpy.types import F32, F64, I32, I64, buffer, symbol, type_var
 
-N, T = symbol(), type_var()
+N, M, T = symbol(), symbol(), type_var()
 
 HEADER = """
 static WHERE inline double thrice(double v) { return 3 * v; }
@@ -217,7 +217,7 @@ def test_static_fail():
 
     x = np.zeros(1)
     f(x, 3, opts=options("cpu", {}))
-    assert x[0] == 3
+    np.testing.assert_allclose(x[0], 3)
     with pytest.raises(parpy.CompileError, match=r"P232.*n is \{n\} at most 3"):
         f(x, 4, opts=options("cpu", {}))
     with pytest.raises(RuntimeError, match="at most"):
@@ -242,3 +242,71 @@ def test_labels_of_shapes():
     assert text(implicit_shape_labels=True).count("parpy_parallel_for(context") == 2
     with pytest.raises(parpy.CompileError, match="label 'N'"):
         text()
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_labels_of_shapes_of_slices(backend):
+    @parpy.jit
+    def whole(x: buffer(F64, [N, M]), y: buffer(F64, [N])):
+        y[:N] += 1
+        y[:] = parpy.sum(x[:, :], axis=1) + y[0:N]
+
+    @parpy.jit
+    def rows(x: buffer(F64, [N, M]), y: buffer(F64, [N])):
+        for i in range(0, N):  # noqa: PIE808
+            y[i] = parpy.sum(x[i, :M])
+
+    @parpy.jit
+    def columns(x: buffer(F64, [N, M]), y: buffer(F64, [M])):
+        y[:] = parpy.max(x[:, :], axis=0)
+
+    x = np.random.default_rng(0).random((12, 7))
+    for function, n in ((whole, 12), (rows, 12), (columns, 7)):
+        opts = options(backend, {"N": 4, "M": threads(32).reduce() if function is not columns else 7})
+        opts.implicit_shape_labels = True
+        got, want = np.zeros(n), np.zeros(n)
+        function(x, want, seq=True)
+        function(x, got, opts=opts)
+        np.testing.assert_allclose(got, want)
+
+
+def test_arrays_of_externals_are_contiguous(tmp_path):
+    (tmp_path / "total.h").write_text(
+        "inline double total(double* x, long long n) { double s = 0; while (n) s += x[--n]; return s; }"
+    )
+
+    @parpy.external("total", CompileBackend.Cpu, Target.Device, header="total.h")
+    def total(x: buffer(F64, [N]), n: I64) -> F64:
+        return x.sum()
+
+    @parpy.jit
+    def f(x, y):
+        y[0] = total(x, x.size)
+
+    opts = parpy.CompileOptions(backend=CompileBackend.Cpu, includes=[str(tmp_path)])
+    y = np.zeros(1)
+    for n in range(1, 9):  # for some time compiled for all sizes
+        f(np.arange(float(n)), y, opts=opts)
+        assert y[0] == n * (n - 1) / 2
+        f(np.ones((n, n)), y, opts=opts)
+        assert y[0] == n * n
+        f(np.ones((3, n))[:, :1][:1], y, opts=opts)
+        assert y[0] == 1
+    x = np.ones((8, 8))
+    for view in (x[0, ::2], x[0, ::-1], x[:, 1], x[:, :4], x.T[:, :2], x[::2]):
+        with pytest.raises(parpy.CompileError, match="do not lie side by side in memory"):
+            f(view, y, opts=opts)
+
+
+def test_standard_headers_need_no_folder():
+    @parpy.external("std::cbrt", CompileBackend.Cpu, Target.Device, header="<cmath>")
+    def cbrt(x: F64) -> F64:
+        return np.cbrt(x)
+
+    @parpy.jit
+    def f(x):
+        x[0] = cbrt(x[0])
+
+    x = np.array([27.0])
+    f(x, opts=parpy.CompileOptions(backend=CompileBackend.Cpu))
+    np.testing.assert_allclose(x[0], 3)

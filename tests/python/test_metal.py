@@ -205,3 +205,8 @@ def test_it_does_not_run_here():
         parpy.compile_string("axpy", text)
     assert CompileBackend.Metal in parpy.backend.backends()
     assert CompileBackend.Metal not in parpy.backend.available()
+
+
+def test_double_precision_is_refused():
+    with pytest.raises(TypeError, match=r"'x' has elements of double precision.*\n.*\n.*\n.*astype\(np.float32\)"):
+        parpy.print_compiled(axpy, [2.5, np.ones(9), np.ones(9, F)], metal(i=threads(32)))

@@ -11,7 +11,7 @@ import parpy
 from backends import TARGETS, options
 from parpy import threads
 from parpy.builtin import convert, inf, inline, maximum, minimum, static_backend_eq, static_types_eq
-from parpy.types import F32, F64, I32, buffer, symbol
+from parpy.types import F32, F64, I32, buffer, symbol, type_var
 
 N = symbol("N")
 SCALE = 1.5
@@ -376,3 +376,27 @@ def test_same(function, backend, mapped):
         pytest.skip("sequential code on the host cannot reach arrays on the device")
     for a, b in zip(flat((*arguments, found)), flat((*want, expected)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+S = type_var("S")
+
+
+@parpy.jit
+def added(a: S, b: S) -> S:
+    return a + b
+
+
+@parpy.jit
+def typed(x, y, f: F32, n: I32):
+    for i in range(x.shape[0]):
+        x[i] = f
+        y[i] = added(x[i], y[i]) + (n << 31)
+
+
+def test_numbers_have_the_types_of_annotations():
+    arrays = np.zeros((2, 2, 5))
+    typed(*arrays[0], 0.1, 1)
+    with np.errstate(over="ignore"):
+        typed(*arrays[1], 0.1, 1, seq=True)
+    np.testing.assert_array_equal(*arrays)
+    assert arrays[0, 0, 0] == np.float32(0.1)

@@ -158,7 +158,7 @@ std::vector<std::string> system_include_directories() {
 
 // Whether the text may include files; text that may not never looks at the disk.
 bool reads_headers(const CppOptions& options) {
-    return !options.includes.empty() || !options.extra_flags.empty();
+    return options.headers || !options.includes.empty() || !options.extra_flags.empty();
 }
 
 std::vector<std::string> cc1_arguments(const CppOptions& options) {
@@ -211,7 +211,7 @@ std::vector<std::string> cc1_arguments(const CppOptions& options) {
     a.insert(a.end(), {"-nostdsysteminc", "-nobuiltininc", "-nostdinc++"});
     for (const std::string& directory : options.includes)
         a.insert(a.end(), {"-I", directory});
-    if (!options.includes.empty()) {
+    if (options.headers || !options.includes.empty()) {
         for (const std::string& directory : system_include_directories()) {
             a.insert(a.end(), {"-internal-isystem", directory});
         }
@@ -477,7 +477,9 @@ std::string cpp_compiler_identity(const CppOptions& options) {
 }
 
 std::string compile_cpp(std::string_view source, std::string_view file_name,
-                        const CppOptions& options, RuntimeError& error) {
+                        const CppOptions& given, RuntimeError& error) {
+    CppOptions options = given;
+    options.headers = options.headers || source.find("#include") != std::string_view::npos;
     clang::noteBottomOfStack();
     (void)host();
     ThreadState*& state = thread_state();

@@ -33,8 +33,10 @@ struct CppOptions {
     // The text is the simulator's (backend/sim): CUDA's rules, so signed overflow does not happen.
     bool simulated = false;
     bool watched = false;  // of the simulator's text: it tells the simulator of its accesses
-    // Directories. Where there is one, the system's C and C++ headers are searched as well.
-    std::vector<std::string> includes;
+    // The text includes files: the system's C and C++ headers are searched as well. compile_cpp
+    // looks for itself.
+    bool headers = false;
+    std::vector<std::string> includes;     // directories
     std::vector<std::string> extra_flags;  // in cc1's spelling: -DNAME=1, -fno-unroll-loops, …
 };
 
