@@ -21,8 +21,9 @@ std::int64_t small_at(const Generality& generality, std::size_t i) {
 }
 
 // The dimensions of no or one element: they are stretched, or have no minimum, so that programs are
-// for them alone.
-unsigned tiny_extents(const ArgumentView& view) {
+// for them alone. Kernels written by hand, which may be given any arrays, have no such operations.
+unsigned tiny_extents(const ArgumentView& view, const Generality& generality) {
+    if (generality.overlaps) return 0;
     unsigned dimensions = 0;
     for (int d = 0; d < view.rank(); ++d)
         dimensions |= view.extents[d] <= 1 ? 1u << d : 0;
@@ -97,7 +98,7 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
         argument.dims.resize(static_cast<std::size_t>(view.rank()));
         const std::int64_t size = ir::size_in_bytes(scalar);
         if (general.any() && is_small(view, general.small)) argument.limit = general.small;
-        const unsigned extents = general.extents & ~tiny_extents(view);
+        const unsigned extents = general.extents & ~tiny_extents(view, generality);
         const bool contiguous = extents != 0 && is_contiguous(view);
         bool known = true;         // the extents of all faster dimensions are
         std::int64_t product = 1;  // of them
@@ -158,7 +159,7 @@ Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliase
         if (generality.any && !fixed && generality.positions[i].any()) {
             const Generality::Position& general = generality.positions[i];
             const unsigned dims = (1u << rank) - 1;
-            const unsigned extents = general.extents & dims & ~tiny_extents(view);
+            const unsigned extents = general.extents & dims & ~tiny_extents(view, generality);
             unsigned strides = general.strides & dims;
             if (extents != 0 && is_contiguous(view)) {
                 *header |= ArgumentView::kContiguous;

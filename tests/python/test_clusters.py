@@ -113,7 +113,7 @@ def test_the_text():
     plain = options("cuda", {"n": 3, "m": 4096})
     assert "cluster_" not in parpy.print_compiled(total, (x, y), plain)
     metal = clustered("metal", n=3, m=4096)
-    assert "cluster_" not in parpy.print_compiled(total, (x, y), metal)
+    assert "cluster_" not in parpy.print_compiled(total, (x.astype("f"), y.astype("f")), metal)
 
 
 def test_explained():
