@@ -392,7 +392,8 @@ class Arrays(FunctionScope):
         param = self.dict_params.setdefault(name, DictParam({}, node))
         if key not in param.entries:
             shown = self.unique_name(identifier(f"{name}_{key}"))
-            param.entries[key] = self.module.variable(shown, self.span(node))
+            field = f"{name}.{key}" if self.program.kernel and self.has_views else ""
+            param.entries[key] = self.module.variable(shown, self.span(node), field)
         return param.entries[key]
 
     def parameter_names(self) -> tuple[str, ...]:

@@ -208,7 +208,8 @@ class Memory(Inlining):
                 what = f"the records of '{name}' have no field '{key}' that is a number"
             self.error("P023", call, what, f"its type is {array.dtype}")
             return None
-        var = self.module.variable(self.unique_name(f"{name}_{key.replace('.', '_')}"), self.span(array.target))
+        wanted = self.unique_name(f"{name}_{key.replace('.', '_')}")
+        var = self.module.variable(wanted, self.span(array.target), f"{name}.{key}")
         shape = [*array.sizes, *found[1]]
         make(self.module.alloc(var, scalar, array.space, shape, None, self.span(call)))
         array.fields[key] = var

@@ -296,7 +296,7 @@ class Records(Views):
         if not isinstance(form, RecordForm):
             super().receive(name, form)
             return
-        fields = [self.received_variable(name, key.replace(".", "_")) for key in form.keys]
+        fields = [self.received_variable(name, key, f"{name}.{key}") for key in form.keys]
         axes = self.received_axes(name, form.axes)
         self.received[name] = [*fields, *_variables(axes)]
         self.take_record(name, form, fields, axes)

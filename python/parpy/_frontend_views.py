@@ -216,7 +216,7 @@ class Views(Kinds):
         span = self.span(part)
         if not isinstance(part, ast.Slice):
             value = next(values)
-            value = value if axis.begin is None else self._within(axis, value, part)
+            value = value if axis.begin is None else self._within(axis, value, part, array, number)
             return Axis(self.hold(value, part, shown=shown))
         read, zero = self.module.read, partial(self.integer, 0, part)
 
@@ -258,8 +258,10 @@ class Views(Kinds):
         ahead = self._op("max", bound, self._op("min", bound, read(), extent()), zero())  # the compiler sees the sign
         return self._op("select", bound, self._op("<", bound, read(), zero()), behind, ahead)
 
-    def _within(self, axis: Axis, value: _native.Expr, node: ast.expr) -> _native.Expr:
-        """The subscript of the array that stands for `value` in a part of its dimension."""
+    def _within(
+        self, axis: Axis, value: _native.Expr, node: ast.expr, array: _native.Var | None, number: int
+    ) -> _native.Expr:
+        """The subscript of the array that stands for `value` in a part of its dimension `number`."""
         assert axis.begin is not None and axis.size is not None
         span, zero = self.span(node), partial(self.integer, 0, node)
         size = partial(self.module.read, axis.size, span)
@@ -278,7 +280,8 @@ class Views(Kinds):
         outside = self._op("or", node, self._op("<", node, at(), zero()), self._op(">=", node, at(), size()))
         for each in beyond:
             outside = self._op("or", node, outside, each)
-        text = "subscript {0} is out of bounds for a slice whose size is {1}"
+        shown = "" if array is None else array.shown
+        text = f"subscript {{0}} is out of bounds for a slice of axis {number} of '{shown}', whose size is {{1}}"
         fail = self.module.fail("P421", text, [given(), size()], span)
         self.out.append(self.module.if_(outside, [fail], [], span))
         steps = at() if axis.step == 1 else self._op("*", node, at(), self.integer(axis.step, node))
@@ -310,8 +313,9 @@ class Views(Kinds):
             made.append(Axis(at, begin, size, step))
         return tuple(made)
 
-    def received_variable(self, name: str, what: str) -> _native.Var:
-        return self.module.variable(self.unique_name(f"{name}_{what}"), self.span(self.parameters[name]))
+    def received_variable(self, name: str, what: str, shown: str = "") -> _native.Var:
+        wanted = self.unique_name(f"{name}_{what.replace('.', '_')}")
+        return self.module.variable(wanted, self.span(self.parameters[name]), shown)
 
     # ------------------------------------------------------------ using
 
@@ -336,7 +340,7 @@ class Views(Kinds):
             elif axis.begin is None:
                 indices.append(self._index(left.pop(0), values) if left else self._all(place))
             elif left and not isinstance(left[0], ast.Slice):
-                indices.append(self._within(axis, next(values), left.pop(0)))
+                indices.append(self._within(axis, next(values), left.pop(0), array, number))
             else:
                 if left and array is not None:
                     axis = self._narrowed(array, number, axis, left.pop(0), values)

@@ -25,7 +25,7 @@ void report(Diagnostics& diagnostics, const Dependences::Violation& violation) {
         subscript += std::to_string(from_start < 0 ? from_start - extent : from_start);
     }
     std::string message = subscript + " is out of bounds for axis " +
-                          std::to_string(violation.axis) + " of '" + access.array->name +
+                          std::to_string(violation.axis) + " of '" + access.array->shown() +
                           "', whose size is " + std::to_string(extent);
     if (!violation.at.iteration.empty()) message += ", in " + iteration_text(violation.at);
     auto& error = diagnostics.error(Code::kP405, access.span, std::move(message));

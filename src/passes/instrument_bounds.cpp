@@ -122,7 +122,7 @@ private:
         const std::string subscript = fail.value(as_written(at));
         fail.site().message = (was_unsigned(at) ? "unsigned subscript " : "subscript ") +
                               subscript + " is out of bounds for axis " + std::to_string(at.axis) +
-                              " of '" + at.array->name + "', whose size is " +
+                              " of '" + at.array->shown() + "', whose size is " +
                               fail.value(b_.extent(at.dim()));
         fail.note_iterations(loops_);
         Fail* failure = fail.make();

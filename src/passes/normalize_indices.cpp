@@ -93,11 +93,11 @@ private:
         if (extent == 0 && depth_ > 0) {
             return true;
         }
-        auto& error = context_.diagnostics.error(Code::kP208, span,
-                                                 "subscript " + std::to_string(value) +
-                                                     " is out of bounds for axis " +
-                                                     std::to_string(axis) + " of '" + array.name +
-                                                     "', whose size is " + std::to_string(extent));
+        auto& error = context_.diagnostics.error(
+            Code::kP208, span,
+            "subscript " + std::to_string(value) + " is out of bounds for axis " +
+                std::to_string(axis) + " of '" + array.shown() + "', whose size is " +
+                std::to_string(extent));
         error.help = extent == 0 ? "pass an array that is not empty"
                                  : "use a subscript from " + std::to_string(-extent) + " to " +
                                        std::to_string(extent - 1);

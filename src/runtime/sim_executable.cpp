@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/cuda/device_linker.h"
+#include "backend/foreign_text.h"
 #include "backend/sim/device_text.h"
 #include "runtime/failure.h"
 #include "runtime/host_code.h"
@@ -52,8 +53,33 @@ std::optional<std::string> located(const std::string& device, int line) {
     return found;
 }
 
+// Where the user's program calls the helper function of the device text that the line stands in.
+std::optional<std::string> place_of_call(const std::string& device, int line) {
+    constexpr std::string_view kHelper = "INLINE void ";
+    std::size_t end = 0;
+    for (int at = 1; at < line && end != std::string::npos; ++at)
+        end = device.find('\n', end + 1);
+    const std::size_t begin = device.rfind(kHelper, end);
+    if (end == std::string::npos || begin == std::string::npos) return std::nullopt;
+    const std::size_t name = begin + kHelper.size();
+    const std::string call = device.substr(name, device.find('(', name) - name) + "(";
+    std::optional<std::string> found;
+    for (std::size_t at = device.find(call, end); at != std::string::npos;
+         at = device.find(call, at + 1)) {
+        const auto place = located(
+            device,
+            1 + static_cast<int>(std::count(
+                    device.begin(), device.begin() + static_cast<std::ptrdiff_t>(at), '\n')));
+        if (!place || found == place) continue;
+        found = found ? *found + " or " + *place : *place;
+    }
+    return found;
+}
+
 std::string place_of(const std::string& device, int line) {
-    return located(device, line).value_or("line " + std::to_string(line) + " of the device code");
+    if (auto place = located(device, line)) return std::move(*place);
+    return place_of_call(device, line)
+        .value_or("line " + std::to_string(line) + " of the device code");
 }
 
 // The innermost of the calls that the user wrote: the prelude has no such comments.
@@ -288,8 +314,19 @@ std::string device_object(const Program& program, const Options& options, Runtim
     std::optional<std::string> key;
     if (program.device.find("#include") == std::string::npos)
         key = KernelCache::key("sim", cpp_compiler_identity(cpp), text);
-    return KernelCache::instance().get_or_make(key,
-                                               [&] { return compile_cpp(text, file, cpp, error); });
+    std::string object = KernelCache::instance().get_or_make(
+        key, [&] { return compile_cpp(text, file, cpp, error); });
+    const ForeignText foreign = object.empty() ? foreign_text(program.device) : ForeignText();
+    if (!foreign.text.empty()) {  // what is wrong with the files of others is told of these alone
+        RuntimeError of_others;
+        static_cast<void>(
+            compile_cpp(sim::simulator_text(foreign.text, {}, file), file, cpp, of_others));
+        if (of_others.failed()) {
+            error = std::move(of_others);
+            error.help = "this is in '" + foreign.file + "', which the kernel links";
+        }
+    }
+    return object;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import parpy
-from nvrtc import cubin, device_part
+from nvrtc import cubin, device_part, why_missing
 from parpy import _native, cuda
 
 SOURCE = 'extern "C" __device__ int bar(int a) { return 2 * a + 1; }\n'
@@ -172,3 +172,34 @@ def test_a_faulty_source(tmp_path):
 
     with pytest.raises(parpy.BackendError, match=r"bar\.cu:1.*undeclared identifier 'b'"):
         apply[1, 1](np.zeros(1, np.int32))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "struct S { int a; }\n" + SOURCE,
+        SOURCE + 'extern "C" __device__ int more(int a) {\n    if (a) {\n        return 1;\n}\n',
+        SOURCE.replace(";", " "),
+        '#include "nowhere.h"\n' + SOURCE,
+    ],
+)
+def test_a_faulty_source_has_the_messages_to_itself(tmp_path, text):
+    source = tmp_path / "bar.cu"
+    source.write_text(text)
+    bar = cuda.declare_device("bar", "int32(int32)", link=source)
+
+    @cuda.jit
+    def apply(x):
+        x[0] = bar(x[0])
+
+    x = np.zeros(1, np.int32)
+    with pytest.raises(parpy.BackendError) as simulated:
+        apply[1, 1](x)
+    messages = [str(simulated.value)]
+    if not why_missing():
+        with pytest.raises(parpy.BackendError) as compiled:
+            _native.compile_cuda(device_part(apply.inspect_source(x)), "apply.cu", "sm_90", False, [], True)
+        messages.append(str(compiled.value))
+    for message in messages:
+        assert "bar.cu" in message and "this is in 'bar.cu', which the kernel links" in message
+        assert "prelude" not in message and "apply.cu" not in message and "report it" not in message

@@ -221,6 +221,50 @@ def test_waits_in_vain_name_the_line():
     assert "while cuda.atomic.compare_and_swap(lock, 0, 1) != 0" in text
 
 
+@cuda.jit
+def skipped_by_a_block(x):
+    if cuda.blockIdx.x != 1:
+        cg.this_grid().sync()
+    x[cuda.grid(1)] = 1
+
+
+@cuda.jit
+def once_more_in_a_block(x):
+    cg.this_grid().sync()
+    for _ in range(cuda.blockIdx.x):
+        cg.this_grid().sync()
+    x[cuda.grid(1)] = 1
+
+
+@pytest.mark.parametrize("kernel", [skipped_by_a_block, once_more_in_a_block])
+def test_skipped_barriers_of_the_grid_name_the_line(kernel):
+    x = np.zeros(64)
+    for _ in range(2):
+        with pytest.raises(parpy.BackendError, match=r"test_kernel_waits.py:\d+ \(cg.this_grid\(\).sync\(\)\)"):
+            kernel[2, 32](x)
+
+
+def skipped_by(condition):
+    """A barrier of the grid that some threads of a block skip; where they leave the kernel, nobody waits for them."""
+    space = {"cuda": cuda, "cg": cg}
+    text = f"def kernel(x):\n    if {condition}:\n        cg.this_grid().sync()\n    x[cuda.grid(1)] = 1\n"
+    import linecache
+
+    name = f"<skipped by {condition}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    exec(compile(text, name, "exec"), space)
+    return cuda.jit(debug=True)(space["kernel"])
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["cuda.threadIdx.x != 0", "cuda.threadIdx.x == 0", "cuda.grid(1) != 5", "cuda.grid(1) == 3", "cuda.blockIdx.x > 0"],
+)
+def test_skipped_barriers_of_the_grid_are_found_in_debug_mode(condition):
+    with pytest.raises(parpy.BackendError, match=r"has left the kernel|for something that no thread does"):
+        skipped_by(condition)[2, 32](np.zeros(64))
+
+
 def flag_without_atomics(flag, x):
     if cuda.grid(1) == 0:
         while flag[0] == 0:

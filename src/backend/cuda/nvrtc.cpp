@@ -13,6 +13,7 @@
 
 #include "backend/cuda/driver.h"
 #include "backend/cuda/library.h"
+#include "backend/foreign_text.h"
 
 namespace parpy::cuda {
 
@@ -306,6 +307,16 @@ std::string compile_cuda(std::string_view source, const std::string& file_name,
     if (result != kSuccess) {
         image.clear();
         error = compile_failure(*compiler, program, result);
+        // What is wrong with the files of others is told of these alone.
+        const ForeignText foreign = foreign_text(source);
+        RuntimeError of_others;
+        if (!foreign.text.empty()) {
+            static_cast<void>(compile_cuda(foreign.text, foreign.file, options, of_others));
+        }
+        if (of_others.failed()) {
+            error = std::move(of_others);
+            error.help = "this is in '" + foreign.file + "', which the kernel links";
+        }
     }
     compiler->destroy(&program);
     return image;
