@@ -29,12 +29,14 @@ class FunctionSource:
 
     __slots__ = ("_tree", "first_line", "function", "name", "text")
 
-    def __init__(self, function: FunctionType, name: str, text: str, first_line: int) -> None:
+    def __init__(
+        self, function: FunctionType, name: str, text: str, first_line: int, tree: ast.AST | None = None
+    ) -> None:
         self.function = function
         self.name = name
         self.text = text
         self.first_line = first_line
-        self._tree = _parse(text)
+        self._tree = _parse(text) if tree is None else tree
         if self._tree is not None and "__" in text:
             _mangle(self._tree, _class_around(function.__code__))
 
@@ -124,6 +126,40 @@ def capture(function: object) -> FunctionSource:
             source,
         )
     return source
+
+
+def capture_expression(function: FunctionType, name: str) -> FunctionSource:
+    """The source of a function; a lambda becomes a function of this name. Raises CompileError as capture does."""
+    code = function.__code__
+    if code.co_name != "<lambda>":
+        return capture(function)
+    linecache.checkcache(code.co_filename)
+    text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+    try:
+        tree = with_deep_stack(lambda: ast.parse(text))
+    except SyntaxError:
+        return capture(function)  # which refuses it
+    places = {(line, column) for line, _, column, _ in code.co_positions() if line is not None and column is not None}
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and _holds(node, code, places)]
+    if len(found) != 1:
+        return capture(function)
+    node = found[0]
+    body = ast.copy_location(ast.Return(node.body), node.body)
+    made = ast.copy_location(ast.FunctionDef(name, node.args, [body], []), node)
+    named = FunctionType(
+        code.replace(co_name=name), function.__globals__, name, function.__defaults__, function.__closure__
+    )
+    return FunctionSource(named, code.co_filename, text, 1, made)
+
+
+def _holds(node: ast.Lambda, code: CodeType, places: set[tuple[int, int]]) -> bool:
+    """Whether the lambda may be what the code was compiled from: its parameters and where its instructions stand."""
+    begin = (node.body.lineno, node.body.col_offset)
+    end = (node.body.end_lineno or 0, node.body.end_col_offset or 0)
+    given = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    inside = [place for place in places if place != (code.co_firstlineno, 0)]
+    same = tuple(given) == code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return same and bool(inside) and all(begin <= place <= end for place in inside)
 
 
 def _block(lines: list[str], first: int, code: CodeType) -> str:

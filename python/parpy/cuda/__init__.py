@@ -43,7 +43,7 @@ from .._device import (
     threadIdx,
     warpsize,
 )  # fmt: skip
-from . import cg, types
+from . import cg, random, types
 from ._arrays import (
     DeviceNDArray,
     as_cuda_array,
@@ -68,6 +68,7 @@ from ._devices import (
     select_device,
 )  # fmt: skip
 from ._kernel import declare_device, jit
+from ._reduce import Reduce
 from ._streams import (
     Event,
     Stream,
@@ -81,16 +82,17 @@ from ._streams import (
 from .sim import Simulator
 
 sim = Simulator()
+reduce = Reduce
 
 __all__ = [
-    "DeviceNDArray", "Event", "Stream", "activemask", "all_sync", "any_sync", "as_cuda_array", "atomic",
+    "DeviceNDArray", "Event", "Reduce", "Stream", "activemask", "all_sync", "any_sync", "as_cuda_array", "atomic",
     "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "cg", "close", "clz", "const", "current_context",
     "declare_device", "default_stream", "detect", "device_array", "device_array_like", "eq_sync", "event",
-    "event_elapsed_time", "external_stream", "ffs", "fma", "get_current_device", "gpus", "grid", "gridDim",
-    "gridsize", "is_available", "is_cuda_array", "jit", "laneid", "lanemask_lt", "list_devices", "local",
-    "mapped_array", "mapped_array_like", "match_all_sync", "match_any_sync", "nanosleep", "pinned", "pinned_array",
-    "pinned_array_like", "popc", "rsqrt", "select_device", "selp", "shared", "shfl_down_sync", "shfl_sync",
-    "shfl_up_sync", "shfl_xor_sync", "sim", "stream", "synchronize", "syncthreads", "syncthreads_and",
+    "event_elapsed_time", "external_stream", "ffs", "fma", "get_current_device", "gpus", "grid", "gridDim", "gridsize",
+    "is_available", "is_cuda_array", "jit", "laneid", "lanemask_lt", "list_devices", "local", "mapped_array",
+    "mapped_array_like", "match_all_sync", "match_any_sync", "nanosleep", "pinned", "pinned_array",
+    "pinned_array_like", "popc", "random", "reduce", "rsqrt", "select_device", "selp", "shared", "shfl_down_sync",
+    "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "sim", "stream", "synchronize", "syncthreads", "syncthreads_and",
     "syncthreads_count", "syncthreads_or", "syncwarp", "threadIdx", "threadfence", "threadfence_block",
     "threadfence_system", "to_device", "types", "warpsize",
 ]  # fmt: skip

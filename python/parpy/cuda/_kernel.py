@@ -42,7 +42,7 @@ _DEVICE_CODE = (".ptx", ".cubin", ".fatbin", ".o", ".a", ".ltoir")
 class DeviceFunction:
     """A function that kernels call: ``cuda.jit(device=True)``."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any] | FunctionSource) -> None:
         self.__parpy_source__ = source_of(function)
         update_wrapper(self, self.__parpy_source__.function)
 

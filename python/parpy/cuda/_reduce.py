@@ -1,0 +1,115 @@
+"""``cuda.reduce``: a function of two numbers becomes one that reduces arrays on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from .. import _device
+from .._names import source_of
+from .._source import FunctionSource, capture_expression
+from ._arrays import DeviceNDArray, device_array, to_device
+from ._kernel import DeviceFunction, Kernel, jit
+
+cuda: Any = _device
+_kernel: Callable[[Callable[..., Any]], Kernel] = jit
+_of_kernels: Callable[[Callable[..., Any]], Callable[..., Any]] = jit(device=True)
+_BLOCK = 256  # threads
+_MOST_BLOCKS = 1024
+
+
+class Reduce:
+    """Reduces arrays of one dimension by a function that is associative and commutative: ``@cuda.reduce`` in front of
+    it, then ``f(array)``."""
+
+    def __init__(self, functor: Callable[..., Any]) -> None:
+        self._functor = functor if isinstance(functor, DeviceFunction) else DeviceFunction(_source_of(functor))
+        self._kernels = _kernels(self._functor)
+
+    def __call__(self, arr: Any, size: int | None = None, res: Any = None, init: Any = 0, stream: Any = 0) -> Any:
+        """The elements of ``arr``, or the first ``size`` of them, and ``init``, reduced to one of their type: returned,
+        or stored in element 0 of ``res``, an array on the device, when the ``stream`` gets there."""
+        source = arr if isinstance(arr, DeviceNDArray) else to_device(arr, stream)
+        if source.ndim != 1:
+            raise TypeError(f"an array of one dimension is reduced, not one of {source.ndim}")
+        count = source.size if size is None else size
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 0 <= count <= source.size:
+            raise ValueError(f"size is a number of elements, 0 to {source.size}, not {size!r}")
+        start = _as_element(init, source.dtype)
+        if res is not None and getattr(res, "dtype", None) != source.dtype:
+            raise TypeError(f"the result goes to an array of {source.dtype}")
+        result = device_array(1, source.dtype, stream=stream) if res is None else res
+        first, last = self._kernels
+        blocks = min(-(-int(count) // _BLOCK), _MOST_BLOCKS)
+        partial = device_array(max(blocks, 1), source.dtype, stream=stream)
+        if blocks > 0:
+            first[blocks, _BLOCK, stream](source, int(count), partial)
+        last[1, _BLOCK, stream](partial, blocks, start, result)
+        return result.copy_to_host(stream=0 if _is_default(stream) else stream)[0] if res is None else None
+
+    def __repr__(self) -> str:
+        return f"<parpy.cuda reduction by {self._functor!r}>"
+
+
+def _source_of(functor: Any) -> FunctionSource:
+    """Of a function or a lambda; CompileError where there is none."""
+    return capture_expression(functor, "reduced") if isinstance(functor, FunctionType) else source_of(functor)
+
+
+def _is_default(stream: Any) -> bool:
+    return stream is None or (isinstance(stream, int) and stream == 0)
+
+
+def _as_element(value: Any, dtype: np.dtype[Any]) -> Any:
+    """`init` as an element; TypeError where it is none."""
+    given = np.asarray(value)
+    keeps = np.can_cast(given.dtype, dtype, "same_kind") if given.ndim == 0 else False
+    if not keeps and (given.ndim != 0 or given.dtype.kind not in "biufc" or given != given.astype(dtype)):
+        raise TypeError(f"init is a number of the type {dtype}, not {value!r}")
+    return given.astype(dtype)[()]
+
+
+def _kernels(functor: DeviceFunction) -> tuple[Kernel, Kernel]:
+    """One that makes a partial result in each block, and one for a single block that reduces those."""
+
+    @_of_kernels
+    def of_block(own: Any, count: Any) -> None:
+        """Leaves in own[0] what the first `count` elements make."""
+        t = cuda.threadIdx.x
+        half = _BLOCK // 2
+        while half > 0:
+            cuda.syncthreads()
+            if t < half and t + half < count:
+                own[t] = functor(own[t], own[t + half])
+            half //= 2
+
+    @_kernel
+    def first(x: Any, count: Any, partial: Any) -> None:
+        own = cuda.shared.array(_BLOCK, x.dtype)
+        i = cuda.grid(1)
+        if i < count:
+            value = x[i]
+            for k in range(i + cuda.gridsize(1), count, cuda.gridsize(1)):
+                value = functor(value, x[k])
+            own[cuda.threadIdx.x] = value
+        of_block(own, min(_BLOCK, count - cuda.blockIdx.x * _BLOCK))
+        if cuda.threadIdx.x == 0:
+            partial[cuda.blockIdx.x] = own[0]
+
+    @_kernel
+    def last(partial: Any, count: Any, start: Any, res: Any) -> None:
+        own = cuda.shared.array(_BLOCK, partial.dtype)
+        t = cuda.threadIdx.x
+        if t < count:
+            value = partial[t]
+            for k in range(t + _BLOCK, count, _BLOCK):
+                value = functor(value, partial[k])
+            own[t] = value
+        of_block(own, min(_BLOCK, count))
+        if t == 0:
+            res[0] = functor(start, own[0]) if count > 0 else start
+
+    return first, last
