@@ -371,9 +371,16 @@ bool Intake::take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault
     if (!descr) return false;
     auto* type = reinterpret_cast<PyArray_Descr*>(descr.get());
     if (!check_dtype(type, fault)) return false;
+    const auto scalar = static_cast<Scalar>(scalar_of(type));
+    if (PyTypeNum_ISUSERDEF(type->type_num)) {  // of which ScalarAsCtype gives the address
+        const Owned array(PyArray_FromScalar(object, nullptr));
+        if (!array) return false;
+        read_scalar(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.get())), scalar, view);
+        return true;
+    }
     alignas(16) char bytes[16] = {};
     PyArray_ScalarAsCtype(object, bytes);
-    read_scalar(bytes, static_cast<Scalar>(scalar_of(type)), view);
+    read_scalar(bytes, scalar, view);
     return true;
 }
 

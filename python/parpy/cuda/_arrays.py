@@ -301,6 +301,22 @@ class Constant:
         return {**interface, "data": (interface["data"][0], True), "stream": None}
 
 
+class ConstantByCopy:
+    """The same of elements that array interfaces have no name for (bfloat16): copied to a GPU at each launch."""
+
+    def __init__(self, array: Any) -> None:
+        self._constant = Constant(array)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._constant._host
+
+
+def constant_of(array: Any) -> Constant | ConstantByCopy:
+    """What stands for a global array in kernels that take it as it is now."""
+    has_name = np.dtype(array.dtype).kind != "V" if hasattr(array, "dtype") else True
+    return Constant(array) if has_name else ConstantByCopy(array)
+
+
 def _address(array: Any) -> int:
     return int(array.__array_interface__["data"][0])
 

@@ -27,7 +27,7 @@ from .._names import source_of
 from .._options import CompileBackend, CompileOptions
 from .._source import FunctionSource
 from . import _matching, _types
-from ._arrays import Constant, to_device
+from ._arrays import constant_of, to_device
 from ._backend import on_gpu
 from ._devices import get_current_device, launch_limits
 from ._kinds import Fields, has_records, kind_of
@@ -124,7 +124,7 @@ class Kernel(Launchable):
         """What the functions of the kernel are parsed into."""
         program = Program(kernel=True)
         program.link = self._link
-        program.make_constant = Constant
+        program.make_constant = constant_of
         return program
 
     @property
