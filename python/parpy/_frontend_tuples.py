@@ -181,9 +181,11 @@ class Tuples(Calls):
             node = self.hidden_tuple(self._chosen_tuple(node), node)
         elif self._is_shape(node):
             node = self._of_one_view(node)
+        elif self.element_of_tuple(node) is not None:
+            pass
         elif isinstance(node, ast.Subscript) and (place := self._element_of_made(node)) is not None:
             return self.tuple_parts(self.tuple_parts(node.value)[place[1]])
-        elif self.element_of_tuple(node) is None:
+        else:
             made = super().spelled_out(node)
             return made.elts if isinstance(made, ast.Tuple) else []
         places = [ast.copy_location(ast.Constant(index), node) for index in range(count)]

@@ -209,12 +209,17 @@ def in_tuples(x, out):
     out[7] = summed(pair)
     if pair[0] == (2, 1) and pair != ((1, 2), 9):
         out[8] = 1
+    deep = (a, (chosen, pair[0]))
+    out[9] = deep[1][1][0] + 10 * deep[1][0][1]
+    first, second = (1, 2), (3, 4)
+    first, second = second, first
+    out[10] = first[0] + 10 * second[1]
 
 
 def test_tuples_in_tuples():
-    x, out = np.arange(12.0).reshape(3, 4), np.zeros(9)
+    x, out = np.arange(12.0).reshape(3, 4), np.zeros(11)
     in_tuples[1, 1](x, out)
-    np.testing.assert_array_equal(out, [9, 3221, 321 + 654, 26, 0 + 10 + 100, 7, 3, 912, 1])
+    np.testing.assert_array_equal(out, [9, 3221, 321 + 654, 26, 0 + 10 + 100, 7, 3, 912, 1, 82, 23])
     cubin(in_tuples.inspect_source(x, out))
 
 
