@@ -7,6 +7,7 @@ A launch is a call of a native jit function whose first seven parameters are the
 from __future__ import annotations
 
 import inspect
+import linecache
 import os
 from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
@@ -488,12 +489,31 @@ def jit(
 
     def decorate(function: Callable[..., Any]) -> DeviceFunction | Kernel:
         if device:
-            return DeviceFunction(function)
+            made = DeviceFunction(function)
+            _check_calls(made, signatures, options, sources)
+            return made
         kernel = Kernel(function, signatures, options, sources, debug)
         kernel._check_signatures()
         return kernel
 
     return decorate
+
+
+def _check_calls(
+    function: DeviceFunction, signatures: tuple[Signature, ...], options: dict[str, Any], link: tuple[str, ...]
+) -> None:
+    """Raises what is wrong with calls of a device function with the arguments of its signatures."""
+    for each in signatures:
+        count = len(each.arguments)
+        if count != function.py_func.__code__.co_argcount:
+            expected = function.py_func.__code__.co_argcount
+            raise TypeError(f"'{function.py_func.__name__}' has {expected} parameters, but its signature is {each}")
+        names = ", ".join(f"a{i}" for i in range(count))
+        file, text = f"<a call of {count} arguments>", f"def call({names}): function({names})\n"
+        linecache.cache[file] = (len(text), None, [text], file)
+        space: dict[str, Any] = {"function": function}
+        exec(compile(text, file, "exec"), space)
+        Kernel(space["call"], (Signature(None, each.arguments),), options, link)._check_signatures()
 
 
 def linked(link: Any) -> tuple[str, ...]:
