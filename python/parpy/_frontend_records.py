@@ -8,12 +8,13 @@ arrays that the kernel makes, or parameters of the function that gets them. An e
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _native
-from ._frontend_scope import ArrayForm, Axis, Form, RecordForm, View
+from ._frontend_scope import ArrayForm, Axis, Form, RecordForm, View, axes_of
 from ._frontend_views import Views
 from ._records import Leaf, Path, joined, leaves, path_of, place_type
 from ._source import FunctionSource
@@ -103,15 +104,17 @@ class Records(Views):
         known = self._inside_field(self._base(path), path)
         if known is None:
             return None
-        parts = [part for index in path.indices for part in self.index_parts(index)]
-        if known.rank is not None and len(parts) > known.rank - known.taken:
-            self.error("P025", node, "there are more subscripts than dimensions", "leave some out")
-            return None
-        if not parts:
-            return known
-        field = self._some_field(known, path)
-        made = None if field is None else self.view_from(field, known.axes, parts, shown)
-        return None if made is None else known._replace(axes=made.axes)
+        field = self._some_field(known, path) if path.indices else None
+        for index in path.indices:
+            parts = list(self.index_parts(index))
+            if known.rank is not None and len(parts) > known.rank - known.taken:
+                self.error("P025", node, "there are more subscripts than dimensions", "leave some out")
+                return None
+            made = None if field is None else self.view_from(field, known.axes, parts, shown)
+            if made is None:
+                return None
+            known = known._replace(axes=made.axes)
+        return known
 
     def _inside_field(self, record: Record, path: Path) -> Record | None:
         """The records in the field of records that the path has."""
@@ -158,6 +161,12 @@ class Records(Views):
         """A further field of records that the kernel makes; None of others."""
         raise NotImplementedError
 
+    def array(self, node: ast.expr) -> _native.Var | None:
+        if isinstance(node, ast.Name) and self._known_records(node.id) is not None and node.id not in self.records:
+            self.error("P204", node, f"the records '{node.id}' are used as numbers", f"take a field, {node.id}[0].x")
+            return None
+        return super().array(node)
+
     def view_of(self, node: ast.expr) -> View | None:
         if not self.is_record(node):
             return super().view_of(node)
@@ -182,16 +191,38 @@ class Records(Views):
         return self._is_record_value(target, value) or super().is_view_value(target, value)
 
     def _is_record_value(self, target: ast.Name, value: ast.expr) -> bool:
+        if isinstance(value, ast.IfExp):
+            return self._is_record_value(target, value.body) and self._is_record_value(target, value.orelse)
         return self.is_record(value, self.program.uses.fields(self.source, target.id))
 
     def view_assignment(self, target: ast.expr, value: ast.expr) -> bool:
         if not isinstance(target, ast.Name) or not self._is_record_value(target, value):
             return super().view_assignment(target, value)
-        made = self.record_of(value, target.id)
+        chosen = isinstance(value, ast.IfExp)
+        made = self._chosen_record(value, target) if chosen else self.record_of(value, target.id)
         self.assigned.add(target.id)
         if made is not None:
             self._name_record(target, made)
         return True
+
+    def _chosen_record(self, node: ast.expr, target: ast.Name) -> Record | None:
+        """`r[i] if c else r[j]`, of records of one array."""
+        if not isinstance(node, ast.IfExp):
+            return self.record_of(node, target.id)
+        span, test = self.span(node), self.condition(node.test)
+        sides = [self.branch(partial(self._chosen_record, part, target)) for part in (node.body, node.orelse)]
+        one, other = sides[0][0], sides[1][0]
+        if one is None or other is None:
+            return None
+        if not _same_kind(one, other):
+            self._refuse_other(target)
+            return None
+        held = [self.temporary(span, target.id) for _ in _variables(one.axes)]
+        for record, before in ((one, sides[0][1]), (other, sides[1][1])):
+            for var, value in zip(held, _variables(record.axes), strict=True):
+                before.append(self.module.assign(var, self.module.read(value, span), None, span))
+        self.out.append(self.module.if_(test, sides[0][1], sides[1][1], span))
+        return one._replace(axes=axes_of(_form(one.axes), iter(held)))
 
     def _name_record(self, target: ast.Name, made: Record) -> None:
         known = self.records.get(target.id)
@@ -203,12 +234,15 @@ class Records(Views):
             for old, new in zip(_variables(known.axes), _variables(made.axes), strict=True):
                 self.out.append(self.module.assign(old, self.module.read(new, span), None, span))
         else:
-            self.error(
-                "P016",
-                target,
-                f"'{target.id}' is something else elsewhere",
-                "give each record a name of its own, or choose among the subscripts: r[i if c else j]",
-            )
+            self._refuse_other(target)
+
+    def _refuse_other(self, target: ast.Name) -> None:
+        self.error(
+            "P016",
+            target,
+            f"'{target.id}' is something else elsewhere",
+            "give each record a name of its own, or choose among the subscripts: r[i if c else j]",
+        )
 
     # ------------------------------------------------------------ copies
 

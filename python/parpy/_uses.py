@@ -151,7 +151,10 @@ class Uses:
 
 def _named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
     """The names that an assignment gives values of its own."""
-    if isinstance(target, ast.Name):
+    if isinstance(value, ast.IfExp):
+        yield from _named(target, value.body)
+        yield from _named(target, value.orelse)
+    elif isinstance(target, ast.Name):
         yield target, value
     elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
         for one, part in zip(target.elts, value.elts, strict=False):

@@ -86,6 +86,27 @@ def test_parts_of_records():
 
 
 @cuda.jit
+def of_parts_of_parts(r, c, out):
+    out[0] = len(r[1:4][1:])
+    q = r[1:5][1:][1]
+    q.id = 70
+    p = r[0].pos if c else r[4].pos
+    p.x = 50
+    z = r[1:][:2]
+    z[1].v[2] = 60
+
+
+@pytest.mark.parametrize("c", [0, 1])
+def test_parts_of_parts_and_records_that_are_chosen(c):
+    given, out = bodies(6), np.zeros(1)
+    want = given.copy()
+    want["id"][3], want["pos"]["x"][0 if c else 4], want["v"][2, 2] = 70, 50, 60
+    np.testing.assert_array_equal(results(of_parts_of_parts, 1, given, c, out), want)
+    assert out[0] == 2
+    cubin(of_parts_of_parts.inspect_source(given, c, out))
+
+
+@cuda.jit
 def beyond(r, k):
     q = r[1:3]
     q[k].id = 1
