@@ -127,16 +127,13 @@ constexpr std::size_t kSignalStack = std::size_t{64} << 10;
 // Null in threads that ran no fiber. A signal handler may read it: it needs no allocation.
 __attribute__((tls_model("initial-exec"))) thread_local FiberThread* this_thread = nullptr;
 
-// Those that run fibers, in the process that has them: a fork leaves one of its threads.
+// Those that run fibers. A fork leaves one of them, which begins a list of its own.
 struct Enlisted {
     std::mutex mutex;
     std::vector<FiberThread*> threads;
-    pid_t process = 0;
 };
-Enlisted& enlisted() {
-    static auto& list = *new Enlisted;
-    return list;
-}
+std::atomic<Enlisted*> enlisted{new Enlisted};
+const int kForgets = pthread_atfork(nullptr, nullptr, [] { enlisted = new Enlisted; });
 
 // As if there were no handler; false: there was none.
 bool pass_on(int signal, siginfo_t* info, void* context) {
@@ -256,9 +253,10 @@ FiberThread::FiberThread() {
 
 FiberThread::~FiberThread() {
     this_thread = nullptr;
-    if (process_ != 0) {
-        const std::scoped_lock lock(enlisted().mutex);
-        std::erase(enlisted().threads, this);
+    Enlisted* list = enlisted;
+    if (listed_ == list) {
+        const std::scoped_lock lock(list->mutex);
+        std::erase(list->threads, this);
     }
     if (signal_stack_ == nullptr) return;
     stack_t none = {};
@@ -268,7 +266,7 @@ FiberThread::~FiberThread() {
 }
 
 void FiberThread::run(Fiber& fiber, Landing landing, const Interrupt* interrupt) {
-    if (interrupt != nullptr && process_ == 0) enlist();
+    if (interrupt != nullptr && listed_ != enlisted.load(std::memory_order_relaxed)) enlist();
     landing_ = landing;
     interrupt_ = interrupt;
     running_ = &fiber;
@@ -351,20 +349,17 @@ void FiberThread::abandon(FiberThread& thread, int reason, const void* address, 
 // ---------------------------------------------------------------- ends that others ask for
 
 void FiberThread::enlist() {
-    Enlisted& list = enlisted();
-    const std::scoped_lock lock(list.mutex);
-    const pid_t process = getpid();
-    if (list.process != process) list.threads.clear();
-    list.process = process_ = process;
+    Enlisted* list = enlisted;
+    const std::scoped_lock lock(list->mutex);
+    listed_ = list;
     handle_ = pthread_self();
-    list.threads.push_back(this);
+    list->threads.push_back(this);
 }
 
 void FiberThread::interrupt_all() {
-    Enlisted& list = enlisted();
-    const std::scoped_lock lock(list.mutex);
-    if (list.process != getpid()) return;
-    for (const FiberThread* thread : list.threads)
+    Enlisted* list = enlisted;
+    const std::scoped_lock lock(list->mutex);
+    for (const FiberThread* thread : list->threads)
         pthread_kill(thread->handle_, kLook);
 }
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <pthread.h>
-#include <sys/types.h>
 
 #include <array>
 #include <atomic>
@@ -125,7 +124,7 @@ private:
     void* main_pointer_ = nullptr;
     const Interrupt* interrupt_ = nullptr;
     char* signal_stack_ = nullptr;  // ours, where the thread had none
-    pid_t process_ = 0;             // in which it is among those that interrupt_all() reaches
+    const void* listed_ = nullptr;  // the list of those that interrupt_all() reaches
     pthread_t handle_{};
 };
 

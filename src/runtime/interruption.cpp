@@ -11,7 +11,6 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <mutex>
 #include <thread>
 
@@ -111,14 +110,14 @@ bool has_function(const struct sigaction& action) {
 }
 
 // Whether SIGINT comes here first. The handler that was found is asked for again where it is back,
-// as Python puts it; another one may pass the signal on to this one, and is left alone. Asked of
-// the system once in a tick of its clock: a launch takes no longer than a call of it.
+// as Python puts it; another one may pass the signal on to this one, and is left alone. The system
+// is asked at times: a launch takes little longer than such a call.
 bool handles_interrupts() {
-    static timespec last = {};
+    using Clock = std::chrono::steady_clock;
+    static Clock::time_point last;
     static bool known = false, ever = false;
-    timespec now = {};
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    if (now.tv_sec == last.tv_sec && now.tv_nsec == last.tv_nsec) return known;
+    const Clock::time_point now = Clock::now();
+    if (now - last < std::chrono::microseconds(100)) return known;
     last = now;
     struct sigaction found = {};
     if (sigaction(SIGINT, nullptr, &found) != 0) return known = false;

@@ -67,6 +67,36 @@ except KeyboardInterrupt:
 """
 
 
+FORKS = """
+import os, signal, time
+import numpy as np
+from parpy import cuda
+
+@cuda.jit
+def endless(x):
+    while x[0] >= 0:
+        x[0] = 0 if x[0] > 1e9 else x[0] + 1
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+endless[1, 1](-np.ones(1))
+child = os.fork()
+if child == 0:
+    try:
+        endless[1, 1](np.ones(1))
+    except KeyboardInterrupt:
+        os._exit(7)
+for _ in range(60):
+    time.sleep(1)
+    if os.waitpid(child, os.WNOHANG) == (0, 0):
+        os.kill(child, signal.SIGINT)
+        time.sleep(1)
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            os._exit(os.waitstatus_to_exitcode(status))
+os.kill(child, signal.SIGKILL)
+"""
+
+
 @pytest.mark.parametrize("kernel", ["endless", "checked", "waits", "spins", "computes"])
 def test_control_c_ends_a_kernel(kernel, tmp_path):
     python = str(Path(__file__).parents[2] / "python")
@@ -83,3 +113,12 @@ def test_control_c_ends_a_kernel(kernel, tmp_path):
             assert child.returncode == 0
         finally:
             child.kill()
+
+
+def test_control_c_ends_a_kernel_of_a_forked_process(tmp_path):
+    file = tmp_path / "forks.py"
+    file.write_text(FORKS)
+    python = str(Path(__file__).parents[2] / "python")
+    environment = {**os.environ, "PARPY_CUDA_SIM": "1", "PYTHONPATH": python}
+    made = subprocess.run([sys.executable, file], env=environment, timeout=120, capture_output=True, text=True)
+    assert made.returncode == 7, made.stderr
