@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "bind_jit.h"
+#include "buffer.h"
 #include "call_cuda.h"
 #include "owned.h"
 #include "raise.h"
@@ -28,24 +29,6 @@ const Names& names() {
 
 constexpr std::size_t kInlineArguments = 24;
 constexpr std::size_t kInlineSlots = 64;
-
-// Arrays on the stack for what nearly every call needs, on the heap beyond that.
-template <class T, std::size_t N>
-class Buffer {
-public:
-    explicit Buffer(std::size_t size) : data_(size <= N ? inline_ : new T[size]) {}
-    ~Buffer() {
-        if (data_ != inline_) delete[] data_;
-    }
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
-    [[nodiscard]] T* data() { return data_; }
-    T& operator[](std::size_t i) { return data_[i]; }
-
-private:
-    T inline_[N];
-    T* data_;
-};
 
 // What the keywords of parpy itself said.
 struct CallOptions {

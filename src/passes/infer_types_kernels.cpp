@@ -184,8 +184,10 @@ Operand Typer::walk_atomic(Expr*& slot) {
 
 namespace {
 
-// Whether the elements lie side by side in the order of C; nothing if the call alone knows.
-std::optional<bool> is_contiguous(const Var& array) {
+// Whether the elements lie side by side in the order of C; nothing if the call alone knows. Kernels
+// written by hand are compiled for arrays of any size that do, and for others of any strides.
+std::optional<bool> is_contiguous(const Var& array, bool by_hand) {
+    if (by_hand) return array.dims.empty() || array.dims.back().stride.has_value();
     std::int64_t stride = 1;
     for (std::size_t i = array.dims.size(); i-- > 0;) {
         const Dim& dim = array.dims[i];
@@ -229,9 +231,9 @@ Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
                        a_python_name(key[i].type),
                    "pass what its declaration says");
         } else if (wanted.is_array()) {
-            const auto contiguous = is_contiguous(*argument->var);
-            const bool kernel = is_by_hand(*context_.module.entry_function());
-            if (contiguous == false || (!contiguous && !kernel)) {
+            const bool by_hand = is_by_hand(*context_.module.entry_function());
+            const auto contiguous = is_contiguous(*argument->var, by_hand);
+            if (contiguous != true) {
                 // P222 has the program compiled for the sizes of the call.
                 report(contiguous ? Code::kP230 : Code::kP222, argument->span,
                        "'" + call.callee->name + "' gets a pointer, but the elements of '" +

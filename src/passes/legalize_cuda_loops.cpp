@@ -66,9 +66,11 @@ private:
 
     // A multiprocessor holds too few blocks of one warp to be busy. Where nothing is shared within
     // a block, several of them, which differ in the innermost level, become the rows of one.
-    // Foreign functions know what they share.
+    // Foreign functions know what they share, and clusters have a number of blocks.
     void pack_warps() {
-        if (shape_.block != kWarpSize || shape_.levels.empty()) return;
+        const std::int64_t* cluster = launch_.cluster;
+        const bool clustered = cluster[0] * cluster[1] * cluster[2] != 1;
+        if (shape_.block != kWarpSize || shape_.levels.empty() || clustered) return;
         const GridLevel& inner = shape_.levels.back();
         const bool in_x = shape_.grid()[0] == inner.size && shape_.levels.size() <= 3;
         if (!in_x || inner.loop->mapping.level != Level::kBlocks) return;

@@ -240,8 +240,7 @@ private:
 
     // ------------------------------------------------------------ combining blocks
 
-    // The blocks of one group combine: those that differ in this level and the levels inside. There
-    // is one group per iteration of the levels outside.
+    // How many blocks a group has: those that differ in this level and the levels inside.
     [[nodiscard]] std::int64_t members_of(std::size_t level) const {
         const auto sizes = shape_.group(level);
         return sizes[0] * sizes[1] * sizes[2];
@@ -283,6 +282,8 @@ private:
         out.push_back(builder_.if_(first, std::move(final)));
     }
 
+    // The blocks of one group combine through memory of the device. There is one group per
+    // iteration of the levels outside.
     void combine_grid(std::size_t level, std::vector<Partial>& partials, Body rest, Body& out) {
         const std::int64_t members = members_of(level);
         const Groups groups = groups_outside(level);
@@ -524,10 +525,6 @@ private:
     Module& module_;
     Builder builder_;
 };
-
-}  // namespace
-
-namespace {
 
 // Threads that fail leave the kernel, and the shared memory of a block that all have left is no
 // longer there for others to read.

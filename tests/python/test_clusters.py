@@ -148,3 +148,27 @@ def test_edited_text_runs():
     wrong = made.replace("__cluster_dims__(4, 1, 1)", "__cluster_dims__(3)")
     with pytest.raises(parpy.BackendError, match=r"P531.*on 4 x 3 x 1 blocks in clusters of 3 x 1 x 1"):
         parpy.compile_string("total", wrong, sim)(x, y)
+
+
+@parpy.jit
+def over_planes(x, y):
+    parpy.label("a")
+    for i in range(x.shape[0]):
+        parpy.label("b")
+        for j in range(x.shape[1]):
+            parpy.label("c")
+            for k in range(x.shape[2]):
+                y[i] += x[i, j, k]
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_blocks_of_one_warp_are_a_cluster(backend):
+    """Many of them: where there are no clusters, several warps become one block."""
+    x = np.random.default_rng(0).integers(-9, 9, (4096, 8, 64)).astype(np.float64)
+    y = np.zeros(4096)
+    loops = {"a": 4096, "b": parpy.threads(8).reduce(), "c": parpy.threads(32).reduce()}
+    over_planes(x, y, opts=clustered(backend, **loops))
+    np.testing.assert_array_equal(y, x.sum((1, 2)))
+    made = text(over_planes, [x, y], **loops)
+    assert "__cluster_dims__(8, 1, 1)" in made
+    assert "__launch_bounds__(32)" in made

@@ -144,6 +144,51 @@ def test_lines_behind_a_foreign_source(tmp_path):
     cubin(races.inspect_source(np.zeros(32, np.int32)))
 
 
+@pytest.fixture
+def first_three(tmp_path):
+    source = tmp_path / "sum.cu"
+    source.write_text('extern "C" __device__ float sum(const float* x) { return x[0] + x[1] + x[2]; }\n')
+    return cuda.declare_device("sum", "float32(CPointer(float32))", link=source)
+
+
+def test_pointers_to_elements_side_by_side(first_three):
+    @cuda.jit(device=True)
+    def inner(x):
+        return first_three(x)
+
+    @cuda.jit
+    def direct(x, out):
+        out[0] = first_three(x)
+
+    @cuda.jit
+    def through_a_function(x, out):
+        out[0] = inner(x)
+
+    @cuda.jit
+    def own_arrays(x, out):
+        shared = cuda.shared.array(4, np.float32)
+        own = cuda.local.array((2, 2), np.float32)
+        dynamic = cuda.shared.array(0, np.float32)
+        for i in range(3):
+            shared[i], own[i // 2, i % 2] = i, 10 * i
+        out[0] = first_three(shared) + inner(own)
+        cuda.syncthreads()
+        for i in range(3):
+            dynamic[i] = 100 * i
+        out[0] += first_three(dynamic) + inner(dynamic)
+
+    x, out = np.arange(24, dtype=np.float32), np.zeros(1)
+    for kernel in (direct, through_a_function):
+        for good in (x, x.reshape(2, 3, 4), x.reshape(1, 24)[:, :5], x.reshape(24, 1)):
+            kernel[1, 1](good, out)
+            assert out[0] == 3
+        for bad in (x[::2], x[::-1], x.reshape(6, 4).T, x.reshape(6, 4)[:, :3], x.reshape(24, 1)[::2]):
+            with pytest.raises(TypeError, match=r"gets a pointer.*do not lie side by side[^$]*np.ascontiguousarray"):
+                kernel[1, 1](bad, out)
+    own_arrays[1, 1, 0, 64](x, out)
+    assert out[0] == 3 + 30 + 600
+
+
 def test_wild_accesses_of_a_foreign_source(tmp_path):
     source = tmp_path / "wild.cu"
     source.write_text('extern "C" __device__ int wild(int a) { return *(int*)((long long)a << 40); }\n')
