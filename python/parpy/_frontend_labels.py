@@ -6,7 +6,7 @@ import ast
 
 from . import _native, _operators
 from ._frontend_arrays import integer_constant
-from ._frontend_kernels import Kernels
+from ._frontend_exchanges import Exchanges
 from ._intrinsics import REDUCTIONS, intrinsic_of
 from .types import BufferType, Symbol
 
@@ -14,7 +14,7 @@ from .types import BufferType, Symbol
 Label = tuple[str, ast.expr]
 
 
-class Labels(Kernels):
+class Labels(Exchanges):
     """Labels in one function. `statement` is written out in Statements."""
 
     def statement(self, node: ast.stmt) -> None:

@@ -162,10 +162,10 @@ class Memory(Inlining):
         self.ranks[array] = len(sizes)
         self.plain_uses.setdefault(target.id, target)
         size = self._dynamic_size(scalar, call) if sizes == [0] else None
-        self._make(self.module.alloc(array, scalar, space, [] if size else sizes, size, span))
+        self.make(self.module.alloc(array, scalar, space, [] if size else sizes, size, span))
         return array
 
-    def _make(self, allocation: _native.Stmt) -> None:
+    def make(self, allocation: _native.Stmt) -> None:
         """An array is used behind the loop or branch that makes it, too."""
         (self.allocations if self.conditions else self.out).append(allocation)
 
@@ -185,7 +185,7 @@ class Memory(Inlining):
         self.record_arrays[target.id] = RecordArray(target, call, space, sizes, record, made)
         self.records[target.id] = Record(made, "", "", (), len(sizes), record)
         for key in sorted(self.program.uses.fields(self.source, target.id)):
-            if self._make_field(self.record_arrays[target.id], key, self._make) is None:
+            if self._make_field(self.record_arrays[target.id], key, self.make) is None:
                 return
 
     def make_field(self, record: Record, key: str, node: ast.expr) -> _native.Var | None:

@@ -248,18 +248,31 @@ class Records(Views):
 
     def record_copy(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> bool:
         """`r[i] = s[j]`: whether the assignment copies a record, or would if what is there were right."""
-        if not isinstance(target, ast.Subscript) or not (self._is_copied(target) or self._is_copied(value)):
+        if not self.copies_record(target, value):
             return False
-        if self.record_path(target) is None or self.record_path(value) is None:
-            if not self.program.knows_all:
-                self.want_kinds(node)
-            else:
-                self.error("P016", node, "records and other values are assigned to each other", "assign single fields")
-            return True
-        source = self.record_of(value)
-        made = None if source is None else self.record_of(target)
-        if source is None or made is None:
-            return True
+        source = self.copied_record(target, value, node)
+        if source is not None:
+            self.store_record(target, source, node)
+        return True
+
+    def copies_record(self, target: ast.expr, value: ast.expr) -> bool:
+        """Whether `target = value` is such a copy, as far as is known."""
+        return isinstance(target, ast.Subscript) and (self._is_copied(target) or self._is_copied(value))
+
+    def copied_record(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> Record | None:
+        """The record that the target gets; None after an error."""
+        if not self.is_no_record(target) and not self.is_no_record(value):
+            return self.record_of(value)
+        if not self.program.knows_all:
+            self.want_kinds(node)
+        else:
+            self.error("P016", node, "records and other values are assigned to each other", "assign single fields")
+        return None
+
+    def store_record(self, target: ast.expr, source: Record, node: ast.stmt) -> None:
+        made = self.record_of(target)
+        if made is None:
+            return
         if source.dtype is None or made.dtype is None:
             self.want_kinds(node)
         elif not source.is_element or not made.is_element:
@@ -268,15 +281,21 @@ class Records(Views):
             self.error("P016", node, f"records of the type {source.dtype} become such of the type {made.dtype}")
         else:
             for leaf in leaves(made.dtype):
-                self._copy_leaf(made, source, leaf, node)
-        return True
+                self.copy_leaf(made, source, leaf, node)
 
     def _is_copied(self, node: ast.expr) -> bool:
         """Whether `node` is certainly records, as far as is known."""
         path = self.record_path(node)
         return path is not None and (not path.key or self.is_record(node))
 
-    def _copy_leaf(self, target: Record, source: Record, leaf: Leaf, node: ast.stmt) -> None:
+    def is_no_record(self, node: ast.expr) -> bool:
+        """Whether `node` is certainly no record."""
+        path = self.record_path(node)
+        dtype = None if path is None else self._base(path).dtype
+        found = place_type(dtype, path.key) if path is not None and dtype is not None and path.key else None
+        return path is None or (found is not None and found[0].names is None)
+
+    def copy_leaf(self, target: Record, source: Record, leaf: Leaf, node: ast.stmt) -> None:
         span = self.span(node)
         inner = [self.temporary(span) for _ in leaf.shape]
         sides = []
@@ -288,7 +307,8 @@ class Records(Views):
         if array is None or given is None:
             return
         value = self.module.load(given, of, span) if of else self.module.read(given, span)
-        copy = self.module.store(array, to, value, None, span)
+        store = self.module.store
+        copy = store(array, to, value, None, span) if to else self.module.assign(array, value, None, span)
         for var, extent in zip(reversed(inner), reversed(leaf.shape), strict=True):
             begin, end, step = (self.module.constant(bound, span) for bound in (0, extent, 1))
             copy = self.module.for_(var, begin, end, step, [copy], span)

@@ -77,6 +77,8 @@ class Statements(Labels):
         if len(node.targets) == 1:
             self._assign_one(node.targets[0], node.value, node)
             return
+        if self.record_chain(node):
+            return
         tuples = any(isinstance(target, ast.Tuple | ast.List) for target in node.targets)
         sliced = any(isinstance(part, ast.Slice) for target in node.targets for part in ast.walk(target))
         if tuples or (sliced and not is_literal(node.value)):
@@ -191,6 +193,8 @@ class Statements(Labels):
             for one, part in zip(target.elts, value.elts, strict=True):
                 if not self.view_assignment(one, part):
                     self.assign(one, part, node)
+            return
+        if self.record_exchange(target, value, node):
             return
         if self.unpacks_tuples(target, value):
             self._assign_elements(target, self.hidden_tuple(self.held_tuple(value), value), node)
@@ -400,12 +404,8 @@ class Statements(Labels):
             return None
         for argument in call.args:
             if isinstance(argument, ast.Starred):
-                self.error(
-                    "P014",
-                    argument,
-                    "'range' takes no starred argument in compiled code",
-                    "write range(start, stop, step)",
-                )
+                what = "'range' takes no starred argument in compiled code"
+                self.error("P014", argument, what, "write range(start, stop, step)")
                 return None
         parts = self.lower_all(call.args)
         span = self.span(call)

@@ -331,6 +331,19 @@ def errors_of(function, sig):
     return str(caught.value)
 
 
+def test_loops_over_xrange():
+    def odd(X):
+        if idx == 0:
+            for i in xrange(1, len(X), 2):
+                X[i] = -2147483648
+            for i in xrange(2):
+                X[0] = X[0] + i + 1
+
+    X = cp.CudaArray([0] * 5)
+    cp.compile(odd, "void (int* X)")(1)(X)
+    assert X.toList() == [3, -2147483648, 0, -2147483648, 0]
+
+
 def test_types_are_checked_everywhere():
     def mixed(X, n):
         X[idx] = X[idx] + n
@@ -366,7 +379,30 @@ def test_types_are_checked_everywhere():
     def returned(X, n):
         return n
 
+    def rows(X, n):
+        X[0, n] = 1.0
+
+    def renamed(X, n):
+        X = X
+
+    def second_name(X, n):
+        Y = X
+        Y[0] = 1.0
+
+    def large(X, n):
+        m = n + 3000000000
+        X[0] = float(m)
+
+    def larger(X, n):
+        m = -2147483649
+        X[0] = float(m)
+
     sig = "void (float* X, int n)"
+    assert "an array takes one subscript" in errors_of(rows, sig)
+    assert "'X' is an array of float and stays that one" in errors_of(renamed, sig)
+    assert "an array of float gets a second name" in errors_of(second_name, sig)
+    assert "3000000000 is no int: these have 32 bits" in errors_of(large, sig)
+    assert "-2147483649 is no int" in errors_of(larger, sig)
     assert "'+' has a float on the left and an int on the right" in errors_of(mixed, sig)
     assert "'X[idx]' is a float, this is an int" in errors_of(stored, sig)
     assert "a condition is a bool, this is an int" in errors_of(condition, sig)

@@ -232,6 +232,9 @@ def test_a_signature_is_checked_where_the_kernel_is_decorated():
         shape = x.shape
         x[0] = shape[1]
 
+    def fields(x):
+        x[0].a = 1
+
     def copies(x):
         own = cuda.shared.array(4, x.dtype)
         own[0] = const_of_globals[0]
@@ -245,6 +248,8 @@ def test_a_signature_is_checked_where_the_kernel_is_decorated():
         cuda.jit("void(float32[:])")(raises)
     with pytest.raises(parpy.CompileError, match="the tuple 'shape' has no element 1"):
         cuda.jit("void(float32[:])")(shapes)
+    with pytest.raises(TypeError, match=r"x\['a'\] is read from an object of type 'numpy.ndarray', which is no dict"):
+        cuda.jit("void(float32[:])")(fields)
     cuda.jit("void(int32[:])")(bits)
     with pytest.raises(TypeError, match=r"'\|' does not take float32 and int"):
         cuda.jit("void(float32[:])", device=True)(bits)

@@ -7,7 +7,7 @@ import pytest
 
 import kernel_places
 from nvrtc import cubin
-from parpy import cuda
+from parpy import CompileError, cuda
 from test_kernel_records import BODY, PARTICLE, POINT, bodies, particles, results
 
 backend = kernel_places.backend
@@ -262,3 +262,125 @@ def of_other_types(r, s):
 def test_records_of_other_types_are_not_copied():
     with pytest.raises(Exception, match=r"records of the type .* become such of the type"):
         of_other_types[1, 1](bodies(2), particles(2))
+
+
+# ---------------------------------------------------------------- several at once
+
+
+@cuda.jit
+def exchanged(r, s):
+    i = cuda.grid(1)
+    if i < len(r) // 2:
+        j = len(r) - 1 - i
+        r[i], r[j] = r[j], r[i]
+        p, q = s[i], s[j]
+        s[j], s[i] = p, q
+
+
+@cuda.jit
+def turned(r, k):
+    for i in range(2):
+        r[i].ends[0], (k[i], r[i].pos), r[i].ends[1] = r[i].pos, (r[i].id + 1, r[i].ends[1]), r[i].ends[0]
+
+
+@cuda.jit
+def in_a_row(r, s, k):
+    r[0] = s[0] = r[k[0]]
+    k[0], r[1], s[2].mass = 2, s[k[0]], r[1].mass + s[1].mass
+
+
+@cuda.jit(device=True)
+def swap(a, i, b, j):
+    a[i], b[j] = b[j], a[i]
+
+
+@cuda.jit
+def by_a_function(r, s):
+    t = cuda.threadIdx.x
+    shared = cuda.shared.array(4, BODY)
+    shared[t] = s[t]
+    cuda.syncthreads()
+    swap(r, t, shared, 3 - t)
+    cuda.syncthreads()
+    s[t] = shared[t]
+
+
+def test_records_are_exchanged():
+    for make in (particles, bodies):
+        given, other = make(41), make(41)[::-1].copy()
+        want = given[::-1].copy()
+        np.testing.assert_array_equal(results(exchanged, 20, given, other), want)
+        np.testing.assert_array_equal(results(exchanged, 20, other, given), other[::-1])
+        cubin(exchanged.inspect_source(given, other))
+    given, k = bodies(3), np.zeros(2, np.int64)
+    want = given.copy()
+    want["ends"][:2, 0], want["pos"][:2], want["ends"][:2, 1] = (
+        given["pos"][:2],
+        given["ends"][:2, 1],
+        given["ends"][:2, 0],
+    )
+    np.testing.assert_array_equal(results(turned, 1, given, k), want)
+    np.testing.assert_array_equal(k, given["id"][:2] + 1)
+    given, other = bodies(4), bodies(8)[4:].copy()
+    want, swapped = other[::-1].copy(), given[::-1].copy()
+    by_a_function[1, 4](given, other)
+    np.testing.assert_array_equal(given, want)
+    np.testing.assert_array_equal(other, swapped)
+    cubin(by_a_function.inspect_source(given, other))
+
+
+def test_records_get_values_in_a_row():
+    r, s, k = particles(3), particles(6)[3:].copy(), np.array([1])
+    want, other = r.copy(), s.copy()
+    want[0] = other[0] = r[1]
+    want[1], other["mass"][2] = other[1], r["mass"][1] + s["mass"][1]
+    in_a_row[1, 1](r, s, k)
+    np.testing.assert_array_equal(r, want)
+    np.testing.assert_array_equal(s, other)
+    assert k[0] == 2
+    cubin(in_a_row.inspect_source(r, s, k))
+
+
+@cuda.jit
+def added(r, s):
+    r[0] += r[1]
+
+
+@cuda.jit
+def compared(r, s):
+    s[0].id = r[0] == r[1]
+
+
+@cuda.jit
+def decides(r, s):
+    if r[s[0].id]:
+        s[0].id = 1
+
+
+@pytest.mark.parametrize("kernel", [added, compared, decides])
+def test_records_are_no_numbers(kernel):
+    with pytest.raises(TypeError, match=r"the records '\w' are used as numbers[^$]*help: take a field, \w\[0\]\.x"):
+        kernel[1, 1](bodies(2), bodies(2))
+
+
+@cuda.jit
+def number_to_record(r, s):
+    r[0], s[0].id = s[0].id, 1
+
+
+@cuda.jit
+def named_with_others(r, s):
+    p, s[0] = r[0], s[1]
+    p.id = 3
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (number_to_record, "records and other values are assigned to each other"),
+        (named_with_others, "help: write one assignment for each target"),
+    ],
+)
+def test_what_assignments_of_several_records_are_not(kernel, message):
+    with pytest.raises(CompileError, match=message):
+        kernel[1, 1](bodies(2), bodies(2))

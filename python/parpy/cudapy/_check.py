@@ -112,9 +112,14 @@ class Checker:
             known = self.variables.get(target.id)
             if known is None:
                 if isinstance(found, Type) and found is not Void:
+                    self._fits(value, found)
                     self._bind(target.id, found, target)
+                elif isinstance(found, Pointer):
+                    self._error(target, f"{_a(found)} gets a second name", "use the one it has")
             elif isinstance(known, Type):
                 self._agree(value, found, known, f"variable '{target.id}'")
+            else:
+                self._error(target, f"'{target.id}' is {_a(known)} and stays that one", "assign to its elements")
         elif isinstance(target, ast.Subscript):
             element = self._type(_as_load(target))
             if isinstance(element, Type):
@@ -139,7 +144,16 @@ class Checker:
             return wanted in _NUMERIC
         return isinstance(inner.value, float) and wanted in (Float, Double)
 
+    def _fits(self, node: ast.expr, kind: CType | None) -> None:
+        """Reports an integer literal that is to be an int and is too large."""
+        inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+        if kind != Int or not isinstance(inner, ast.Constant) or type(inner.value) is not int:
+            return
+        if inner.value >= 2**31 + (inner is not node):
+            self._error(node, f"{ast.unparse(node)} is no int: these have 32 bits", "write it as a float, 3e9")
+
     def _agree(self, node: ast.expr, found: CType | None, wanted: CType, what: str) -> None:
+        self._fits(node, wanted)
         if found is None or found == wanted or self._adapts(node, wanted):
             return
         fix = f"convert it: {wanted}(…)" if isinstance(wanted, Type) and isinstance(found, Type) else ""
@@ -152,10 +166,11 @@ class Checker:
         left, right = self._type(a), self._type(b)
         if left is None or right is None:
             return None
-        if left == right or self._adapts(b, left):
-            return left
-        if self._adapts(a, right):
-            return right
+        if left == right or self._adapts(b, left) or self._adapts(a, right):
+            common = left if left == right or self._adapts(b, left) else right
+            self._fits(a, common)
+            self._fits(b, common)
+            return common
         self._error(node, f"{what} has {_a(left)} on the left and {_a(right)} on the right", "convert one of them")
         return None
 
@@ -237,6 +252,8 @@ class Checker:
 
     def _element(self, node: ast.expr, base: ast.expr, index: ast.expr) -> CType | None:
         found = self._type(base)
+        if isinstance(index, ast.Tuple | ast.Slice):
+            self._error(index, "an array takes one subscript, an int", "compute it from row and column: X[i * n + j]")
         self._expect(index, Int, "a subscript")
         if isinstance(found, Pointer):
             return found.element
@@ -254,6 +271,7 @@ class Checker:
                 self._error(node.args[0], f"only an array has a length, this is {_a(found)}")
             return Int
         if name in _CASTS and len(node.args) == 1:
+            self._fits(node.args[0], _CASTS[name])
             found = self._type(node.args[0])
             if isinstance(found, Pointer):
                 self._error(node.args[0], f"an array cannot become {_a(_CASTS[name])}")

@@ -17,7 +17,7 @@ class GridIndex:
 CONSTANTS: dict[str, Any] = {
     "idx": GridIndex("x"), "idy": GridIndex("y"), "idz": GridIndex("z"), "threadIdx": _device.threadIdx,
     "blockIdx": _device.blockIdx, "blockDim": _device.blockDim, "gridDim": _device.gridDim,
-    "warpSize": _device.warpsize,
+    "warpSize": _device.warpsize, "xrange": range,
 }  # fmt: skip
 
 # name: how many arguments, and the operator; without one CUDA's function of that name is called. With an f behind the
