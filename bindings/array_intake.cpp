@@ -360,7 +360,8 @@ std::optional<std::pair<std::size_t, std::size_t>> Intake::torn_apart(Arguments 
             const ArgumentView &a = originals[i], &b = originals[j];
             if (j == i || !b.is_array() || b.on_device() || !(stored(i) || stored(j))) continue;
             const bool shared = arguments[i].data == arguments[j].data;
-            if (!shared && intersect(a, byte_range(a), b, byte_range(b))) return std::pair(i, j);
+            const bool meet = !shared && intersect(a, byte_range(a), b, byte_range(b));
+            if (meet && !interleaved(a, b)) return std::pair(i, j);
         }
     }
     return std::nullopt;

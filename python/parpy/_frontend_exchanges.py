@@ -1,4 +1,4 @@
-"""Whole records in kernels: `r[i], r[j] = r[j], r[i]`, `r[i] = s[j] = r[k]`, and what says that they are no numbers."""
+"""Whole records in kernels: `r[i], r[j] = r[j], r[i]` and `r[i] = s[j] = r[k]`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,6 @@ from ._records import leaves
 
 class Exchanges(Kernels):
     """Assignments of several records in one function."""
-
-    def array(self, node: ast.expr) -> _native.Var | None:
-        if self.program.kernel and isinstance(node, ast.Name) and node.id not in self.records:
-            path = self.record_path(node)
-            if path is not None:
-                what, fix = f"the records '{node.id}' are used as numbers", f"take a field, {node.id}[0].x"
-                self.error("P204", node, what, fix)
-                return None
-        return super().array(node)
 
     def record_chain(self, node: ast.Assign) -> bool:
         """`r[i] = s[j] = r[k]`: whether the assignment copies a record to several places. They have the same type, so

@@ -261,9 +261,9 @@ class Expressions(Records):
         if node.attr in _ARRAY_ATTRIBUTES and self.resolve(node.value) is None:
             self.refuse_shape(node.value)
             return self.poison(node)
-        if node.attr in ("real", "imag") and self.resolve(node.value) is None:
-            return self.module.op(node.attr, [self.lower(node.value)], span)
         owner = self.resolve(node.value)
+        if node.attr in ("real", "imag") and (owner is None or is_scalar(owner.value)):
+            return self.module.op(node.attr, [self.lower(node.value)], span)
         if owner is not None:
             self._no_attribute(owner.value, node)
         elif self.starts_undefined(node.value):

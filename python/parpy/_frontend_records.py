@@ -162,7 +162,7 @@ class Records(Views):
         raise NotImplementedError
 
     def array(self, node: ast.expr) -> _native.Var | None:
-        if isinstance(node, ast.Name) and self._known_records(node.id) is not None and node.id not in self.records:
+        if isinstance(node, ast.Name) and node.id not in self.records and self.record_path(node) is not None:
             self.error("P204", node, f"the records '{node.id}' are used as numbers", f"take a field, {node.id}[0].x")
             return None
         return super().array(node)

@@ -162,7 +162,8 @@ Operand Typer::walk_atomic(Expr*& slot) {
         report(Code::kP229, expr.span,
                "there is no atomic '" + std::string(text(atomic)) + "' on elements of type " +
                    python_name(result.type),
-               "use an array of 32-bit or 64-bit integers");
+               applies_to(atomic, Scalar::kF32) ? "use an array of integers or floats"
+                                                : "use an array of integers");
         return result;
     }
     // Integers are all numbers.

@@ -4,26 +4,68 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <numeric>
 
 namespace parpy {
 
+namespace {
+
+// The dimensions of more than one element, the fastest first.
+struct Steps {
+    struct Step {
+        std::int64_t stride, reach;
+    };
+    explicit Steps(const ArgumentView& array) {
+        for (int d = 0; d < array.rank(); ++d) {
+            if (array.extents[d] == 1) continue;
+            const std::int64_t stride = std::abs(array.strides[d]);
+            steps[count++] = {stride, stride * (array.extents[d] - 1)};
+        }
+        std::sort(begin(), end(), [](Step a, Step b) { return a.stride < b.stride; });
+    }
+    Step* begin() { return steps.data(); }
+    Step* end() { return steps.data() + count; }
+
+    std::array<Step, kMaxRank> steps;
+    std::size_t count = 0;
+};
+
+// Bytes in a row that come again after each `period`.
+struct Pattern {
+    explicit Pattern(const ArgumentView& array) : bytes(ir::size_in_bytes(array.scalar())) {
+        for (const auto& [stride, reach] : Steps(array)) {
+            if (stride <= bytes && period == 0) {
+                bytes += reach;
+            } else {
+                period = std::gcd(period, stride);
+            }
+        }
+    }
+    std::int64_t bytes, period = 0;
+};
+
+}  // namespace
+
 bool overlaps_itself(const ArgumentView& array) {
     if (is_contiguous(array)) return false;
-    std::array<std::pair<std::int64_t, std::int64_t>, kMaxRank> dims;  // stride, reach
-    std::size_t count = 0;
-    for (int d = 0; d < array.rank(); ++d) {
-        if (array.extents[d] == 0) return false;
-        if (array.extents[d] == 1) continue;
-        const std::int64_t stride = std::abs(array.strides[d]);
-        dims[count++] = {stride, stride * (array.extents[d] - 1)};
-    }
-    std::sort(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(count));
+    if (std::count(array.extents, array.extents + array.rank(), 0) != 0) return false;
     std::int64_t end = ir::size_in_bytes(array.scalar());
-    for (std::size_t i = 0; i < count; ++i) {
-        if (dims[i].first < end) return true;
-        end += dims[i].second;
+    for (const auto& [stride, reach] : Steps(array)) {
+        if (stride < end) return true;
+        end += reach;
     }
     return false;
+}
+
+bool interleaved(const ArgumentView& a, const ArgumentView& b) {
+    const Pattern of_a(a), of_b(b);
+    const std::int64_t period = std::gcd(of_a.period, of_b.period);
+    if (period == 0) return false;
+    const auto start = [](const ArgumentView& array) {
+        return reinterpret_cast<std::int64_t>(array.data) + byte_range(array).first;
+    };
+    const std::int64_t apart = ((start(b) - start(a)) % period + period) % period;
+    return apart >= of_a.bytes && apart + of_b.bytes <= period;
 }
 
 std::uint64_t overlapping(Arguments arguments, std::uint64_t written) {

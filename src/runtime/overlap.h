@@ -44,6 +44,9 @@ struct ByteRange {
 // Some element may lie on another: a stride is within the reach of the smaller ones.
 [[nodiscard]] bool overlaps_itself(const ArgumentView& array);
 
+// They share no byte, and lie between each other as the fields of an array of records do.
+[[nodiscard]] bool interleaved(const ArgumentView& a, const ArgumentView& b);
+
 // A bit per argument; past 63 arguments they share the last bit, which errs on the safe side.
 constexpr std::uint64_t argument_bit(std::size_t argument) {
     return std::uint64_t{1} << (argument < 63 ? argument : 63);

@@ -335,3 +335,41 @@ def test_nothing_is_said_at_exit(tmp_path):
     )
     ran = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=True)
     assert ran.stdout + ran.stderr == ""
+
+
+@parpy.jit
+def fields_scaled(r):
+    for i in range(len(r["x"])):
+        r["x"][i] *= 2
+        r["v"][i, 0] = r["v"][i, 2] + r["x"][i]
+        r["b"][i] = not r["b"][i]
+
+
+FIELDS = [("b", "?"), ("x", "f8"), ("v", "f4", 3), ("c", "c8")]
+
+
+@pytest.mark.parametrize("dtype", [np.dtype(FIELDS), np.dtype(FIELDS, align=True), np.dtype([("i", "i1"), *FIELDS])])
+def test_fields_of_unaligned_records_lie_between_each_other(dtype):
+    given = np.zeros(9, dtype)
+    given["x"], given["v"], given["c"] = np.arange(9), np.arange(27).reshape(9, 3), np.arange(9) + 1j
+    for records in (given[1:], given[::-2], given[:1]):
+        want = records.copy()
+        want["x"] *= 2
+        want["v"][:, 0] = want["v"][:, 2] + want["x"]
+        want["b"] = ~want["b"]
+        others = given["c"].copy()
+        fields_scaled({name: records[name] for name in "xvb"}, opts=CPU)
+        np.testing.assert_array_equal(records, want)
+        np.testing.assert_array_equal(given["c"], others)
+
+
+@parpy.jit
+def shifted(a, b):
+    for i in range(len(a)):
+        a[i] = b[i]
+
+
+def test_one_field_of_unaligned_records_twice():
+    given = np.zeros(9, FIELDS)
+    with pytest.raises(ValueError, match="P556"):
+        shifted(given["x"][:-1], given["x"][1:], opts=CPU)

@@ -93,3 +93,27 @@ def test_mandelbrot():
         want[alive] += 1
         z[alive] = z[alive] ** 2 + c[alive]
     np.testing.assert_array_equal(image, want)
+
+
+OFFSET, SMALL = 3 + 4j, np.complex64(1 + 2j)
+
+
+@cuda.jit
+def parts_of_globals(out):
+    out[0], out[1], out[2] = OFFSET.real, OFFSET.imag, SMALL.imag
+
+
+def test_parts_of_complex_globals():
+    out = np.zeros(3)
+    parts_of_globals[1, 1](out)
+    assert out.tolist() == [3, 4, 2]
+
+
+@cuda.jit
+def smallest(x):
+    cuda.atomic.min(x, 0, 1)
+
+
+def test_what_atomics_take():
+    with pytest.raises(TypeError, match="help: use an array of integers or floats"):
+        smallest[1, 1](np.zeros(1, complex))

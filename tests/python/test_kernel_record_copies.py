@@ -384,3 +384,18 @@ def named_with_others(r, s):
 def test_what_assignments_of_several_records_are_not(kernel, message):
     with pytest.raises(CompileError, match=message):
         kernel[1, 1](bodies(2), bodies(2))
+
+
+def test_unaligned_records():
+    """Packed ones, and complex numbers, whose size is no divisor of the distance."""
+    for dtype in (
+        np.dtype([("n", "i1"), ("z", "c16"), ("x", "f4", 2)]),
+        np.dtype([("z", "c8"), ("x", "f4")], align=True),
+    ):
+        given = np.zeros(9, dtype)
+        given["z"], given["x"] = np.arange(9) * 1j, np.arange(given["x"].size).reshape(given["x"].shape)
+        turned = given[::-1].copy()
+        other = given.copy()
+        exchanged[1, 32](given, other)
+        np.testing.assert_array_equal(given, turned)
+        np.testing.assert_array_equal(other, turned)
