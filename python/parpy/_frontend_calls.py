@@ -413,7 +413,14 @@ class Calls(Compositions):
         span = self.span(node)
         call = self.module.call(callee.function, operands, span)
         self.calls.append((call, callee, span))
-        return call
+        return self._declared(call, source, "return", node)
+
+    def _declared(self, value: _native.Expr, source: FunctionSource, name: str, node: ast.expr) -> _native.Expr:
+        """A number that the function gets or gives, of the type that it declares."""
+        wanted = source.declared.get(name)
+        if wanted == "bool":
+            return self.module.op("truth", [value], self.span(node))
+        return value if wanted is None else self.module.convert(value, wanted, self.span(node))
 
     def _bind(self, node: ast.Call, source: FunctionSource) -> tuple[list[_native.Expr], Forms] | None:
         """The arguments of the call in the order of the callee's parameters, and the forms of those that are no single
@@ -442,7 +449,7 @@ class Calls(Compositions):
             if parameter.name in taken:
                 operands += taken[parameter.name][1]
             elif parameter.name in lowered:
-                operands.append(lowered[parameter.name])
+                operands.append(self._declared(lowered[parameter.name], source, parameter.name, node))
             else:
                 operands.append(self.default(parameter, name, node))
         return operands, forms

@@ -25,9 +25,10 @@ _BLOCK = "if 1:\n"
 
 
 class FunctionSource:
-    """A Python function with the text it was made from."""
+    """A Python function with the text it was made from. `declared`: the types of numbers, by parameter, that compiled
+    calls convert to, and under "return" that of the result."""
 
-    __slots__ = ("_tree", "first_line", "function", "name", "text")
+    __slots__ = ("_tree", "declared", "first_line", "function", "name", "text")
 
     def __init__(
         self, function: FunctionType, name: str, text: str, first_line: int, tree: ast.AST | None = None
@@ -36,6 +37,7 @@ class FunctionSource:
         self.name = name
         self.text = text
         self.first_line = first_line
+        self.declared: dict[str, str] = {}
         self._tree = _parse(text) if tree is None else tree
         if self._tree is not None and "__" in text:
             _mangle(self._tree, _class_around(function.__code__))

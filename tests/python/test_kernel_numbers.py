@@ -117,3 +117,42 @@ def smallest(x):
 def test_what_atomics_take():
     with pytest.raises(TypeError, match="help: use an array of integers or floats"):
         smallest[1, 1](np.zeros(1, complex))
+
+
+@cuda.jit("float32(float32)", device=True)
+def doubled(x):
+    return x * 2
+
+
+@cuda.jit("int32(float64)", device=True)
+def whole(x):
+    return x * 1.5
+
+
+@cuda.jit("uint8(uint8, boolean)", device=True)
+def counted(x, more=True):
+    return x + 1 if more else x
+
+
+@cuda.jit("float64(float64[:], int32)", device=True)
+def third_of(x, i):
+    return x[i] / 3
+
+
+@cuda.jit("void(float64[:], float32)", device=True)
+def put(x, value):
+    x[0] = value
+
+
+@cuda.jit
+def by_signatures(out, x, n):
+    out[0], out[1], out[2] = doubled(1.1), doubled(2**24 + 1), whole(3.0)
+    out[3], out[4], out[5] = counted(n, 5), counted(x.size * 150, 0), third_of(x, np.int64(1))
+    put(x, 0.1)
+
+
+def test_numbers_have_the_types_of_signatures_of_device_functions():
+    x, out = np.array([1.0, 2.0]), np.zeros(6)
+    by_signatures[1, 1](out, x, 255)
+    assert out.tolist() == [np.float32(1.1) * np.float32(2), 2.0**25, 4, 0, 44, 2 / 3]
+    assert x[0] == np.float32(0.1)

@@ -10,6 +10,7 @@ import inspect
 import linecache
 import os
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import partial, update_wrapper
 from math import prod
 from types import FunctionType
@@ -42,10 +43,14 @@ _DEVICE_CODE = (".ptx", ".cubin", ".fatbin", ".o", ".a", ".ltoir")
 
 
 class DeviceFunction:
-    """A function that kernels call: ``cuda.jit(device=True)``."""
+    """A function that kernels call: ``cuda.jit(device=True)``. With one signature its numbers have the types there."""
 
-    def __init__(self, function: Callable[..., Any] | FunctionSource) -> None:
-        self.__parpy_source__ = source_of(function)
+    def __init__(self, function: Callable[..., Any] | FunctionSource, signatures: tuple[Signature, ...] = ()) -> None:
+        self.__parpy_source__ = copy(source_of(function)) if signatures else source_of(function)
+        for each in signatures if len(signatures) == 1 else ():
+            types = dict(zip(self.py_func.__code__.co_varnames, each.arguments, strict=False))
+            given = {**types, "return": each.result}
+            self.__parpy_source__.declared = {n: kind.name for n, kind in given.items() if isinstance(kind, Scalar)}
         update_wrapper(self, self.__parpy_source__.function)
 
     @property
@@ -490,7 +495,7 @@ def jit(
 
     def decorate(function: Callable[..., Any]) -> DeviceFunction | Kernel:
         if device:
-            made = DeviceFunction(function)
+            made = DeviceFunction(function, signatures)
             _check_calls(made, signatures, options, sources)
             return made
         kernel = Kernel(function, signatures, options, sources, debug)
