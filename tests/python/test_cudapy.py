@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import re
 import sys
 
 import numpy as np
@@ -475,6 +476,11 @@ def test_arrays_are_checked():
             cp.compile(saxpy)(*wrong)
 
 
+# by_double : void (double a, int* X, int* Y)
+def by_double(a, X, Y):
+    X[0] = int(a)
+
+
 def test_launches_are_checked():
     call = cp.compile(saxpy)
     ints = cp.CudaArray([1, 2])
@@ -491,6 +497,12 @@ def test_launches_are_checked():
         cp.compile(multiply)(1)(1.5, [1], [1])
     with pytest.raises(cp.CudaPyError, match="fit an int"):
         cp.compile(multiply)(1)(2**31, [1], [1])
+    for large, kind in [(1e300, "float"), (2**200, "float"), (-(2**2000), "double"), (2**200, "int")]:
+        scaled = cp.compile(multiply if kind == "int" else by_double if kind == "double" else saxpy)
+        with pytest.raises(cp.CudaPyError, match=rf"must fit an? {kind}, {re.escape(str(large))} does not"):
+            scaled(1)(large, [1], [1])
+    with pytest.raises(cp.CudaPyError, match="signatures of several functions are a list of them, not 3"):
+        cp.compile([saxpy], sig=3)
     with pytest.raises(cp.CudaPyError, match="has floats"):
         cp.CudaArray([1, 2.5])
 

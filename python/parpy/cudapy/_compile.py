@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import re
 import textwrap
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from ..cuda._kernel import Kernel
 from ._arrays import CudaArray, elements
 from ._errors import CudaPyError, TemplateError
 from ._frontend import TypedFrontend, TypedProgram
-from ._types import Bool, CType, Int, Pointer, Signature, Void, as_signature, parse_signature
+from ._types import Bool, CType, Int, Pointer, Signature, Type, Void, as_signature, parse_signature
 
 
 class dim3(NamedTuple):
@@ -161,6 +162,8 @@ def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None
     given = sig if sig is not None else sigs
     if given is None:
         texts: list[Any] = [None] * len(functions)
+    elif several and not isinstance(given, list | tuple):
+        raise CudaPyError(f"the signatures of several functions are a list of them, not {given!r}")
     else:
         texts = list(given) if several else [given]
     if len(texts) != len(functions):
@@ -219,8 +222,20 @@ def _argument(value: Any, kind: CType, what: str) -> Any:
         raise CudaPyError(f"{what} must be a CudaArray or a list, not {type(value).__name__}")
     number = np.asarray(value)
     allowed = {Bool: "b", Int: "iu"}.get(kind, "iuf")
-    if number.ndim != 0 or number.dtype.kind not in allowed:
+    wide = type(value) is int and kind is not Bool
+    if not wide and (number.ndim != 0 or number.dtype.kind not in allowed):
         raise CudaPyError(f"{what} must be {kind}, not {type(value).__name__}")
-    if kind is Int and not -(2**31) <= int(value) < 2**31:
-        raise CudaPyError(f"{what} must fit an int, {value} does not")
+    if not _fits(value, kind):
+        raise CudaPyError(f"{what} must fit {'an' if kind is Int else 'a'} {kind}, {value} does not")
     return kind.dtype.type(value)
+
+
+def _fits(value: Any, kind: Type) -> bool:
+    """Whether a number becomes one of the type, infinity none that it was not."""
+    if kind is Bool or kind is Int:
+        return kind is Bool or -(2**31) <= int(value) < 2**31
+    try:
+        with np.errstate(over="ignore"):
+            return bool(np.isfinite(kind.dtype.type(value))) or not math.isfinite(value)
+    except OverflowError:
+        return False
