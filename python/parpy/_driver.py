@@ -1,4 +1,4 @@
-"""Functions of which Python runs a part: allocation, callbacks, and returned arrays.
+"""Functions of which Python runs a part: allocation, callbacks, returned arrays, and other names for arrays.
 
 Python runs these statements and the control flow around them; each maximal sequence of others is compiled, as a
 function of the variables that it reads, which returns the numbers that are read later.
@@ -11,8 +11,9 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from types import CellType, FunctionType
-from typing import Any
+from inspect import signature
+from types import CellType, CodeType, FunctionType
+from typing import Any, NamedTuple
 
 from . import _native, _operators
 from ._annotations import annotations_of, symbol_places
@@ -62,9 +63,10 @@ class Driver:
             self._findings = _check(self._splitter)
         per_region = None if opts is None else self._per_region(opts)
 
-        def run(index: int, *arguments: Any) -> Any:
+        def run(index: int, *inputs: Any) -> Any:
             chosen = None if per_region is None else per_region[index]
-            return self.regions[index](*arguments, opts=chosen, debug=debug)
+            region, arguments = self._splitter.region_for(index, inputs)
+            return region(*arguments, opts=chosen, debug=debug)
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
             return function if isinstance(function, Callback) else partial(function, opts=self._nested(opts, function))
@@ -87,23 +89,50 @@ class Driver:
 
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
         """`look(region, arguments, opts)` for each region that a call gets to, without running any."""
-        per_region = None if opts is None else self._per_region(opts)
-        found = []
+        found: list[Any] = []
+        self._visit(_bound(self._splitter.source, values, {}), opts, lambda *region: found.append(look(*region)), {})
+        return found
 
-        def run(index: int, *arguments: Any) -> tuple[int, ...]:
-            found.append(look(self.regions[index], arguments, None if per_region is None else per_region[index]))
-            return (0,) * self._splitter.outputs[index]
+    def _visit(
+        self,
+        values: tuple[Any, ...],
+        opts: CompileOptions | None,
+        look: Callable[..., None],
+        known: dict[object, Driver],
+    ) -> Any:
+        """The same, also for the functions that Python calls; those that are `known` already are not looked at."""
+        per_region = None if opts is None else self._per_region(opts)
+        known[self._splitter.source.function] = self
+
+        def run(index: int, *inputs: Any) -> tuple[int, ...]:
+            region, arguments = self._splitter.region_for(index, inputs)
+            look(region, arguments, None if per_region is None else per_region[index])
+            return (0,) * len(self._splitter.parts[index].outputs)
+
+        def call(function: Callable[..., Any]) -> Callable[..., Any]:
+            source = jit_source(function)
+            if source is None:
+                return _nothing
+            again = source.function in known
+            driver = known[source.function] if again else driver_of(source)
+            assert driver is not None
+
+            def visit(*arguments: Any, **named: Any) -> Any:
+                given, ours = _bound(source, arguments, named), self._nested(opts, function)
+                return driver._visit(given, ours, (lambda *_: None) if again else look, known)
+
+            return visit
 
         with self._symbols(values):
-            self._dry(run, lambda function: _nothing if isinstance(function, Callback) else function, *values)
-        return found
+            return self._dry(run, call, *values)
 
     def _per_region(self, opts: CompileOptions) -> list[CompileOptions]:
         known = self._options.get(id(opts))
         if known is not None and known[0] is opts and known[1] == opts._values:
             return known[2]
+        compiled = self._splitter.nested.union(*self._splitter.labels)
         for label in opts.parallelize:
-            if label in self._splitter.run_by_python:
+            if label in self._splitter.run_by_python and label not in compiled:
                 self._splitter.refuse_label(label)
         made = [self._restricted(opts, index) for index in range(len(self.regions))]
         if len(self._options) > 64:
@@ -152,6 +181,13 @@ def _nothing(*_: Any, **__: Any) -> int:
     return 0
 
 
+def _bound(source: FunctionSource, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """The values of the function's parameters in a call."""
+    given = signature(source.function).bind(*arguments, **named)
+    given.apply_defaults()
+    return tuple(given.arguments.values())
+
+
 def driver_of(source: FunctionSource) -> Driver | None:
     """What runs calls of the function; None where all of it is compiled."""
     node = source.tree()
@@ -163,22 +199,33 @@ def driver_of(source: FunctionSource) -> Driver | None:
     return Driver(source, tuple(resolver.scope.guards.values()), node)
 
 
+class _Part(NamedTuple):
+    """What one region is made of."""
+
+    nodes: list[ast.stmt]
+    inputs: list[str]
+    outputs: list[str]
+
+
 class _Splitter:
     """Takes a function apart."""
 
     def __init__(self, source: FunctionSource, node: ast.FunctionDef) -> None:
         self.source = source
-        self.resolver = Resolver(source)
+        self.resolver = Resolver(source, driven=True)
         self.locals = self.resolver.scope.locals
         self.annotations = annotations_of(source.function)
         self.regions: list[_native.JitFunction] = []
-        self.outputs: list[int] = []
+        self.parts: list[_Part] = []
+        self._without: dict[tuple[int, frozenset[str]], _native.JitFunction] = {}
         self.labels: list[set[str]] = []
         self.lines: list[tuple[int, int]] = []
         self.run_by_python: dict[str, ast.stmt] = {}
         self.nested: set[str] = set()  # labels of functions that have a driver of their own
         self.calls: list[FunctionSource] = []  # those functions
         self._hoisted = 0
+        given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+        self._unset = (live_before(node.body, frozenset()) & self.locals) - given  # may be read without a value
         self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
 
     def driver(self, node: ast.FunctionDef, dry: bool) -> ast.FunctionDef:
@@ -194,12 +241,18 @@ class _Splitter:
         made.body = made.body or [ast.copy_location(ast.Pass(), node)]
         if dry:
             made = _Once().visit(made)
+        made.body += [_at(each, node) for each in _never_assigned(self._unset)]  # local, if only regions assign them
         return ast.fix_missing_locations(made)
 
     # ------------------------------------------------------------ what Python runs
 
     def _is_python(self, node: ast.stmt) -> bool:
-        return self._leaves(node) or self.resolver.is_python(node)
+        return (
+            self._leaves(node)
+            or self.resolver.is_python(node)
+            # A region may read what its inputs have no value for only where it is read in Python, too.
+            or (isinstance(node, ast.If) and not self._unset.isdisjoint(assigned([node]) | reads(node)))
+        )
 
     def _leaves(self, node: ast.stmt, in_loop: bool = False) -> bool:
         """Whether control leaves the statement other than by its end."""
@@ -279,32 +332,66 @@ class _Splitter:
         outputs = sorted(assigned(nodes) & after)
         inputs = sorted(self._inputs(nodes, frozenset(outputs)))
         index = len(self.regions)
-        name = self.source.function.__name__ + (f"_{index + 1}" if index else "")
         last = nodes[-1]
-        body = list(nodes)
-        if outputs:
-            loads: list[ast.expr] = [ast.Name(each, ast.Load()) for each in outputs]
-            body.append(_at(ast.Return(ast.Tuple(loads, ast.Load())), last))
-        arguments = ast.arguments([], [_at(ast.arg(each), nodes[0]) for each in inputs], None, [], [], None, [])
-        node = _at(ast.FunctionDef(name, arguments, body, [], None), nodes[0])
-        function = _rebuilt(self.source.function, node)
-        function.__annotations__ = {each: self.annotations[each] for each in inputs if each in self.annotations}
-        from ._jit import jit_of_source
-
-        self.regions.append(jit_of_source(RegionSource(self.source, node, function)))
-        self.outputs.append(len(outputs))
+        self.parts.append(_Part(nodes, inputs, outputs))
+        self.regions.append(self._compiled(index, frozenset()))
         self.labels.append(self._labels_in(nodes, set()))
         shift = self.source.line_shift
         self.lines.append((nodes[0].lineno + shift, (last.end_lineno or last.lineno) + shift))
         call: ast.expr = ast.Call(
             ast.Name(_RUN, ast.Load()),
-            [ast.Constant(index), *(ast.Name(each, ast.Load()) for each in inputs)],
+            [ast.Constant(index), *(self._input(each) for each in inputs)],
             [],
         )
         if not outputs:
             return [_at(ast.Expr(call), last)]
         stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in outputs]
         return [_at(ast.Assign([ast.Tuple(stores, ast.Store())], call), last)]
+
+    def _compiled(self, index: int, without: frozenset[str]) -> _native.JitFunction:
+        """A region as a jit function; the variables `without` a value are no parameters."""
+        nodes, inputs, outputs = self.parts[index]
+        name = self.source.function.__name__ + (f"_{index + 1}" if index else "")
+        body = list(nodes)
+        body[:0] = [_at(each, nodes[0]) for each in _never_assigned(without - assigned(nodes))]
+        if outputs:
+            loads: list[ast.expr] = [ast.Name(each, ast.Load()) for each in outputs]
+            body.append(_at(ast.Return(ast.Tuple(loads, ast.Load())), nodes[-1]))
+        given = [each for each in inputs if each not in without]
+        arguments = ast.arguments([], [_at(ast.arg(each), nodes[0]) for each in given], None, [], [], None, [])
+        node = _at(ast.FunctionDef(name, arguments, body, [], None), nodes[0])
+        function = _rebuilt(self.source.function, node)
+        function.__annotations__ = {each: self.annotations[each] for each in given if each in self.annotations}
+        from ._jit import jit_of_source
+
+        return jit_of_source(RegionSource(self.source, node, function))
+
+    def _is_deferred(self, name: str) -> bool:
+        """Whether a call of a region gets a function for the input, which may have no value."""
+        return name in self._unset and name not in self.resolver.arrays()
+
+    def _input(self, name: str) -> ast.expr:
+        load = ast.Name(name, ast.Load())
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        return ast.Lambda(nothing, load) if self._is_deferred(name) else load
+
+    def region_for(self, index: int, inputs: tuple[Any, ...]) -> tuple[_native.JitFunction, tuple[Any, ...]]:
+        """The region for the inputs that have values, and these values."""
+        names = self.parts[index].inputs
+        if self._unset.isdisjoint(names):
+            return self.regions[index], inputs
+        values, without = [], set()
+        for name, value in zip(names, inputs, strict=True):
+            try:
+                values.append(value() if self._is_deferred(name) else value)
+            except NameError:
+                without.add(name)
+        if not without:
+            return self.regions[index], tuple(values)
+        key = index, frozenset(without)
+        if key not in self._without:
+            self._without[key] = self._compiled(*key)
+        return self._without[key], tuple(values)
 
     def _inputs(self, nodes: list[ast.stmt], outputs: Names) -> set[str]:
         found = {name for name in live_before(nodes, outputs) if name in self.locals or name.startswith("result_")}
@@ -355,7 +442,7 @@ class _Splitter:
             "P303",
             node,
             f"label '{label}' is mapped, but Python runs what it names",
-            "allocate, return and call callbacks outside of parallel loops",
+            "allocate, return, call callbacks and assign names of arrays outside of parallel loops",
         )
 
     def _refuse(self, code: str, node: ast.stmt, message: str, help_text: str = "") -> None:
@@ -425,6 +512,12 @@ def _is_light(node: ast.stmt) -> bool:
     return True
 
 
+def _never_assigned(names: Names) -> list[ast.stmt]:
+    """Statements that make the names those of local variables."""
+    stores = [ast.Assign([ast.Name(each, ast.Store())], ast.Constant(0)) for each in sorted(names)]
+    return [ast.If(ast.Constant(False), [store], []) for store in stores]
+
+
 def _pass(node: ast.stmt) -> ast.stmt:
     return ast.copy_location(ast.Pass(), node)
 
@@ -439,14 +532,16 @@ def _rebuilt(function: FunctionType, node: ast.FunctionDef) -> FunctionType:
     inner = ast.parse(f"def outer({', '.join(free)}):\n    def inner(): pass\n    return inner\n")
     outer = inner.body[0]
     assert isinstance(outer, ast.FunctionDef)
-    outer.body[0] = node
-    outer.body[1] = ast.copy_location(ast.Return(ast.Name(node.name, ast.Load())), node)
+    made = copy.copy(node)
+    made.name = "__parpy_inner__"  # its own name is that of the function, which it may call
+    outer.body = [made, ast.copy_location(ast.Return(ast.Name(made.name, ast.Load())), node)]
     code = compile(ast.fix_missing_locations(inner), function.__code__.co_filename, "exec")
     space: dict[str, Any] = {}
     exec(code, function.__globals__, space)
-    made: FunctionType = space["outer"](*(None for _ in free))
+    body: CodeType = space["outer"](*(None for _ in free)).__code__
     cells = dict(zip(free, function.__closure__ or (), strict=True))
-    closure: tuple[CellType, ...] = tuple(cells[name] for name in made.__code__.co_freevars)
-    again = FunctionType(made.__code__, function.__globals__, node.name, None, closure)
+    closure: tuple[CellType, ...] = tuple(cells[name] for name in body.co_freevars)
+    body = body.replace(co_name=node.name, co_qualname=function.__qualname__)
+    again = FunctionType(body, function.__globals__, node.name, None, closure)
     again.__qualname__ = function.__qualname__
     return again

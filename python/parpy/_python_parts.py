@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from . import _operators
+from ._annotations import annotations_of
 from ._callback import Callback
 from ._errors import CompileError
+from ._external import External
 from ._liveness import assigned
-from ._names import Binding, Scope, attribute, jit_source
+from ._names import Binding, Scope, attribute, is_array, jit_source
+from ._records import key_of
 from ._source import FunctionSource
+from ._uses import Uses, arguments_of, named
+from .types import BufferType
 
 _ALLOCATORS = {
     *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
@@ -28,7 +34,7 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
     made = {
         name
         for part in ast.walk(node)
-        if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None and resolver.is_python(part.value)
+        if isinstance(part, ast.Assign | ast.AnnAssign) and resolver.is_python(part)
         for name in assigned([part])
     }
     arguments = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
@@ -40,9 +46,7 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
                 not called and any(isinstance(e, ast.Name) and e.id in arguments | made for e in elements)
             ):
                 return True
-        elif (isinstance(part, ast.Expr) and resolver.is_python(part.value)) or (
-            isinstance(part, ast.Assign) and resolver.renames(part)
-        ):
+        elif isinstance(part, ast.Expr) and resolver.is_python(part.value):
             return True
     return bool(made)
 
@@ -52,13 +56,18 @@ _open: set[FunctionType] = set()
 
 
 class Resolver:
-    """What the calls of a function call."""
+    """What the calls of a function call, and which of its names are arrays.
 
-    def __init__(self, source: FunctionSource) -> None:
+    `driven`: Python is known to run a part of the function, and so its calls of itself.
+    """
+
+    def __init__(self, source: FunctionSource, driven: bool = False) -> None:
         self.function = source.function
+        self._driven = driven
         self.scope = Scope(source.function)
         self._source = source
-        self._arrays: set[str] | None = None
+        self._uses = Uses()
+        self._arrays: frozenset[str] | None = None
         self._drivers: dict[FunctionType, bool] = {}
         self._spaces: dict[type, Any] = {}
 
@@ -76,30 +85,85 @@ class Resolver:
         """Whether something in `node` is a call that Python makes, or gives an array another name."""
         return any(
             (isinstance(part, ast.Call) and self._calls_python(part))
-            or (isinstance(part, ast.Assign) and self.renames(part))
+            or (isinstance(part, ast.Assign | ast.AnnAssign) and self._renames(part))
             for part in ast.walk(node)
         )
 
-    def renames(self, node: ast.Assign) -> bool:
+    def _renames(self, node: ast.Assign | ast.AnnAssign) -> bool:
         """Whether the statement gives an array another name: `src = a`, `a, b = b, a`."""
-        return any(set(values) & self._array_names() for _, values in _renamed(node))
+        return any(
+            self._place(value) in self.arrays() or self._is_captured_array(value)
+            for _, values in _named_values(node)
+            for value in values
+            if isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
+        )
 
-    def _array_names(self) -> set[str]:
-        """Variables with subscripts, and what they are called besides."""
+    def arrays(self) -> frozenset[str]:
+        """Variables that are used as arrays, and what they are called besides; entries of dicts as `d['x']`."""
         if self._arrays is None:
-            found, pairs = set(), []
+            annotations = annotations_of(self.function)
+            found = {name for name, each in annotations.items() if isinstance(each, BufferType)}
+            same: dict[str, set[str]] = {}  # names for one array, by each of them
             for part in ast.walk(self._source.tree()):
-                if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
-                    if not (isinstance(part.slice, ast.Constant) and isinstance(part.slice.value, str)):
-                        found.add(part.value.id)
-                elif isinstance(part, ast.Assign):
-                    pairs += [{target, *values} for target, values in _renamed(part) if values]
-            for _ in pairs:
-                for names in pairs:
-                    if names & found:
-                        found |= names
-            self._arrays = found & self.scope.locals
+                found |= {place for node in self._array_uses(part) if (place := self._place(node)) is not None}
+                if not isinstance(part, ast.Assign | ast.AnnAssign):
+                    continue
+                for name, values in _named_values(part):
+                    if any(self._is_captured_array(value) or self._is_allocation(value) for value in values):
+                        found.add(name)
+                    places = {place for value in values if (place := self._place(value)) is not None}
+                    joined = {name}.union(*(same.get(each, {each}) for each in {name, *places}))
+                    same |= dict.fromkeys(joined, joined)
+            self._arrays = frozenset(found.union(*(same.get(name, ()) for name in found)))
         return self._arrays
+
+    def _array_uses(self, part: ast.AST) -> Iterator[ast.expr]:
+        """What one node of the tree uses as no number can be used."""
+        match part:
+            case ast.Subscript(value=value) if key_of(part) is None:
+                yield value
+            case ast.Attribute(value=value, attr="shape" | "ndim" | "size" | "T"):
+                yield value
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                yield from (left, right)
+            case ast.Call(func=func, args=arguments) if arguments:
+                binding = self.find(func)
+                called = None if binding is None else binding.value
+                if called is len or (self._is_allocation(part) and ast.unparse(func).endswith("_like")):
+                    yield arguments[0]
+                elif isinstance(called, External):
+                    pairs = zip(arguments, called.types, strict=False)
+                    yield from (node for node, kind in pairs if kind.endswith("*"))
+                elif jit_source(called) is not None:
+                    for source, name, node in arguments_of(part, self.scope):
+                        if self._takes_array(source, name):
+                            yield node
+
+    def _takes_array(self, source: FunctionSource, name: str) -> bool:
+        try:
+            taken = self._uses.takes_array(source, name)
+        except CompileError:
+            return False  # reported where it is compiled
+        return taken or isinstance(annotations_of(source.function).get(name), BufferType)
+
+    def _place(self, node: ast.expr) -> str | None:
+        """A variable or an entry of a dict, as text."""
+        root = node.value if isinstance(node, ast.Subscript) and key_of(node) is not None else node
+        return ast.unparse(node) if isinstance(root, ast.Name) and root.id in self.scope.locals else None
+
+    def _is_captured_array(self, node: ast.expr) -> bool:
+        binding = self.find(node)
+        return binding is not None and is_array(binding.value) and getattr(binding.value, "shape", None) != ()
+
+    def _is_allocation(self, node: ast.expr) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _ALLOCATORS:
+            owner = self.find(node.func.value)
+            module = owner.value if owner is not None else None
+            return isinstance(module, ModuleType) and module.__name__.partition(".")[0] in _LIBRARIES
+        binding = self.find(node.func)
+        return binding is not None and any(binding.value is getattr(np, name) for name in _ALLOCATORS)
 
     def _calls_python(self, call: ast.Call) -> bool:
         binding = self.find(call.func)
@@ -109,16 +173,14 @@ class Resolver:
         if isinstance(value, Callback) or self.has_driver(value):
             self.scope.rely_on(binding)
             return True
-        if isinstance(call.func, ast.Attribute) and call.func.attr in _ALLOCATORS:
-            owner = self.find(call.func.value)
-            module = owner.value if owner is not None else None
-            return isinstance(module, ModuleType) and module.__name__.partition(".")[0] in _LIBRARIES
-        return any(value is getattr(np, name) for name in _ALLOCATORS)
+        return self._is_allocation(call)
 
     def has_driver(self, value: object) -> bool:
         """Whether it is a jit function of which Python runs a part."""
         source = jit_source(value)
-        if source is None or source.function in _open or source.function is self.function:
+        if source is not None and source.function is self.function:
+            return self._driven
+        if source is None or source.function in _open:
             return False
         known = self._drivers.get(source.function)
         if known is None:
@@ -139,15 +201,18 @@ class Resolver:
         return binding is not None and binding.value is _operators.label
 
 
-def _renamed(node: ast.Assign) -> list[tuple[str, list[str]]]:
-    """The names to which an assignment gives the value of other names, and these."""
-    found = []
-    for target in node.targets:
-        pairs = [(target, node.value)]
-        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-            pairs = list(zip(target.elts, node.value.elts, strict=False))
-        for name, value in pairs:
-            values = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
-            if isinstance(name, ast.Name):
-                found.append((name.id, [each.id for each in values if isinstance(each, ast.Name)]))
-    return found
+def _named_values(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, list[ast.expr]]]:
+    """The names that an assignment gives values of their own, and these; those of a choice are two."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    if node.value is not None:
+        for target in targets:
+            for name, value in named(target, node.value):
+                yield name.id, list(_choices(value))
+
+
+def _choices(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.IfExp):
+        yield from _choices(node.body)
+        yield from _choices(node.orelse)
+    else:
+        yield node

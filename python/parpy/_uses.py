@@ -76,7 +76,9 @@ class Uses:
                 if isinstance(called, ForeignFunction):
                     pairs = zip(arguments, called.types, strict=False)
                     return any(is_it(argument) and kind.endswith("*") for argument, kind in pairs)
-                return any(is_it(node) and self.takes_array(callee, to) for callee, to, node in _given(part, scope))
+                return any(
+                    is_it(node) and self.takes_array(callee, to) for callee, to, node in arguments_of(part, scope)
+                )
         return False
 
     # ------------------------------------------------------------ records
@@ -106,11 +108,11 @@ class Uses:
         """What gets a name or goes to a function, with the fields that are used of it there."""
         for part in ast.walk(tree):
             if isinstance(part, ast.Assign) and len(part.targets) == 1:
-                for target, value in _named(part.targets[0], part.value):
+                for target, value in named(part.targets[0], part.value):
                     same = isinstance(value, ast.Name) and value.id == target.id
                     yield value, frozenset() if same else self.fields(source, target.id)
             elif isinstance(part, ast.Call):
-                for callee, to, node in _given(part, scope):
+                for callee, to, node in arguments_of(part, scope):
                     yield node, self.fields(callee, to)
 
     # ------------------------------------------------------------ results
@@ -149,19 +151,19 @@ class Uses:
         return None
 
 
-def _named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
+def named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
     """The names that an assignment gives values of its own."""
     if isinstance(value, ast.IfExp):
-        yield from _named(target, value.body)
-        yield from _named(target, value.orelse)
+        yield from named(target, value.body)
+        yield from named(target, value.orelse)
     elif isinstance(target, ast.Name):
         yield target, value
     elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
         for one, part in zip(target.elts, value.elts, strict=False):
-            yield from _named(one, part)
+            yield from named(one, part)
 
 
-def _given(call: ast.Call, scope: Scope) -> list[tuple[FunctionSource, str, ast.expr]]:
+def arguments_of(call: ast.Call, scope: Scope) -> list[tuple[FunctionSource, str, ast.expr]]:
     """The arguments of a call of a jit function, with it and the names of its parameters."""
     source = jit_source(_value(call.func, scope))
     if source is None:

@@ -201,8 +201,12 @@ void Typer::report_array_assignment(const Assign& stmt, bool names_array) {
         return;
     }
     const std::string& array = stmt.value->var->shown();
+    // Entries of dicts and elements of captured tuples have no annotation.
+    const bool named = array.find('[') == std::string::npos;
+    const std::string annotate =
+        named ? "; or annotate the parameter, " + array + ": parpy.types.buffer(…)" : "";
     report(Code::kP217, stmt.span, "array '" + array + "' is assigned to the name '" + name + "'",
-           "use '" + array + "' itself; to copy elements, assign slices");
+           "use '" + array + "' itself; to copy elements, assign slices" + annotate);
 }
 
 void Typer::walk_assign(Assign& stmt) {

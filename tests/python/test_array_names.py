@@ -7,6 +7,7 @@ import pytest
 
 import parpy
 from backends import TARGETS, options
+from parpy.types import F64, buffer
 
 
 @parpy.jit
@@ -95,5 +96,227 @@ def inside(x, y):
 
 
 def test_a_mapped_loop_has_no_such_statements():
-    with pytest.raises(parpy.CompileError, match="label 'i' is mapped, but Python runs what it names"):
+    with pytest.raises(parpy.CompileError, match=r"Python runs what it names(.|\n)*names of arrays"):
         inside(np.ones(5), np.zeros(5), opts=options("cpu", {"i": 4}))
+
+
+GLOBAL = np.arange(6.0)
+
+
+@parpy.jit
+def step(a, b):
+    parpy.label("i")
+    for i in range(1, a.shape[0] - 1):
+        b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3
+
+
+@parpy.jit
+def exchange_of_arguments(a, b, steps):
+    for t in range(steps):
+        step(a, b)
+        a, b = b, a
+
+
+@parpy.jit
+def exchange_in_lists(a, b, steps):
+    for t in range(steps):
+        step(a, b)
+        [a, b] = [b, a]
+
+
+@parpy.jit
+def only_asked_for_its_shape(a, b, steps):
+    c = a
+    (n,) = c.shape
+    b[0] = n + len(c)
+
+
+@parpy.jit
+def only_passed_on(a, b, steps):
+    c = a
+    step(c, b)
+
+
+@parpy.jit
+def annotated_parameter(a: buffer(F64, [6]), b, steps):
+    src = a
+    b[:] = src + 1
+
+
+@parpy.jit
+def captured(a, b, steps):
+    src = GLOBAL
+    b[:] = src + 1
+
+
+@parpy.jit
+def annotated_name(a, b, steps):
+    src: np.ndarray = a
+    for i in range(src.shape[0]):
+        b[i] = src[i] + 2
+
+
+@parpy.jit
+def nested_choice(a, b, steps):
+    src = a if steps > 2 else b if steps > 1 else GLOBAL
+    a[:] = src[::-1]
+
+
+@parpy.jit
+def unset_before_a_loop(a, b, steps):
+    for i in range(steps):
+        y = a[i]
+    a, b = b, a
+    a[0] = y
+
+
+@parpy.jit
+def unset_in_the_first_step(a, b, steps):
+    for t in range(steps):
+        if t > 0:
+            a[0] += prev  # noqa: F821
+        prev = a[1]  # noqa: F841
+        a, b = b, a
+
+
+@parpy.jit
+def unset_array(a, b, steps):
+    for t in range(steps):
+        if t > 0:
+            parpy.label("i")
+            for i in range(a.shape[0]):
+                a[i] += prev[i]  # noqa: F821
+        prev = b  # noqa: F841
+        a, b = b, a
+
+
+@parpy.jit
+def unset_until_later(a, b, steps):
+    for t in range(steps):
+        if t == 3:
+            y = a[0]
+        if t > 3:
+            b[0] += y
+        a, b = b, a
+
+
+@parpy.jit
+def unset_beside_an_allocation(a, b, steps):
+    z = np.zeros(3)
+    for i in range(steps):
+        last = a[i]
+    z[0] = last
+    return z[0]
+
+
+@parpy.jit
+def recursive(a, b, steps):
+    if steps > 0:
+        step(a, b)
+        a, b = b, a
+        recursive(a, b, steps - 1)
+
+
+@parpy.jit
+def recursive_with_allocation(a, b, steps):
+    if steps == 0:
+        return a
+    c = np.zeros(a.shape[0])
+    parpy.label("i")
+    for i in range(a.shape[0]):
+        c[i] = a[i] + 1
+    return recursive_with_allocation(c, b, steps - 1)
+
+
+FUNCTIONS = [
+    exchange_of_arguments, exchange_in_lists, only_asked_for_its_shape, only_passed_on, annotated_parameter, captured,
+    annotated_name, nested_choice, unset_before_a_loop, unset_in_the_first_step, unset_array, unset_until_later,
+    unset_beside_an_allocation, recursive, recursive_with_allocation,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("steps", [1, 2, 6])
+def test_names_are_recognised_by_all_uses(function, steps):
+    x, y = np.random.default_rng(0).random((2, 6))
+    a, b, c, d = x.copy(), y.copy(), x.copy(), y.copy()
+    got, want = function(a, b, steps), function(c, d, steps, seq=True)
+    np.testing.assert_array_equal(a, c)
+    np.testing.assert_array_equal(b, d)
+    if want is not None:
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("function", [exchange_of_arguments, unset_array, recursive])
+def test_labels_around_other_names(function):
+    x, y = np.random.default_rng(0).random((2, 6))
+    a, b, c, d = x.copy(), y.copy(), x.copy(), y.copy()
+    function(a, b, 3, opts=options("cpu", {"i": 4}))
+    function(c, d, 3, seq=True)
+    np.testing.assert_array_equal(a, c)
+    np.testing.assert_array_equal(b, d)
+
+
+@parpy.jit
+def entry(d, y):
+    s = d["x"]
+    k = d["n"]
+    for i in range(k):
+        y[i] = s[i]
+
+
+def test_entries_of_dicts():
+    x, y = np.arange(4.0), np.zeros(4)
+    entry({"x": x, "n": 3}, y)
+    assert y.tolist() == [0, 1, 2, 0]
+
+
+def test_a_local_function_calls_itself():
+    @parpy.jit
+    def halved(a, b, n):
+        if n > 0:
+            b[:] = a[:] / 2
+            a, b = b, a
+            halved(a, b, n - 1)
+
+    a, b = np.full(4, 8.0), np.zeros(4)
+    halved(a, b, 3)
+    assert a[0] == 2 and b[0] == 1
+
+
+@pytest.mark.parametrize("function", [unset_before_a_loop, unset_beside_an_allocation])
+def test_what_is_read_without_a_value(function):
+    a, b = np.ones(6), np.ones(6)
+    with pytest.raises(UnboundLocalError):
+        function(a, b, 0)
+
+
+@parpy.jit
+def labelled_twice(x, y):
+    parpy.label("i")
+    for i in range(2):
+        a = x
+        y[i] = a[i]
+    parpy.label("i")
+    for i in range(2, x.shape[0]):
+        y[i] = 2 * x[i]
+
+
+def test_a_label_of_python_and_of_compiled_code():
+    x, y = np.ones(5), np.zeros(5)
+    labelled_twice(x, y, opts=options("cpu", {"i": 4}))
+    assert y.tolist() == [1, 1, 2, 2, 2]
+
+
+@parpy.jit
+def not_told(a, b):
+    src = a
+    b[:] = src + 1
+
+
+def test_what_cannot_be_told_has_help():
+    b = np.zeros(3)
+    not_told(4.0, b)
+    assert b.tolist() == [5, 5, 5]
+    with pytest.raises(parpy.CompileError, match=r"a: parpy.types.buffer"):
+        not_told(np.ones(3), b)

@@ -373,3 +373,30 @@ def test_compiled_text_returns_too():
     assert parpy.compile_string("total", text)(np.arange(8.0)) == 28
     text = parpy.print_compiled(stats, [np.ones(8), 4], opts_of("cpu"))
     assert parpy.compile_string("stats", text)(np.arange(8.0) + 3, 4) == (4, 3.0)
+
+
+@parpy.jit
+def counted_up(x):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        x[i] += 1
+    return np.zeros(x.shape[0])
+
+
+@parpy.jit
+def counted_twice(x, n=2):
+    y = counted_up(x)
+    if n > 0:
+        counted_twice(x, n=n - 1)
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        y[i] = x[i]
+
+
+def test_what_python_calls_is_shown_and_not_run():
+    x = np.zeros(8)
+    text = parpy.print_compiled(counted_twice, (x,), options("cpu", {"i": 4}))
+    assert text.count("for (") == 2
+    assert not x.any()
+    counted_twice(x)
+    assert x[0] == 3
