@@ -25,9 +25,11 @@ from ._names import Guard, jit_source
 from ._options import CompileOptions
 from ._python_parts import Resolver, needs_driver
 from ._source import FunctionSource
+from ._unset import marked, never_assigned
 from .types import Symbol, bound_to
 
-_RUN, _CALL = "__parpy_run__", "__parpy_call__"
+_RUN, _CALL, _NO_VALUE = "__parpy_run__", "__parpy_call__", "__parpy_no_value__"
+_UNSET = object()  # what a region returns for a variable without a value
 _GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
 
 
@@ -65,14 +67,15 @@ class Driver:
 
         def run(index: int, *inputs: Any) -> Any:
             chosen = None if per_region is None else per_region[index]
-            region, arguments = self._splitter.region_for(index, inputs)
-            return region(*arguments, opts=chosen, debug=debug)
+            region, arguments, open_outputs = self._splitter.region_for(index, inputs)
+            results = region(*arguments, opts=chosen, debug=debug)
+            return self._splitter.known(index, open_outputs, results) if open_outputs else results
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
             return function if isinstance(function, Callback) else partial(function, opts=self._nested(opts, function))
 
         with self._symbols(values):
-            return self._live(run, call, *values)
+            return self._live(run, call, _UNSET, *values)
 
     def _symbols(self, values: tuple[Any, ...]) -> AbstractContextManager[None]:
         return bound_to(self._splitter.annotations, dict(zip(self._names, values, strict=True)))
@@ -105,7 +108,7 @@ class Driver:
         known[self._splitter.source.function] = self
 
         def run(index: int, *inputs: Any) -> tuple[int, ...]:
-            region, arguments = self._splitter.region_for(index, inputs)
+            region, arguments, _ = self._splitter.region_for(index, inputs)
             look(region, arguments, None if per_region is None else per_region[index])
             return (0,) * len(self._splitter.parts[index].outputs)
 
@@ -124,7 +127,7 @@ class Driver:
             return visit
 
         with self._symbols(values):
-            return self._dry(run, call, *values)
+            return self._dry(run, call, _UNSET, *values)
 
     def _per_region(self, opts: CompileOptions) -> list[CompileOptions]:
         known = self._options.get(id(opts))
@@ -225,7 +228,9 @@ class _Splitter:
         self.calls: list[FunctionSource] = []  # those functions
         self._hoisted = 0
         given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-        self._unset = (live_before(node.body, frozenset()) & self.locals) - given  # may be read without a value
+        unset = (live_before(node.body, frozenset()) & self.locals) - given  # may be read without a value
+        self._unset_arrays = unset & self.resolver.arrays()
+        self._unset = unset - self._unset_arrays
         self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
 
     def driver(self, node: ast.FunctionDef, dry: bool) -> ast.FunctionDef:
@@ -235,13 +240,13 @@ class _Splitter:
         given = [*made.args.posonlyargs, *made.args.args, *made.args.kwonlyargs]
         for each in given:
             each.annotation = None
-        first = [ast.arg(_RUN), ast.arg(_CALL)]
+        first = [ast.arg(_RUN), ast.arg(_CALL), ast.arg(_NO_VALUE)]
         made.args.posonlyargs, made.args.args, made.args.kwonlyargs = [], first + given, []
         ast.copy_location(made, node)
         made.body = made.body or [ast.copy_location(ast.Pass(), node)]
         if dry:
             made = _Once().visit(made)
-        made.body += [_at(each, node) for each in _never_assigned(self._unset)]  # local, if only regions assign them
+        made.body += [_at(each, node) for each in never_assigned(self._unset)]  # local, if only regions assign them
         return ast.fix_missing_locations(made)
 
     # ------------------------------------------------------------ what Python runs
@@ -250,8 +255,8 @@ class _Splitter:
         return (
             self._leaves(node)
             or self.resolver.is_python(node)
-            # A region may read what its inputs have no value for only where it is read in Python, too.
-            or (isinstance(node, ast.If) and not self._unset.isdisjoint(assigned([node]) | reads(node)))
+            # An array that may have no value is passed only where it is read.
+            or (isinstance(node, ast.If) and not self._unset_arrays.isdisjoint(assigned([node]) | reads(node)))
         )
 
     def _leaves(self, node: ast.stmt, in_loop: bool = False) -> bool:
@@ -346,17 +351,27 @@ class _Splitter:
         if not outputs:
             return [_at(ast.Expr(call), last)]
         stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in outputs]
-        return [_at(ast.Assign([ast.Tuple(stores, ast.Store())], call), last)]
+        made: list[ast.stmt] = [ast.Assign([ast.Tuple(stores, ast.Store())], call)]
+        for each in (each for each in outputs if each in inputs and each in self._unset):
+            unset = ast.Compare(ast.Name(each, ast.Load()), [ast.Is()], [ast.Name(_NO_VALUE, ast.Load())])
+            made.append(ast.If(unset, [ast.Delete([ast.Name(each, ast.Del())])], []))
+        return [_at(each, last) for each in made]
 
     def _compiled(self, index: int, without: frozenset[str]) -> _native.JitFunction:
         """A region as a jit function; the variables `without` a value are no parameters."""
         nodes, inputs, outputs = self.parts[index]
         name = self.source.function.__name__ + (f"_{index + 1}" if index else "")
-        body = list(nodes)
-        body[:0] = [_at(each, nodes[0]) for each in _never_assigned(without - assigned(nodes))]
+        body = [_at(each, nodes[0]) for each in never_assigned(without & live_before(nodes, frozenset()))]
+        results: list[ast.expr] = [ast.Name(each, ast.Load()) for each in outputs]
+        marks = {each: self._mark_of(each) for each in outputs if each in without}
+        body += marked(nodes, marks) if marks else nodes
+        for place, each in enumerate(outputs):
+            if each in marks:
+                mark = ast.Name(marks[each], ast.Load())
+                results[place] = ast.IfExp(mark, results[place], ast.Constant(False))
+                results.append(mark)
         if outputs:
-            loads: list[ast.expr] = [ast.Name(each, ast.Load()) for each in outputs]
-            body.append(_at(ast.Return(ast.Tuple(loads, ast.Load())), nodes[-1]))
+            body.append(_at(ast.Return(ast.Tuple(results, ast.Load())), nodes[-1]))
         given = [each for each in inputs if each not in without]
         arguments = ast.arguments([], [_at(ast.arg(each), nodes[0]) for each in given], None, [], [], None, [])
         node = _at(ast.FunctionDef(name, arguments, body, [], None), nodes[0])
@@ -366,32 +381,42 @@ class _Splitter:
 
         return jit_of_source(RegionSource(self.source, node, function))
 
-    def _is_deferred(self, name: str) -> bool:
-        """Whether a call of a region gets a function for the input, which may have no value."""
-        return name in self._unset and name not in self.resolver.arrays()
+    def _mark_of(self, name: str) -> str:
+        """The variable that tells whether another has a value."""
+        mark = f"{name}_is_set"
+        while mark in self.locals:
+            mark += "_"
+        return mark
+
+    def known(self, index: int, open_outputs: list[str], results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The outputs of a region, of which some are open: the results end with whether these have a value."""
+        outputs = self.parts[index].outputs
+        is_set = dict(zip(open_outputs, results[len(outputs) :], strict=True))
+        return tuple(value if is_set.get(name, True) else _UNSET for name, value in zip(outputs, results, strict=False))
 
     def _input(self, name: str) -> ast.expr:
+        """What a call of a region gets: of a variable that may have no value a function that gives it."""
         load = ast.Name(name, ast.Load())
         nothing = ast.arguments([], [], None, [], [], None, [])
-        return ast.Lambda(nothing, load) if self._is_deferred(name) else load
+        return ast.Lambda(nothing, load) if name in self._unset else load
 
-    def region_for(self, index: int, inputs: tuple[Any, ...]) -> tuple[_native.JitFunction, tuple[Any, ...]]:
-        """The region for the inputs that have values, and these values."""
-        names = self.parts[index].inputs
+    def region_for(self, index: int, inputs: tuple[Any, ...]) -> tuple[_native.JitFunction, tuple[Any, ...], list[str]]:
+        """The region for the inputs that have values, these values, and the outputs that may have none."""
+        _, names, outputs = self.parts[index]
         if self._unset.isdisjoint(names):
-            return self.regions[index], inputs
+            return self.regions[index], inputs, []
         values, without = [], set()
         for name, value in zip(names, inputs, strict=True):
             try:
-                values.append(value() if self._is_deferred(name) else value)
+                values.append(value() if name in self._unset else value)
             except NameError:
                 without.add(name)
         if not without:
-            return self.regions[index], tuple(values)
+            return self.regions[index], tuple(values), []
         key = index, frozenset(without)
         if key not in self._without:
             self._without[key] = self._compiled(*key)
-        return self._without[key], tuple(values)
+        return self._without[key], tuple(values), [each for each in outputs if each in without]
 
     def _inputs(self, nodes: list[ast.stmt], outputs: Names) -> set[str]:
         found = {name for name in live_before(nodes, outputs) if name in self.locals or name.startswith("result_")}
@@ -426,7 +451,7 @@ class _Splitter:
         """The names in what Python runs that nothing has."""
         parts = [part for node in self.body for part in ast.walk(node)]
         names = [part for part in parts if isinstance(part, ast.Name)]
-        known = self.locals | {_RUN, _CALL} | {part.arg for part in parts if isinstance(part, ast.arg)}
+        known = self.locals | {_RUN, _CALL, _NO_VALUE} | {part.arg for part in parts if isinstance(part, ast.arg)}
         known |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
         return [name for name in names if name.id not in known and self.resolver.scope.lookup(name.id) is None]
 
@@ -510,12 +535,6 @@ def _is_light(node: ast.stmt) -> bool:
         ):
             return False
     return True
-
-
-def _never_assigned(names: Names) -> list[ast.stmt]:
-    """Statements that make the names those of local variables."""
-    stores = [ast.Assign([ast.Name(each, ast.Store())], ast.Constant(0)) for each in sorted(names)]
-    return [ast.If(ast.Constant(False), [store], []) for store in stores]
 
 
 def _pass(node: ast.stmt) -> ast.stmt:

@@ -93,8 +93,7 @@ class Resolver:
         """Whether the statement gives an array another name: `src = a`, `a, b = b, a`."""
         return any(
             self._place(value) in self.arrays() or self._is_captured_array(value)
-            for _, values in _named_values(node)
-            for value in values
+            for _, value in _named_values(node)
             if isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
         )
 
@@ -108,11 +107,11 @@ class Resolver:
                 found |= {place for node in self._array_uses(part) if (place := self._place(node)) is not None}
                 if not isinstance(part, ast.Assign | ast.AnnAssign):
                     continue
-                for name, values in _named_values(part):
-                    if any(self._is_captured_array(value) or self._is_allocation(value) for value in values):
+                for name, value in _named_values(part):
+                    if self._is_captured_array(value) or self._is_allocation(value):
                         found.add(name)
-                    places = {place for value in values if (place := self._place(value)) is not None}
-                    joined = {name}.union(*(same.get(each, {each}) for each in {name, *places}))
+                    names = {name, self._place(value) or name}
+                    joined = names.union(*(same.get(each, ()) for each in names))
                     same |= dict.fromkeys(joined, joined)
             self._arrays = frozenset(found.union(*(same.get(name, ()) for name in found)))
         return self._arrays
@@ -201,18 +200,9 @@ class Resolver:
         return binding is not None and binding.value is _operators.label
 
 
-def _named_values(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, list[ast.expr]]]:
-    """The names that an assignment gives values of their own, and these; those of a choice are two."""
+def _named_values(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, ast.expr]]:
+    """The names that an assignment gives values of their own, with these."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     if node.value is not None:
         for target in targets:
-            for name, value in named(target, node.value):
-                yield name.id, list(_choices(value))
-
-
-def _choices(node: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(node, ast.IfExp):
-        yield from _choices(node.body)
-        yield from _choices(node.orelse)
-    else:
-        yield node
+            yield from ((name.id, value) for name, value in named(target, node.value))

@@ -210,6 +210,37 @@ def unset_beside_an_allocation(a, b, steps):
 
 
 @parpy.jit
+def unset_in_a_choice(a, b, steps):
+    for t in range(steps):
+        a[0] += prev if t > 0 else 0.0  # noqa: F821
+        prev = a[1]  # noqa: F841
+        a, b = b, a
+
+
+@parpy.jit
+def unset_and_not_read(a, b, steps):
+    a, b = b, a
+    for i in range(steps):
+        if a[i] > 1:
+            found = i
+    b, a = a, b
+    if steps > 100:
+        a[0] = found
+
+
+@parpy.jit
+def allocated_at_times(a, b, steps):
+    for t in range(steps):
+        if t % 2:
+            z = np.ones(6)
+        for i in range(6):
+            a[i] += 1
+        if t % 2:
+            for i in range(6):
+                a[i] += z[i]
+
+
+@parpy.jit
 def recursive(a, b, steps):
     if steps > 0:
         step(a, b)
@@ -231,7 +262,8 @@ def recursive_with_allocation(a, b, steps):
 FUNCTIONS = [
     exchange_of_arguments, exchange_in_lists, only_asked_for_its_shape, only_passed_on, annotated_parameter, captured,
     annotated_name, nested_choice, unset_before_a_loop, unset_in_the_first_step, unset_array, unset_until_later,
-    unset_beside_an_allocation, recursive, recursive_with_allocation,
+    unset_beside_an_allocation, unset_in_a_choice, unset_and_not_read, allocated_at_times, recursive,
+    recursive_with_allocation,
 ]  # fmt: skip
 
 
@@ -289,6 +321,29 @@ def test_what_is_read_without_a_value(function):
     a, b = np.ones(6), np.ones(6)
     with pytest.raises(UnboundLocalError):
         function(a, b, 0)
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int64, np.float32, np.float64, np.complex64])
+def test_what_may_have_no_value_keeps_its_type(backend, dtype):
+    @parpy.jit
+    def last(x, n):
+        z = np.zeros(1)
+        for i in range(n):
+            if x[i]:
+                y = x[i]
+        z[0] = 1
+        if n > 2:
+            return y
+        return z
+
+    x, opts = np.ones(4, dtype), parpy.auto(backend=parpy.CompileBackend(backend))
+    found = last(x, 3, opts=opts)
+    assert found == 1 and np.asarray(found).dtype == dtype
+    x[:] = 0
+    assert last(x, 2, opts=opts).tolist() == [1]
+    with pytest.raises(UnboundLocalError):
+        last(x, 3, opts=opts)
 
 
 @parpy.jit
