@@ -17,7 +17,7 @@ from ._frontend_arrays import integer_constant, string_key
 from ._frontend_kinds import Kinds
 from ._frontend_scope import ArrayForm, Axis, Form, RecordForm, Span, View
 from ._names import is_array, jit_source
-from ._records import has_slice
+from ._records import has_slice, is_whole
 from ._source import FunctionSource
 from ._uses import TupleForm
 
@@ -54,12 +54,21 @@ class Views(Kinds):
 
     def subscripts_array(self, node: ast.expr) -> TypeGuard[ast.Subscript]:
         """Whether `node` is x[…] of an array, in a kernel; it may be an element."""
-        if not (self.has_views and self.program.kernel and isinstance(node, ast.Subscript)):
+        return self.has_views and self.program.kernel and self._subscripts_variable(node)
+
+    def _subscripts_variable(self, node: ast.expr) -> TypeGuard[ast.Subscript]:
+        if not isinstance(node, ast.Subscript):
             return False
         base: ast.expr = node
         while isinstance(base, ast.Subscript) and self._is_subscript(base):
             base = base.value
         return base is not node and self._may_be_array(base)
+
+    def is_row(self, node: ast.expr) -> TypeGuard[ast.Subscript]:
+        """Whether `node` is x[i] or x[i, :] outside of kernels, where functions alone get views."""
+        if self.program.kernel or not self.has_views or not self._subscripts_variable(node):
+            return False
+        return all(is_whole(part) or not isinstance(part, ast.Slice) for part in self.index_parts(node.slice))
 
     def _may_be_array(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name) and node.id in self.scope.locals:
@@ -73,6 +82,8 @@ class Views(Kinds):
         """Whether `node`, given to a parameter of a function, goes there as a view."""
         if isinstance(node, ast.Name):
             return node.id in self.views or self._is_told(node)
+        if self.is_row(node):
+            return self.program.uses.takes_array(source, parameter)
         if not self.subscripts_array(node):
             return self._is_told(node)
         return has_slice(node) or self.program.uses.takes_array(source, parameter)
@@ -176,7 +187,7 @@ class Views(Kinds):
     def make_view(self, node: ast.expr, shown: str = "") -> View | None:
         """The view that `node` is of its array, with its subscripts as they are now; None after an error. Messages
         call it `shown`."""
-        if not self.subscripts_array(node):
+        if not self.subscripts_array(node) and not self.is_row(node):
             array = self.array(node)
             return None if array is None else View(array, ())
         return self.view_from(*self._subscripts(node), shown)

@@ -81,6 +81,11 @@ def _is_of_numpy(node: ast.Attribute) -> bool:
     return node.attr in _OF_ELEMENTS or (node.attr == "size" and has_slice(node.value))
 
 
+def is_whole(part: ast.expr) -> bool:
+    """Whether a subscript is `:`."""
+    return isinstance(part, ast.Slice) and part.lower is part.upper is part.step is None
+
+
 def has_slice(node: ast.expr) -> bool:
     """Whether `node` is x[a:b], also among other subscripts."""
     if not isinstance(node, ast.Subscript):
