@@ -19,6 +19,7 @@ from . import _native
 from ._caller import refuse_call
 from ._deep_stack import with_deep_stack
 from ._errors import fail
+from ._executed import executed_lines
 
 # An indented function is parsed behind this line, which makes its indentation legal.
 _BLOCK = "if 1:\n"
@@ -109,7 +110,7 @@ def capture(function: object) -> FunctionSource:
     code = function.__code__
     name = code.co_filename
     linecache.checkcache(name)
-    lines = linecache.getlines(name, function.__globals__)
+    lines = linecache.getlines(name, function.__globals__) or executed_lines(name, f"def {code.co_name}")
     first = code.co_firstlineno
     text = _block(lines, first, code) if first <= len(lines) else ""
     source = FunctionSource(function, name, text, first)
@@ -123,8 +124,7 @@ def capture(function: object) -> FunctionSource:
         _refuse(
             "P002",
             f"the source text of '{function.__name__}' is not available",
-            "define the function in a file or a notebook cell; text given to exec must be "
-            "registered in linecache.cache under the file name it was compiled with",
+            "define the function in a file or a notebook cell, or keep the text given to exec in a variable",
             source,
         )
     return source
