@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _native
 from ._annotations import Declared as Annotation
-from ._annotations import converted_to, declared
+from ._annotations import converted_to, declared, symbol_places
 from ._deep_stack import on_deep_stack, with_deep_stack
 from ._errors import raise_for
 from ._frontend_memory import GEOMETRY
@@ -23,6 +23,7 @@ from ._frontend_statements import Statements
 from ._names import MISSING, Capture, Guard, source_of
 from ._paths import ends
 from ._source import FunctionSource
+from .types import BufferType, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class FunctionFrontend(Statements):
         for name, form in self.forms:
             self.receive(name, form)
         try:
-            first = self.converted_parameters()
+            first = [*self.checked_parameters(), *self.converted_parameters()]
             body = self.body(node.body)
             body = [*first, *self.allocations, *body]
             self.module.set_body(self.function, self.as_kernel(body) if self.entry and self.program.kernel else body)
@@ -136,8 +137,33 @@ class FunctionFrontend(Statements):
             if scalar is not None and not self.is_no_variable(name):
                 span = self.span(argument)
                 var = self.variable(name, argument)
-                value = self.module.convert(self.module.read(var, span), scalar, span)
+                value = self.module.read(var, span)
+                if not self.entry and scalar.startswith(("i", "u")):
+                    value = self.module.op("as_index", [value], span)  # no float
+                value = self.module.convert(value, scalar, span)
                 statements.append(self.module.assign(var, value, None, span))
+        return statements
+
+    def checked_parameters(self) -> list[_native.Stmt]:
+        """Arrays that compiled code passes have the elements that the annotations say; bindings/annotations.cpp checks
+        those of calls from Python."""
+        statements = []
+        places = symbol_places(self.annotations)
+        for name, argument in self.parameters.items():
+            annotation = self.annotations.get(name)
+            if self.entry or not isinstance(annotation, BufferType) or self.is_no_variable(name):
+                continue
+            span, elem = self.span(argument), annotation.elem
+            if isinstance(elem, TypeVar):
+                first, _ = places[elem]
+                wanted = self.module.read(self.variable(first, self.parameters[first]), span)
+            else:
+                wanted = self.module.convert(self.module.constant(0, span), elem.value, span)
+            array = self.module.read(self.variable(name, argument), span)
+            same = self.module.op("types_equal", [array, wanted], span)
+            known = declared(annotation)
+            text = f"the elements of '{name}' have another type than the annotation {known and known.shown} says"
+            statements.append(self.module.if_(same, [], [self.module.fail("P232", text, [], span)], span))
         return statements
 
     def finish(self) -> list[Param]:

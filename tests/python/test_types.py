@@ -199,3 +199,65 @@ def test_options_take_types():
     assert options("cpu", {}).force_int_size is None
     opts = parpy.CompileOptions(force_int_size=parpy.types.I32, force_float_size=parpy.types.F32)
     assert opts.force_int_size is ElemSize.I32
+
+
+ROWS, ELEMENT = parpy.types.symbol(), parpy.types.type_var()
+
+
+@parpy.jit
+def doubled_f32(x: parpy.types.buffer(parpy.types.F32, [ROWS]), y: parpy.types.buffer(parpy.types.F32, [ROWS])):
+    for i in range(ROWS):
+        y[i] = 2 * x[i]
+
+
+@parpy.jit
+def doubled_same(x: parpy.types.buffer(ELEMENT, [ROWS]), y: parpy.types.buffer(ELEMENT, [ROWS])):
+    for i in range(ROWS):
+        y[i] = 2 * x[i]
+
+
+@parpy.jit
+def next_one(n: parpy.types.I32):
+    return n + 1
+
+
+@parpy.jit
+def calls_f32(x, y):
+    doubled_f32(x, y)
+
+
+@parpy.jit
+def calls_same(x, y):
+    doubled_same(x, y)
+
+
+@parpy.jit
+def calls_with_a_float(x, y):
+    y[0] = next_one(1.5)
+
+
+@parpy.jit
+def calls_with_an_extent(x, y):
+    y[0] = next_one(x.shape[0])
+
+
+def test_annotations_of_helpers():
+    for function, first, second, fits in [
+        (calls_f32, "f", "f", True),
+        (calls_f32, "d", "f", False),
+        (calls_f32, "f", "d", False),
+        (calls_same, "d", "d", True),
+        (calls_same, "f", "f", True),
+        (calls_same, "f", "d", False),
+        (calls_with_an_extent, "f", "d", True),
+    ]:
+        x, y = np.ones(3, first), np.zeros(3, second)
+        if fits:
+            function(x, y)
+            assert y[0] == (4 if function is calls_with_an_extent else 2)
+        else:
+            with pytest.raises(parpy.CompileError, match="have another type than the annotation parpy.types.buffer"):
+                function(x, y)
+            assert not y.any()
+    with pytest.raises(parpy.CompileError, match="an integer is wanted here, not a float"):
+        calls_with_a_float(np.ones(3), np.zeros(3))
