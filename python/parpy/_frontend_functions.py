@@ -115,7 +115,7 @@ class Functions(Expressions):
         operands = self.lower_all(node.args, self.python_float)
         if len(operands) == 1:
             return self.module.op("abs", operands, self.span(node))
-        return self._fold(node, intrinsic.op, operands)
+        return self.module.op("float", [self._fold(node, intrinsic.op, operands)], self.span(node))
 
     def _fold(self, node: ast.Call, op: str, operands: list[_native.Expr]) -> _native.Expr:
         result = operands[0]

@@ -112,7 +112,7 @@ def test_expression(python: str, expected: str) -> None:
         ("math.floor(a)", "int(floor(a))"),
         ("math.log(a)", "log(float(a))"),
         ("math.log(a, 2)", "log(float(a)) / log(2.0)"),
-        ("math.hypot(a, b, n)", "hypot(hypot(float(a), float(b)), float(n))"),
+        ("math.hypot(a, b, n)", "float(hypot(hypot(float(a), float(b)), float(n)))"),
         ("math.pow(a, b)", "float(a) ** float(b)"),
         ("math.fabs(a)", "abs(float(a))"),
         ("math.gcd(a, b, n)", "int(gcd(gcd(abs(as_index(a)), abs(as_index(b))), abs(as_index(n))))"),

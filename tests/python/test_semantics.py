@@ -422,3 +422,19 @@ def test_products_of_loop_variables_wrap_around(backend, threads):
     hashed(y, z, k, opts=options(backend, {"i": threads}))
     np.testing.assert_array_equal(y, want_y)
     np.testing.assert_array_equal(z, want_z)
+
+
+@parpy.jit
+def lengths(x, out, s):
+    for i in range(x.shape[0]):
+        out[i] = math.hypot(s, 2) * x[i]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f2", "i1", "f8"])
+def test_hypot_of_python_numbers_is_one(dtype):
+    x = np.array([1, 2, 3], dtype) if dtype == "i1" else np.array([0.1, 0.7, 1.3]).astype(dtype)
+    for s in (1.7, 2):
+        got, want = np.zeros((2, 3))
+        lengths(x, got, s)
+        lengths(x, want, s, seq=True)
+        np.testing.assert_allclose(got, want, rtol=1e-12)
