@@ -99,7 +99,11 @@ def converted_to(annotation: object) -> str | None:
 
 
 def as_declared(value: Any, annotation: object) -> Any:
-    """A number of Python's as the annotation, for which `converted_to` gives a type, has it in compiled code."""
+    """An int or float of Python as the annotation, for which `converted_to` gives a type, has it in compiled code."""
     scalar = converted_to(annotation) or ""
-    kinds = int if scalar.startswith(("i", "u")) else (int, float, complex)
-    return convert(value, annotation) if isinstance(value, kinds) else value
+    if type(value) is int and scalar.startswith(("i", "u")):
+        info = np.iinfo(scalar.replace("i", "int").replace("u", "uint"))
+        if not info.min <= value <= info.max:
+            raise OverflowError(f"{value} does not fit {declared(annotation)}")
+        return convert(value, annotation)
+    return convert(value, annotation) if type(value) in (int, float) and scalar.startswith(("f", "b")) else value

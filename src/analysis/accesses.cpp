@@ -122,10 +122,8 @@ private:
         access.certain = state_.certain;
         access.general = state_.general;
         access.while_depth = state_.while_depth;
-        if (access.certain && access.while_depth < 0) {  // the bounds of others are not checked
-            for (Affine& subscript : access.indices)
-                subscript = values_.unwrapped(subscript);
-        }
+        for (const Affine& subscript : access.indices)
+            access.unwrapped.push_back(values_.unwrapped(subscript));
         auto key = std::tuple(access.array, access.kind, access.update, access.atomic, access.loop,
                               access.certain, access.while_depth, access.anywhere, access.indices,
                               access.premise);

@@ -69,6 +69,7 @@ struct Access {
     const ir::Var* array = nullptr;
     bool anywhere = false;               // any element
     std::vector<Affine> indices;         // else, one per dimension
+    std::vector<Affine> unwrapped;       // the same without wrapping around at 64 bits
     const Premise* premise = nullptr;    // the innermost; owned by Accesses, equal ones are one
     std::vector<const ir::Stmt*> stmts;  // those that make it, in the order of the text
     int loop = -1;                       // the innermost around

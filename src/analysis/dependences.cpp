@@ -406,7 +406,7 @@ std::vector<Dependences::Violation> Dependences::out_of_bounds(
         bool violated = false;
         for (std::size_t axis = 0; axis < access.indices.size() && !violated; ++axis) {
             const Dim& dim = access.array->dims[axis];
-            const Affine& subscript = access.indices[axis];
+            const Affine& subscript = access.unwrapped[axis];
             const Interval values = accesses.range(subscript);
             const auto extent = dim.extent ? std::optional(Affine::of(*dim.extent))
                                            : accesses.parameter(dim.extent_var);
@@ -430,7 +430,8 @@ std::vector<Dependences::Violation> Dependences::out_of_bounds(
                     conditions.insert(conditions.end(), excluded->begin(), excluded->end());
                 }
                 if (outcome != Outcome::kSurely) continue;
-                found.push_back({state_->instance(system, access, 0), axis});
+                found.push_back(
+                    {state_->instance(system, access, 0), axis, system.value(subscript, 0)});
                 violated = true;
                 break;
             }

@@ -91,6 +91,7 @@ public:
     struct Violation {
         Occurrence at;
         std::size_t axis = 0;
+        std::int64_t subscript = 0;
     };
     [[nodiscard]] std::vector<Violation> out_of_bounds(std::vector<Alternatives>& conditions);
 

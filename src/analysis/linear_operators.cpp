@@ -273,10 +273,36 @@ std::optional<Affine> LinearValues::unwrapped(const Expr& e, const std::vector<A
     }
 }
 
-void LinearValues::remember(const Affine& value, const std::optional<Affine>& unwrapped) {
-    if (unwrapped && !mentions_opaque(*unwrapped)) {
-        unwrapped_.emplace(value.terms.front().first, *unwrapped);
+// high * 2^32 + low, of 32 bits each, such that a - high * 2^32 - low is a multiple of 2^64.
+Affine LinearValues::modulo_2_64(const Affine& a) {
+    constexpr std::int64_t kHalf = std::int64_t{1} << 32;
+    const auto symbol = [&](std::int64_t least, std::int64_t most) {
+        Symbol made;
+        made.kind = Symbol::Kind::kDefined;
+        made.scope = scope_of(a);
+        made.low = least;
+        made.high = most;
+        return Affine::symbol(make(std::move(made)));
+    };
+    const Interval all = Interval::all();
+    const Affine times = symbol(all.low, all.high), high = symbol(0, kHalf - 1);
+    const Affine low = symbol(0, kHalf - 1);
+    const Affine value = *sum(*scaled(high, kHalf), low);
+    const Affine whole = any_scaled(defined(*scaled(times, kHalf)), kHalf);
+    std::vector<Condition> conditions = {{any_sum(any_sum(a, value, -1), whole, -1), true}};
+    for (const Affine& part : {high, low}) {
+        conditions.push_back({part});
+        conditions.push_back({*sum(Affine::of(kHalf - 1), part, -1)});
     }
+    symbols_[static_cast<std::size_t>(low.terms.front().first)].definition.push_back({conditions});
+    return value;
+}
+
+void LinearValues::remember(const Affine& value, const std::optional<Affine>& unwrapped,
+                            Scalar type) {
+    if (size_in_bytes(type) != 8 || !unwrapped || mentions_opaque(*unwrapped)) return;
+    unwrapped_.emplace(value.terms.front().first,
+                       type == Scalar::kU64 ? modulo_2_64(*unwrapped) : *unwrapped);
 }
 
 }  // namespace parpy

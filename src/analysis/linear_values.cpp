@@ -173,7 +173,7 @@ Affine LinearValues::constant(std::int64_t value, Scalar type) {
                                  });
     const int number = result.terms.front().first;
     large_.emplace(number, static_cast<std::uint64_t>(value));
-    remember(result, any_scaled(Affine::of(1), static_cast<std::uint64_t>(value)));
+    unwrapped_.emplace(number, any_scaled(Affine::of(1), static_cast<std::uint64_t>(value)));
     return result;
 }
 
@@ -248,7 +248,7 @@ Affine LinearValues::operation(const Expr& e, const std::vector<Affine>& operand
         symbol.general =
             std::ranges::any_of(operands, [&](const Affine& a) { return mentions_general(a); });
     });
-    if (size_in_bytes(e.type.scalar) == 8) remember(result, unwrapped(e, operands));
+    remember(result, unwrapped(e, operands), e.type.scalar);
     return result;
 }
 
@@ -331,7 +331,7 @@ void LinearValues::assign(const Assign& stmt) {
     }
     if (value && !fits(*value, type)) value.reset();
     environment_[stmt.var] = value ? *value : fresh(type, follows_from_arguments(*stmt.value));
-    if (!value && size_in_bytes(type) == 8) remember(environment_[stmt.var], exact);
+    if (!value) remember(environment_[stmt.var], exact, type);
 }
 
 void LinearValues::scramble(const VarSet& written) {

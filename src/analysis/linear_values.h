@@ -146,8 +146,10 @@ private:
     Affine load(const ir::Expr& e, std::vector<Affine> indices);
     Affine operation(const ir::Expr& e, const std::vector<Affine>& operands);
     std::optional<Affine> linear(const ir::Expr& e, const std::vector<Affine>& operands);
-    // `value`, which a 64-bit number holds, may have wrapped around: what it would be otherwise.
-    void remember(const Affine& value, const std::optional<Affine>& unwrapped);
+    // `value`, of this type, may have wrapped around: what it would be otherwise. NumPy's unsigned
+    // numbers are meant to.
+    void remember(const Affine& value, const std::optional<Affine>& unwrapped, ir::Scalar type);
+    Affine modulo_2_64(const Affine& a);
     std::optional<Affine> unwrapped(const ir::Expr& e, const std::vector<Affine>& operands);
     // As sum() and scaled(), with new symbols for parts where the numbers are beyond 64 bits.
     Affine any_sum(const Affine& a, const Affine& b, std::int64_t factor = 1);

@@ -29,7 +29,7 @@ std::vector<Update> scattered_updates(For& loop, const LoopFacts& facts, bool de
             wanted.insert(wanted.end(), access->stmts.begin(), access->stmts.end());
     }
     std::vector<Update> found;
-    for (const Update& update : find_updates(loop.body)) {
+    for (const Update& update : find_updates_in_calls(loop.body)) {
         const auto here = std::ranges::find(wanted, *update.slot);
         if (here == wanted.end()) continue;
         const Scalar scalar = update.var->type.scalar;
@@ -39,7 +39,6 @@ std::vector<Update> scattered_updates(For& loop, const LoopFacts& facts, bool de
         if (!can_be_atomic(update) || ordered) return {};
         found.push_back(update);
     }
-    // One in a function that the loop calls cannot be marked from here.
     const bool all = std::ranges::all_of(wanted, [&](const Stmt* stmt) {
         return std::ranges::any_of(found, [&](const Update& u) { return *u.slot == stmt; });
     });

@@ -9,9 +9,9 @@
 namespace parpy {
 
 // The updates in `loop` that have to be atomic for its iterations to run in parallel, whose
-// conflicts are `facts`. Empty if that does not make it legal: there are other conflicts; elements
-// are complex or wider than 8 bytes; a function that the loop calls makes the update; or the order
-// shows in sums of floats, under `deterministic`.
+// conflicts are `facts`, those in called functions included. Empty if that does not make it legal:
+// there are other conflicts; elements are complex or wider than 8 bytes; or the order shows in sums
+// of floats, under `deterministic`.
 [[nodiscard]] std::vector<Update> scattered_updates(ir::For& loop, const LoopFacts& facts,
                                                     bool deterministic);
 

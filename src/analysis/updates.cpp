@@ -6,6 +6,8 @@
 #include "analysis/updates.h"
 
 #include <algorithm>
+#include <iterator>
+#include <unordered_set>
 
 #include "ir/builder.h"
 #include "ir/visit.h"
@@ -352,6 +354,20 @@ std::optional<Update> match_update(Stmt& stmt) {
 std::vector<Update> find_updates(Body& body) {
     std::vector<Update> found;
     find_updates(body, found);
+    return found;
+}
+
+std::vector<Update> find_updates_in_calls(Body& body) {
+    std::vector<Update> found = find_updates(body);
+    std::vector<Body*> bodies = {&body};
+    std::unordered_set<const Function*> seen;
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        for_each_expr(*bodies[i], [&](Expr& e) {
+            if (e.op != Op::kCall || !seen.insert(e.callee).second) return;
+            bodies.push_back(&e.callee->body);
+            std::ranges::move(find_updates(e.callee->body), std::back_inserter(found));
+        });
+    }
     return found;
 }
 

@@ -36,6 +36,8 @@ struct Update {
 [[nodiscard]] std::optional<Update> match_update(ir::Stmt& stmt);
 // All of them in `body` and the statements nested in it.
 [[nodiscard]] std::vector<Update> find_updates(ir::Body& body);
+// And those in the functions that it calls, each once.
+[[nodiscard]] std::vector<Update> find_updates_in_calls(ir::Body& body);
 
 // The statement in the form `target op= value`, which later passes look for. A sum or product keeps
 // the type that it is computed in, which may be wider than the target's.

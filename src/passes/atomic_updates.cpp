@@ -40,6 +40,7 @@ bool side_by_side(const Update& a, const Update& b, const For& loop) {
 // Spares most loops the analysis.
 bool may_scatter(For& loop) {
     std::vector<Update> updates = find_updates(loop.body);
+    if (find_updates_in_calls(loop.body).size() > updates.size()) return true;
     std::erase_if(updates, [&](const Update& u) { return u.indices == nullptr; });
     return std::ranges::any_of(updates, [&](const Update& update) {
         if (is_reduced(loop, update)) return false;

@@ -16,7 +16,7 @@ void report(Diagnostics& diagnostics, const Dependences::Violation& violation) {
     const Access& access = *violation.at.access;
     const std::int64_t extent = *access.array->dims[violation.axis].extent;
     // Subscripts that count from the end were moved by normalize_indices.
-    const std::int64_t from_start = violation.at.element[violation.axis];
+    const std::int64_t from_start = violation.subscript;
     const Interval all = Interval::all();
     std::string subscript = "subscript ";
     if (from_start == all.high || from_start <= all.low + extent) {

@@ -189,10 +189,11 @@ namespace {
 // written by hand are compiled for arrays of any size that do, and for others of any strides.
 std::optional<bool> is_contiguous(const Var& array, bool by_hand) {
     if (by_hand) return array.dims.empty() || array.dims.back().stride.has_value();
+    if (std::ranges::any_of(array.dims, [](const Dim& dim) { return dim.extent == 0; }))
+        return true;
     std::int64_t stride = 1;
     for (std::size_t i = array.dims.size(); i-- > 0;) {
         const Dim& dim = array.dims[i];
-        if (dim.extent == 0) return true;
         if (dim.extent == 1) continue;
         if (!dim.stride) return std::nullopt;
         if (*dim.stride != stride) return false;

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "ir/clone.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -26,14 +27,22 @@ public:
             const auto* assign = stmt->as<Assign>();
             const Expr* call = assign != nullptr && !assign->update ? assign->value : nullptr;
             Body before;
-            if (!stmt->as<While>()) {
+            if (auto* store = stmt->as<Store>(); store != nullptr && !store->update) {
+                // The value comes first, then the subscripts from the left.
+                bool first = true;
+                const auto next = [&](Expr*& slot) {
+                    const bool moves = moves_with_effects(*slot);
+                    expression(slot, first, before);
+                    first = first && !moves;
+                };
+                next(store->value);
+                for (Expr*& index : store->indices)
+                    next(index);
+            } else if (!stmt->as<While>()) {
                 for_each_slot(*stmt,
                               [&](Expr*& slot) { expression(slot, !updates(*stmt), before); });
             }
-            const bool may_be_parallel = is_mapped(*stmt);
-            parallel_ += may_be_parallel ? 1 : 0;
             for_each_body(*stmt, [&](Body& inner) { body(inner); });
-            parallel_ -= may_be_parallel ? 1 : 0;
             const auto* evaluate = stmt->as<Evaluate>();
             bool done = evaluate != nullptr && evaluate->value == nullptr;
             if (call != nullptr && assign->value != nullptr && assign->value != call &&
@@ -52,6 +61,13 @@ private:
         const auto* assign = stmt.as<Assign>();
         const auto* store = stmt.as<Store>();
         return (assign != nullptr && assign->update) || (store != nullptr && store->update);
+    }
+
+    // Whether it matters if something acts before or after the expression is evaluated.
+    static bool moves_with_effects(const Expr& expr) {
+        return any_expr(expr, [](const Expr& e) {
+            return e.op == Op::kLoad || e.op == Op::kCall || has_effects(e.op);
+        });
     }
 
     static bool mentions(const Body& body, const Var& var) {
@@ -75,8 +91,7 @@ private:
         }
         if (slot->op != Op::kCall || (!first && acts(*slot->callee))) return;
         const bool asked = slot->index == kInlineCall;
-        const bool scatters = parallel_ > 0 && updates_elements(*slot->callee);
-        if (!asked && !scatters && !is_mapped(*slot->callee)) return;
+        if (!asked && !is_mapped(*slot->callee)) return;
         slot->index = 0;
         const std::string problem = problem_of(*slot);
         if (problem.empty()) {
@@ -105,28 +120,6 @@ private:
             found = found || (e.op == Op::kCall && is_mapped(*e.callee));
         });
         return mapped_[&function] = found;
-    }
-
-    // A loop that the mapping names, or that the automatic mode may run in parallel.
-    [[nodiscard]] bool is_mapped(const Stmt& stmt) const {
-        if (stmt.kind != StmtKind::kFor) return false;
-        return context_.options.automatic ||
-               std::ranges::any_of(stmt.labels, [&](const std::string& label) {
-                   return context_.options.mapping.contains(label);
-               });
-    }
-
-    // Such updates can be made atomic where they stand in the loop itself.
-    bool updates_elements(const Function& function) {
-        const auto [known, is_new] = updating_.try_emplace(&function, false);
-        if (!is_new) return known->second;
-        const bool found =
-            any_stmt(function.body,
-                     [](const Stmt& s) { return s.as<Store>() != nullptr && updates(s); }) ||
-            any_expr(function.body, [&](const Expr& e) {
-                return e.op == Op::kCall && updates_elements(*e.callee);
-            });
-        return updating_[&function] = found;
     }
 
     // Whether running the function may change what was evaluated before it.
@@ -223,7 +216,6 @@ private:
     Module& module_;
     std::unordered_map<const Function*, bool> mapped_;
     std::unordered_map<const Function*, bool> updating_;
-    int parallel_ = 0;                   // loops around that are or may be mapped
     std::vector<const Function*> open_;  // whose bodies are being expanded, outermost first
 };
 

@@ -233,3 +233,66 @@ def test_updates_in_helpers_are_atomic(backend):
         h = np.zeros(7)
         counted_by_helper(k, h, opts=opts)
         np.testing.assert_array_equal(h, np.bincount(k, minlength=7))
+
+
+@parpy.jit
+def bump(h, k, v):
+    h[k] += v
+    return v
+
+
+@parpy.jit
+def bump_positive(h, k, v):
+    if v < 0:
+        return
+    h[k] += v
+
+
+@parpy.jit
+def bump_down(h, k, v, depth):
+    if depth == 0:
+        h[k] += v
+    else:
+        bump_down(h, k, v, depth - 1)
+
+
+@parpy.jit
+def as_operand(x, k, h, y):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        y[i] = x[i] * 10 + bump(h, k[i], x[i])
+
+
+@parpy.jit
+def as_update(x, k, h, y):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        y[i] += bump(h, k[i], x[i])
+
+
+@parpy.jit
+def on_condition(x, k, h, y):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        y[i] = bump(h, k[i], x[i]) if x[i] > 0 else 0
+
+
+@parpy.jit
+def with_early_return(x, k, h, y):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        bump_positive(h, k[i], x[i])
+
+
+@pytest.mark.parametrize("backend", backends.TARGETS)
+@pytest.mark.parametrize("function", [as_operand, as_update, on_condition, with_early_return])
+def test_updates_anywhere_in_helpers_are_atomic(function, backend):
+    n = 100000 if backend != "sim" else 3000
+    for opts in (backends.options(backend, {"i": 64}), parpy.auto(backend=parpy.CompileBackend(backend))):
+        h, y = np.zeros(2), np.zeros(n)
+        function(np.ones(n), np.arange(n) % 2, h, y, opts=opts)
+        assert h.tolist() == [n / 2, n / 2]
+    with pytest.raises(parpy.ParallelError, match="deterministic=True"):
+        opts = backends.options(backend, {"i": 64})
+        opts.deterministic = True
+        function(np.ones(n), np.arange(n) % 2, h, y, opts=opts)

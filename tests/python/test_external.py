@@ -270,6 +270,20 @@ def test_labels_of_shapes_of_slices(backend):
         np.testing.assert_allclose(got, want)
 
 
+def test_labels_of_shapes_are_at_most_those_of_the_loops():
+    @parpy.jit
+    def centred(x: buffer(F64, [N, M])):
+        x[:, :] = x[:, :] - parpy.sum(x[:, :], axis=0)
+
+    x = np.random.default_rng(0).random((5, 6))
+    want = x - x.sum(0)
+    for opts in (options("cpu", {"N": 4}), parpy.auto(backend=CompileBackend.Cpu)):
+        opts.implicit_shape_labels = True
+        got = x.copy()
+        centred(got, opts=opts)
+        np.testing.assert_allclose(got, want)
+
+
 def test_arrays_of_externals_are_contiguous(tmp_path):
     (tmp_path / "total.h").write_text(
         "inline double total(double* x, long long n) { double s = 0; while (n) s += x[--n]; return s; }"
@@ -292,6 +306,8 @@ def test_arrays_of_externals_are_contiguous(tmp_path):
         assert y[0] == n * n
         f(np.ones((3, n))[:, :1][:1], y, opts=opts)
         assert y[0] == 1
+        f(np.ones((n, 3))[:0, ::2], y, opts=opts)
+        assert y[0] == 0
     x = np.ones((8, 8))
     for view in (x[0, ::2], x[0, ::-1], x[:, 1], x[:, :4], x.T[:, :2], x[::2]):
         with pytest.raises(parpy.CompileError, match="do not lie side by side in memory"):

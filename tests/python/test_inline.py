@@ -7,6 +7,7 @@ import pytest
 
 import backends
 import parpy
+from backends import options
 from parpy.builtin import inline
 
 rng = np.random.default_rng(5)
@@ -137,3 +138,44 @@ def test_no_recursion():
 def again(y):
     y[0] = 1
     inline(again(y))
+
+
+@parpy.jit
+def following(c):
+    parpy.label("none")
+    for k in range(1):
+        c[0] += 1
+    return c[0] - 1
+
+
+@parpy.jit
+def numbered(c, y, n):
+    for i in range(n):
+        y[following(c)] = c[0] * 10
+
+
+@parpy.jit
+def numbered_twice(c, y, n):
+    for i in range(n):
+        y[following(c)] = following(c) * 10
+
+
+@parpy.jit
+def numbered_with_sum(c, y, n):
+    for i in range(n):
+        y[following(c) + c[0]] = i
+
+
+@pytest.mark.parametrize("function", [numbered, numbered_twice, numbered_with_sum])
+def test_values_are_evaluated_before_subscripts(function):
+    arguments = [(np.zeros(1, np.int64), np.zeros(24), 5) for _ in range(2)]
+    function(*arguments[0], seq=True)
+    function(*arguments[1])
+    for got, want in zip(*arguments, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_helpers_that_cannot_take_the_place_of_their_call_are_not_mapped():
+    for function in (numbered, numbered_twice):
+        with pytest.raises(parpy.CompileError, match="P305"):
+            function(np.zeros(1, np.int64), np.zeros(24), 5, opts=options("cpu", {"none": 1}))

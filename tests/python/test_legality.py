@@ -272,7 +272,8 @@ def test_subscripts_beyond_64_bits_are_out_of_bounds(body, backend):
     for n, k in calls:
         got, want = np.full(8, 100.0), np.full(8, 100.0)
         try:
-            nest.function.__wrapped__(want, n, int(k))
+            with np.errstate(over="ignore"):
+                nest.function.__wrapped__(want, n, k)
         except (IndexError, OverflowError):
             wrong += 1
             with pytest.raises(IndexError, match="out of bounds for axis 0 of 'a', whose size is 8"):
@@ -282,6 +283,40 @@ def test_subscripts_beyond_64_bits_are_out_of_bounds(body, backend):
             nest.function(got, n, k, opts=automatic)
             np.testing.assert_array_equal(got, want)
     assert wrong or body == BEYOND[10]
+
+
+@parpy.jit
+def wrapped_to_zero(a, k, n):
+    parpy.label("L0")
+    for i in range(n):
+        for _ in range(k[i]):
+            p = np.int64(np.uint64(i) * np.uint64(2**63) * np.uint64(2))
+            a[p] = a[p] + 1.0
+
+
+@parpy.jit
+def wrapped_to_counter(a, n):
+    for i in range(n):
+        j = np.uint64(i) * np.uint64(3) * np.uint64(0xAAAAAAAAAAAAAAAB)
+        a[j] = i
+
+
+@parpy.jit
+def wrapped_beyond(a, n):
+    for i in range(n):
+        a[np.uint64(i) * np.uint64(2**61)] = i
+
+
+def test_unsigned_subscripts_wrap_around():
+    a = np.zeros(4)
+    wrapped_to_zero(a, np.ones(20000, np.int64), 20000)
+    assert a.tolist() == [20000, 0, 0, 0]
+    a = np.zeros(8)
+    wrapped_to_counter(a, 8)
+    assert a.tolist() == list(range(8))
+    with pytest.raises(IndexError, match="out of bounds for axis 0 of 'a'"):
+        wrapped_beyond(a, 3)
+    assert a.tolist() == list(range(8))
 
 
 def test_the_analysis_gives_up_in_time():

@@ -400,3 +400,17 @@ def test_numbers_have_the_types_of_annotations():
         typed(*arrays[1], 0.1, 1, seq=True)
     np.testing.assert_array_equal(*arrays)
     assert arrays[0, 0, 0] == np.float32(0.1)
+
+
+@parpy.jit
+def small(x, n: I32):
+    x[0] = n
+
+
+def test_numbers_beyond_their_annotation():
+    x = np.zeros(1)
+    for number in (2**40, -(2**40)):
+        for sequential in (False, True):
+            with pytest.raises((OverflowError, ValueError, TypeError, parpy.CompileError)):
+                small(x, number, seq=sequential)
+    assert x[0] == 0
