@@ -69,10 +69,10 @@ private:
         out.push_back(stmt);
         const bool parallel = stmt->kind == StmtKind::kFor && is_mapped(stmt->labels);
         const bool on_gpu = stmt->kind == StmtKind::kGpu;
-        parallel_ += parallel ? 1 : 0;
+        if (parallel) parallel_.push_back(stmt->as<For>());
         gpu_ += on_gpu ? 1 : 0;
         for_each_body(*stmt, [&](Body& inner) { body(inner); });
-        parallel_ -= parallel ? 1 : 0;
+        if (parallel) parallel_.pop_back();
         gpu_ -= on_gpu ? 1 : 0;
     }
 
@@ -152,7 +152,7 @@ private:
 
     // Whether a statement here runs on the host, where CUDA programs launch kernels.
     [[nodiscard]] bool is_host() const {
-        return &function_ == module_.entry_function() && parallel_ == 0 && gpu_ == 0;
+        return &function_ == module_.entry_function() && parallel_.empty() && gpu_ == 0;
     }
 
     // ------------------------------------------------------------ slices as targets
@@ -231,8 +231,21 @@ private:
         return true;
     }
 
-    static Expr* value_of(Builder& b, Var& from, const std::vector<SliceLoop*>& loops) {
-        std::vector<Expr*> indices;
+    // The numbers, from 0, of the iterations of the parallel loops around.
+    std::vector<Expr*> iterations(Builder& b) {
+        std::vector<Expr*> numbers;
+        for (const For* loop : parallel_) {
+            Expr* number = b.var(loop->var);
+            if (constant_integer(loop->begin) != 0) {
+                number = b.binary(Op::kSub, number, clone(module_, loop->begin));
+            }
+            numbers.push_back(number);
+        }
+        return numbers;
+    }
+
+    Expr* value_of(Builder& b, Var& from, const std::vector<SliceLoop*>& loops) {
+        std::vector<Expr*> indices = iterations(b);
         for (const SliceLoop* loop : loops) {
             indices.push_back(b.var(loop->var));
         }
@@ -278,8 +291,8 @@ private:
                                                          "' that it also overwrites, and " + why);
             error.help = "pass another array for the values, and copy them in a second statement";
         };
-        if (&function_ != module_.entry_function() || parallel_ > 0) {
-            refuse("inside a parallel loop or called function they cannot be kept apart");
+        if (&function_ != module_.entry_function()) {
+            refuse("in a called function they cannot be kept apart");
             return;
         }
         Body before;
@@ -287,6 +300,14 @@ private:
         std::vector<Extent> lengths;
         std::vector<Expr*> whole;
         Builder b(module_, store.span);
+        for (const For* loop : parallel_) {  // iterations have values of their own
+            lengths.emplace_back().form = linear(*loop->end) - linear(*loop->begin);
+            if (constant_integer(loop->step) != 1) {
+                refuse("the loop around it does not count by one");
+                return;
+            }
+        }
+        whole = iterations(b);
         for (const Subscript& s : shapes.subscripts(*store.array, store.indices)) {
             if (!s.is_slice()) continue;
             lengths.push_back(s.length);
@@ -327,8 +348,9 @@ private:
         for (std::size_t i = lengths.size(); i-- > 0;) {
             Dim& dim = array->dims[i];
             dim.extent = lengths[i].constant();
+            if (dim.extent) dim.extent = std::max<std::int64_t>(*dim.extent, 0);
             if (!dim.extent) {
-                Expr* length = math.sum(lengths[i].form);
+                Expr* length = b.binary(Op::kMax, math.sum(lengths[i].form), math.number(0));
                 if (!known_at_entry(*length, uses)) {
                     return nullptr;
                 }
@@ -452,7 +474,7 @@ private:
     Function& function_;
     const Intervals intervals_;
     Body at_entry_;
-    int parallel_ = 0;
+    std::vector<const For*> parallel_;  // loops around, outermost first
     int gpu_ = 0;
 };
 

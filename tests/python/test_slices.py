@@ -253,9 +253,16 @@ def test_no_room_for_values():
         for i in range(n):
             a[i, 1:-1] = a[i, :-2] + a[i, 2:]
 
+    @parpy.jit
+    def smooth_rows_backwards(a, n):
+        parpy.label("N")
+        for i in range(n, -1, -2):
+            a[i, 1:-1] = a[i, :-2] + a[i, 2:]
+
     check(smooth_rows, (ints(4, 9), 4))
+    backwards = ints(9, 4)[::-1]
     with pytest.raises(parpy.CompileError, match="also overwrites"):
-        smooth_rows(ints(4, 9), 4, opts=backends.options("cpu", {"N": 4}))
+        smooth_rows_backwards(backwards, 4, opts=backends.options("cpu", {"N": 4}))
 
 
 def test_no_memory_for_values():
@@ -428,3 +435,45 @@ def test_random_statements(seed):
     mapping = {f"L{i}": 32 for i in range(rank)} if rank < 3 else {"L0": 4, "L2": 32}
     on = backends.NAMES if seed % 4 == 0 else ("eval", "cpu")
     check(parpy.jit(space["f"]), tuple(arrays.values()), mapping, on=on)
+
+
+@parpy.jit
+def reversed_rows(x):
+    parpy.label("n")
+    for i in range(x.shape[0]):
+        parpy.label("m")
+        x[i, :] = x[i, ::-1] + 1
+
+
+@parpy.jit
+def shifted_rows(x, begin, end):
+    parpy.label("n")
+    for i in range(begin, end):
+        parpy.label("m")
+        x[i, 1:] = x[i, :-1] - x[i, 1:]
+
+
+@parpy.jit
+def planes_in_steps(z):
+    parpy.label("n")
+    for i in range(z.shape[0]):
+        for _ in range(3):
+            parpy.label("m")
+            for j in range(1, z.shape[1]):
+                z[i, j, 1:-1] = z[i, j, 2:] + z[i, j, :-2]
+
+
+@pytest.mark.parametrize("backend", backends.TARGETS)
+@pytest.mark.parametrize("loops", [{"n": 4}, {"m": 32}, {"n": 4, "m": 32}], ids=lambda loops: "+".join(loops))
+def test_overlap_in_mapped_loops(backend, loops):
+    r = np.random.default_rng(0)
+    for function, arguments in [
+        (reversed_rows, (r.random((5, 40)),)),
+        (shifted_rows, (r.random((9, 33)), 2, 7)),
+        (shifted_rows, (r.random((9, 33)), 5, 2)),
+        (planes_in_steps, (r.random((4, 5, 20)),)),
+    ]:
+        got, want = arguments[0].copy(), arguments[0].copy()
+        function(want, *arguments[1:], seq=True)
+        function(got, *arguments[1:], opts=backends.options(backend, loops))
+        np.testing.assert_allclose(got, want)
