@@ -12,9 +12,12 @@ from pathlib import Path
 import pytest
 
 PROGRAM = """
-import sys
+import signal, sys
 import numpy as np
 from parpy import cuda
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it for what runs in the background
+signal.alarm(120)
 
 @cuda.jit(debug="checked" in sys.argv)
 def endless(x):

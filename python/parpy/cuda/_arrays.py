@@ -52,7 +52,7 @@ class _Placed:
 def _view_at(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None) -> Any:
     interface = {"data": (pointer, False), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3}
     view = np.asarray(_Placed(interface))
-    return view.view(dtype) if dtype.names else view
+    return view if view.dtype == dtype else view.view(dtype)  # of records and bfloat16 the text does not tell
 
 
 class DeviceNDArray:
