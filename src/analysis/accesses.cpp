@@ -364,13 +364,16 @@ WideInterval range_of(const Affine& a, const std::vector<Symbol>& symbols) {
     return {low, high};
 }
 
-Interval Accesses::range(const Affine& a) const {
+Interval narrowed(const WideInterval& wide) {
     const Interval all = Interval::all();
     const auto narrow = [&](Wide x) {
         return static_cast<std::int64_t>(std::clamp<Wide>(x, all.low, all.high));
     };
-    const auto [low, high] = range_of(a, symbols_);
-    return {narrow(low), narrow(high)};
+    return {narrow(wide.low), narrow(wide.high)};
+}
+
+Interval Accesses::range(const Affine& a) const {
+    return narrowed(range_of(a, symbols_));
 }
 
 std::optional<Affine> Accesses::parameter(const Var* var) const {

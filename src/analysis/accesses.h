@@ -43,6 +43,8 @@ struct WideInterval {
 // All values of an expression, relations between its symbols disregarded; those beyond 2^124 as
 // that.
 [[nodiscard]] WideInterval range_of(const Affine& a, const std::vector<Symbol>& symbols);
+// The part within 64 bits; of what lies beyond, the closest number.
+[[nodiscard]] Interval narrowed(const WideInterval& wide);
 
 // A loop where it stands; those of helpers once per call.
 struct LoopInstance {

@@ -197,11 +197,10 @@ std::optional<Affine> LinearValues::either(const Guard& yes, const Affine& a, co
 
 Affine LinearValues::defined(const Affine& a) {
     return shared({static_cast<int>(Op::kPos), nullptr, {a}}, [&](Symbol& symbol, int number) {
-        const Interval all = Interval::all();
-        const WideInterval values = range(a);
+        const Interval values = narrowed(range(a));
         symbol.kind = Symbol::Kind::kDefined;
-        symbol.low = static_cast<std::int64_t>(std::clamp<Wide>(values.low, all.low, all.high));
-        symbol.high = static_cast<std::int64_t>(std::clamp<Wide>(values.high, all.low, all.high));
+        symbol.low = values.low;
+        symbol.high = values.high;
         symbol.definition.push_back({{{*sum(a, Affine::symbol(number), -1), true}}});
     });
 }
