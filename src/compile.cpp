@@ -6,8 +6,10 @@
 
 #include "ir/visit.h"
 #include "pass.h"
+#include "backend/dialects/dialect.h"
 #include "passes/atomic_updates.h"
 #include "passes/check_bounds.h"
+#include "passes/check_doubles.h"
 #include "passes/check_labels.h"
 #include "passes/check_legality.h"
 #include "passes/choose_mapping.h"
@@ -74,6 +76,10 @@ bool restructures(const PassContext& context) {
 bool chosen_by_hand(const PassContext& context) {
     return !context.options.automatic;
 }
+bool lacks_double(const PassContext& context) {
+    const Dialect* device = device_dialect(context.options.backend);
+    return device != nullptr && !device->has_double;
+}
 bool overlaps(const PassContext& context) {
     return context.options.backend != Backend::kMetal;
 }
@@ -94,6 +100,8 @@ const std::vector<Row>& table() {
           "before types are inferred: afterwards a function is copied for each combination of arguments"}, On::kAll},
         {{"specialize-arguments", specialize_arguments, kSurface,
           "first of all that depend on the call: types and shapes come from its arguments"}, On::kAll},
+        {{"check-doubles", check_doubles, kSurface,
+          "as soon as the arguments are known: what the device cannot hold is refused before it is typed", lacks_double}, On::kAll},
         {{"infer-types", infer_types, kTyped,
           "as soon as parameters have types: nothing else works on untyped expressions"}, On::kAll},
         {{"fold-constants", fold_constants, kTyped,

@@ -82,15 +82,6 @@ void specialize_arguments(PassContext& context) {
     }
     Binder binder(context.module, entry.params);
     for (std::size_t i = 0; i < declared.size(); ++i) {
-        const Type& type = context.signature[i].type;
-        const bool wide = type.scalar == Scalar::kC128 || type.scalar == Scalar::kF64;
-        if (context.options.backend == Backend::kMetal && type.is_array() && wide) {
-            context.diagnostics
-                .error(Code::kP551, declared[i]->span,
-                       "'" + declared[i]->name + "' has elements of double precision, which " +
-                           "Metal does not have")
-                .help = "pass an array of 32-bit floats: x.astype(np.float32)";
-        }
         binder.bind(declared[i], context.signature[i], i);
     }
 }

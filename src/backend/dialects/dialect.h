@@ -95,6 +95,7 @@ struct Dialect {
     std::array<std::string_view, 17> registers;            // by Register; int or i64 values
     std::array<std::string_view, 7> barriers;              // by BarrierScope, as statements
     std::span<const Spelling> operators;                   // before the common rows of c_family.cpp
+    bool has_double = true;
     bool wraps_by_helpers = false;  // signed overflow is undefined: wrapping_operators() come first
     std::span<const Spelling> any_order;     // inside reductions of kVector loops
     std::span<const Snippet> prelude;        // before the common snippets

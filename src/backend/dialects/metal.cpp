@@ -85,6 +85,7 @@ constexpr Dialect kDialect{
                  "thread_scope_device);",
                  ""},
     .operators = kOperators,
+    .has_double = false,
     .wraps_by_helpers = true,
     .any_order = {},
     .prelude = kPrelude,
