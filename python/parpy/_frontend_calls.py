@@ -80,15 +80,18 @@ class Calls(Compositions):
             fix = "convert with the type's name: np.float32(x)"
         self.error("P022", node, f"the method '{name}' cannot be compiled", fix)
 
-    def _reduction_method(self, node: ast.Call) -> _native.Expr | None:
-        """x[:].sum(axis=1) and its kin; None for other calls."""
+    def _method_of_value(self, node: ast.Call) -> ast.Attribute | None:
+        """The method that is called if its owner is an array or a number."""
         func = node.func
-        if not isinstance(func, ast.Attribute) or func.attr not in REDUCTIONS:
-            return None
-        if self.resolve(func) is not None or self.starts_undefined(func):
+        if not isinstance(func, ast.Attribute) or self.resolve(func) is not None or self.starts_undefined(func):
             return None
         owner = self.resolve(func.value)
-        if owner is not None and not is_array(owner.value) and not is_scalar(owner.value):
+        return func if owner is None or is_array(owner.value) or is_scalar(owner.value) else None
+
+    def _reduction_method(self, node: ast.Call) -> _native.Expr | None:
+        """x[:].sum(axis=1) and its kin; None for other calls."""
+        func = self._method_of_value(node)
+        if func is None or func.attr not in REDUCTIONS:
             return None
         intrinsic = Intrinsic(func.attr, "reduce", func.attr, 0, 1, ("axis", "keepdims"))
         if not self.fits(node, intrinsic):
@@ -97,13 +100,8 @@ class Calls(Compositions):
 
     def _conjugate(self, node: ast.Call) -> _native.Expr | None:
         """z.conjugate(); None for other calls."""
-        func = node.func
-        if not isinstance(func, ast.Attribute) or func.attr != "conjugate" or node.args or node.keywords:
-            return None
-        if self.resolve(func) is not None or self.starts_undefined(func):
-            return None
-        owner = self.resolve(func.value)
-        if owner is not None and not is_array(owner.value) and not is_scalar(owner.value):
+        func = self._method_of_value(node)
+        if func is None or func.attr != "conjugate" or node.args or node.keywords:
             return None
         return self.module.op("conj", [self.lower(func.value)], self.span(node))
 

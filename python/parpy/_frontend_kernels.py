@@ -169,11 +169,8 @@ class Kernels(Memory):
 
     def unpack_kernel(self, value: ast.expr, count: int) -> list[Callable[[], _native.Expr]] | None:
         """`x, y = cuda.grid(2)`, `m, p = cuda.match_all_sync(mask, v)`; None for other values, [] after an error."""
-        binding = self.resolve(value.func) if isinstance(value, ast.Call) else None
-        known = binding.value if binding is not None else None
-        if not isinstance(value, ast.Call) or not isinstance(known, DeviceFunction):
-            return None
-        if known.lowering not in ("grid", "match_all"):
+        known = self.device_function(value, "grid", "match_all")
+        if known is None or not isinstance(value, ast.Call):
             return None
         intrinsic = Intrinsic.of(known)
         if not self._in_kernel(intrinsic.name, value) or not self.fits(value, intrinsic):

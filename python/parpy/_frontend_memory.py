@@ -66,17 +66,20 @@ class Memory(Inlining):
         )
         return False
 
+    def device_function(self, value: ast.expr, *lowerings: str) -> DeviceFunction | None:
+        """The function of parpy.cuda that `value` calls, if it is lowered in one of these ways."""
+        binding = self.resolve(value.func) if isinstance(value, ast.Call) else None
+        known = binding.value if binding is not None else None
+        return known if isinstance(known, DeviceFunction) and known.lowering in lowerings else None
+
     def kernel_array(self, target: ast.expr, value: ast.expr) -> bool:
         """`a = cuda.shared.array(…)` and its kin, also with subscripts behind: whether the assignment is one."""
         parts: list[ast.expr] = []
         if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Call):
             parts = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
             value = value.value
-        binding = self.resolve(value.func) if isinstance(value, ast.Call) else None
-        known = binding.value if binding is not None else None
-        if not isinstance(value, ast.Call) or not isinstance(known, DeviceFunction):
-            return False
-        if known.lowering not in ("array", "const_array"):
+        known = self.device_function(value, "array", "const_array")
+        if known is None or not isinstance(value, ast.Call):
             return False
         intrinsic = Intrinsic.of(known)
         self.give_up_on(target)
