@@ -3,7 +3,8 @@
     python benchmarks/analysis_time.py
 
 Over the nests of the legality suite (every loop that may run in parallel is mapped) and the kernels of
-compile_latency.py, then over those of npbench/ at preset S. Each figure is the best of ten runs. Writes
+compile_latency.py, then over those of npbench/ at preset S. There also in automatic mode, for CPU and CUDA, with
+the passes that restructure loops and choose the mapping. Each figure is the best of ten runs. Writes
 benchmarks/results/analysis_time.json.
 """
 
@@ -30,14 +31,38 @@ from legality import Nest  # noqa: E402
 from legality_cases import CASES  # noqa: E402
 
 CHECKS = ("check-bounds", "check-legality")
+AUTOMATIC = (*CHECKS, "distribute-loops", "fuse-loops", "interchange-loops", "collapse-loops", "choose-mapping")
+
+
+def best_of_ten(
+    function: Any, arguments: tuple[Any, ...], opts: parpy.CompileOptions, passes: tuple[str, ...]
+) -> tuple[float, float]:
+    """Milliseconds (of these passes, of all)."""
+    runs = [parpy._native.pass_seconds(function, arguments, opts) for _ in range(10)]
+    asked = min(sum(run.get(name, 0.0) for name in passes) for run in runs)
+    return 1e3 * asked, 1e3 * min(sum(run.values()) for run in runs)
 
 
 def milliseconds(function: Any, arguments: tuple[Any, ...], mapping: dict[str, parpy.LoopPar]) -> tuple[float, float]:
     """(of the checks, of all passes)."""
     opts = parpy.CompileOptions(parallelize=mapping, backend=parpy.CompileBackend.Cpu)
-    runs = [parpy._native.pass_seconds(function, arguments, opts) for _ in range(10)]
-    checks = min(sum(run.get(name, 0.0) for name in CHECKS) for run in runs)
-    return 1e3 * checks, 1e3 * min(sum(run.values()) for run in runs)
+    return best_of_ten(function, arguments, opts, CHECKS)
+
+
+def automatic(backend: parpy.CompileBackend) -> dict[str, float]:
+    """Of the analysis of the kernels of npbench/ in automatic mode."""
+    found = []
+    for kernel in map(npbench.load, npbench.NAMES):
+        function = kernel.on(backend.value)
+        values = arguments_of(function, kernel.data(kernel.presets["S"]))
+        found.append(best_of_ten(function, values, parpy.auto(backend=backend), AUTOMATIC)[0])
+    found.sort()
+    name = f"npbench_automatic_{backend.value}"
+    return {
+        f"{name}_median_ms": statistics.median(found),
+        f"{name}_p95_ms": found[int(0.95 * len(found))],
+        f"{name}_max_ms": found[-1],
+    }
 
 
 def main() -> None:
@@ -75,9 +100,11 @@ def main() -> None:
         "npbench_median_ms": statistics.median(suite),
         "npbench_p95_ms": suite[int(0.95 * len(suite))],
         "npbench_max_ms": suite[-1],
+        **automatic(parpy.CompileBackend.Cpu),
+        **automatic(parpy.CompileBackend.Cuda),
     }
     for key, value in summary.items():
-        print(f"{key:<22} {value:8.3f}" if isinstance(value, float) else f"{key:<22} {value:8}")
+        print(f"{key:<34} {value:8.3f}" if isinstance(value, float) else f"{key:<34} {value:8}")
     (HERE / "results/analysis_time.json").write_text(json.dumps(summary, indent=1) + "\n")
 
 
