@@ -110,7 +110,7 @@ nb::list loop_facts(nb::handle function, nb::tuple arguments) {
     return result;
 }
 
-// Seconds that each pass of the pipeline takes for these arguments.
+// Seconds that each pass takes that these arguments and options want.
 nb::dict pass_seconds(nb::handle function, nb::tuple arguments, nb::handle options) {
     Call call(function, arguments);
     const Options chosen = chosen_options(options, call);
@@ -120,6 +120,7 @@ nb::dict pass_seconds(nb::handle function, nb::tuple arguments, nb::handle optio
     PassContext context{module, chosen, signature, diagnostics};
     nb::dict result;
     for (const Pass& pass : pipeline(chosen.backend)) {
+        if (pass.wanted != nullptr && !pass.wanted(context)) continue;
         const auto start = std::chrono::steady_clock::now();
         pass.run(context);
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
