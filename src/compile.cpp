@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "backend/dialects/dialect.h"
 #include "ir/visit.h"
 #include "pass.h"
-#include "backend/dialects/dialect.h"
 #include "passes/atomic_updates.h"
 #include "passes/check_bounds.h"
 #include "passes/check_doubles.h"
