@@ -49,7 +49,7 @@ bool AccessWatch::ordered(const Entry& entry, const Actor& actor) {
     const Actor& other = entry.actor;
     if (other.block == actor.block) {
         if (other.thread == actor.thread || other.barriers < actor.barriers) return true;
-        if (other.warp == actor.warp && other.exchanges < actor.exchanges) return true;
+        if (other.warp == actor.warp && other.syncs < actor.syncs) return true;
     }
     const auto known = known_.find(actor.block);
     if (known == known_.end()) return false;

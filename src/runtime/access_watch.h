@@ -2,12 +2,12 @@
 // bytes, one of them to write, with nothing between that orders them, and reads of what nobody
 // wrote. One worker runs the launch, so nothing here is locked.
 //
-// What orders two accesses: a barrier of the block; an exchange of the warp; and a fence behind the
-// first, then an atomic operation of its block, then one of the other's block on the same address.
-// Atomic operations need no order among each other; with a fence in front they are themselves what
-// the other block knows of.
-// That is coarser than the memory model (a block learns what one of its threads learns), so what is
-// found is a fault, but not every fault is found.
+// What orders two accesses: a barrier of the block; __syncwarp() of the warp (shuffles, votes and
+// matches order no memory, as CUDA defines them); and a fence behind the first, then an atomic
+// operation of its block, then one of the other's block on the same address. Atomic operations need
+// no order among each other; with a fence in front they are themselves what the other block knows
+// of. That is coarser than the memory model (a block learns what one of its threads learns, a warp
+// what some of its lanes do), so what is found is a fault, but not every fault is found.
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@
 
 namespace parpy::sim {
 
-// Who does something, and how many barriers and exchanges came before.
+// Who does something, and how many barriers and __syncwarp() came before.
 struct Actor {
     std::uint32_t block = 0;
     std::uint16_t thread = 0, warp = 0;
-    std::uint32_t barriers = 0, exchanges = 0;
+    std::uint32_t barriers = 0, syncs = 0;
 };
 
 enum class Touch : int { kRead, kWrite, kAtomic };

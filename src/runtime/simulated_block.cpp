@@ -377,6 +377,8 @@ int Block::barrier(SimFiber& self, int line, int kind, bool predicate) {
     return static_cast<int>(self.result);
 }
 
+constexpr int kOfWholeBlock = 5;  // prelude/sim.inc
+
 // All threads that are left are at a barrier; they go on if it is the same one.
 void Block::release_barrier() {
     const SimFiber* first = nullptr;
@@ -385,7 +387,8 @@ void Block::release_barrier() {
         if (first == nullptr) first = fiber;
         if (fiber->line != first->line) return;
     }
-    if (worker_.grid.watch != nullptr && alive_ != count_) return report_skipped(*first);
+    const bool all = worker_.grid.watch != nullptr || first->kind == kOfWholeBlock;
+    if (all && alive_ != count_) return report_skipped(*first);
     ++barriers_;
     for (SimFiber* fiber : by_thread_) {
         if (fiber == nullptr) continue;
@@ -486,6 +489,7 @@ bool Block::complete(unsigned warp, const SimFiber& one) {
 }
 
 void Block::release_exchange(unsigned warp) {
+    constexpr int kSyncWarp = 0;  // prelude/sim.inc; other exchanges order no memory
     const unsigned begin = warp * static_cast<unsigned>(launch_.settings.warp_size);
     Warp& group = warps_[warp];
     const auto fiber_at = [&](unsigned lane) -> SimFiber& { return *by_thread_[begin + lane]; };
@@ -521,7 +525,7 @@ void Block::release_exchange(unsigned warp) {
             }
             wake(fiber);
         }
-        ++group.exchanges;
+        if (one.kind == kSyncWarp) ++group.syncs;
         group.arrived &= ~wanted;
         left &= ~wanted;
         if ((launch_.kernel->needs & kSpins) != 0) progress();

@@ -159,8 +159,8 @@ public:
 private:
     struct Warp {
         unsigned alive = 0, arrived = 0;
-        unsigned asking = 0;     // who is active
-        unsigned exchanges = 0;  // completed
+        unsigned asking = 0;  // who is active
+        unsigned syncs = 0;   // completed __syncwarp()
     };
 
     static void thread_body(Fiber&, void* data);

@@ -179,7 +179,7 @@ Actor Block::actor(const Thread& thread) const {
     const unsigned linear = at.x + launch_.block.x * (at.y + launch_.block.y * at.z);
     const unsigned warp = linear / static_cast<unsigned>(launch_.settings.warp_size);
     return {static_cast<std::uint32_t>(number_), static_cast<std::uint16_t>(linear),
-            static_cast<std::uint16_t>(warp), barriers_, warps_[warp].exchanges};
+            static_cast<std::uint16_t>(warp), barriers_, warps_[warp].syncs};
 }
 
 std::string Block::name_of(const Actor& actor) const {
@@ -231,7 +231,10 @@ void Block::touch(const Thread& thread, const void* address, std::size_t bytes, 
                         " an element of " + memory + " at {} that " + name_of(found->other) +
                         (found->other_wrote ? " writes" : " reads") +
                         " at {}, and nothing says who is first";
-        fault.help = found->other.block == me.block
+        fault.help = found->other.block == me.block && found->other.warp == me.warp
+                         ? "put cuda.syncthreads() or cuda.syncwarp() between the two, or use "
+                           "cuda.atomic for both; shuffles and votes order no memory"
+                     : found->other.block == me.block
                          ? "put cuda.syncthreads() between the two, or use cuda.atomic for both"
                          : "blocks run in any order: use cuda.atomic for both, a kernel for each, "
                            "or cg.this_grid().sync()";

@@ -295,6 +295,35 @@ def test_races(seed):
     assert "return s[31 - t]" in text and "(s[t] = 0)" in text
 
 
+def behind_a_shuffle(x, y):
+    s = cuda.shared.array(32, np.float64)
+    t = cuda.threadIdx.x
+    s[t] = x[t]
+    y[t] = cuda.shfl_sync(0xFFFFFFFF, x[t], 0) + s[31 - t]
+
+
+def behind_a_vote(x, y):
+    t = cuda.threadIdx.x
+    y[t] = x[t]
+    if cuda.any_sync(0xFFFFFFFF, x[t] > 0):
+        x[t] = y[31 - t]
+
+
+def behind_a_match(x, y):
+    t = cuda.threadIdx.x
+    y[t] = x[t]
+    if cuda.match_any_sync(0xFFFFFFFF, t) != 0:
+        x[t] = y[31 - t]
+
+
+@pytest.mark.parametrize("kernel", [behind_a_shuffle, behind_a_vote, behind_a_match])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_exchanges_order_no_memory(kernel, seed):
+    cuda.sim.seed = seed
+    text = found(parpy.ParallelError, kernel, np.ones(32), np.ones(32))
+    assert "31 - t]" in text and "cuda.syncwarp()" in text and "shuffles and votes order no memory" in text
+
+
 # ---------------------------------------------------------------- memory without a value
 
 

@@ -244,7 +244,7 @@ def test_skipped_barriers_of_the_grid_name_the_line(kernel):
             kernel[2, 32](x)
 
 
-def skipped_by(condition):
+def skipped_by(condition, debug=True):
     """A barrier of the grid that some threads of a block skip; where they leave the kernel, nobody waits for them."""
     space = {"cuda": cuda, "cg": cg}
     text = f"def kernel(x):\n    if {condition}:\n        cg.this_grid().sync()\n    x[cuda.grid(1)] = 1\n"
@@ -253,16 +253,19 @@ def skipped_by(condition):
     name = f"<skipped by {condition}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     exec(compile(text, name, "exec"), space)
-    return cuda.jit(debug=True)(space["kernel"])
+    return cuda.jit(debug=debug)(space["kernel"])
 
 
 @pytest.mark.parametrize(
     "condition",
     ["cuda.threadIdx.x != 0", "cuda.threadIdx.x == 0", "cuda.grid(1) != 5", "cuda.grid(1) == 3", "cuda.blockIdx.x > 0"],
 )
-def test_skipped_barriers_of_the_grid_are_found_in_debug_mode(condition):
-    with pytest.raises(parpy.BackendError, match=r"has left the kernel|for something that no thread does"):
-        skipped_by(condition)[2, 32](np.zeros(64))
+@pytest.mark.parametrize("debug", [False, True])
+def test_skipped_barriers_of_the_grid_are_found(condition, debug):
+    with pytest.raises(parpy.BackendError, match=r"has left the kernel|for something that no thread does") as caught:
+        skipped_by(condition, debug)[2, 32](np.zeros(64))
+    text = str(caught.value)
+    assert f"<skipped by {condition}>:3" in text and "of block (" in text and "thread (" in text
 
 
 def flag_without_atomics(flag, x):
