@@ -40,6 +40,7 @@ class RegionSource(FunctionSource):
 
     def __init__(self, whole: FunctionSource, node: ast.FunctionDef, function: FunctionType) -> None:
         self.function, self.name, self.text, self.first_line = function, whole.name, whole.text, whole.first_line
+        self.declared, self.arrays, self.shown, self.alternatives = {}, {}, "", ()
         self.node = node
 
     def tree(self) -> ast.FunctionDef:

@@ -18,8 +18,8 @@ from ._annotations import converted_to, declared, symbol_places
 from ._deep_stack import on_deep_stack, with_deep_stack
 from ._errors import raise_for
 from ._frontend_memory import GEOMETRY
+from ._frontend_overloads import Overloads
 from ._frontend_scope import FunctionScope, Program
-from ._frontend_statements import Statements
 from ._names import MISSING, Capture, Guard, source_of
 from ._paths import ends
 from ._source import FunctionSource
@@ -80,7 +80,7 @@ class Findings:
         )
 
 
-class FunctionFrontend(Statements):
+class FunctionFrontend(Overloads):
     """One function from its head to its last statement."""
 
     def build(self) -> None:
@@ -89,8 +89,8 @@ class FunctionFrontend(Statements):
         for name, form in self.forms:
             self.receive(name, form)
         try:
-            first = [*self.checked_parameters(), *self.converted_parameters()]
-            body = self.body(node.body)
+            first = [*self.checked_parameters(), *self.checked_arrays(), *self.converted_parameters()]
+            body = self.dispatch() if self.source.alternatives else self.body(node.body)
             body = [*first, *self.allocations, *body]
             self.module.set_body(self.function, self.as_kernel(body) if self.entry and self.program.kernel else body)
             self.check_returns()

@@ -44,7 +44,7 @@ class Calls(Compositions):
             result: _native.Expr = method(node, intrinsic)
             return result
         if self.is_function(binding.value):
-            return self._call_function(node, source_of(binding.value))
+            return self.call_function(node, source_of(binding.value))
         if isinstance(binding.value, External):
             return self._call_external(node, binding.value)
         self._not_callable(binding, node)
@@ -333,7 +333,7 @@ class Calls(Compositions):
             binding = self.resolve(argument.func)
             if binding is not None and self.is_function(binding.value):
                 self.rely_on(binding)
-                call = self._call_function(argument, source_of(binding.value))
+                call = self.call_function(argument, source_of(binding.value))
                 if self.calls and self.calls[-1][0] is call:
                     self.module.set_inline(call)
                 return call
@@ -393,16 +393,17 @@ class Calls(Compositions):
 
     def helper(self, source: FunctionSource, forms: Forms = ()) -> Calls:
         """The surface function for a called jit function, made once per module and forms of arguments."""
-        known = self.program.helpers.get((source.function, forms))
+        own = source if source.alternatives or source.arrays else None  # what it checks is its own
+        known = self.program.helpers.get((source.function, own, forms))
         if known is None:
             known = type(self)(self.program, source, False)
             known.forms = forms
-            self.program.helpers[source.function, forms] = known
+            self.program.helpers[source.function, own, forms] = known
             self.program.pending.append(known)
         assert isinstance(known, Calls)
         return known
 
-    def _call_function(self, node: ast.Call, source: FunctionSource) -> _native.Expr:
+    def call_function(self, node: ast.Call, source: FunctionSource) -> _native.Expr:
         bound = self._bind(node, source)
         if bound is None:
             return self.poison(node)
@@ -411,14 +412,14 @@ class Calls(Compositions):
         span = self.span(node)
         call = self.module.call(callee.function, operands, span)
         self.calls.append((call, callee, span))
-        return self._declared(call, source, "return", node)
+        return self.as_declared(call, source, "return", node)
 
-    def _declared(self, value: _native.Expr, source: FunctionSource, name: str, node: ast.expr) -> _native.Expr:
+    def as_declared(self, value: _native.Expr, source: FunctionSource, name: str, node: ast.expr) -> _native.Expr:
         """A number that the function gets or gives, of the type that it declares."""
         wanted = source.declared.get(name)
         if wanted == "bool":
             return self.module.op("truth", [value], self.span(node))
-        return value if wanted is None else self.module.convert(value, wanted, self.span(node))
+        return value if wanted in (None, "void") else self.module.convert(value, wanted, self.span(node))
 
     def _bind(self, node: ast.Call, source: FunctionSource) -> tuple[list[_native.Expr], Forms] | None:
         """The arguments of the call in the order of the callee's parameters, and the forms of those that are no single
@@ -447,7 +448,7 @@ class Calls(Compositions):
             if parameter.name in taken:
                 operands += taken[parameter.name][1]
             elif parameter.name in lowered:
-                operands.append(self._declared(lowered[parameter.name], source, parameter.name, node))
+                operands.append(self.as_declared(lowered[parameter.name], source, parameter.name, node))
             else:
                 operands.append(self.default(parameter, name, node))
         return operands, forms

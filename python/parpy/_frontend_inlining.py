@@ -26,6 +26,9 @@ class Inlining(Tuples):
     def converted_parameters(self) -> list[_native.Stmt]:
         raise NotImplementedError
 
+    def checked_arrays(self) -> list[_native.Stmt]:
+        raise NotImplementedError
+
     def call(self, node: ast.Call) -> _native.Expr:
         form = self.tuple_form(node) if self.tuple_function(node) is not None else None
         if form is None:
@@ -53,6 +56,9 @@ class Inlining(Tuples):
                 "hand it a local array, and store the results there",
             )
             return []
+        if source.alternatives:
+            self.error("P105", node, f"'{name}' returns a tuple and has several signatures", "give it one, or none")
+            return []
         binding = self.resolve(node.func)
         given = self.given(node, source)
         if binding is None or given is None:
@@ -73,7 +79,7 @@ class Inlining(Tuples):
         assert form is not None
         results = [callee.temporary(self.span(node), f"result of {name}") for _ in range(form.size)]
         callee.inlined_results = rebuilt(form, iter(results))
-        self.out.extend(callee.converted_parameters())
+        self.out.extend([*callee.checked_arrays(), *callee.converted_parameters()])
         self._place_body(callee, node)
         return callee.inlined_results
 
@@ -104,7 +110,8 @@ class Inlining(Tuples):
                 array = self.array(argument)
                 callee.views.update({} if array is None else {name: View(array, ())})
             else:
-                self._set_parameter(callee, name, self.lower(argument), argument)
+                value = self.as_declared(self.lower(argument), callee.source, name, node)
+                self._set_parameter(callee, name, value, argument)
         for parameter in inspect.signature(callee.source.function, follow_wrapped=False).parameters.values():
             if parameter.name not in given:
                 self._set_parameter(callee, parameter.name, self.default(parameter, callee.node.name, node), node)
@@ -147,6 +154,15 @@ class Inlining(Tuples):
             if self.loops:
                 self.out.append(self.module.assign(self.has_returned, self.module.constant(True, span), None, span))
             self.out.append(self.module.break_(span))
+
+    def refuse_result(self, node: ast.Return) -> None:
+        """The function returns a value against its signature."""
+        self.error(
+            "P211",
+            node,
+            f"'{self.node.name}' returns a value, but its signature {self.source.shown} says nothing",
+            "write the type of the result in place of 'void', or return nothing",
+        )
 
     def leave_too(self, loop: ast.For | ast.While) -> None:
         """Behind a loop that a return may have left, of a function that stands in place of its call."""

@@ -135,7 +135,7 @@ class Program:
         self.class_spaces: dict[type, Mapping[str, Any]] = {}
         self.items: dict[int, dict[str, Any]] = {}  # of tuples, by the tuple's id
         # Called functions, each made once for every combination of forms of its arguments.
-        self.helpers: dict[tuple[FunctionType, Forms], FunctionScope] = {}
+        self.helpers: dict[tuple[FunctionType, FunctionSource | None, Forms], FunctionScope] = {}
         self.uses = Uses()
         self.pending: list[FunctionScope] = []
         # What const.array_like makes of a global array, and what it has made, by the array.

@@ -493,6 +493,8 @@ class Statements(Labels):
         elif value is None or (isinstance(value, ast.Constant) and value.value is None):
             self.bare_returns.append(node)
             self.out.append(self.module.return_(None, span))
+        elif self.source.declared.get("return") == "void":
+            self.refuse_result(node)
         elif self.entry and not self.program.kernel:
             parts = value.elts if isinstance(value, ast.Tuple) else [value]
             self._return_to_python(node, value, self.lower_all(parts))

@@ -13,7 +13,7 @@ import inspect
 import linecache
 from itertools import pairwise
 from types import CodeType, FunctionType, MethodType
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from . import _native
 from ._caller import refuse_call
@@ -25,11 +25,20 @@ from ._executed import executed_lines
 _BLOCK = "if 1:\n"
 
 
+class DeclaredArray(NamedTuple):
+    """The type of an array parameter: its elements as IR text names them, and how many dimensions it has."""
+
+    element: str
+    ndim: int
+
+
 class FunctionSource:
     """A Python function with the text it was made from. `declared`: the types of numbers, by parameter, that compiled
-    calls convert to, and under "return" that of the result."""
+    calls convert to, and under "return" that of the result ("void": there is none); `arrays`: the types of array
+    parameters. `shown` is the signature that says so. `alternatives`: the same function with one signature each, of
+    which a call takes the one that fits its arguments best."""
 
-    __slots__ = ("_tree", "declared", "first_line", "function", "name", "text")
+    __slots__ = ("_tree", "alternatives", "arrays", "declared", "first_line", "function", "name", "shown", "text")
 
     def __init__(
         self, function: FunctionType, name: str, text: str, first_line: int, tree: ast.AST | None = None
@@ -39,6 +48,9 @@ class FunctionSource:
         self.text = text
         self.first_line = first_line
         self.declared: dict[str, str] = {}
+        self.arrays: dict[str, DeclaredArray] = {}
+        self.shown = ""
+        self.alternatives: tuple[FunctionSource, ...] = ()
         self._tree = _parse(text) if tree is None else tree
         if self._tree is not None and "__" in text:
             _mangle(self._tree, _class_around(function.__code__))

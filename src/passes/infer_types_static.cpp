@@ -84,9 +84,58 @@ private:
                     slot = e.operands[*value ? 1 : 2];
                 }
                 break;
+            case Op::kRank:
+                if (e.var->type.is_array()) slot = constant(e, std::int64_t{e.var->type.rank});
+                break;
+            case Op::kAdd:
+            case Op::kSub:
+            case Op::kEq:
+            case Op::kLt:
+            case Op::kLe:
+                compute(slot);
+                break;
             default:
                 break;
         }
+    }
+
+    // Of small integers, such as numbers of dimensions.
+    void compute(Expr*& slot) {
+        const Expr& e = *slot;
+        const auto a = small_of(*e.operands[0]), b = small_of(*e.operands[1]);
+        if (!a || !b) return;
+        switch (e.op) {
+            case Op::kAdd:
+                slot = constant(e, *a + *b);
+                break;
+            case Op::kSub:
+                slot = constant(e, *a - *b);
+                break;
+            case Op::kEq:
+                slot = constant(e, *a == *b);
+                break;
+            case Op::kLt:
+                slot = constant(e, *a < *b);
+                break;
+            default:
+                slot = constant(e, *a <= *b);
+                break;
+        }
+    }
+
+    static std::optional<std::int64_t> small_of(const Expr& e) {
+        constexpr std::int64_t kMost = std::int64_t{1} << 40;
+        const auto* value = e.op == Op::kConst && e.type.scalar == Scalar::kI64
+                                ? std::get_if<std::int64_t>(&e.constant.value)
+                                : nullptr;
+        if (value == nullptr || *value < -kMost || *value > kMost) return std::nullopt;
+        return *value;
+    }
+
+    Expr* constant(const Expr& e, std::int64_t value) {
+        Expr* made = context_.module.make_expr(Op::kConst, Type::weak_of(Scalar::kI64), e.span);
+        made->constant.value = value;
+        return made;
     }
 
     Expr* constant(const Expr& e, bool value) {

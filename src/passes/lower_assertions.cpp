@@ -48,7 +48,7 @@ void lower_assertions(PassContext& context) {
             const auto* fail = stmt.as<Fail>();
             if (fail == nullptr) return;
             const Site& site = context.module.sites[fail->site];
-            if (site.code == Code::kP232)
+            if (site.code == Code::kP232 || site.code == Code::kP105)
                 context.diagnostics.error(site.code, stmt.span, site.message);
         });
     }

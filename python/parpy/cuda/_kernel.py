@@ -10,7 +10,6 @@ import inspect
 import linecache
 import os
 from collections.abc import Callable, Sequence
-from copy import copy
 from functools import partial, update_wrapper
 from math import prod
 from types import FunctionType
@@ -31,6 +30,7 @@ from .._source import FunctionSource
 from . import _matching, _types
 from ._arrays import constant_of, to_device
 from ._backend import on_gpu
+from ._device_functions import DeviceFunction
 from ._devices import get_current_device, launch_limits
 from ._kinds import Fields, has_records, kind_of
 from ._streams import handle_of
@@ -40,28 +40,6 @@ _HOST_MARKER = "// ---- host code ----"
 _WARP = 32
 _OF_DEVICES = ("P51", "P52", "P53", "P54")  # diagnostics that are none of the kernel
 _DEVICE_CODE = (".ptx", ".cubin", ".fatbin", ".o", ".a", ".ltoir")
-
-
-class DeviceFunction:
-    """A function that kernels call: ``cuda.jit(device=True)``. With one signature its numbers have the types there."""
-
-    def __init__(self, function: Callable[..., Any] | FunctionSource, signatures: tuple[Signature, ...] = ()) -> None:
-        self.__parpy_source__ = copy(source_of(function)) if signatures else source_of(function)
-        for each in signatures if len(signatures) == 1 else ():
-            types = dict(zip(self.py_func.__code__.co_varnames, each.arguments, strict=False))
-            given = {**types, "return": each.result}
-            self.__parpy_source__.declared = {n: kind.name for n, kind in given.items() if isinstance(kind, Scalar)}
-        update_wrapper(self, self.__parpy_source__.function)
-
-    @property
-    def py_func(self) -> FunctionType:
-        return self.__parpy_source__.function
-
-    def __call__(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError(f"'{self.__name__}' is a device function: kernels call it")  # type: ignore[attr-defined]
-
-    def __repr__(self) -> str:
-        return f"<parpy.cuda device function {self.__qualname__}>"  # type: ignore[attr-defined]
 
 
 class Kernel(Launchable):

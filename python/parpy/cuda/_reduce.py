@@ -12,7 +12,8 @@ from .. import _device
 from .._names import source_of
 from .._source import FunctionSource, capture_expression
 from ._arrays import DeviceNDArray, device_array, to_device
-from ._kernel import DeviceFunction, Kernel, jit
+from ._device_functions import DeviceFunction
+from ._kernel import Kernel, jit
 
 cuda: Any = _device
 _kernel: Callable[[Callable[..., Any]], Kernel] = jit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -116,10 +116,11 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Signature:
-    """Types of the arguments, and of the result (None: nothing)."""
+    """Types of the arguments, and of the result (None: nothing, or, if it is `open`, what the function returns)."""
 
     result: Scalar | None
     arguments: tuple[Type | Pointer, ...]
+    open: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.result or 'void'}({', '.join(map(str, self.arguments))})"
@@ -191,9 +192,9 @@ def signature(given: Any, with_result: bool = False) -> Signature:
     if with_result:
         raise TypeError(f"{given!r} says no result and arguments; write for example 'int32(float32, int32)'")
     if isinstance(found, tuple):
-        return Signature(None, tuple(argument_type(each) for each in found))
+        return Signature(None, tuple(argument_type(each) for each in found), open=True)
     if isinstance(found, Scalar | Array | Pointer):
-        return Signature(None, (found,))
+        return Signature(None, (found,), open=True)
     raise TypeError(f"{given!r} is no signature; write for example 'void(float32[:], int32)'")
 
 

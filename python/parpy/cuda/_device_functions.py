@@ -1,0 +1,52 @@
+"""``cuda.jit(device=True)``: functions that kernels call, and what their signatures say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any, NoReturn
+
+from .._names import source_of
+from .._source import DeclaredArray, FunctionSource
+from ._types import Array, Scalar, Signature
+
+
+class DeviceFunction:
+    """A function that kernels call: ``cuda.jit(device=True)``. With a signature its numbers have the types there, and
+    its arrays must have them; of several, a call takes the one that fits best."""
+
+    def __init__(self, function: Callable[..., Any] | FunctionSource, signatures: tuple[Signature, ...] = ()) -> None:
+        source = source_of(function)
+        typed = [_with_types(source, each) for each in signatures]
+        if len(typed) > 1:
+            source = copy(source)
+            source.alternatives = tuple(typed)
+        self.__parpy_source__ = typed[0] if len(typed) == 1 else source
+        update_wrapper(self, self.__parpy_source__.function)
+
+    @property
+    def py_func(self) -> FunctionType:
+        return self.__parpy_source__.function
+
+    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError(f"'{self.__name__}' is a device function: kernels call it")  # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        return f"<parpy.cuda device function {self.__qualname__}>"  # type: ignore[attr-defined]
+
+
+def _with_types(source: FunctionSource, signature: Signature) -> FunctionSource:
+    """The function as one with a signature."""
+    made = copy(source)
+    names = source.function.__code__.co_varnames
+    given = dict(zip(names, signature.arguments, strict=False))
+    made.declared = {name: kind.name for name, kind in given.items() if isinstance(kind, Scalar)}
+    made.arrays = {
+        n: DeclaredArray(kind.element.name, kind.ndim) for n, kind in given.items() if isinstance(kind, Array)
+    }
+    made.shown = str(signature)
+    if not signature.open:
+        made.declared["return"] = signature.result.name if signature.result else "void"
+    return made
