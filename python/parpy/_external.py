@@ -103,11 +103,12 @@ def external(
 ) -> Callable[[Callable[..., Any]], External]:
     """Declares the function ``ext_name`` of C++ or CUDA C++ by a Python function with the same parameters.
 
-    The annotations of the Python function, types of ``parpy.types``, are those of the external one; arrays are passed
-    as pointers to their first element. ``header`` is a file to include, which is looked for in ``opts.includes``;
-    functions that the compiler knows need none. ``backend`` is where it exists, ``target`` whether it runs on the host
-    or on the device; CUDA functions are ``__device__`` functions. With ``parallelize=parpy.threads(n)`` the first ``n``
-    threads of a block make each call, with the same arguments, and must agree on the result; on the CPU it is one call.
+    The annotations of the Python function, types of ``parpy.types``, are those of the external one; arrays and rows of
+    them, ``h(x[i])``, are passed as pointers to their first element. ``header`` is a file to include, which is looked
+    for in ``opts.includes``; functions that the compiler knows need none. ``backend`` is where it exists, ``target``
+    whether it runs on the host or on the device; CUDA functions are ``__device__`` functions. With
+    ``parallelize=parpy.threads(n)`` the first ``n`` threads of a block make each call, with the same arguments, and
+    must agree on the result; on the CPU it is one call.
     In plain Python the Python function runs.
     """
     if not isinstance(ext_name, str) or not ext_name:

@@ -306,11 +306,19 @@ class Calls(Compositions):
                 f"its parameters are ({', '.join(function.parameters)})",
             )
             return self.poison(node)
+        given = {name: self.as_pointed(argument) for name, argument in given.items()}
         lowered = self.lower_arguments(given, function.parameters)
         known = self.program.externals.get(function)
         if known is None:
             known = self._declare(function, node)
         return self.module.call(known, [lowered[name] for name in function.parameters], self.span(node))
+
+    def as_pointed(self, argument: ast.expr) -> ast.expr:
+        """An argument of a foreign function, which gets the address of the elements of a view: `row` is `row[:]`."""
+        if not isinstance(argument, ast.Name) or argument.id not in self.views:
+            return argument
+        everything = ast.copy_location(ast.Slice(), argument)
+        return ast.copy_location(ast.Subscript(argument, everything, ast.Load()), argument)
 
     def _declare(self, function: External, node: ast.Call) -> _native.Function:
         # Its source is the line that includes the header, one for all functions of it.

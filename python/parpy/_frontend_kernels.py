@@ -52,7 +52,7 @@ class Kernels(Memory):
                 "pass what its declaration says",
             )
             return self.poison(node)
-        operands = [self.lower(argument) for argument in node.args]
+        operands = [self.lower(self.as_pointed(argument)) for argument in node.args]
         return self.module.call(self._foreign(function, node), operands, self.span(node))
 
     def _refuse_launch(self, node: ast.Call, launched: bool) -> None:

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from ._device import DeviceFunction, ForeignFunction
+from ._external import External
 from ._names import MISSING, Scope, jit_source
 from ._records import joined, key_of, path_of, with_separate_fields
 from ._source import FunctionSource
@@ -69,10 +70,14 @@ class Uses:
             case ast.Assign(targets=[ast.Name(id=other)], value=value):
                 values = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
                 return any(map(is_it, values)) and other != name and self.takes_array(source, other)
-            case ast.Call(func=func, args=arguments):
+            case ast.Call(func=func, args=arguments, keywords=words):
                 called = _value(func, scope)
                 if called is builtins.len or (isinstance(called, DeviceFunction) and called.name.startswith("atomic.")):
                     return bool(arguments) and is_it(arguments[0])
+                if isinstance(called, External):
+                    kinds = dict(zip(called.parameters, called.types, strict=True))
+                    given = [*zip(called.parameters, arguments, strict=False), *((k.arg, k.value) for k in words)]
+                    return any(is_it(argument) and kinds.get(to or "", "").endswith("*") for to, argument in given)
                 if isinstance(called, ForeignFunction):
                     pairs = zip(arguments, called.types, strict=False)
                     return any(is_it(argument) and kind.endswith("*") for argument, kind in pairs)

@@ -9,6 +9,7 @@
 #include "analysis/linear_values.h"
 #include "analysis/updates.h"
 #include "analysis/uses.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -80,12 +81,15 @@ private:
     Affine call(const Expr& e) override {
         const Function& callee = *e.callee;
         std::vector<std::optional<Affine>> scalars;
-        for (const Expr* operand : e.operands)
-            scalars.push_back(operand->op == Op::kArray ? std::nullopt : values_.eval(*operand));
+        for (const Expr* operand : e.operands) {
+            const bool number = array_passed(*operand) == nullptr;
+            scalars.push_back(number ? values_.eval(*operand) : std::nullopt);
+        }
         const bool recursive = std::ranges::find(calling_, &callee) != calling_.end();
-        if (recursive || calling_.size() >= kMostCalls) {
+        const bool foreign = callee.kind == FunctionKind::kForeign;
+        if (foreign || recursive || calling_.size() >= kMostCalls) {
             for (const Expr* operand : e.operands) {
-                if (operand->op == Op::kArray) anywhere(operand->var, e.span);
+                if (array_passed(*operand) != nullptr) anywhere(*operand, e.span);
             }
             return values_.unknown(e, false);
         }
@@ -135,15 +139,24 @@ private:
         }
     }
 
-    void anywhere(const Var* array, Span span) {
+    // Any elements of the array, or of the row of it, that a call gets.
+    void anywhere(const Expr& passed, Span span) {
+        std::vector<Affine> indices;
+        for (const Expr* index : passed.operands)
+            indices.push_back(values_.number(*index));
+        for (std::size_t taken = passed.operands.size();
+             is_row(passed) && taken < passed.var->type.rank; ++taken)
+            indices.push_back(values_.anything());
         for (const Access::Kind kind : {Access::Kind::kRead, Access::Kind::kWrite}) {
             Access access;
             access.kind = kind;
-            access.array = array;
-            access.anywhere = true;
+            access.array = passed.var;
+            access.anywhere = indices.empty();
+            access.indices = indices;
             access.span = span;
             const State before = state_;
-            state_.certain = false;
+            // The row is there, whatever becomes of its elements.
+            if (access.anywhere || access.writes()) state_.certain = false;
             add(std::move(access));
             state_ = before;
         }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -32,6 +33,7 @@ double cost(const Expr& expr) {
         case Op::kRegister:
             return 0;
         case Op::kLoad:
+            if (is_row(expr)) return sum;
             return sum + (gathers ? kGather : kLoad);
         case Op::kDiv:
         case Op::kQuotient:

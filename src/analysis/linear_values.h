@@ -60,6 +60,7 @@ public:
     [[nodiscard]] Affine unwrapped(const Affine& a);
     // A new opaque symbol of the expression's type.
     [[nodiscard]] Affine unknown(const ir::Expr& e, bool general);
+    [[nodiscard]] Affine anything() { return fresh(ir::Scalar::kI64, false); }
 
     void assign(const ir::Assign& stmt);
     void scramble(const VarSet& written);  // any values from now on

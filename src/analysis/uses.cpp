@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "mapping/geometry.h"
 
@@ -157,8 +158,9 @@ private:
     void arguments(const Function& callee, const std::vector<Expr*>& operands) {
         const bool recursive =
             std::find(calling_.begin(), calling_.end(), &callee) != calling_.end();
-        const bool has_arrays = std::any_of(operands.begin(), operands.end(),
-                                            [](const Expr* e) { return e->op == Op::kArray; });
+        const bool has_arrays = std::any_of(operands.begin(), operands.end(), [](const Expr* e) {
+            return array_passed(*e) != nullptr;
+        });
         Uses inside;
         if (has_arrays && !recursive) {
             UsesWalk walk(inside);
@@ -168,16 +170,15 @@ private:
         }
         for (std::size_t i = 0; i < operands.size(); ++i) {
             const Expr* operand = operands[i];
-            if (operand->op != Op::kArray) {
-                expr(operand);
-                continue;
-            }
+            if (operand->op != Op::kArray) expr(operand);
+            Var* array = array_passed(*operand);
+            if (array == nullptr) continue;
             const Var* param = i < callee.params.size() ? callee.params[i] : nullptr;
             const bool unsure =
                 recursive || param == nullptr || callee.kind == FunctionKind::kForeign;
-            if (unsure || inside.loaded.contains(param)) uses_.loaded.insert(operand->var);
-            if (unsure || inside.stored.contains(param)) uses_.stored.insert(operand->var);
-            layout(*operand->var, true);
+            if (unsure || inside.loaded.contains(param)) uses_.loaded.insert(array);
+            if (unsure || inside.stored.contains(param)) uses_.stored.insert(array);
+            layout(*array, true);
         }
     }
 

@@ -7,6 +7,7 @@
 
 #include "analysis/uses.h"
 #include "backend/emit_function.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "mapping/geometry.h"
 
@@ -46,9 +47,9 @@ void find_stored(ProgramFacts& facts) {
     const auto pass = [&](const std::vector<ir::Expr*>& arguments, const Function& callee) {
         const bool foreign = callee.kind == FunctionKind::kForeign;
         for (std::size_t i = 0; i < arguments.size() && i < callee.params.size(); ++i) {
-            if (arguments[i]->op == Op::kArray &&
-                (foreign || facts.stored.contains(callee.params[i]))) {
-                facts.stored.insert(arguments[i]->var);
+            const ir::Var* array = ir::array_passed(*arguments[i]);
+            if (array != nullptr && (foreign || facts.stored.contains(callee.params[i]))) {
+                facts.stored.insert(array);
             }
         }
     };

@@ -8,6 +8,7 @@
 
 #include "backend/c_types.h"
 #include "ir/builder.h"
+#include "ir/ops.h"
 
 namespace parpy {
 namespace {
@@ -527,6 +528,7 @@ Text ExprPrinter::print_index(const Expr& expr) const {
 // Bytes of the caller's own arrays of bool may be anything.
 Text ExprPrinter::print_load(const Expr& expr) const {
     const std::string text = element(*expr.var, expr.operands);
+    if (is_row(expr)) return {"&" + text, Precedence::kUnary, expr.type.scalar};
     const bool foreign = expr.type.scalar == Scalar::kBool && expr.var->space == ir::Space::kGlobal;
     return {foreign ? "truth(" + text + ")" : text, Precedence::kPostfix, expr.type.scalar};
 }

@@ -54,6 +54,7 @@ Type special_result(const Expr& expr) {
     };
     switch (expr.op) {
         case Op::kLoad:
+            if (is_row(expr)) return expr.type;
             return expr.var != nullptr && expr.var->type.is_array()
                        ? Type::of(expr.var->type.scalar)
                        : Type::unknown();
@@ -228,6 +229,14 @@ bool is_comparison(Op op) {
 
 bool is_of_slices(Op op) {
     return op >= Op::kSlice && op <= Op::kMatMul;
+}
+
+bool is_row(const Expr& expr) {
+    return expr.op == Op::kLoad && expr.type.is_array();
+}
+
+Var* array_passed(const Expr& argument) {
+    return argument.op == Op::kArray || is_row(argument) ? argument.var : nullptr;
 }
 
 bool has_effects(Op op) {

@@ -337,9 +337,13 @@ std::vector<Expr*> ExprParser::list(std::string_view close) {
     return out;
 }
 
-std::vector<Expr*> ExprParser::subscripts() {
+std::vector<Expr*> ExprParser::subscripts(bool* is_row) {
     std::vector<Expr*> out;
     while (!failed_ && !is("]")) {
+        if (is_row != nullptr && accept("...")) {
+            *is_row = true;
+            break;
+        }
         out.push_back(subscript());
         if (!accept(",")) {
             break;
@@ -431,8 +435,15 @@ Expr* ExprParser::primary() {
             expect("]");
             return of_variable(Op::kArray, var, start);
         }
-        std::vector<Expr*> indices = subscripts();
+        bool is_row = false;
+        std::vector<Expr*> indices = subscripts(&is_row);
         Expr* e = of_variable(Op::kLoad, var, start);
+        if (is_row && var != nullptr && indices.size() < var->type.rank) {
+            e->type =
+                Type::array(var->type.scalar, var->type.rank - static_cast<int>(indices.size()));
+        } else if (is_row) {
+            fail(start, "a row has fewer subscripts than its array has dimensions");
+        }
         e->operands = std::move(indices);
         return e;
     }

@@ -61,7 +61,8 @@ protected:
     // ------------------------------------------------------------ expressions
     Expr* expression();
     std::vector<Expr*> list(std::string_view close);
-    std::vector<Expr*> subscripts();  // up to and with the `]`
+    // Up to and with the `]`; `is_row`, where one may stand: whether they end in `...`.
+    std::vector<Expr*> subscripts(bool* is_row = nullptr);
     Expr* make(Op op, const Span& span, std::vector<Expr*> operands = {});
 
     static constexpr int kMaxDepth = 400;

@@ -442,7 +442,7 @@ private:
             return false;
         }
         if (e.op == Op::kLoad) {
-            element(e.var, e.operands, e.operands.size(), e.span);
+            element(e.var, e.operands, e.operands.size(), e.span, is_row(e) ? e.type.rank : 0);
         } else if (e.op == Op::kAtomic) {
             element(e.var, e.operands, e.rank(), e.span);
         } else if (e.op == Op::kVar && from(Profile::kLoops) && loop_variables_.contains(e.var) &&
@@ -461,8 +461,9 @@ private:
         fail(e.span, "loop variable '" + e.var->name + "' is read outside its loop");
     }
 
-    void element(const Var* array, const std::vector<Expr*>& indices, std::size_t count,
-                 Span span) {
+    // Of a row, `rest` dimensions have no subscript.
+    void element(const Var* array, const std::vector<Expr*>& indices, std::size_t count, Span span,
+                 std::size_t rest = 0) {
         if (!array->type.is_array()) {
             // Before, a number that is subscripted is the user's error, which infer_types reports.
             if (from(Profile::kTyped)) {
@@ -475,7 +476,7 @@ private:
         }
         const auto new_axes = std::count_if(indices.begin(), indices.end(),
                                             [](const Expr* e) { return e->op == Op::kNewAxis; });
-        if (count - static_cast<std::size_t>(new_axes) != array->type.rank) {
+        if (count + rest - static_cast<std::size_t>(new_axes) != array->type.rank) {
             fail(span, "array '" + array->name + "' has " + std::to_string(count) + " subscripts");
         }
         for (std::size_t i = 0; i < count; ++i) {

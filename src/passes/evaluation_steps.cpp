@@ -14,7 +14,8 @@ namespace parpy {
 using namespace ir;
 
 bool reaches_memory(const Expr& node) {
-    return node.op == Op::kLoad || node.op == Op::kAtomic || node.op == Op::kCall;
+    return (node.op == Op::kLoad && !is_row(node)) || node.op == Op::kAtomic ||
+           node.op == Op::kCall;
 }
 
 bool may_be_same(const Var& a, const Var& b) {

@@ -7,11 +7,13 @@
 #include <unordered_map>
 
 #include "ir/builder.h"
+#include "ir/ops.h"
 #include "passes/check_sites.h"
 
 namespace parpy {
 
-// A load, an atomic update or a call: what it gives depends on what was evaluated before.
+// A load of an element, an atomic update or a call: what it gives depends on what was evaluated
+// before.
 [[nodiscard]] bool reaches_memory(const ir::Expr& node);
 
 // Arrays that share memory as far as is known.
@@ -25,8 +27,8 @@ void for_each_written_array(const ir::Expr& node, const F& fn) {
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
         const ir::Expr& operand = *node.operands[i];
         const bool foreign = node.callee->kind == ir::FunctionKind::kForeign;
-        if (operand.op == ir::Op::kArray && (foreign || node.callee->params.at(i)->written))
-            fn(*operand.var);
+        const ir::Var* array = ir::array_passed(operand);
+        if (array != nullptr && (foreign || node.callee->params.at(i)->written)) fn(*array);
     }
 }
 

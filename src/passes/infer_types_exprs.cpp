@@ -268,8 +268,13 @@ Operand Typer::walk_call(Expr*& slot) {
     Expr& call = *slot;
     const Function& callee = *call.callee;
     std::vector<ArgumentKey> key;
-    for (Expr*& argument : call.operands) {
-        key.push_back(argument_key(argument));
+    const bool foreign = callee.kind == FunctionKind::kForeign;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+        Expr*& argument = call.operands[i];
+        const bool points =
+            foreign && i < callee.params.size() && callee.params[i]->type.is_array();
+        key.push_back(points && argument->op == Op::kLoad ? row_key(argument, callee)
+                                                          : argument_key(argument));
     }
     if (callee.kind == FunctionKind::kEntry) {
         report(Code::kP206, call.span,
@@ -291,7 +296,7 @@ Operand Typer::walk_call(Expr*& slot) {
     if (std::ranges::any_of(key, [](const ArgumentKey& k) { return k.type.is_unknown(); })) {
         return kUnknownOperand;
     }
-    if (callee.kind == FunctionKind::kForeign) return walk_foreign(slot, key);
+    if (foreign) return walk_foreign(slot, key);
     Instance& instance = instances_.find_or_make(&callee, key);
     Operand operand;
     operand.type = instance.result;

@@ -185,15 +185,19 @@ Operand Typer::walk_atomic(Expr*& slot) {
 
 namespace {
 
+// `:` as it stands.
+bool is_all(const Expr* e) {
+    return e->op == Op::kSlice && e->operands.empty();
+}
+
 // Whether the elements lie side by side in the order of C; nothing if the call alone knows. Kernels
 // written by hand are compiled for arrays of any size that do, and for others of any strides.
-std::optional<bool> is_contiguous(const Var& array, bool by_hand) {
-    if (by_hand) return array.dims.empty() || array.dims.back().stride.has_value();
-    if (std::ranges::any_of(array.dims, [](const Dim& dim) { return dim.extent == 0; }))
-        return true;
+std::optional<bool> is_contiguous(std::span<const Dim> dims, bool by_hand) {
+    if (by_hand) return dims.empty() || dims.back().stride.has_value();
+    if (std::ranges::any_of(dims, [](const Dim& dim) { return dim.extent == 0; })) return true;
     std::int64_t stride = 1;
-    for (std::size_t i = array.dims.size(); i-- > 0;) {
-        const Dim& dim = array.dims[i];
+    for (std::size_t i = dims.size(); i-- > 0;) {
+        const Dim& dim = dims[i];
         if (dim.extent == 1) continue;
         if (!dim.stride) return std::nullopt;
         if (*dim.stride != stride) return false;
@@ -204,6 +208,37 @@ std::optional<bool> is_contiguous(const Var& array, bool by_hand) {
 }
 
 }  // namespace
+
+// x[i] or x[i, :], for a pointer to the first element of it.
+ArgumentKey Typer::row_key(Expr*& slot, const Function& callee) {
+    const Var& array = *slot->var;
+    std::vector<Expr*>& indices = slot->operands;
+    const auto is_number = [](const Expr* e) {
+        return e->op != Op::kSlice && e->op != Op::kNewAxis;
+    };
+    const auto end = std::ranges::find_if_not(indices, is_number);
+    const auto taken = static_cast<std::size_t>(end - indices.begin());
+    if (!array.type.is_array() || taken >= array.type.rank) return argument_key(slot);
+    ArgumentKey key;
+    int rank = 0;
+    for (Expr*& index : indices)
+        rank = std::max(rank, is_number(index) ? walk_index(index, &array) : 0);
+    if (!std::all_of(end, indices.end(), is_all) || indices.size() > array.type.rank || rank > 0) {
+        report(Code::kP230, slot->span,
+               "'" + callee.name + "' gets a pointer, but this part of '" + array.shown() +
+                   "' is no row whose elements lie side by side",
+               "pass a row, " + array.shown() + "[i], or all of '" + array.shown() +
+                   "' and numbers that say which part is meant");
+        return key;
+    }
+    key.type = Type::array(array.type.scalar, array.type.rank - static_cast<int>(taken));
+    if (rewriting()) {
+        indices.erase(end, indices.end());
+        if (taken == 0) slot->op = Op::kArray;
+        slot->type = key.type;
+    }
+    return key;
+}
 
 // The parameters' types are given: numbers are converted to them, of arrays the elements must
 // agree.
@@ -234,12 +269,15 @@ Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
                    "pass what its declaration says");
         } else if (wanted.is_array()) {
             const bool by_hand = is_by_hand(*context_.module.entry_function());
-            const auto contiguous = is_contiguous(*argument->var, by_hand);
+            const std::span<const Dim> dims = argument->var->dims;
+            const std::size_t taken = is_row(*argument) ? argument->operands.size() : 0;
+            const auto contiguous = is_contiguous(dims.subspan(taken), by_hand);
             if (contiguous != true) {
                 // P222 has the program compiled for the sizes of the call.
                 report(contiguous ? Code::kP230 : Code::kP222, argument->span,
-                       "'" + call.callee->name + "' gets a pointer, but the elements of '" +
-                           argument->var->name + "' do not lie side by side in memory",
+                       "'" + call.callee->name + "' gets a pointer, but the elements of " +
+                           (taken > 0 ? "this row of '" : "'") + argument->var->shown() +
+                           "' do not lie side by side in memory",
                        "pass a contiguous array: np.ascontiguousarray makes a copy");
             }
             argument->var->written = true;

@@ -125,6 +125,7 @@ private:
     bool check_subscripts(const ir::Var* array, const std::vector<ir::Expr*>& indices, Span span);
     bool check_update(const ir::Store& stmt, const ir::Type& result);
     ArgumentKey argument_key(ir::Expr*& slot);
+    ArgumentKey row_key(ir::Expr*& slot, const ir::Function& callee);
 
     // ---- rewriting
     [[nodiscard]] bool rewriting() const { return phase_ == Phase::kRewrite; }

@@ -8,6 +8,7 @@
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "passes/check_sites.h"
 
@@ -98,6 +99,10 @@ private:
                                                   : nullptr;
         if (value != nullptr && value->op == Op::kLoad) {
             add(*value->var, value->operands);
+        } else if (value != nullptr && value->op == Op::kCall) {
+            for (const Expr* argument : value->operands) {
+                if (is_row(*argument)) add(*argument->var, argument->operands);
+            }
         } else if (value != nullptr && value->op == Op::kAtomic) {
             add(*value->var, std::span(value->operands).first(value->rank()));
         } else if (const auto* store = stmt.as<Store>()) {

@@ -13,6 +13,7 @@
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "mapping/geometry.h"
 #include "passes/block_code.h"
@@ -62,16 +63,17 @@ public:
 private:
     void expr(const Expr& root) {
         for_each_expr(root, [&](const Expr& e) {
-            if (e.op == Op::kLoad) {
+            if (e.op == Op::kLoad && !is_row(e)) {
                 add(e.var, false, &e.operands, e.operands.size());
             } else if (e.op == Op::kAtomic) {
                 add(e.var, true, &e.operands, e.rank());
             } else if (e.op == Op::kCall) {
                 const Uses uses = uses_of(e);
                 for (const Expr* argument : e.operands) {
-                    if (argument->op != Op::kArray) continue;
-                    if (uses.loaded.contains(argument->var)) add(argument->var, false, nullptr, 0);
-                    if (uses.stored.contains(argument->var)) add(argument->var, true, nullptr, 0);
+                    const Var* array = array_passed(*argument);
+                    if (array == nullptr) continue;
+                    if (uses.loaded.contains(array)) add(array, false, nullptr, 0);
+                    if (uses.stored.contains(array)) add(array, true, nullptr, 0);
                 }
             }
         });

@@ -5,6 +5,7 @@
 
 #include "analysis/uses.h"
 #include "ir/builder.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "mapping/geometry.h"
 #include "passes/block_code.h"
@@ -48,7 +49,12 @@ private:
     // result in shared memory.
     void spread(Stmt& stmt, Expr& call, Body& out) {
         for (Expr*& argument : call.operands) {
-            if (argument->op != Op::kArray) argument = once(argument, out);
+            if (is_row(*argument)) {
+                for (Expr*& index : argument->operands)
+                    index = once(index, out);
+            } else if (argument->op != Op::kArray) {
+                argument = once(argument, out);
+            }
         }
         if (call.callee->threads == block_) {
             out.push_back(&stmt);

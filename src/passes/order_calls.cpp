@@ -72,7 +72,7 @@ private:
     static void find(const Expr& e, const Depends& depends, std::vector<const Expr*>& found) {
         const bool chooses = e.op == Op::kSelect || e.op == Op::kAnd || e.op == Op::kOr;
         if (chooses && is_array_valued(e)) return;
-        const bool reads = e.op == Op::kLoad || e.op == Op::kAtomic;
+        const bool reads = (e.op == Op::kLoad && !is_row(e)) || e.op == Op::kAtomic;
         const bool passes = e.op == Op::kCall || e.op == Op::kReduce;
         if ((reads && depends(e.var)) ||
             (passes && any_expr(e, [&](const Expr& part) { return depends(part.var); }))) {

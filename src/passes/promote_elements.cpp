@@ -185,7 +185,7 @@ private:
         return true;
     }
     bool is_load(const Expr& e, const For& loop, const Element& element) const {
-        return e.op == Op::kLoad && is_element(e.var, e.operands, loop, element);
+        return e.op == Op::kLoad && !is_row(e) && is_element(e.var, e.operands, loop, element);
     }
     bool is_store(const Stmt& stmt, const For& loop, const Element& element) const {
         const auto* store = stmt.as<Store>();
@@ -232,7 +232,7 @@ private:
             for_each_stmt(loop.body, [&](const Stmt& stmt) {
                 for_each_slot(stmt, [&](const Expr* slot) {
                     for_each_expr(*slot, [&](const Expr& e) {
-                        if (e.op == Op::kLoad) add(e.var, e.operands, loop);
+                        if (e.op == Op::kLoad && !is_row(e)) add(e.var, e.operands, loop);
                     });
                 });
                 if (const auto* store = stmt.as<Store>()) add(store->array, store->indices, loop);

@@ -177,7 +177,16 @@ def test_pointers_to_elements_side_by_side(first_three):
             dynamic[i] = 100 * i
         out[0] += first_three(dynamic) + inner(dynamic)
 
+    @cuda.jit
+    def rows(x, out):
+        row = x[1]
+        out[0] = first_three(x[0]) + first_three(row)
+
     x, out = np.arange(24, dtype=np.float32), np.zeros(1)
+    rows[1, 1](x.reshape(4, 6), out)
+    assert out[0] == 3 + 21
+    with pytest.raises(TypeError, match=r"the elements of this row of 'x' do not lie side by side"):
+        rows[1, 1](x.reshape(6, 4).T, out)
     for kernel in (direct, through_a_function):
         for good in (x, x.reshape(2, 3, 4), x.reshape(1, 24)[:, :5], x.reshape(24, 1)):
             kernel[1, 1](good, out)
