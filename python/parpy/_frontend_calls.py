@@ -169,11 +169,6 @@ class Calls(Compositions):
         if starred is not None:
             self.error("P023", starred, f"'{name}' cannot take a starred argument", "write it out")
             return False
-        if intrinsic.op == "rint" and name != "np.rint" and (digits := _digits(node)) is not None:
-            self.error(
-                "P023", digits, f"'{name}' rounds to whole numbers only in compiled code", _rounded(node, digits)
-            )
-            return False
         unknown = next((k for k in node.keywords if k.arg not in intrinsic.keywords), None)
         if unknown is not None:
             word = unknown.arg
@@ -572,25 +567,3 @@ def _counted(least: int, most: int) -> str:
     if most > 9:
         return f"at least {least} arguments"
     return f"{least} to {most} arguments"
-
-
-def _digits(node: ast.Call) -> ast.expr | None:
-    """How many digits are to be kept, of round(x, 2) and np.round(x, decimals=2)."""
-    if len(node.args) == 2 and not node.keywords:
-        return node.args[1]
-    named = [k.value for k in node.keywords if k.arg in ("decimals", "ndigits")]
-    return named[0] if named and len(node.args) == 1 else None
-
-
-def _rounded(node: ast.Call, digits: ast.expr) -> str:
-    """What NumPy computes for floats, written out."""
-    shown, count = ast.unparse(node.args[0]), integer_constant(digits, 23)
-    if not isinstance(node.args[0], ast.Name | ast.Constant | ast.Subscript | ast.Call | ast.Attribute):
-        shown = f"({shown})"
-    if count is None or count < -22:
-        return "multiply by a power of ten, round by np.rint, and divide"
-    if count == 0:
-        return f"write np.rint({ast.unparse(node.args[0])})"
-    power = f"{10 ** abs(count)}.0"
-    first, last = ("*", "/") if count > 0 else ("/", "*")
-    return f"write np.rint({shown} {first} {power}) {last} {power}: so NumPy rounds floats"

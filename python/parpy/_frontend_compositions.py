@@ -75,7 +75,11 @@ class _Composer:
 
     def like(self, value: Term, *operands: Term) -> _native.Expr:
         """`value` in the float type that NumPy's functions give of the operands."""
-        return self.op("select", True, self.term("float", value), self.term("copysign", operands[0], operands[-1]))
+        return self.op("select", True, self.term("float", value), self._float_of(*operands))
+
+    def _float_of(self, *operands: Term) -> Term:
+        """A number of the float type that NumPy's functions give of the operands."""
+        return self.term("numpy", self.term("copysign", operands[0], operands[-1]))
 
     # ------------------------------------------------------------ functions of `math`: Python floats
 
@@ -245,7 +249,7 @@ class _Composer:
 
     def _added_logs(self, x: Term, y: Term, exp: str, unit: float, log_of_2: float) -> _native.Expr:
         """The greater one and the logarithm of what the other adds, computed in 32 bits at least."""
-        zero = self.constant(-0.0, "f32")
+        zero = self.term("select", True, self.constant(-0.0, "f32"), self._float_of(x, y))
         a, b = self.let("+", x, zero), self.let("+", y, zero)
         far = self.term("neg", self.term("abs", self.term("-", a, b)))
         added = self.term("*", self.term("log1p", self.term(exp, far)), unit)
@@ -276,7 +280,7 @@ class _Composer:
 
     def spacing(self, x: Term) -> _native.Expr:
         """To the neighbour away from 0; that of float16 is the next greater number, in NumPy."""
-        a = self.let("copysign", x, x)
+        a = self.let("numpy", self.term("copysign", x, x))
         one = self.term("select", True, 1.0, a)
         wider = self.term("or", self.term("!=", self.term("+", one, 2.0**-20), 1.0), self.term("isinf", a))
         away = self.term("and", self.term("<", a, 0), wider)

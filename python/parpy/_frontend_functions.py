@@ -14,6 +14,7 @@ from ._frontend_arrays import with_axis
 from ._frontend_expressions import Expressions
 from ._intrinsics import Intrinsic
 
+_MOST_DIGITS = 22  # powers of ten up to there are floats exactly
 _FLOAT_STRINGS = ("inf", "+inf", "-inf", "infinity", "-infinity", "+infinity", "nan")
 
 
@@ -26,7 +27,14 @@ class Functions(Expressions):
             values = [self.lower_settled(argument)() for argument in node.args]
         else:
             values = self.lower_all(node.args)
-        return self.module.op("select", values, self.span(node))
+        return self.by_numpy(self.module.op("select", values, self.span(node)), node)
+
+    def by_numpy(self, value: _native.Expr, node: ast.expr) -> _native.Expr:
+        """`value` as a function of NumPy gives it: of Python numbers alone its operator makes NumPy's."""
+        return self.module.op("numpy", [value], self.span(node))
+
+    def lower_ufunc(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        return self.by_numpy(self.lower_op(node, intrinsic), node)
 
     def lower_op(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         operands = self.lower_all(node.args)
@@ -89,8 +97,33 @@ class Functions(Expressions):
             return self.constant(float(known), node)
         return self.module.op("float", [self.lower(argument)], self.span(node))
 
+    def lower_round(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        """round(x) is a Python integer; round(x, n) and np.round(x, n) have the type of `x`."""
+        span = self.span(node)
+        name = intrinsic.keywords[0]
+        digits = node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords), None)
+        if len(node.args) > 1 and node.keywords:
+            self.error("P023", node, f"'{intrinsic.name}' gets two values for '{name}'", "leave one out")
+        by_numpy = intrinsic.op == "numpy"
+        absent = digits is None or (not by_numpy and isinstance(digits, ast.Constant) and digits.value is None)
+        count = 0 if digits is None or absent else self.whole(digits)
+        if not isinstance(count, int) or abs(count) > _MOST_DIGITS:
+            self.error(
+                "P023",
+                digits or node,
+                f"'{intrinsic.name}' takes an integer constant as its number of digits in compiled code, "
+                f"from -{_MOST_DIGITS} to {_MOST_DIGITS}",
+                f"write for example {intrinsic.name}({ast.unparse(node.args[0])}, 2)",
+            )
+            return self.poison(node)
+        make = partial(self.lower, node.args[0]) if by_numpy or absent else self.lower_held(node.args[0])
+        rounded = self.module.op("round", [make(), self.module.constant(count, span)], span)
+        if by_numpy:
+            return self.by_numpy(rounded, node)
+        return self.module.op("int", [rounded], span) if absent else rounded
+
     def lower_whole(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-        """round(x), math.floor(x), …: a Python integer."""
+        """math.floor(x), …: a Python integer."""
         span = self.span(node)
         rounded = self.module.op(intrinsic.op, [self.lower(node.args[0])], span)
         return self.module.op("int", [rounded], span)
@@ -126,7 +159,8 @@ class Functions(Expressions):
     def lower_fabs(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         """np.fabs: as abs, but integers become floats. `True` as the sign leaves the type to the number."""
         span = self.span(node)
-        return self.module.op("copysign", [self.lower(node.args[0]), self.module.constant(True, span)], span)
+        sign = self.module.constant(True, span)
+        return self.by_numpy(self.module.op("copysign", [self.lower(node.args[0]), sign], span), node)
 
     def lower_log(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         span = self.span(node)
@@ -136,12 +170,14 @@ class Functions(Expressions):
     def lower_logical(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         span = self.span(node)
         truths = [self.module.op("truth", [value], span) for value in self.lower_all(node.args)]
-        return self.module.op(intrinsic.op, truths, span)
+        return self.by_numpy(self.module.op(intrinsic.op, truths, span), node)
 
     def lower_clip(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        """np.clip(x, low, high), which makes an array of `x` first: a Python number counts as NumPy's."""
         value, low, high = self.lower_all(node.args)
         span = self.span(node)
-        return self.module.op("minimum", [self.module.op("maximum", [value, low], span), high], span)
+        raised = self.module.op("maximum", [self.by_numpy(value, node.args[0]), low], span)
+        return self.module.op("minimum", [raised, high], span)
 
     def lower_outer(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         """np.outer(a, b): a[:, None] * b[None, :]."""

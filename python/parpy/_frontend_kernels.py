@@ -269,7 +269,8 @@ class Kernels(Memory):
     def lower_device_op(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         if not self._in_kernel(intrinsic.name, node):
             return self.poison(node)
-        return self._op(intrinsic.op, node, *(self.lower(argument) for argument in node.args))
+        value = self._op(intrinsic.op, node, *(self.lower(argument) for argument in node.args))
+        return value if intrinsic.op == "select" else self.by_numpy(value, node)
 
     def lower_exchange(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         return self._exchange(node, intrinsic.op) if self._in_kernel(intrinsic.name, node) else self.poison(node)

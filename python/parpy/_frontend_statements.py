@@ -291,10 +291,13 @@ class Statements(Labels):
             return []
         left, right = map(self.lower_held, value.args)
         span = self.span(value)
-        return [
-            lambda: self.module.op("//", [left(), right()], span),
-            lambda: self.module.op("%", [left(), right()], span),
-        ]
+        by_numpy = known.op == "numpy"
+
+        def make(op: str) -> _native.Expr:
+            result = self.module.op(op, [left(), right()], span)
+            return self.by_numpy(result, value) if by_numpy else result
+
+        return [lambda: make("//"), lambda: make("%")]
 
     def _augmented(self, node: ast.AugAssign) -> None:
         if isinstance(node.op, ast.MatMult):

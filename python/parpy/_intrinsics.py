@@ -53,7 +53,6 @@ _UFUNCS = {
         "degrees": "degrees", "rad2deg": "degrees", "radians": "radians", "deg2rad": "radians",
         "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite", "signbit": "signbit",
         "invert": "~", "logical_not": "not", "conjugate": "conj", "real": "real", "imag": "imag",
-        "round": "rint", "around": "rint",
     },
     2: {
         "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//",
@@ -111,9 +110,9 @@ def _rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield from _cmath_rows()
     # parpy.math before NumPy: most of its functions are NumPy's own, listed there.
     for name in ("erf", "erfc", "gamma", "lgamma"):
-        yield getattr(parpy_math, name), Intrinsic(f"parpy.math.{name}", "op", name, 1, 1)
-    yield _operators.maximum, Intrinsic("maximum", "op", "maximum", 2, 2)
-    yield _operators.minimum, Intrinsic("minimum", "op", "minimum", 2, 2)
+        yield getattr(parpy_math, name), Intrinsic(f"parpy.math.{name}", "ufunc", name, 1, 1)
+    yield _operators.maximum, Intrinsic("maximum", "ufunc", "maximum", 2, 2)
+    yield _operators.minimum, Intrinsic("minimum", "ufunc", "minimum", 2, 2)
     yield _operators.convert, Intrinsic("convert", "convert_to", "", 2, 2)
     yield _operators.inline, Intrinsic("inline", "inline", "", 1, 1)
     yield _operators.static_backend_eq, Intrinsic("static_backend_eq", "backend_is", "", 1, 1)
@@ -131,7 +130,7 @@ def _builtin_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield builtins.min, Intrinsic("min", "fold", "min", 2, _MANY)
     yield builtins.max, Intrinsic("max", "fold", "max", 2, _MANY)
     yield builtins.pow, Intrinsic("pow", "op", "**", 2, 2)
-    yield builtins.round, Intrinsic("round", "whole", "rint", 1, 1)
+    yield builtins.round, Intrinsic("round", "round", "", 1, 2, ("ndigits",))
     yield builtins.int, Intrinsic("int", "op", "int", 1, 1)
     yield builtins.bool, Intrinsic("bool", "op", "truth", 1, 1)
     yield builtins.float, Intrinsic("float", "float", "float", 1, 1)
@@ -185,7 +184,8 @@ def _reduction_rows() -> Iterator[tuple[Any, Intrinsic]]:
 def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
     for count, names in _UFUNCS.items():
         for name, op in names.items():
-            lowering = "fabs" if op == "fabs" else "op"
+            of_part = op in ("real", "imag")  # those of the number itself
+            lowering = "fabs" if op == "fabs" else "op" if of_part else "ufunc"
             yield getattr(np, name), Intrinsic(f"np.{name}", lowering, op, count, count)
     for name, method, count in (
         ("ldexp", "np_ldexp", 2), ("logaddexp", "logaddexp", 2), ("logaddexp2", "logaddexp2", 2),
@@ -194,6 +194,8 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
     ):  # fmt: skip
         if hasattr(np, name):  # bitwise_count is of NumPy 2
             yield getattr(np, name), Intrinsic(f"np.{name}", "composed", method, count, count)
+    for name in ("round", "around"):
+        yield getattr(np, name), Intrinsic(f"np.{name}", "round", "numpy", 1, 2, ("decimals",))
     yield np.logical_and, Intrinsic("np.logical_and", "logical", "and", 2, 2)
     yield np.logical_or, Intrinsic("np.logical_or", "logical", "or", 2, 2)
     yield np.logical_xor, Intrinsic("np.logical_xor", "logical", "!=", 2, 2)
@@ -202,7 +204,7 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield np.dot, Intrinsic("np.dot", "op", "matmul", 2, 2)
     yield np.outer, Intrinsic("np.outer", "outer", "", 2, 2)
     yield np.clip, Intrinsic("np.clip", "clip", "", 3, 3)
-    yield np.divmod, Intrinsic("np.divmod", "misplaced_divmod", "", 2, 2)
+    yield np.divmod, Intrinsic("np.divmod", "misplaced_divmod", "numpy", 2, 2)
     for name in (
         "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
         "float16", "float32", "float64", "complex64", "complex128",

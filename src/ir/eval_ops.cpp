@@ -292,7 +292,7 @@ std::optional<Constant> evaluate_bool(Op op, std::span<const std::int64_t> opera
 
 // ---------------------------------------------------------------- all types
 
-// kPyInt … kPyBool, kConvert, logic and select.
+// kPyInt … kNumpy, kConvert, logic and select.
 std::optional<Constant> evaluate_common(Op op, Scalar operand, Scalar result,
                                         std::span<const Constant> operands) {
     const auto truth = [&](std::size_t i) {
@@ -308,6 +308,8 @@ std::optional<Constant> evaluate_common(Op op, Scalar operand, Scalar result,
             return convert_constant(operands[0], operand, Scalar::kF64);
         case Op::kPyBool:
             return Constant{truth(0)};
+        case Op::kNumpy:
+            return operands[0];
         case Op::kNot:
             return Constant{!truth(0)};
         case Op::kAnd:

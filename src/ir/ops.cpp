@@ -78,6 +78,9 @@ Type special_result(const Expr& expr) {
             return Type::weak_of(Scalar::kF64);
         case Op::kPyBool:
             return Type::of(Scalar::kBool);
+        case Op::kNumpy:
+        case Op::kRound:
+            return operand(0);
         case Op::kSelect:
             return operand(1) == operand(2) ? operand(1) : Type::unknown();
         case Op::kFloor:

@@ -15,6 +15,17 @@ namespace {
 
 const Operand kUnknownOperand{};
 
+// Makes Python numbers alone NumPy's own; true if they were Python's.
+bool made_numpy(std::span<Operand> operands) {
+    if (!std::ranges::all_of(operands, [](const Operand& o) { return o.type.weak; })) {
+        return false;
+    }
+    for (Operand& operand : operands) {
+        operand.type.weak = false;
+    }
+    return true;
+}
+
 // -c of a weak constant, which Python folds as well; -2^63 stays as it is.
 std::optional<Constant> negated(const Operand& operand) {
     if (!operand.constant || !operand.type.weak) {
@@ -62,7 +73,7 @@ Operand Typer::walk_scalar(Expr*& slot) {
     return needs_scalar(*slot, operand.rank) ? operand : kUnknownOperand;
 }
 
-Operand Typer::walk(Expr*& slot) {
+Operand Typer::walk(Expr*& slot, bool by_numpy) {
     switch (slot->op) {
         case Op::kConst:
             return walk_const(*slot);
@@ -91,13 +102,17 @@ Operand Typer::walk(Expr*& slot) {
         case Op::kOr:
             return walk_logical(slot);
         case Op::kSelect:
-            return walk_select(slot);
+            return walk_select(slot, by_numpy);
         case Op::kReduce:
             return walk_reduce(slot);
         case Op::kMatMul:
             return walk_matmul(slot);
+        case Op::kNumpy:
+            return walk_numpy(slot);
+        case Op::kRound:
+            return walk_round(slot, by_numpy);
         default:
-            return is_of_kernels(slot->op) ? walk_of_kernels(slot) : walk_operation(slot);
+            return is_of_kernels(slot->op) ? walk_of_kernels(slot) : walk_operation(slot, by_numpy);
     }
 }
 
@@ -401,18 +416,20 @@ Operand Typer::walk_logical(Expr*& slot) {
     return result;
 }
 
-Operand Typer::walk_select(Expr*& slot) {
+Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
     Expr& expr = *slot;
     const int rank = walk_condition(expr.operands[0]);
-    const Operand a = walk_value(expr.operands[1]);
-    const Operand b = walk_value(expr.operands[2]);
+    Operand branches[2] = {walk_value(expr.operands[1]), walk_value(expr.operands[2])};
+    const bool made = by_numpy && made_numpy(branches);
+    const Operand &a = branches[0], &b = branches[1];
     Operand result;
     result.rank = std::max({rank, a.rank, b.rank});
     if (!a.type.is_scalar() || !b.type.is_scalar()) {
         result.type = found_so_far(a, b);
         return result;
     }
-    result.type = join(a, b);
+    result.type = by_numpy ? promote(a.type, b.type) : join(a, b);
+    if (made) result.type = of_python_size(result.type);
     if (rewriting()) {
         expr.type = storage(result.type);
         expr.operands[1] = convert(expr.operands[1], a.type, expr.type);
@@ -423,7 +440,17 @@ Operand Typer::walk_select(Expr*& slot) {
 
 // ---------------------------------------------------------------- operators
 
-Operand Typer::walk_operation(Expr*& slot) {
+// What NumPy's function gives is no Python number.
+Operand Typer::walk_numpy(Expr*& slot) {
+    Operand operand = walk(slot->operands[0], true);
+    operand.type = storage(operand.type);
+    if (rewriting()) {
+        slot = slot->operands[0];
+    }
+    return operand;
+}
+
+Operand Typer::walk_operation(Expr*& slot, bool by_numpy) {
     Expr& expr = *slot;
     std::vector<Operand> operands;
     operands.reserve(expr.operands.size());
@@ -440,6 +467,7 @@ Operand Typer::walk_operation(Expr*& slot) {
     for (Expr*& operand : expr.operands) {
         operands.push_back(walk_value(operand));
     }
+    const bool made = by_numpy && made_numpy(operands);
     Operand result;
     for (const Operand& operand : operands) {
         result.rank = std::max(result.rank, operand.rank);
@@ -468,13 +496,16 @@ Operand Typer::walk_operation(Expr*& slot) {
         }
         return result;
     }
-    const Typing typing = type_operation(expr.op, operands);
+    Typing typing = type_operation(expr.op, operands);
     if (!typing.error.empty()) {
         report(typing, expr.span);
         return result;
     }
+    if (made) {
+        typing.operand = of_python_size(typing.operand);
+        typing.result = of_python_size(typing.result);
+    }
     result.type = typing.result;
-    result.from_float_call = expr.op == Op::kPyFloat;
     if (rewriting() && typing.result.is_scalar()) {
         slot = apply(typing, &expr, operands);
     }

@@ -155,6 +155,11 @@ Type Typer::storage(Type type) const {
     return type;
 }
 
+Type Typer::of_python_size(Type type) const {
+    type.weak = true;
+    return storage(type);
+}
+
 Type Typer::kept_type(const Var& var) const {
     Type type = storage(var.type);
     if (var.type.weak && var.origin.kind == Origin::Kind::kArgument) {

@@ -89,23 +89,6 @@ Typing refuse(Op op, std::span<const Operand> operands, std::string help = {}) {
     return typing;
 }
 
-// Functions of NumPy alone: called with Python scalars they give NumPy scalars.
-bool is_numpy_function(Op op) {
-    switch (op) {
-        case Op::kMinimum:
-        case Op::kMaximum:
-        case Op::kFmin:
-        case Op::kFmax:
-        case Op::kSign:
-        case Op::kSquare:
-        case Op::kReciprocal:
-        case Op::kConj:
-            return true;
-        default:
-            return false;
-    }
-}
-
 bool takes_complex(Op op) {
     switch (op) {
         case Op::kAdd:
@@ -206,9 +189,7 @@ Typing type_same(Op op, std::span<const Operand> operands) {
     if (ir::is_complex(type.scalar) && !takes_complex(op)) {
         return refuse(op, operands, "take the real part (.real) or abs(…) first");
     }
-    const bool is_math_fmod = std::ranges::all_of(operands, &Operand::from_float_call);
-    const bool by_numpy = is_numpy_function(op) || (op == Op::kFmod && !is_math_fmod);
-    type = by_numpy ? strong(type) : as_number(type);
+    type = as_number(type);
     if (is_numpy_bool(type)) {
         return type_bools(op, operands);
     }
@@ -255,7 +236,6 @@ Typing type_float(Op op, std::span<const Operand> operands) {
         return refuse(op, operands, "take the real part (.real) or abs(…) first");
     }
     type.scalar = float_for(type.scalar);
-    type.weak = type.weak && std::ranges::all_of(operands, &Operand::from_float_call);
     return same(op, type);
 }
 
@@ -321,10 +301,10 @@ Typing type_rounding(Op op, std::span<const Operand> operands) {
     if (ir::is_complex(type.scalar)) {
         return refuse(op, operands, "take the real part (.real) or abs(…) first");
     }
-    if (is_integral(type)) {
-        return identity(op, type == kWeakBool ? strong(type) : type);
+    if (is_integral(type) && op != Op::kRint) {
+        return identity(op, type);
     }
-    type.weak = type.weak && operands[0].from_float_call;
+    type.scalar = float_for(type.scalar);
     return same(op, type);
 }
 
@@ -336,6 +316,13 @@ Typing type_special(Op op, std::span<const Operand> operands) {
         case Op::kTrunc:
         case Op::kRint:
             return type_rounding(op, operands);
+        case Op::kRound:
+            if (ir::is_complex(first.scalar) || is_numpy_bool(first)) {
+                return refuse(op, operands,
+                              is_numpy_bool(first) ? "convert it first: int(…)"
+                                                   : "round the real part (.real) and .imag");
+            }
+            return same(op, as_number(first));
         case Op::kPyInt:
         case Op::kPyFloat: {
             if (ir::is_complex(first.scalar)) {

@@ -18,8 +18,7 @@ namespace parpy {
 struct Operand {
     ir::Type type;  // weak where the value is a Python scalar
     std::optional<ir::Constant> constant;
-    int rank = 0;                  // dimensions; `type` is that of one element
-    bool from_float_call = false;  // kPyFloat: math.f(x) gives a Python float, np.f(x) does not
+    int rank = 0;  // dimensions; `type` is that of one element
 };
 
 struct Typing {

@@ -1,6 +1,8 @@
 // What is decided for the call and not by it: which back end, which types. Runs on each function
 // when the types of its arguments are known, before those of its variables are asked for, so that
 // the branches that are not taken need not make sense for them.
+#include <algorithm>
+
 #include "ir/builder.h"
 #include "ir/visit.h"
 #include "passes/infer_types_typer.h"
@@ -17,6 +19,11 @@ bool is_static(Op op) {
 
 const bool* truth_of(const Expr& expr) {
     return expr.op == Op::kConst ? std::get_if<bool>(&expr.constant.value) : nullptr;
+}
+
+bool has_static(const Expr& expr) {
+    return is_static(expr.op) ||
+           std::ranges::any_of(expr.operands, [](const Expr* e) { return has_static(*e); });
 }
 
 class StaticFolder {
@@ -50,6 +57,8 @@ private:
     }
 
     void fold(Expr*& slot) {
+        // Other conditions leave the result the type that both branches give it.
+        const bool chooses = slot->op == Op::kSelect && has_static(*slot->operands[0]);
         for (Expr*& operand : slot->operands)
             fold(operand);
         Expr& e = *slot;
@@ -80,7 +89,7 @@ private:
                 }
                 break;
             case Op::kSelect:
-                if (const bool* value = truth_of(*e.operands[0])) {
+                if (const bool* value = truth_of(*e.operands[0]); value != nullptr && chooses) {
                     slot = e.operands[*value ? 1 : 2];
                 }
                 break;

@@ -93,7 +93,8 @@ private:
     void widen(ir::Var* var, const Operand& value);
 
     // ---- expressions: type of the expression in `slot`; kRewrite: the slot holds it, typed
-    Operand walk(ir::Expr*& slot);         // any
+    // Any. `by_numpy`: of an operator, Python numbers alone are NumPy's.
+    Operand walk(ir::Expr*& slot, bool by_numpy = false);
     Operand walk_value(ir::Expr*& slot);   // a scalar or slices; others are an error and unknown
     Operand walk_scalar(ir::Expr*& slot);  // a scalar; anything else is an error and unknown
     int walk_condition(ir::Expr*& slot);   // its truth; the rank
@@ -112,8 +113,10 @@ private:
     Operand walk_call(ir::Expr*& slot);
     Operand walk_convert(ir::Expr*& slot);
     Operand walk_logical(ir::Expr*& slot);
-    Operand walk_select(ir::Expr*& slot);
-    Operand walk_operation(ir::Expr*& slot);
+    Operand walk_select(ir::Expr*& slot, bool by_numpy);
+    Operand walk_operation(ir::Expr*& slot, bool by_numpy);
+    Operand walk_numpy(ir::Expr*& slot);
+    Operand walk_round(ir::Expr*& slot, bool by_numpy);
     // what kernels written by hand do (infer_types_kernels.cpp)
     static bool is_of_kernels(ir::Op op);
     Operand walk_of_kernels(ir::Expr*& slot);
@@ -142,6 +145,7 @@ private:
     bool repeatable(const ir::Expr& expr, std::string_view what);
     // The type in which a value of a Python scalar is kept; strong types are themselves.
     [[nodiscard]] ir::Type storage(ir::Type type) const;
+    [[nodiscard]] ir::Type of_python_size(ir::Type type) const;  // as if it were weak
     void strip_weak_types();
     // The type of the variable itself: the caller passes Python scalars as i64 and f64 in any case.
     [[nodiscard]] ir::Type kept_type(const ir::Var& var) const;

@@ -54,36 +54,45 @@ BINARY = {
     "{} << {}": np.left_shift,
     "{} >> {}": np.right_shift,
     "{} == {}": np.equal,
-    "minimum({}, {})": np.minimum,
-    "maximum({}, {})": np.maximum,
-    "fmin({}, {})": np.fmin,
-    "fmod({}, {})": np.fmod,
-    "atan2({}, {})": np.arctan2,
-    "hypot({}, {})": np.hypot,
-    "copysign({}, {})": np.copysign,
-    "nextafter({}, {})": np.nextafter,
+    "numpy(minimum({}, {}))": np.minimum,
+    "numpy(maximum({}, {}))": np.maximum,
+    "numpy(fmin({}, {}))": np.fmin,
+    "numpy(fmod({}, {}))": np.fmod,
+    "numpy(atan2({}, {}))": np.arctan2,
+    "numpy(hypot({}, {}))": np.hypot,
+    "numpy(copysign({}, {}))": np.copysign,
+    "numpy(nextafter({}, {}))": np.nextafter,
 }
+# Operators as functions of NumPy, for which Python numbers alone are NumPy's.
+BINARY |= {f"numpy({pattern})": function for pattern, function in BINARY.items() if not pattern.startswith("numpy")}
 UNARY = {
     "-{}": np.negative,
     "abs({})": np.abs,
     "~{}": np.invert,
-    "sqrt({})": np.sqrt,
-    "exp({})": np.exp,
-    "sin({})": np.sin,
-    "cbrt({})": np.cbrt,
-    "expm1({})": np.expm1,
-    "degrees({})": np.degrees,
-    "floor({})": np.floor,
-    "trunc({})": np.trunc,
-    "sign({})": np.sign,
-    "square({})": np.square,
-    "isnan({})": np.isnan,
-    "signbit({})": np.signbit,
+    "numpy(sqrt({}))": np.sqrt,
+    "numpy(exp({}))": np.exp,
+    "numpy(sin({}))": np.sin,
+    "numpy(cbrt({}))": np.cbrt,
+    "numpy(expm1({}))": np.expm1,
+    "numpy(degrees({}))": np.degrees,
+    "numpy(floor({}))": np.floor,
+    "numpy(trunc({}))": np.trunc,
+    "numpy(sign({}))": np.sign,
+    "numpy(square({}))": np.square,
+    "numpy(isnan({}))": np.isnan,
+    "numpy(signbit({}))": np.signbit,
     "real({})": np.real,
-    "conj({})": np.conj,
+    "numpy(conj({}))": np.conj,
+    "numpy(rint({}))": np.rint,
+    "numpy(abs({}))": np.absolute,
+    "numpy(-{})": np.negative,
+    "numpy(~{})": np.invert,
+    "numpy(not {})": np.logical_not,
 }
 # Complex forms that NumPy has and ParPy leaves out: no back end computes them.
-NO_COMPLEX = {"minimum({}, {})", "maximum({}, {})", "fmin({}, {})", "expm1({})", "sign({})"}
+NO_COMPLEX = {
+    f"numpy({pattern})" for pattern in ("minimum({}, {})", "maximum({}, {})", "fmin({}, {})", "expm1({})", "sign({})")
+} | {"numpy(rint({}))"}
 
 
 def numpy_type(function, pattern: str, values: tuple) -> str | None:

@@ -8,5 +8,5 @@ def f(x, n):
     x[0] = math.sqrt(n, 2)
     x[1] = max(n)
     x[2] = np.exp(n, dtype=np.float32)
-    x[3] = round(n, 2)
-    x[4] = np.round(x[0] + n, -2)
+    x[3] = round(n, n)
+    x[4] = np.round(x[0] + n, -30)
