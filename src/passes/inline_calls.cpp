@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/uses.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
@@ -16,10 +17,54 @@ using namespace ir;
 
 namespace {
 
+using FunctionSet = std::unordered_set<const Function*>;
+
+// Whether the mapping names a loop of the function, or there is a mapping and a Gpu block.
+bool is_mapped(const Function& function, const Options& options) {
+    return any_stmt(function.body, [&](const Stmt& stmt) {
+        return (stmt.kind == StmtKind::kGpu && !options.mapping.empty()) ||
+               std::ranges::any_of(stmt.labels, [&](const std::string& label) {
+                   return options.mapping.contains(label);
+               });
+    });
+}
+
+// Whether a statement stores slices of an array and reads other elements of it: the values may have
+// to be kept apart, for which the entry alone has memory (lower_slices).
+bool shifts_slices(const Function& function) {
+    const auto is_slice = [](const Expr* e) { return e->op == Op::kSlice; };
+    return any_stmt(function.body, [&](const Stmt& stmt) {
+        const auto* store = stmt.as<Store>();
+        return store != nullptr && std::ranges::any_of(store->indices, is_slice) &&
+               any_expr(*store->value, [&](const Expr& e) {
+                   return e.var == store->array && e.op == Op::kLoad &&
+                          !same(e.operands, store->indices);
+               });
+    });
+}
+
+// The functions whose calls are replaced though nobody asked for it, and those that call them.
+FunctionSet functions_to_inline(const PassContext& context) {
+    FunctionSet found;
+    for (const Function* function : context.module.functions) {
+        if (is_mapped(*function, context.options) || shifts_slices(*function))
+            found.insert(function);
+    }
+    for (std::size_t before = 0; before != found.size();) {
+        before = found.size();
+        for (const Function* function : context.module.functions) {
+            for_each_expr(function->body, [&](const Expr& e) {
+                if (e.op == Op::kCall && found.contains(e.callee)) found.insert(function);
+            });
+        }
+    }
+    return found;
+}
+
 class Inliner {
 public:
-    Inliner(PassContext& context, const Function& function)
-        : context_(context), module_(context.module), open_{&function} {}
+    Inliner(PassContext& context, const FunctionSet& wanted, const Function& function)
+        : context_(context), module_(context.module), wanted_(wanted), open_{&function} {}
 
     void body(Body& stmts) {
         Body out;
@@ -91,7 +136,7 @@ private:
         }
         if (slot->op != Op::kCall || (!first && acts(*slot->callee))) return;
         const bool asked = slot->index == kInlineCall;
-        if (!asked && !is_mapped(*slot->callee)) return;
+        if (!asked && !wanted_.contains(slot->callee)) return;
         slot->index = 0;
         const std::string problem = problem_of(*slot);
         if (problem.empty()) {
@@ -103,23 +148,6 @@ private:
                            problem)
                 .help = "call it without parpy.builtin.inline";
         }
-    }
-
-    // Whether the mapping names a loop of the function, or of one that it calls, or there is a
-    // mapping and a Gpu block.
-    bool is_mapped(const Function& function) {
-        const auto [known, is_new] = mapped_.try_emplace(&function, false);
-        if (!is_new) return known->second;
-        bool found = false;
-        for_each_stmt(function.body, [&](const Stmt& stmt) {
-            found = found || (stmt.kind == StmtKind::kGpu && !context_.options.mapping.empty());
-            for (const std::string& label : stmt.labels)
-                found = found || context_.options.mapping.contains(label);
-        });
-        for_each_expr(function.body, [&](const Expr& e) {
-            found = found || (e.op == Op::kCall && is_mapped(*e.callee));
-        });
-        return mapped_[&function] = found;
     }
 
     // Whether running the function may change what was evaluated before it.
@@ -214,16 +242,16 @@ private:
 
     PassContext& context_;
     Module& module_;
-    std::unordered_map<const Function*, bool> mapped_;
-    std::unordered_map<const Function*, bool> updating_;
+    const FunctionSet& wanted_;
     std::vector<const Function*> open_;  // whose bodies are being expanded, outermost first
 };
 
 }  // namespace
 
 void inline_calls(PassContext& context) {
+    const FunctionSet wanted = functions_to_inline(context);
     for (Function* function : context.module.functions) {
-        Inliner(context, *function).body(function->body);
+        Inliner(context, wanted, *function).body(function->body);
     }
 }
 

@@ -1,6 +1,7 @@
 // Puts the body of a called function in place of a call that parpy.builtin.inline marks, or that
 // the mapping names a loop of, so that labels in it name loops of the caller; with a mapping also
-// functions with Gpu blocks, which host code may then call.
+// functions with Gpu blocks, which host code may then call; and functions that store slices of what
+// they read, whose values may need scratch memory.
 //
 //     before  inline scale(y[...], 2)          after  label "N"
 //                                                     for i in range(n):

@@ -291,31 +291,33 @@ private:
                                                          "' that it also overwrites, and " + why);
             error.help = "pass another array for the values, and copy them in a second statement";
         };
-        if (&function_ != module_.entry_function()) {
-            refuse("in a called function they cannot be kept apart");
-            return;
-        }
         Body before;
         Shapes shapes(context_, intervals_, store.span, before);
         std::vector<Extent> lengths;
         std::vector<Expr*> whole;
         Builder b(module_, store.span);
+        const bool in_entry = &function_ == module_.entry_function();
         for (const For* loop : parallel_) {  // iterations have values of their own
+            if (!in_entry) break;
             lengths.emplace_back().form = linear(*loop->end) - linear(*loop->begin);
             if (constant_integer(loop->step) != 1) {
                 refuse("the loop around it does not count by one");
                 return;
             }
         }
-        whole = iterations(b);
+        if (in_entry) whole = iterations(b);
         for (const Subscript& s : shapes.subscripts(*store.array, store.indices)) {
             if (!s.is_slice()) continue;
             lengths.push_back(s.length);
             whole.push_back(module_.make_expr(Op::kSlice, Type::none(), store.span));
         }
-        Var* scratch = make_scratch(b, store.value->type.scalar, lengths);
+        const Scalar element = store.value->type.scalar;
+        Var* scratch =
+            in_entry ? make_scratch(b, element, lengths) : make_local(b, element, lengths, out);
         if (scratch == nullptr) {
-            refuse("their number is not known when the function is entered");
+            refuse(in_entry ? "their number is not known when the function is entered"
+                            : "a function that is called has no room for so many values, or for an "
+                              "unknown number");
             return;
         }
         Lowered first;
@@ -327,6 +329,24 @@ private:
         }
         emit(first, store, out);
         emit(second, store, out);
+    }
+
+    // Made in front of the statement, by each thread for itself; null if a size is not known, or
+    // too many values are needed.
+    Var* make_local(Builder& b, Scalar element, const std::vector<Extent>& lengths, Body& out) {
+        constexpr std::int64_t kMostBytes = 2 << 10;  // threads of a GPU have few
+        std::vector<std::int64_t> extents;
+        std::int64_t bytes = size_in_bytes(element);
+        for (const Extent& length : lengths) {
+            if (!length.constant() || *length.constant() > kMostBytes) return nullptr;
+            extents.push_back(std::max<std::int64_t>(*length.constant(), 1));
+            bytes *= extents.back();
+            if (bytes > kMostBytes) return nullptr;
+        }
+        Var* array = b.local_array("values", element, extents, Space::kLocal);
+        array->written = true;
+        out.push_back(b.alloc(array));
+        return array;
     }
 
     // Made at the entry of the function; null if a size is not known there.

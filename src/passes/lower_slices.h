@@ -11,7 +11,8 @@
 //
 // The right side counts as evaluated before anything is stored: what depends on fewer loops than
 // it stands in, and could see a store, is computed in front of them; where elements are read that
-// other iterations store, the loops run backwards or the values go through scratch memory.
+// other iterations store, the loops run backwards or the values go through scratch memory,
+// in helpers through an array of the thread's own if they are few.
 // Neighbouring statements over the same space become one nest if no iteration touches what another
 // one stores. On the GPU, host-level statements whose loops are mapped stay whole in a Gpu block.
 //

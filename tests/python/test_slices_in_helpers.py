@@ -1,0 +1,108 @@
+"""Helpers whose statements read slices of what they overwrite."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import BACKENDS, options, run
+
+
+@parpy.jit
+def smooth(x):
+    x[1:-1] = (x[2:] - x[:-2]) / 2
+
+
+@parpy.jit
+def twice(x):
+    smooth(x)
+    smooth(x)
+
+
+@parpy.jit
+def every_row(a, n):
+    parpy.label("n")
+    for i in range(a.shape[0]):
+        for _ in range(n):
+            smooth(a[i])
+        a[i, 0] = n
+
+
+@parpy.jit
+def of_planes(z, n):
+    parpy.label("n")
+    for i in range(z.shape[0]):
+        for j in range(n):
+            twice(z[i, :, j])
+
+
+@parpy.jit
+def shift(a, b):
+    a[1:] = b[:-1] + a[1:]
+
+
+@parpy.jit
+def under_two_names(a, n):
+    parpy.label("n")
+    for i in range(n):
+        shift(a[i], a[i])
+
+
+@parpy.jit
+def unless_empty(x, n):
+    if n == 0:
+        return 0
+    x[1:-1] = x[2:] - x[:-2]
+    if n > 1:
+        return n + unless_empty(x, n - 1)
+    return 1
+
+
+@parpy.jit
+def of_a_recursive_one(a, y):
+    parpy.label("n")
+    for i in range(a.shape[0]):
+        y[i] = unless_empty(a[i], 3)
+
+
+CASES = {
+    every_row: lambda r: (r.random((5, 20)), 3),
+    of_planes: lambda r: (r.random((4, 9, 3)), 3),
+    under_two_names: lambda r: (r.random((5, 33)), 5),
+    of_a_recursive_one: lambda r: (r.random((6, 17)), np.zeros(6)),
+}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("loops", [{}, {"n": 4}], ids=["sequential", "mapped"])
+@pytest.mark.parametrize("function", CASES)
+def test_overlap_in_helpers(function, loops, backend):
+    if backend == "cuda" and not loops:
+        pytest.skip("the host has no arrays")
+    got, want = CASES[function](np.random.default_rng(0)), CASES[function](np.random.default_rng(0))
+    function(*want, seq=True)
+    run(backend, function, got, loops if loops or backend != "sim" else {"n": 1})
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(a, b)
+
+
+@parpy.jit
+def on_the_host(x):
+    twice(x)
+
+
+def test_host_code_that_calls_a_helper():
+    for n in (3, 4, 50, 5, 60, 70, 80, 1000):  # sizes of the call, then any size
+        got, want = np.arange(float(n)), np.arange(float(n))
+        on_the_host(got, opts=options("cpu", {}))
+        on_the_host(want, seq=True)
+        np.testing.assert_allclose(got, want)
+
+
+def test_too_many_values_in_a_recursive_function():
+    a, y = np.zeros((2, 100_000)), np.zeros(2)
+    with pytest.raises(parpy.CompileError, match=r"P227.*that it also overwrites, and a function that is called has no room") as error:
+        of_a_recursive_one(a, y)
+    assert "x[1:-1] = x[2:] - x[:-2]" in str(error.value)
+    assert "pass another array for the values" in str(error.value)
