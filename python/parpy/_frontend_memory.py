@@ -20,7 +20,7 @@ from ._frontend_scope import FunctionScope
 from ._intrinsics import Intrinsic
 from ._names import Binding, is_array
 from ._operators import scalar_name
-from ._records import field_type
+from ._records import are_records, field, field_type, leaves
 
 GEOMETRY = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "shared bytes")
 """The parameters of a kernel in front of those of its function: no Python function can have such names."""
@@ -96,6 +96,9 @@ class Memory(Inlining):
             )
         else:
             constant = known.lowering == "const_array"
+            if constant and self._constant_records(target.id, value.args[0]):
+                self.assigned.add(target.id)
+                return True
             array = self._constant_array(value.args[0]) if constant else self._allocate(target, value, known.op)
             if array is not None and parts:
                 made = self.view_from(array, (), parts, target.id)
@@ -117,6 +120,20 @@ class Memory(Inlining):
             self.program.constants[key] = make(binding.value)
         constant = Binding(self.program.constants[key], self.program.constants, key)
         return self.captured(constant, ast.unparse(node), node)
+
+    def _constant_records(self, name: str, node: ast.expr) -> bool:
+        """The same of an array of records, of which each field is an array of its own."""
+        binding = self.resolve(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        if binding is None or not are_records(binding.value):
+            return False
+        self.rely_on(binding)
+        known = self.program.constant_records.get(id(binding.value))
+        if known is None:
+            make = self.program.make_constant or np.array
+            known = {leaf.key: make(field(binding.value, leaf.key)) for leaf in leaves(binding.value.dtype)}
+            self.program.constant_records[id(binding.value)] = known
+        self.name_captured(name, ast.unparse(node), binding.value, known)
+        return True
 
     def _allocate(self, target: ast.Name, call: ast.Call, space: str) -> _native.Var | None:
         """The array that the call makes, called as the target; None after an error."""
@@ -197,6 +214,9 @@ class Memory(Inlining):
             for array in scope.record_arrays.values():
                 if array.fields is record.fields:
                     return scope._make_field(array, key, scope.allocations.append)
+            captured = scope.captured_field(record, key, node)
+            if captured is not None:
+                return captured
             scope = scope.caller
         return None
 

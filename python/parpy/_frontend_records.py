@@ -8,7 +8,8 @@ arrays that the kernel makes, or parameters of the function that gets them. An e
 from __future__ import annotations
 
 import ast
-from functools import partial
+from collections.abc import Mapping
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,8 @@ import numpy as np
 from . import _native
 from ._frontend_scope import ArrayForm, Axis, Form, RecordForm, View, axes_of
 from ._frontend_views import Views
-from ._records import Leaf, Path, joined, leaves, path_of, place_type
+from ._names import Binding
+from ._records import FieldsOf, Leaf, Path, are_records, field_type, joined, leaves, path_of, place_type
 from ._source import FunctionSource
 from ._uses import TupleForm
 
@@ -44,8 +46,23 @@ class Record(NamedTuple):
         return self.rank == self.taken
 
 
+class CapturedRecords(NamedTuple):
+    """An array of records from outside the function: what messages call it, and where its fields are found by key."""
+
+    shown: str
+    container: Mapping[str, Any]
+    fields: dict[str, _native.Var]
+    ndim: int
+    dtype: np.dtype[Any]
+
+
 class Records(Views):
     """Records in one function."""
+
+    @cached_property
+    def captured_records(self) -> list[CapturedRecords]:
+        """Those that the function uses."""
+        return []
 
     # ------------------------------------------------------------ what is one
 
@@ -55,7 +72,7 @@ class Records(Views):
         return path if path is not None and self._stands_for_records(path.root.id) else None
 
     def _stands_for_records(self, name: str) -> bool:
-        if name in self.records or self._known_records(name) is not None:
+        if name in self.records or self._known_records(name) is not None or self._capture_records(name):
             return True
         return self.entry and name in self.parameters and bool(self.program.uses.fields(self.source, name))
 
@@ -158,8 +175,44 @@ class Records(Views):
         return self.array(entry)
 
     def make_field(self, record: Record, key: str, node: ast.expr) -> _native.Var | None:
-        """A further field of records that the kernel makes; None of others."""
+        """A further field of records that the kernel makes or captures; None of others."""
         raise NotImplementedError
+
+    # ------------------------------------------------------------ from outside
+
+    def _capture_records(self, name: str) -> bool:
+        """Whether the name is that of an array of records outside the function."""
+        binding = None if name in self.scope.locals else self.scope.lookup(name)
+        if binding is None or not are_records(binding.value):
+            return False
+        self.rely_on(binding)
+        place = id(binding.container), binding.key
+        fields = self.program.record_places.setdefault(place, FieldsOf(binding.container, binding.key))
+        self.name_captured(name, name, binding.value, fields)
+        return True
+
+    def name_captured(self, name: str, shown: str, records: Any, container: Mapping[str, Any]) -> None:
+        """The name stands for records from outside, whose fields are in the container."""
+        fields: dict[str, _native.Var] = {}
+        self.captured_records.append(CapturedRecords(shown, container, fields, records.ndim, records.dtype))
+        self.records[name] = Record(fields, "", "", (), records.ndim, records.dtype)
+        self.assigned.add(name)
+
+    def captured_field(self, record: Record, key: str, node: ast.expr) -> _native.Var | None:
+        """A field of records from outside; None of others."""
+        found = next((each for each in self.captured_records if each.fields is record.fields), None)
+        if found is None:
+            return None
+        leaf = field_type(found.dtype, key)
+        if leaf is None:
+            self.error("P025", node, f"'{key}' is no field of numbers of '{found.shown}', which is of {record.dtype}")
+            record.fields[key] = self.temporary(self.span(node))
+            return record.fields[key]
+        binding = Binding(found.container[key], found.container, key)
+        var = self.captured(binding, f"{found.shown}.{key}", node)
+        self.ranks[var] = found.ndim + len(leaf[1])
+        record.fields[key] = var
+        return var
 
     def array(self, node: ast.expr) -> _native.Var | None:
         if isinstance(node, ast.Name) and node.id not in self.records and self.record_path(node) is not None:

@@ -134,6 +134,7 @@ class Program:
         self.guards: dict[tuple[int, str], Guard] = {}
         self.class_spaces: dict[type, Mapping[str, Any]] = {}
         self.items: dict[int, dict[str, Any]] = {}  # of tuples, by the tuple's id
+        self.record_places: dict[tuple[int, str], Mapping[str, Any]] = {}  # fields of global records, by their place
         # Called functions, each made once for every combination of forms of its arguments.
         self.helpers: dict[tuple[FunctionType, FunctionSource | None, Forms], FunctionScope] = {}
         self.uses = Uses()
@@ -141,6 +142,7 @@ class Program:
         # What const.array_like makes of a global array, and what it has made, by the array.
         self.make_constant: Callable[[Any], Any] | None = None
         self.constants: dict[str, Any] = {}
+        self.constant_records: dict[int, dict[str, Any]] = {}
         # Parameters of the kernel of which the kind is known; those that it would have to know; whether it has to know
         # all of them, and whether it does, so that functions are told as well.
         self.known: dict[str, Kind] = {}

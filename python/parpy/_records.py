@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Iterator, Mapping
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ._names import Container, Scope, is_array, read
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 # Of numbers and views, not of records.
@@ -31,6 +35,18 @@ def key_of(node: ast.expr) -> str | None:
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
         return node.slice.value
     return None
+
+
+def record_names(scope: Scope, code: CodeType) -> frozenset[str]:
+    """The names outside a function that stand for arrays of records, of those that it uses."""
+    found = ((name, scope.lookup(name)) for name in (*code.co_names, *code.co_freevars))
+    return frozenset(name for name, binding in found if binding is not None and are_records(binding.value))
+
+
+def are_records(value: object) -> bool:
+    """Whether an object is an array of records."""
+    dtype = getattr(value, "dtype", None) if is_array(value) else None
+    return isinstance(dtype, np.dtype) and dtype.names is not None and isinstance(getattr(value, "ndim", None), int)
 
 
 class _Separate(ast.NodeTransformer):
@@ -159,3 +175,24 @@ def field(records: Any, key: str) -> Any:
     for name in key.split("."):
         records = records[name]
     return records
+
+
+class FieldsOf(Mapping[str, Any]):
+    """The fields of records in some place, by key, as they are now."""
+
+    def __init__(self, container: Container, key: str) -> None:
+        self._container, self._key = container, key
+
+    def __getitem__(self, key: str) -> Any:
+        records = read(self._container, self._key)
+        dtype = getattr(records, "dtype", None)
+        if not isinstance(dtype, np.dtype) or field_type(dtype, key) is None:
+            raise KeyError(key)
+        return field(records, key)
+
+    def __iter__(self) -> Iterator[str]:
+        dtype = getattr(read(self._container, self._key), "dtype", None)
+        return iter(leaf.key for leaf in leaves(dtype)) if isinstance(dtype, np.dtype) else iter(())
+
+    def __len__(self) -> int:
+        return len([*self])

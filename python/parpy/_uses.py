@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ._device import DeviceFunction, ForeignFunction
 from ._external import External
 from ._names import MISSING, Scope, jit_source
-from ._records import joined, key_of, path_of, with_separate_fields
+from ._records import joined, key_of, path_of, record_names, with_separate_fields
 from ._source import FunctionSource
 
 _ATTRIBUTES = ("shape", "ndim", "size", "dtype")
@@ -43,7 +43,8 @@ class Uses:
     def tree(self, source: FunctionSource) -> ast.FunctionDef | ast.AsyncFunctionDef:
         """The function with fields of records separated (_records.py)."""
         if source.function not in self._trees:
-            names = frozenset(source.function.__code__.co_varnames)
+            code = source.function.__code__
+            names = frozenset(code.co_varnames) | record_names(Scope(source.function), code)
             self._trees[source.function] = with_separate_fields(source.tree(), names)
         return self._trees[source.function]
 

@@ -49,7 +49,7 @@ class _Placed:
         self.__array_interface__ = interface
 
 
-def _view_at(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None) -> Any:
+def view_at(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None) -> Any:
     interface = {"data": (pointer, False), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3}
     view = np.asarray(_Placed(interface))
     return view if view.dtype == dtype else view.view(dtype)  # of records and bfloat16 the text does not tell
@@ -376,7 +376,7 @@ def device_array(
         owner = np.empty(span, np.uint8)
         return DeviceNDArray(np.ndarray(sizes, kind, owner, 0, strides), _Memory(owner, stream, False))
     memory = _native.DeviceMemory(span, handle)
-    return DeviceNDArray(_view_at(memory.pointer, sizes, kind, tuple(strides)), _Memory(memory, stream, True))
+    return DeviceNDArray(view_at(memory.pointer, sizes, kind, tuple(strides)), _Memory(memory, stream, True))
 
 
 def _sizes(shape: Any) -> tuple[int, ...]:
@@ -458,7 +458,7 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
     if not hasattr(obj, "__cuda_array_interface__"):
         raise TypeError(f"{type(obj).__name__} is no array on the GPU; write to_device(…), which copies an array to it")
     interface = obj.__cuda_array_interface__
-    view = _view_at(
+    view = view_at(
         interface["data"][0], tuple(interface["shape"]), np.dtype(interface["typestr"]), interface.get("strides")
     )
     if sync and interface.get("stream"):
@@ -484,7 +484,7 @@ def mapped_array(
     host, memory = _pinned(shape, dtype, order, True)
     if memory is None:
         return DeviceNDArray(host, _Memory(host, stream, False))
-    view = _view_at(memory.device_pointer, host.shape, host.dtype, host.strides)
+    view = view_at(memory.device_pointer, host.shape, host.dtype, host.strides)
     return DeviceNDArray(view, _Memory(memory, stream, True))
 
 

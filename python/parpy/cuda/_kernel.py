@@ -33,7 +33,7 @@ from ._backend import on_gpu
 from ._device_functions import DeviceFunction
 from ._devices import get_current_device, launch_limits
 from ._kinds import Fields, has_records, kind_of
-from ._streams import handle_of
+from ._streams import Stream, handle_of
 from ._types import Scalar, Signature
 
 _HOST_MARKER = "// ---- host code ----"
@@ -254,17 +254,24 @@ class Kernel(Launchable):
             return arguments
         names = self.__parpy_source__.function.__code__.co_varnames
         return tuple(
-            Fields(each, self._fields[name]) if name in deep else each
+            Fields(each, self._fields[name]) if name in deep and not isinstance(each, Fields) else each
             for name, each in zip(names, arguments, strict=False)
         )
 
     def launch(self, sizes: Sequence[int], arguments: Sequence[Any], options: CompileOptions) -> None:
         """Runs it on records, which go to the GPU as a whole: their fields lie between each other."""
-        if not (self.has_records and options.backend is CompileBackend.Cuda):
+        if not (self.has_records and _places_records(options)):
             self.native(*sizes, *self.with_fields(arguments), opts=options)
             return
+        from ._packed import aligned
+
         placed = [to_device(each) if _is_record_array(each) else each for each in arguments]
-        self.native(*sizes, *self.with_fields(placed), opts=options)
+        names = self.__parpy_source__.function.__code__.co_varnames
+        keys = [self._fields.get(name, []) for name, _ in zip(names, placed, strict=False)]
+        taken, moved = aligned(placed, keys, Stream(options.stream or 0))
+        self.native(*sizes, *self.with_fields(taken), opts=options)
+        for each in moved:
+            each.store()
         for given, device in zip(arguments, placed, strict=True):
             if given is not device and given.flags.writeable:
                 device.copy_to_host(given)
@@ -545,6 +552,11 @@ def _native_kernel(function: FunctionType, parse_again: Callable[[], Surface]) -
     plain = not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
     parameters = (*GEOMETRY, *names)
     return _native.JitFunction(function, parse_again, bind, parameters, len(parameters) if plain else -1)
+
+
+def _places_records(options: CompileOptions) -> bool:
+    """Whether records must lie where a GPU reads them."""
+    return options.backend is CompileBackend.Cuda
 
 
 def _is_record_array(value: Any) -> bool:
