@@ -18,6 +18,7 @@ from ._intrinsics import REDUCTIONS, Intrinsic, intrinsic_of
 from ._names import Binding, is_array, is_scalar, source_of
 from ._operators import scalar_name
 from ._options import CompileBackend
+from ._records import has_slice
 from ._source import FunctionSource
 from ._uses import TupleForm
 from .types import TypeVar
@@ -309,7 +310,10 @@ class Calls(Compositions):
         return self.module.call(known, [lowered[name] for name in function.parameters], self.span(node))
 
     def as_pointed(self, argument: ast.expr) -> ast.expr:
-        """An argument of a foreign function, which gets the address of the elements of a view: `row` is `row[:]`."""
+        """An argument of a foreign function, which gets the address of the elements of a view: `row` is `row[:]`. Of a
+        kernel a part, `x[i, b:]`, is a view first, which begins inside of the array."""
+        if self.program.kernel and has_slice(argument) and self.is_view(argument) and not self.is_record(argument):
+            argument = self.named_view(argument)
         if not isinstance(argument, ast.Name) or argument.id not in self.views:
             return argument
         everything = ast.copy_location(ast.Slice(), argument)

@@ -214,12 +214,7 @@ class Tuples(Calls):
         assert isinstance(node, ast.Attribute)
         if isinstance(node.value, ast.Name) or not self.is_view(node.value):
             return node
-        view = self.view_of(node.value)
-        name = self.unique_name("(view)")
-        if view is not None:
-            self.views[name] = view
-            self.assigned.add(name)
-        owner = ast.copy_location(ast.Name(name, ast.Load()), node)
+        owner = self.named_view(node.value)
         return ast.copy_location(ast.Attribute(owner, "shape", ast.Load()), node)
 
     def tuple_values(self, node: ast.expr, settled: bool = False) -> list[_native.Expr]:

@@ -49,6 +49,15 @@ class Views(Kinds):
             return self.view_named(node)
         return self.make_view(node) if self.subscripts_array(node) else None
 
+    def named_view(self, node: ast.expr) -> ast.Name:
+        """A name that no program has for the view that `node` makes."""
+        view = self.view_of(node)
+        name = self.unique_name("(view)")
+        if view is not None:
+            self.views[name] = view
+            self.assigned.add(name)
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
     def is_view(self, node: ast.expr) -> bool:
         return (isinstance(node, ast.Name) and node.id in self.views) or self.subscripts_array(node)
 

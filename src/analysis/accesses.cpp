@@ -144,6 +144,7 @@ private:
         std::vector<Affine> indices;
         for (const Expr* index : passed.operands)
             indices.push_back(values_.number(*index));
+        if (is_open_row(passed)) indices.back() = values_.anything();
         for (std::size_t taken = passed.operands.size();
              is_row(passed) && taken < passed.var->type.rank; ++taken)
             indices.push_back(values_.anything());

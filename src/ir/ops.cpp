@@ -238,6 +238,10 @@ bool is_row(const Expr& expr) {
     return expr.op == Op::kLoad && expr.type.is_array();
 }
 
+bool is_open_row(const Expr& expr) {
+    return is_row(expr) && expr.operands.size() + expr.type.rank > expr.var->type.rank;
+}
+
 Var* array_passed(const Expr& argument) {
     return argument.op == Op::kArray || is_row(argument) ? argument.var : nullptr;
 }

@@ -32,9 +32,11 @@ namespace parpy::ir {
 [[nodiscard]] bool is_of_slices(Op op);
 [[nodiscard]] bool has_slices(const Expr& expr);
 
-// A kLoad of array type, with fewer subscripts than the array has dimensions: the part of it that
-// they name, as an argument of a foreign function, which gets the address of its first element.
+// A kLoad of array type: the part of the array that its subscripts, fewer than the dimensions,
+// name, as an argument of a foreign function, which gets the address of its first element.
 [[nodiscard]] bool is_row(const Expr& expr);
+// A row whose last subscript is where it begins in that dimension: what x[i, b:] hands over.
+[[nodiscard]] bool is_open_row(const Expr& expr);
 // The array that an argument hands over, all of it or a row; null for numbers.
 [[nodiscard]] Var* array_passed(const Expr& argument);
 

@@ -337,14 +337,18 @@ std::vector<Expr*> ExprParser::list(std::string_view close) {
     return out;
 }
 
-std::vector<Expr*> ExprParser::subscripts(bool* is_row) {
+std::vector<Expr*> ExprParser::subscripts(Row* row) {
     std::vector<Expr*> out;
     while (!failed_ && !is("]")) {
-        if (is_row != nullptr && accept("...")) {
-            *is_row = true;
+        if (row != nullptr && accept("...")) {
+            *row = Row::kWhole;
             break;
         }
         out.push_back(subscript());
+        if (row != nullptr && accept("...")) {
+            *row = Row::kOpen;
+            break;
+        }
         if (!accept(",")) {
             break;
         }
@@ -435,13 +439,13 @@ Expr* ExprParser::primary() {
             expect("]");
             return of_variable(Op::kArray, var, start);
         }
-        bool is_row = false;
-        std::vector<Expr*> indices = subscripts(&is_row);
+        Row row = Row::kNone;
+        std::vector<Expr*> indices = subscripts(&row);
         Expr* e = of_variable(Op::kLoad, var, start);
-        if (is_row && var != nullptr && indices.size() < var->type.rank) {
-            e->type =
-                Type::array(var->type.scalar, var->type.rank - static_cast<int>(indices.size()));
-        } else if (is_row) {
+        const std::size_t taken = indices.size() - (row == Row::kOpen ? 1 : 0);
+        if (row != Row::kNone && var != nullptr && taken < var->type.rank) {
+            e->type = Type::array(var->type.scalar, var->type.rank - static_cast<int>(taken));
+        } else if (row != Row::kNone) {
             fail(start, "a row has fewer subscripts than its array has dimensions");
         }
         e->operands = std::move(indices);

@@ -61,8 +61,10 @@ protected:
     // ------------------------------------------------------------ expressions
     Expr* expression();
     std::vector<Expr*> list(std::string_view close);
-    // Up to and with the `]`; `is_row`, where one may stand: whether they end in `...`.
-    std::vector<Expr*> subscripts(bool* is_row = nullptr);
+    // Whether subscripts end in `, ...`, or in `...` alone, and so name a row.
+    enum class Row : std::uint8_t { kNone, kWhole, kOpen };
+    // Up to and with the `]`; `row`: where one may stand.
+    std::vector<Expr*> subscripts(Row* row = nullptr);
     Expr* make(Op op, const Span& span, std::vector<Expr*> operands = {});
 
     static constexpr int kMaxDepth = 400;

@@ -442,7 +442,8 @@ private:
             case Op::kArray:
                 return names_(*e.var) + "[...]";
             case Op::kLoad:
-                return is_row(e) ? names_(*e.var) + "[" + list(e.operands) + ", ...]"
+                return is_row(e) ? names_(*e.var) + "[" + list(e.operands) +
+                                       (is_open_row(e) ? " ...]" : ", ...]")
                                  : element(*e.var, e.operands);
             case Op::kExtent: {
                 const auto* demanded = std::get_if<std::int64_t>(&e.constant.value);

@@ -442,7 +442,8 @@ private:
             return false;
         }
         if (e.op == Op::kLoad) {
-            element(e.var, e.operands, e.operands.size(), e.span, is_row(e) ? e.type.rank : 0);
+            element(e.var, e.operands, e.operands.size(), e.span,
+                    is_row(e) ? e.type.rank - (is_open_row(e) ? 1U : 0U) : 0);
         } else if (e.op == Op::kAtomic) {
             element(e.var, e.operands, e.rank(), e.span);
         } else if (e.op == Op::kVar && from(Profile::kLoops) && loop_variables_.contains(e.var) &&

@@ -209,7 +209,8 @@ std::optional<bool> is_contiguous(std::span<const Dim> dims, bool by_hand) {
 
 }  // namespace
 
-// x[i] or x[i, :], for a pointer to the first element of it.
+// x[i] or x[i, :], for a pointer to the first element of it; of kernels written by hand, which
+// clamp where views begin, also x[i, b:].
 ArgumentKey Typer::row_key(Expr*& slot, const Function& callee) {
     const Var& array = *slot->var;
     std::vector<Expr*>& indices = slot->operands;
@@ -221,9 +222,14 @@ ArgumentKey Typer::row_key(Expr*& slot, const Function& callee) {
     if (!array.type.is_array() || taken >= array.type.rank) return argument_key(slot);
     ArgumentKey key;
     int rank = 0;
-    for (Expr*& index : indices)
-        rank = std::max(rank, is_number(index) ? walk_index(index, &array) : 0);
-    if (!std::all_of(end, indices.end(), is_all) || indices.size() > array.type.rank || rank > 0) {
+    const bool open = end != indices.end() && (*end)->op == Op::kSlice &&
+                      ((*end)->index & kSliceBegin) != 0 && ((*end)->index & kSliceStep) == 0 &&
+                      is_by_hand(*context_.module.entry_function());
+    const auto rest = end + (open ? 1 : 0);
+    for (auto index = indices.begin(); index != end; ++index)
+        rank = std::max(rank, walk_index(*index, &array));
+    if (open) rank = std::max(rank, walk_index((*end)->operands[0], &array));
+    if (!std::all_of(rest, indices.end(), is_all) || indices.size() > array.type.rank || rank > 0) {
         report(Code::kP230, slot->span,
                "'" + callee.name + "' gets a pointer, but this part of '" + array.shown() +
                    "' is no row whose elements lie side by side",
@@ -233,8 +239,9 @@ ArgumentKey Typer::row_key(Expr*& slot, const Function& callee) {
     }
     key.type = Type::array(array.type.scalar, array.type.rank - static_cast<int>(taken));
     if (rewriting()) {
-        indices.erase(end, indices.end());
-        if (taken == 0) slot->op = Op::kArray;
+        if (open) *end = (*end)->operands[0];
+        indices.erase(rest, indices.end());
+        if (indices.empty()) slot->op = Op::kArray;
         slot->type = key.type;
     }
     return key;
@@ -270,7 +277,7 @@ Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
         } else if (wanted.is_array()) {
             const bool by_hand = is_by_hand(*context_.module.entry_function());
             const std::span<const Dim> dims = argument->var->dims;
-            const std::size_t taken = is_row(*argument) ? argument->operands.size() : 0;
+            const std::size_t taken = argument->var->type.rank - argument->type.rank;
             const auto contiguous = is_contiguous(dims.subspan(taken), by_hand);
             if (contiguous != true) {
                 // P222 has the program compiled for the sizes of the call.

@@ -101,7 +101,11 @@ private:
             add(*value->var, value->operands);
         } else if (value != nullptr && value->op == Op::kCall) {
             for (const Expr* argument : value->operands) {
-                if (is_row(*argument)) add(*argument->var, argument->operands);
+                // Where a part begins is clamped.
+                const std::span<Expr* const> indices = argument->operands;
+                if (is_row(*argument))
+                    add(*argument->var,
+                        indices.first(indices.size() - (is_open_row(*argument) ? 1 : 0)));
             }
         } else if (value != nullptr && value->op == Op::kAtomic) {
             add(*value->var, std::span(value->operands).first(value->rank()));

@@ -198,6 +198,53 @@ def test_pointers_to_elements_side_by_side(first_three):
     assert out[0] == 3 + 30 + 600
 
 
+@pytest.mark.parametrize("begin", [-20, -3, 0, 1, 3])
+@pytest.mark.parametrize("debug", [False, True])
+def test_pointers_to_parts(first_three, begin, debug):
+    @cuda.jit(debug=debug)
+    def parts(x, begin, out):
+        part = x[1, begin:]
+        out[0] = first_three(x[0, begin:])
+        out[1] = first_three(part)
+        out[2] = first_three(x[1:][0])
+        out[3] = first_three(x[begin : x.shape[0]])
+        out[4] = first_three(part[1:])
+
+    x, out = np.arange(24, dtype=np.float32).reshape(4, 6), np.zeros(5)
+    parts[1, 1](x, begin, out)
+    flat = x.ravel()
+    first = [x[0, begin:][0], x[1, begin:][0], 6, x[begin:][0, 0], x[1, begin:][1]]
+    assert out.tolist() == [flat[int(at) : int(at) + 3].sum() for at in first]
+
+
+def test_a_pointer_to_nothing(tmp_path):
+    source = tmp_path / "count.cu"
+    source.write_text('extern "C" __device__ int count(const float* x, int n) { return x == nullptr ? -1 : n; }\n')
+    count = cuda.declare_device("count", "int32(CPointer(float32), int32)", link=source)
+
+    @cuda.jit
+    def empty(x, out):
+        out[0] = count(x[4:], len(x[4:]))
+
+    out = np.ones(1)
+    empty[1, 1](np.zeros(4, np.float32), out)
+    assert out[0] == 0
+
+
+def test_parts_that_are_no_pointers(first_three):
+    @cuda.jit
+    def column(x, out):
+        out[0] = first_three(x[:, 1])
+
+    @cuda.jit
+    def stepped(x, out):
+        out[0] = first_three(x[0, ::2])
+
+    for kernel in (column, stepped):
+        with pytest.raises(TypeError, match=r"no row whose elements lie side by side(.|\n)*help: pass a row, x\[i\]"):
+            kernel[1, 1](np.zeros((4, 6), np.float32), np.zeros(1))
+
+
 def test_wild_accesses_of_a_foreign_source(tmp_path):
     source = tmp_path / "wild.cu"
     source.write_text('extern "C" __device__ int wild(int a) { return *(int*)((long long)a << 40); }\n')
