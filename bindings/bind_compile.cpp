@@ -16,6 +16,7 @@
 #include "runtime/fork_gate.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/kernel_facts.h"
+#include "runtime/tunings.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -177,6 +178,7 @@ void bind_compile(nb::module_& m) {
     m.def("clear_cache", [] {
         ++cache_generation;
         KernelCache::instance().clear();
+        Tunings::instance().clear();
     });
     m.def(
         "pipeline",

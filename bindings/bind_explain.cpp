@@ -37,13 +37,20 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
     const Options chosen = chosen_options(options, call);
     Diagnostics diagnostics;
     Explanation found;
+    std::optional<Options> tuned;
     {
         const nb::gil_scoped_release released;
         const BehindForkGate gate;
         const Signature signature =
             make_signature(call.views, {}, overlapping(call.views, call.surface->written));
         call.surface->check(signature, diagnostics);
-        if (!diagnostics.has_errors())
+        if (!diagnostics.has_errors()) tuned = call.surface->tuned(signature, chosen);
+        if (tuned) {
+            Diagnostics attempt;
+            found = explain(*call.surface->module, signature, *tuned, attempt);
+            if (attempt.has_errors() || found.diagnostics.has_errors()) tuned.reset();
+        }
+        if (!tuned && !diagnostics.has_errors())
             found = explain(*call.surface->module, signature, chosen, diagnostics);
     }
     const std::vector<Source>& sources = call.surface->module->sources;
@@ -77,6 +84,13 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
     out["function"] = call.surface->module->entry_function()->name;
     out["backend"] = kBackends[static_cast<std::size_t>(chosen.backend)];
     out["automatic"] = chosen.automatic;
+    out["tuned"] = tuned.has_value();
+    const Options& used = tuned ? *tuned : chosen;
+    nb::dict beside;  // of the mapping, as tune.h has it
+    beside["max_unroll_count"] = used.max_unroll_count;
+    beside["use_cuda_thread_block_clusters"] = used.use_cuda_thread_block_clusters;
+    beside["max_thread_blocks_per_cluster"] = used.max_thread_blocks_per_cluster;
+    out["beside"] = beside;
     out["restructured"] = found.restructured;
     out["refused"] = found.diagnostics.has_errors();
     out["loops"] = loops;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,12 @@ public:
     [[nodiscard]] Program compiled(const Signature& signature, const Options& options,
                                    Diagnostics& diagnostics, const Trace& trace = {}) const;
     void check(const Signature& signature, Diagnostics& diagnostics) const;  // against them
+    // What parpy.tune remembers of such a call, and the options that it stands for; nothing for
+    // options that leave no choice. As the key of a tuning has it: `options` are automatic.
+    [[nodiscard]] std::string tuning_key(const Signature& signature, const Options& options) const;
+    [[nodiscard]] std::optional<Options> tuned(const Signature& signature,
+                                               const Options& options) const;
+    [[nodiscard]] std::int64_t first_line() const { return module->entry_function()->span.line; }
 
     const ir::Module* module = nullptr;
     std::vector<Leaf> leaves;
@@ -114,6 +121,8 @@ private:
 
     PyObject* parsed_ = nullptr;
     std::mutex mutex_;
+    mutable std::once_flag printed_;
+    mutable std::string text_;  // of the module, for keys
 };
 
 struct JitFunction {

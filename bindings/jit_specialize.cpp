@@ -11,6 +11,7 @@
 
 #include "analysis/uses.h"
 #include "ir/depth.h"
+#include "ir/print.h"
 #include "ir/visit.h"
 #include "jit_function.h"
 #include "nvrtc_paths.h"
@@ -19,6 +20,7 @@
 #include "runtime/device.h"
 #include "runtime/fork_gate.h"
 #include "runtime/thread_pool.h"
+#include "runtime/tunings.h"
 #include "support/deep_stack.h"
 
 namespace nb = nanobind;
@@ -198,9 +200,45 @@ Program Surface::compiled(const Signature& signature, const Options& options,
                           Diagnostics& diagnostics, const Trace& trace) const {
     check(signature, diagnostics);
     if (diagnostics.has_errors()) return {};
+    if (const std::optional<Options> chosen = tuned(signature, options)) {
+        // Nobody asked for it: where it does not fit any more, the automatic mode chooses.
+        Diagnostics attempt;
+        Program program = compile(*module, signature, *chosen, attempt, trace);
+        if (!attempt.has_errors()) {
+            for (const Diagnostic& note : attempt.all())
+                diagnostics.report(note);
+            annotations.require(signature, program);
+            return program;
+        }
+    }
     Program program = compile(*module, signature, options, diagnostics, trace);
     annotations.require(signature, program);
     return program;
+}
+
+std::string Surface::tuning_key(const Signature& signature, const Options& options) const {
+    std::call_once(printed_, [&] {
+        where_it_fits(deep, [&] {
+            text_ = ir::print(*module);
+            // Mappings name loops by their lines.
+            for (const ir::Function* function : module->functions) {
+                ir::for_each_stmt(function->body, [&](const ir::Stmt& stmt) {
+                    if (stmt.kind == ir::StmtKind::kFor)
+                        text_ += std::to_string(stmt.span.line - first_line()) + ' ';
+                });
+            }
+        });
+    });
+    return parpy::tuning_key(text_, signature, options);
+}
+
+std::optional<Options> Surface::tuned(const Signature& signature, const Options& options) const {
+    if (!options.automatic || general) return std::nullopt;
+    const auto found = Tunings::instance().get(tuning_key(signature, options), first_line());
+    if (!found || found->tuned.automatic) return std::nullopt;
+    Options chosen = with_tuned(options, found->tuned);
+    if (chosen.legality == Legality::kCheck) chosen.legality = Legality::kStrict;
+    return chosen;
 }
 
 Surface* current_surface(JitFunction* self) {

@@ -17,6 +17,7 @@ void bind_eval(nb::module_& m);
 void bind_analysis(nb::module_& m);
 void bind_explain(nb::module_& m);
 void bind_text(nb::module_& m);
+void bind_tune(nb::module_& m);
 void bind_buffer(nb::module_& m);
 }  // namespace parpy
 
@@ -37,5 +38,6 @@ NB_MODULE(_native, m) {
     parpy::bind_analysis(m);
     parpy::bind_explain(m);
     parpy::bind_text(m);
+    parpy::bind_tune(m);
     parpy::bind_buffer(m);
 }

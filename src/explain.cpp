@@ -44,11 +44,7 @@ public:
           options_(options),
           dependences_(*module.entry_function()),
           traffic_(dependences_.accesses()),
-          places_(place_names(*module.entry_function())) {
-        for_each_stmt(module.entry_function()->body, [&](const Stmt& stmt) {
-            for (const std::string& label : stmt.labels)
-                ++carriers_[label];
-        });
+          keys_(mapping_keys(*module.entry_function())) {
         gpu_blocks_ = count_gpu_blocks();
     }
 
@@ -90,7 +86,7 @@ private:
     Explanation::Loop described(For& loop, int depth) {
         loops_.push_back(&loop);
         Explanation::Loop out;
-        out.key = key_of(loop);
+        out.key = keys_.at(&loop);
         out.line = loop.span.line;
         out.text = source_line(module_.sources, loop.span);
         out.depth = depth;
@@ -114,14 +110,6 @@ private:
         for_each_stmt(module_.entry_function()->body,
                       [&](const Stmt& stmt) { count += stmt.kind == StmtKind::kGpu; });
         return count;
-    }
-
-    // A label that no other statement carries, else the place.
-    [[nodiscard]] std::string key_of(const For& loop) const {
-        for (const std::string& label : loop.labels) {
-            if (carriers_.at(label) == 1) return label;
-        }
-        return places_.at(&loop);
     }
 
     // Operations on floats that the statement itself makes in one execution.
@@ -194,8 +182,7 @@ private:
     const Options& options_;
     Dependences dependences_;
     Traffic traffic_;
-    const std::unordered_map<const For*, std::string> places_;
-    std::unordered_map<std::string, int> carriers_;  // of each label
+    const std::unordered_map<const For*, std::string> keys_;
     std::vector<For*> loops_;
     std::size_t gpu_blocks_ = 0;  // the user's own
 };

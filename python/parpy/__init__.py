@@ -27,6 +27,7 @@ from ._options import (
     threads,
 )
 from ._reductions import all, any, max, mean, min, prod, reduce, sum
+from ._tune import tune
 from .builtin import gpu, label
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "sum",
     "sync",
     "threads",
+    "tune",
     "types",
 ]
 

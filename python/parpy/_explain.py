@@ -55,9 +55,12 @@ class Explanation:
 
     @property
     def opts(self) -> CompileOptions:
-        """The mapping as options, with the order of the loops."""
+        """The mapping as options, with the order of the loops, and what parpy.tune varied beside it."""
         backend = CompileBackend[self.facts["backend"]]
-        return CompileOptions(parallelize=self.mapping, restructure=self.facts["restructured"], backend=backend)
+        restructure = self.facts["restructured"]
+        return CompileOptions(
+            parallelize=self.mapping, restructure=restructure, backend=backend, **self.facts["beside"]
+        )
 
     @property
     def bytes(self) -> float:
@@ -82,6 +85,8 @@ class Explanation:
 
     def _head(self) -> str:
         mode = "automatic mapping" if self.facts["automatic"] else "mapping by hand"
+        if self.facts["tuned"]:
+            mode = "mapping that parpy.tune found"
         refused = ", refused" if self.facts["refused"] else ""
         return f"{self.facts['function']} on {self.facts['backend']}, {mode}{refused}"
 

@@ -153,7 +153,8 @@ def print_compiled(
 ) -> str:
     """The source that ``function``, decorated or not, becomes for arguments like ``args``: device and host part.
 
-    The hardware need not be present; the same arguments and options give the same text in any process.
+    The hardware need not be present; the same arguments and options give the same text in any process, but where
+    parpy.tune has found a mapping for an automatic call.
     """
     compiled = _as_jit(function)
     driver = _driver_behind(compiled)

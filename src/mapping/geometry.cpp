@@ -25,6 +25,23 @@ std::unordered_map<const For*, std::string> place_names(const Function& of) {
     return names;
 }
 
+std::unordered_map<const For*, std::string> mapping_keys(const Function& of) {
+    std::unordered_map<std::string, int> carriers;  // of each label
+    for_each_stmt(of.body, [&](const Stmt& stmt) {
+        for (const std::string& label : stmt.labels)
+            ++carriers[label];
+    });
+    std::unordered_map<const For*, std::string> keys = place_names(of);
+    for (auto& [loop, key] : keys) {
+        for (const std::string& label : loop->labels) {
+            if (carriers.at(label) != 1) continue;
+            key = label;
+            break;
+        }
+    }
+    return keys;
+}
+
 std::optional<std::uint32_t> line_of_place(std::string_view name) {
     const std::size_t at = name.rfind('@');
     if (at == std::string_view::npos) return std::nullopt;

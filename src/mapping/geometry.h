@@ -24,6 +24,8 @@ inline constexpr std::int64_t kMaxGridYZ = 65535;
 // What a mapping may call the loops of a function besides their labels: "i@7", the variable and the
 // line; the second such loop in the order of the text is "i@7#2".
 [[nodiscard]] std::unordered_map<const ir::For*, std::string> place_names(const ir::Function& of);
+// What a mapping calls each loop: a label that no other statement carries, else its place.
+[[nodiscard]] std::unordered_map<const ir::For*, std::string> mapping_keys(const ir::Function& of);
 [[nodiscard]] std::optional<std::uint32_t> line_of_place(std::string_view name);
 
 // Makes `mapping` a level of `threads` threads, rounded up to warps, in blocks of at most `tpb`
