@@ -24,6 +24,7 @@ from ._tune_report import Progress, Trial, TunedOptions, Tuning
 
 _HEAT = 6  # challengers at a time
 _GAIN = 0.98  # of the time so far: what is less is chance
+_GAIN_ONCE = 0.8  # where one run is all that there was time for
 _SHARE = 0.25  # of the time left: what one candidate may take
 _FINAL = 0.15  # of all the time, for the comparison at the end
 _BRIEF = 2e-3  # seconds: runs that take less are repeated within a heat
@@ -363,8 +364,13 @@ class _Search:
             alive = [trial for trial in alive if times[id(trial)] and min(times[id(trial)]) < limit]
             alive.sort(key=lambda trial: trial.seconds)
             alive = alive[: max(1, len(alive) // 2)]
-        if alive and len(times[id(alive[0])]) > 1 and alive[0].seconds < _GAIN * champion.seconds:
-            self._best = alive[0]
+        if alive:
+            gain = _GAIN if len(times[id(alive[0])]) > 1 else _GAIN_ONCE
+            if alive[0].seconds < gain * champion.seconds:
+                self._best = alive[0]
+        for trial in heat:
+            if not trial.runs:
+                trial.note = "no time was left"
         for trial in [champion, *heat]:
             if trial is not self._best and trial is not self._automatic:
                 trial._function = None

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -248,10 +249,11 @@ def test_what_differs_between_candidates():
     changes = [step[0] for step in _native.neighbours(*CALLS["few rows"], parpy.auto(backend=CUDA))["neighbours"]]
     for part in ("in sequence", "threads for", "unrolled up to", "clusters of up to 16 blocks"):
         assert any(part in change for change in changes), (part, changes)
-    by_hand = parpy.par({"i@26": parpy.threads(300)}, backend=CUDA)
+    rows, columns = (f"{name}@{sum_rows.__wrapped__.__code__.co_firstlineno + 2 + i}" for i, name in enumerate("ij"))
+    by_hand = parpy.par({rows: parpy.threads(300)}, backend=CUDA)
     changes = [step[0] for step in _native.neighbours(*CALLS["sum_rows"], by_hand)["neighbours"]]
-    assert "loop 'j@27' instead of 'i@26'" in changes
-    assert "loop 'j@27' in parallel" in changes
+    assert f"loop '{columns}' instead of '{rows}'" in changes
+    assert f"loop '{columns}' in parallel" in changes
     changes = [step[0] for step in _native.neighbours(*CALLS["smooth"], parpy.auto(backend=CUDA))["neighbours"]]
     assert "blocks of 128" in changes
     assert "blocks of 512 for 'there'" in changes
@@ -377,6 +379,51 @@ def test_functions_of_which_python_runs_a_part(single_thread_wins):
     assert again.tuning.remembered
     assert again == best
     assert parpy.explain(allocating, x, 5000, opts=parpy.auto(backend=CPU)).facts["tuned"]
+
+
+ON_DEVICE = """
+import numpy as np
+import parpy
+
+CUDA = parpy.CompileBackend.Cuda
+
+
+class Foreign:
+    def __init__(self, buffer):
+        self.buffer = buffer
+        self.__cuda_array_interface__ = {**buffer.__cuda_array_interface__, "stream": None}
+
+
+@parpy.jit
+def shifted(a, b, n):
+    for i in range(n):
+        b[i] = a[i] + i
+
+
+memory = parpy.buffer.from_array(np.arange(96.0), CUDA)
+host = np.arange(96.0)
+for a, b in ((memory[:40], memory[50:90]), (Foreign(memory[:60]), Foreign(memory[30:])), (host[:40], host[50:90])):
+    tuning = parpy.tune(shifted, a, b, 40, seconds=1, opts=parpy.auto(backend=CUDA), force=True).tuning
+    assert tuning.backend == "Cuda", tuning.backend
+    assert len([trial for trial in tuning.trials if trial.runs]) > 1, tuning
+    assert not any(trial.outcome in ("refused", "differs") for trial in tuning.trials), tuning.trials
+    np.testing.assert_array_equal(memory.numpy(), np.arange(96.0))
+    np.testing.assert_array_equal(host, np.arange(96.0))
+"""
+
+
+def test_arrays_on_the_emulated_gpu(tmp_path):
+    fake = Path(os.environ.get("PARPY_OPT", "build/parpy-opt")).resolve().parent / "libfake_cuda.so"
+    if not fake.exists():
+        pytest.skip("no emulated driver")
+    script = tmp_path / "device.py"
+    script.write_text(ON_DEVICE)
+    emulated = {"FAKE_CUDA_EMULATE": "1", "PARPY_CUDA_DRIVER": str(fake), "PARPY_NVRTC": str(fake)}
+    emulated["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
+    run = subprocess.run(
+        [sys.executable, str(script)], env={**os.environ, **emulated}, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
 
 
 # ---------------------------------------------------------------- results are compared
