@@ -403,7 +403,7 @@ def shifted(a, b, n):
 memory = parpy.buffer.from_array(np.arange(96.0), CUDA)
 host = np.arange(96.0)
 for a, b in ((memory[:40], memory[50:90]), (Foreign(memory[:60]), Foreign(memory[30:])), (host[:40], host[50:90])):
-    tuning = parpy.tune(shifted, a, b, 40, seconds=1, opts=parpy.auto(backend=CUDA), force=True).tuning
+    tuning = parpy.tune(shifted, a, b, 40, seconds=8, opts=parpy.auto(backend=CUDA), force=True).tuning
     assert tuning.backend == "Cuda", tuning.backend
     assert len([trial for trial in tuning.trials if trial.runs]) > 1, tuning
     assert not any(trial.outcome in ("refused", "differs") for trial in tuning.trials), tuning.trials
