@@ -21,23 +21,6 @@ std::string_view base_name(std::string_view path) {
     return path.substr(path.find_last_of("/\\") + 1);  // npos + 1 == 0
 }
 
-// As the inside of a C string that printf prints as it is.
-std::string format_literal(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '%') {
-            out += "%%";
-        } else if (c == '"' || c == '\\') {
-            out += std::string("\\") + c;
-        } else if (c == '\n') {
-            out += "\\n";
-        } else {
-            out += c;
-        }
-    }
-    return out;
-}
-
 bool is_variable(const Expr& expr, const Var* var) {
     return expr.op == Op::kVar && expr.var == var;
 }
@@ -275,39 +258,6 @@ void FunctionPrinter::alloc(const ir::Alloc& stmt) {
     const std::string qualifier =
         array.space == ir::Space::kShared ? std::string(dialect_.shared_qualifier) + " " : "";
     line(qualifier + type + " " + name + "[" + size + "];");
-}
-
-// printf knows 64-bit integers, double and %s; the text between values is the user's.
-void FunctionPrinter::print(const ir::Print& stmt) {
-    std::string format;
-    std::vector<std::string> values;
-    for (std::size_t i = 0; i < stmt.texts.size(); ++i) {
-        format += format_literal(stmt.texts[i]);
-        if (i == stmt.values.size()) break;
-        const Expr& value = *stmt.values[i];
-        const std::string text = exprs_.exact(value, Precedence::kUnary).text;
-        const ir::Scalar scalar = value.type.scalar;
-        if (scalar == ir::Scalar::kBool) {
-            format += "%s";
-            values.push_back("(" + exprs_.root(value) + ") ? \"True\" : \"False\"");
-        } else if (ir::is_complex(scalar)) {
-            format += "(%g%+gj)";
-            values.push_back("(double)" + text + ".re");
-            values.push_back("(double)" + text + ".im");
-        } else if (ir::is_float(scalar)) {
-            format += "%g";
-            values.push_back((ir::size_in_bytes(scalar) == 2 ? "(double)(float)" : "(double)") +
-                             text);
-        } else {
-            const bool is_signed = ir::is_signed_integer(scalar);
-            format += is_signed ? "%lld" : "%llu";
-            values.push_back((is_signed ? "(long long)" : "(unsigned long long)") + text);
-        }
-    }
-    std::string call = "printf(\"" + format + "\\n\"";
-    for (const std::string& value : values)
-        call += ", " + value;
-    line(call + ");");
 }
 
 // ---------------------------------------------------------------- control flow

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kernel_places
+from nvrtc import cubin
 from parpy import cuda
 
 backend = kernel_places.backend
@@ -66,7 +67,50 @@ def test_print(capfd):
     shout[1, 32](np.array([1.5, -2.0]))
     cuda.synchronize()
     out = capfd.readouterr().out.splitlines()
-    assert sorted(out) == ["thread 0 has 1.5 True", "thread 1 has -2 False"]
+    assert sorted(out) == ["thread 0 has 1.5 True", "thread 1 has -2.0 False"]
+
+
+@cuda.jit
+def show(x):
+    print(x[cuda.grid(1)])
+
+
+def shown(x, capfd):
+    show[1, len(x)](x)
+    cuda.synchronize()
+    return capfd.readouterr().out.split()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+def test_printed_floats_are_read_as_the_same_numbers(dtype, capfd):
+    largest = np.finfo(dtype).max
+    x = np.array([1 / 3, 0.1, -0.0, 3, 1234567, 5e-5, largest, np.inf, -np.inf, *rng.random(100)]).astype(dtype)
+    found = shown(x, capfd)
+    np.testing.assert_array_equal(np.array(found, dtype), x)
+    expected = {np.float64: "0.3333333333333333", np.float32: "0.33333334", np.float16: "0.3333"}[dtype]
+    assert found[:4] == [expected, "0.1", "-0.0", "3.0"] and found[5] == str(x[5])
+    same = sum(text == str(value) for text, value in zip(found, x, strict=True))
+    assert same > 100  # Python's text; a last digit more here and there
+    with np.errstate(all="ignore"):
+        assert shown(np.array([np.nan, -np.nan], dtype), capfd) == ["nan", "nan"]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.complex64, np.int8])
+def test_the_text_of_print_compiles(dtype):
+    cubin(show.inspect_source(np.zeros(3, dtype)))
+
+
+@cuda.jit
+def show_together(x, y, z):
+    print(x[0], y[0], z[0], x[1] > 0, 7, sep="|")
+
+
+def test_printed_values_of_one_line(capfd):
+    show_together[1, 1](np.array([0.5, 1]), np.array([0.25], np.float32), np.array([1 + 0.5j]))
+    show_together[1, 1](np.array([1 / 3, 0]), np.array([0.25], np.float32), np.array([-2j / 3]))
+    cuda.synchronize()
+    lines = capfd.readouterr().out.splitlines()
+    assert lines == ["0.5|0.25|(1+0.5j)|True|7", "0.3333333333333333|0.25|(-0-0.6666666666666666j)|False|7"]
 
 
 @cuda.jit(fma=False)

@@ -1,0 +1,131 @@
+// print() of device code, as a call of printf: the text between values is the user's.
+//
+// printf shows as many digits as its format says. Python shows as many as tell a number from its
+// neighbours; so there are three calls, for numbers of which few digits, one more, or all are
+// needed.
+#include <array>
+
+#include "backend/emit_function.h"
+#include "ir/ops.h"
+
+namespace parpy {
+namespace {
+
+using ir::Expr;
+using ir::Scalar;
+
+// As the inside of a C string that printf prints as it is.
+std::string format_literal(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '%') {
+            out += "%%";
+        } else if (c == '"' || c == '\\') {
+            out += std::string("\\") + c;
+        } else if (c == '\n') {
+            out += "\\n";
+        } else {
+            out += c;
+        }
+    }
+    return out;
+}
+
+constexpr std::size_t kSteps = 3;
+
+// Significant digits: enough for most numbers that somebody wrote, for most others, and for all.
+std::array<int, kSteps> digits_of(Scalar scalar) {
+    switch (scalar) {
+        case Scalar::kBF16:
+            return {2, 3, 4};
+        case Scalar::kF16:
+            return {3, 4, 5};
+        case Scalar::kF32:
+        case Scalar::kC64:
+            return {7, 8, 9};
+        default:
+            return {15, 16, 17};
+    }
+}
+
+// The formats and the arguments of the three calls.
+struct Calls {
+    std::array<std::string, kSteps> formats, arguments;
+    std::array<std::string, kSteps>
+        tests;  // whether so many digits do, of those that are no last ones
+
+    void text(const std::string& more) {
+        for (std::string& format : formats)
+            format += more;
+    }
+    void value(const std::string& conversion, const std::string& argument) {
+        text(conversion);
+        for (std::string& list : arguments)
+            list += ", " + argument;
+    }
+    // `sign`: the flag of the format. `whole`: numbers without a fraction end in ".0".
+    void number(Scalar scalar, const std::string& name, std::string_view sign, bool whole) {
+        const std::array<int, kSteps> digits = digits_of(scalar);
+        for (std::size_t i = 0; i < kSteps; ++i) {
+            const std::string count = std::to_string(digits[i]);
+            formats[i] += "%" + std::string(sign) + "." + count + "g" + (whole ? "%s" : "");
+            arguments[i] += ", printable(" + name + ")";
+            if (whole) arguments[i] += ", point_zero(" + name + ", " + count + ")";
+            tests[i] +=
+                (tests[i].empty() ? "" : " && ") + ("digits_tell(" + name + ", " + count + ")");
+        }
+    }
+};
+
+}  // namespace
+
+void FunctionPrinter::print(const ir::Print& stmt) {
+    Calls calls;
+    std::vector<std::string> held;
+    for (std::size_t i = 0; i < stmt.texts.size(); ++i) {
+        calls.text(format_literal(stmt.texts[i]));
+        if (i == stmt.values.size()) break;
+        const Expr& value = *stmt.values[i];
+        const Scalar scalar = value.type.scalar;
+        if (scalar == Scalar::kBool) {
+            calls.value("%s", "(" + exprs_.root(value) + ") ? \"True\" : \"False\"");
+        } else if (ir::is_complex(scalar) || ir::is_float(scalar)) {
+            const std::string name = names_.invent("value");
+            held.push_back("const " + std::string(exprs_.type(scalar)) + " " + name + " = " +
+                           exprs_.root(value) + ";");
+            if (ir::is_complex(scalar)) {
+                calls.text("(");
+                calls.number(scalar, name + ".re", "", false);
+                calls.number(scalar, name + ".im", "+", false);
+                calls.text("j)");
+            } else {
+                calls.number(scalar, name, "", true);
+            }
+        } else {
+            const bool is_signed = ir::is_signed_integer(scalar);
+            calls.value(is_signed ? "%lld" : "%llu",
+                        (is_signed ? "(long long)" : "(unsigned long long)") +
+                            exprs_.exact(value, Precedence::kUnary).text);
+        }
+    }
+    const auto call = [&](std::size_t step) {
+        line("printf(\"" + calls.formats[step] + "\\n\"" + calls.arguments[step] + ");");
+    };
+    if (held.empty()) return call(0);
+    line("{");
+    ++depth_;
+    for (const std::string& each : held)
+        line(each);
+    for (std::size_t step = 0; step < kSteps; ++step) {
+        const std::string test = "if (" + calls.tests[step] + ") {";
+        line(step == 0 ? test : step + 1 < kSteps ? "} else " + test : "} else {");
+        ++depth_;
+        call(step);
+        --depth_;
+    }
+    line("}");
+    --depth_;
+    line("}");
+}
+
+}  // namespace parpy
