@@ -19,6 +19,12 @@ nb::dict described(const Explanation::Loop& loop) {
     out["text"] = loop.text;
     out["line"] = loop.line;
     out["depth"] = loop.depth;
+    const auto number = [](const std::optional<std::int64_t>& value) {
+        return value ? nb::object(nb::int_(*value)) : nb::none();
+    };
+    out["variable"] = loop.variable;
+    out["first"] = number(loop.first);
+    out["step"] = number(loop.step);
     out["trips"] = loop.trips;
     out["exact"] = loop.exact;
     out["verdict"] = loop.verdict;
@@ -67,6 +73,16 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
         out["cluster"] = nb::make_tuple(kernel.cluster[0], kernel.cluster[1], kernel.cluster[2]);
         out["grid"] = nb::make_tuple(kernel.grid[0], kernel.grid[1], kernel.grid[2]);
         out["block"] = nb::make_tuple(kernel.block[0], kernel.block[1], kernel.block[2]);
+        nb::list placed;
+        for (const Explanation::Placed& each : kernel.loops) {
+            nb::dict loop;
+            loop["loop"] = each.loop;
+            loop["level"] = each.level;
+            loop["threads"] = each.threads;
+            loop["blocks"] = each.blocks;
+            placed.append(loop);
+        }
+        out["loops"] = placed;
         kernels.append(out);
     }
     for (const Explanation::Array& array : found.arrays) {

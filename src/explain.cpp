@@ -70,6 +70,29 @@ public:
             count_gpu_blocks() > gpu_blocks_;
     }
 
+    // While kernels still have loops: how each runs those of the table.
+    [[nodiscard]] std::map<std::string, std::vector<Explanation::Placed>> in_kernels() const {
+        std::map<std::string, std::vector<Explanation::Placed>> placed;
+        for (const Function* function : module_.functions) {
+            if (function->kind != FunctionKind::kKernel) continue;
+            for_each_stmt(function->body, [&](const Stmt& stmt) {
+                const auto* loop = stmt.as<For>();
+                if (loop == nullptr) return;
+                const auto found = std::ranges::find_if(loops_, [&](const For* each) {
+                    return each == loop ||
+                           (each->span == loop->span && each->var->shown() == loop->var->shown());
+                });
+                if (found == loops_.end()) return;
+                const LoopMapping& m = loop->mapping;
+                const bool spread = m.level == Level::kBlocks;
+                placed[function->name].push_back({static_cast<std::size_t>(found - loops_.begin()),
+                                                  kLevels[static_cast<std::size_t>(m.level)],
+                                                  m.threads, spread ? m.threads : m.blocks});
+            });
+        }
+        return placed;
+    }
+
 private:
     void walk(Body& body, int depth, int around, Explanation& out) {
         for (Stmt* stmt : body) {
@@ -90,6 +113,9 @@ private:
         out.line = loop.span.line;
         out.text = source_line(module_.sources, loop.span);
         out.depth = depth;
+        out.variable = loop.var->shown();
+        out.first = constant_integer(loop.begin);
+        out.step = constant_integer(loop.step);
         out.exact = constant_trip_count(loop).has_value();
         out.trips = traffic_.trips(loop);
         const LoopFacts facts = dependences_.of(loop);
@@ -232,7 +258,13 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
     const std::size_t judged = place("check-legality") + 1;
     const bool legal = run_passes(mapped, passes.subspan(chosen, judged - chosen));
     explainer.mapping(out);
-    if (legal && run_passes(mapped, passes.subspan(judged))) list_kernels(module, out);
+    const std::size_t outlined = std::min(place("outline-kernels") + 1, passes.size());
+    if (!legal || !run_passes(mapped, passes.subspan(judged, outlined - judged))) return out;
+    auto placed = explainer.in_kernels();
+    if (!run_passes(mapped, passes.subspan(outlined))) return out;
+    list_kernels(module, out);
+    for (Explanation::Kernel& kernel : out.kernels)
+        kernel.loops = std::move(placed[kernel.name]);
     return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,9 @@ struct Explanation {
         std::string key;   // what a mapping calls it: a label of its own, else its place, "i@7"
         std::string text;  // its line of source
         std::uint32_t line = 0;
-        int depth = 0;     // loops around it
+        int depth = 0;  // loops around it
+        std::string variable;
+        std::optional<std::int64_t> first, step;  // of its range, where they are constants
         double trips = 0;  // iterations of one execution; an estimate unless `exact`
         bool exact = false;
         std::string verdict;  // proved, reduction, refuted, unknown
@@ -27,8 +30,16 @@ struct Explanation {
         LoopPar mapping;      // threads 0: sequential
         std::string level;    // sequential, workers, vector, blocks, threads
     };
+    // A loop as a kernel runs it, which may be a part of a nest, brought down to fewer levels.
+    struct Placed {
+        std::size_t loop = 0;  // index in `loops`
+        std::string level;
+        std::int64_t threads = 0;  // of this level, in all its blocks
+        std::int64_t blocks = 1;   // that it is spread over
+    };
     struct Kernel {
         std::string name;
+        std::vector<Placed> loops;                     // in the order in which they are nested
         std::array<std::int64_t, 3> grid{}, block{};   // grid 0: known when it is launched
         std::array<std::int64_t, 3> cluster{1, 1, 1};  // blocks
     };

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _native
+from ._explain_picture import picture
 from ._jit import _as_jit, _driver_behind
 from ._options import CompileBackend, CompileOptions, LoopPar
 
@@ -131,13 +132,19 @@ class Explanation:
 
     __repr__ = __str__
 
+    # ---------------------------------------------------------------- picture
+
+    def svg(self) -> str:
+        """A picture of the nests as they run, as SVG: blocks and threads of a GPU, threads and lanes of the CPU."""
+        return picture(self.facts, self._head())
+
     # ---------------------------------------------------------------- HTML
 
     def _repr_html_(self) -> str:
         """The loops as a tree that opens and closes. Colours mark, text has those of the page: light or dark."""
         lines = "".join(f"<div>{html.escape(line)}</div>" for line in self._summary())
         notes = "".join(f"<pre>{html.escape(note)}</pre>" for note in self.facts["notes"])
-        return f"<div><b>{html.escape(self._head())}</b>{self._tree()}{lines}{notes}</div>"
+        return f"<div><b>{html.escape(self._head())}</b>{self._tree()}{self.svg()}{lines}{notes}</div>"
 
     def _tree(self) -> str:
         out: list[str] = []
@@ -178,6 +185,9 @@ def explain(function: Callable[..., Any], *args: Any, opts: CompileOptions | Non
         raise TypeError(f"Python runs all of '{compiled.__name__}'")
     facts, *others = found
     for more in others:
+        for kernel in more["kernels"]:
+            for placed in kernel["loops"]:
+                placed["loop"] += len(facts["loops"])
         for name, value in more.items():
             if isinstance(value, list) or name == "flops":
                 facts[name] += value
