@@ -87,6 +87,18 @@ void remember(nb::handle function, nb::tuple arguments, nb::handle options, nb::
     Tunings::instance().put(key_of(call, chosen), tuning, call.surface->first_line());
 }
 
+// Compiles for such a call and loads the program, without running it.
+void prepare(nb::handle function, nb::tuple arguments, nb::handle options) {
+    Call call(function, arguments);
+    const ConvertedOptions& converted = options_of(options, call);
+    Specializations& under =
+        call.surface->under(converted.record, converted.threads).specializations;
+    if (under.find(call.views) == nullptr &&
+        specialize(*call.surface, under, call.views, false) == nullptr) {
+        nb::raise_python_error();
+    }
+}
+
 // Calls that follow are compiled anew.
 void forget_compiled(nb::handle function) {
     jit_function(function)->state->generation.store(0, std::memory_order_relaxed);
@@ -148,6 +160,8 @@ void bind_tune(nb::module_& m) {
     m.def("remember", remember, "function"_a, "arguments"_a, "options"_a.none(), "best"_a,
           "seconds"_a, "automatic_seconds"_a,
           "Automatic calls like this one use `best` from now on.");
+    m.def("prepare", prepare, "function"_a, "arguments"_a, "options"_a.none(),
+          "Compiles for a call; other threads may run meanwhile.");
     m.def("forget_compiled", forget_compiled, "function"_a, "Calls that follow are compiled anew.");
     m.def("written_arguments", written_arguments, "function"_a, "arguments"_a,
           "The parameters, and the captured arrays, that a call may store to.");

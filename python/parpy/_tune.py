@@ -2,8 +2,8 @@
 
 The core says which mappings are one step away from a given one (src/mapping/tuner.cpp); here they are run and timed.
 The search climbs: the neighbours of the best mapping so far race against it in small heats, in each of which those
-that fall behind drop out (successive halving), and the winner's neighbours are next. At the end the winner must beat
-the automatic mapping once more, run by run in turns.
+that fall behind drop out (successive halving), and the winner's neighbours are next. At the end the fastest ones and the
+automatic mapping run once more, in turns, and the lowest median decides.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from inspect import isroutine, signature
 from statistics import median
 from typing import Any
@@ -25,9 +26,11 @@ from ._tune_report import Progress, Trial, TunedOptions, Tuning
 _HEAT = 6  # challengers at a time
 _GAIN = 0.98  # of the time so far: what is less is chance
 _GAIN_ONCE = 0.8  # where one run is all that there was time for
-_SHARE = 0.25  # of the time left: what one candidate may take
+_SHARE = 0.5  # of the time left: what one candidate may take
 _FINAL = 0.15  # of all the time, for the comparison at the end
+_FINALISTS = 4
 _BRIEF = 2e-3  # seconds: runs that take less are repeated within a heat
+_LONG = 2e-2  # seconds: the first run of what takes longer counts, though nothing is warm
 _START = 3e-6  # seconds, to start a kernel or to wake the workers
 _Part = tuple[_native.JitFunction, tuple[Any, ...], CompileOptions | None]
 _VARIED = (
@@ -234,6 +237,7 @@ class _Search:
         self._trials: list[Trial] = []
         self._seen: list[CompileOptions] = []
         self._expected: list[tuple[str, Any]] = []
+        self._compiling = 0.0  # seconds of a compilation, and a run
         self._clock = _clock(call, self._copies)
         assert call.base is not None
         self._exact = call.base.deterministic
@@ -253,9 +257,14 @@ class _Search:
     def _run(self) -> Tuning:
         first = self._automatic
         self._trials.append(first)
-        result = self._prepare(first)
+        begin = time.perf_counter()
+        if self._call.driver is None:
+            self._compile(first)
+        result = self._first_run(first)
+        self._compiling = time.perf_counter() - begin
         self._expected = snapshot([*self._copies.contents(), *returned(result)])
-        self._measure(first, 1)
+        if not first.runs:
+            self._measure(first, 1)
         if first.seconds < _BRIEF:
             self._measure(first, 4)  # the first one woke the workers
         self._climb()
@@ -270,14 +279,14 @@ class _Search:
     def _climb(self) -> None:
         waiting = list(self._given()) + self._steps(self._call.start["neighbours"])
         while waiting and self._left() > 0:
+            most = max(1, min(_HEAT, int(self._left() / 2 / self._compiling)))
             heat: list[Trial] = []
-            begin = time.perf_counter()  # compiling leaves as much time for measuring
-            while waiting and len(heat) < _HEAT and time.perf_counter() - begin < self._left():
-                trial = waiting.pop(0)
-                if self._enter(*trial):
-                    heat.append(self._trials[-1])
+            while waiting and len(heat) < most:
+                trial = self._entry(*waiting.pop(0))
+                if trial is not None:
+                    heat.append(trial)
             before = self._best
-            self._race(heat)
+            self._race([trial for trial in self._compiled(heat) if self._is_right(trial)])
             if self._best is not before:
                 found = self._neighbours_of_best()
                 waiting = self._steps(found) + waiting
@@ -305,37 +314,74 @@ class _Search:
             for change, fields, slowdown, starts in neighbours
         ]
 
-    def _enter(self, opts: CompileOptions, change: str, estimate: float) -> bool:
-        """Compiles a candidate and looks at its results; whether it may race."""
+    def _entry(self, opts: CompileOptions, change: str, estimate: float) -> Trial | None:
+        """A candidate that was not seen before and leaves time for others."""
         if any(opts == other for other in self._seen):
-            return False
+            return None
         self._seen.append(opts)
         trial = Trial(opts, change)
         self._trials.append(trial)
         if 2 * estimate > _SHARE * self._left():
             trial.note = "it may take too long"
+            return None
+        return trial
+
+    def _compiled(self, heat: list[Trial]) -> Iterator[Trial]:
+        """Those that the compiler takes, which works on several at a time."""
+        if self._call.driver is not None:
+            yield from heat
+            return
+        pool = ThreadPoolExecutor(_HEAT)
+        try:
+            pending = [pool.submit(self._compile, trial) for trial in heat]
+            for trial, each in zip(heat, pending, strict=True):
+                try:
+                    each.result()
+                except Exception as error:
+                    self._refuse(trial, error)
+                else:
+                    yield trial
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _compile(self, trial: Trial) -> None:
+        trial._function = jit_of_source(self._call.compiled.__parpy_source__)
+        _native.prepare(trial._function, self._copies.given, trial.opts)
+
+    @staticmethod
+    def _refuse(trial: Trial, error: Exception) -> None:
+        trial.outcome, trial.note, trial._function = "refused", str(error), None
+
+    def _is_right(self, trial: Trial) -> bool:
+        """Whether its results are those of the automatic mapping."""
+        if self._left() < self._best.seconds:
+            trial.note, trial._function = "no time was left", None
             return False
         try:
-            result = self._prepare(trial)
+            result = self._first_run(trial)
         except Exception as error:
-            trial.outcome, trial.note = "refused", str(error)
-            trial._function = None
+            self._refuse(trial, error)
             return False
         found = [*self._copies.contents(), *returned(result)]
         differs = difference(self._expected, found, self._exact)
         if differs:
             trial.outcome, trial.note, trial._function = "differs", differs, None
             warnings.warn(f"parpy.tune leaves out {trial.describe()}: {differs}", RuntimeWarning, stacklevel=_outside())
-            return False
-        return True
+        return not differs
 
-    def _prepare(self, trial: Trial) -> Any:
-        """The first run, which compiles. Each candidate has a function of its own, whose programs go with it."""
-        trial._function = jit_of_source(self._call.compiled.__parpy_source__)
+    def _first_run(self, trial: Trial) -> Any:
+        """Each candidate has a function of its own, whose programs go with it."""
+        compiled = trial._function is not None
+        if not compiled:
+            trial._function = jit_of_source(self._call.compiled.__parpy_source__)
         self._copies.restore()
+        begin = time.perf_counter()
         result = trial._function(*self._copies.given, opts=trial.opts)
         if self._call.backend == "Cuda":
             _native.synchronize()
+        elapsed = time.perf_counter() - begin
+        if compiled and elapsed > _LONG:
+            trial.outcome, trial.seconds, trial.runs = "tried", elapsed, 1
         return result
 
     # ------------------------------------------------------------ timing
@@ -350,12 +396,16 @@ class _Search:
 
     def _race(self, heat: list[Trial]) -> None:
         champion = self._best
-        times: dict[int, list[float]] = {id(trial): [] for trial in [champion, *heat]}
+        times = {
+            id(trial): [trial.seconds] if trial.seconds > _LONG and trial.runs else [] for trial in [champion, *heat]
+        }
         alive = list(heat)
         runs = max(1, min(10, int(_BRIEF / max(champion.seconds, 1e-9))))
         for stage in range(4):
             for _ in range(runs if stage == 0 else 2 * runs):
                 for trial in [champion, *alive]:
+                    if stage == 0 and times[id(trial)] and trial.seconds > _LONG:
+                        continue
                     likely = trial.seconds if trial.runs else champion.seconds
                     if alive and likely < self._left():
                         self._measure(trial, 1, times[id(trial)])
@@ -376,20 +426,33 @@ class _Search:
                 trial._function = None
 
     def _final(self) -> None:
-        """The winner against the automatic mapping, in turns."""
-        if self._best is self._automatic:
+        """The winner, and others that were about as fast, against the automatic mapping, in turns."""
+        first = self._automatic
+        others = [trial for trial in self._trials if trial.outcome == "tried" and trial is not first]
+        others.sort(key=lambda trial: (trial is not self._best, trial.seconds))
+        rivals: list[Trial] = []
+        for trial in others[:_FINALISTS]:
+            planned = sum(each.seconds for each in [first, *rivals, trial])
+            if trial is not self._best and (
+                trial.seconds >= first.seconds or time.perf_counter() + 3 * planned + self._compiling > self._deadline
+            ):
+                continue
+            if trial._function is None:
+                self._first_run(trial)
+            rivals.append(trial)
+        if not rivals:
             return
-        times: tuple[list[float], list[float]] = [], []
+        turns: dict[int, list[float]] = {id(trial): [] for trial in [first, *rivals]}
         for turn in range(100):
-            both = self._best.seconds + self._automatic.seconds
-            if turn >= 20 and sum(times[0]) > 0.2:
+            total = sum(trial.seconds for trial in [first, *rivals])
+            if turn > 0 and time.perf_counter() + total > self._deadline:
                 break
-            if time.perf_counter() + both > self._deadline and turn > 0:
+            if turn >= 20 and sum(turns[id(first)]) > 0.2:
                 break
-            self._measure(self._automatic, 1, times[0])
-            self._measure(self._best, 1, times[1])
-        if self._best.seconds >= self._automatic.seconds:
-            self._best = self._automatic
+            for trial in [first, *rivals]:
+                self._measure(trial, 1, turns[id(trial)])
+        best = min(rivals, key=lambda trial: trial.seconds)
+        self._best = best if best.seconds < first.seconds else first
 
     def _tell(self) -> None:
         tried = sum(trial.outcome == "tried" for trial in self._trials)

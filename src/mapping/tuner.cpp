@@ -491,8 +491,9 @@ void neighbours_here(const Module& surface, const Signature& signature, const Op
     Diagnostics unused;
     if (options.automatic && analyse(surface, signature, written, true, plain, unused)) {
         const Tuned tuned = as_mapping(plain, written, grid);
+        constexpr double kSlower = 8;  // what their order may cost
         if (tuned.mapping != out.start.mapping)
-            out.neighbours.push_back({"loops as written", tuned, 1, 0});
+            out.neighbours.push_back({"loops as written", tuned, kSlower, 0});
     }
     for (Neighbour& each : Steps(program, out.start, machine, options.deterministic).all()) {
         out.neighbours.push_back(std::move(each));
