@@ -93,10 +93,13 @@ class Group:
 
     def __init__(self, name: str, **functions: DeviceFunction) -> None:
         self.__dict__.update(functions)
-        self._name = name
+        self.name, self.names = name, tuple(functions)
 
     def __repr__(self) -> str:
-        return f"parpy.cuda.{self._name}"
+        return f"parpy.cuda.{self.name}"
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{self!r} has no '{name}'; there is: {', '.join(self.names)}")
 
 
 FUNCTIONS: list[DeviceFunction] = []

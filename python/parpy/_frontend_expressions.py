@@ -21,7 +21,7 @@ from ._device import DeviceFunction, ForeignFunction, Register
 from ._external import External
 from ._frontend_arrays import first_name
 from ._frontend_records import Records
-from ._frontend_scope import describe
+from ._frontend_scope import attribute_hint, describe
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
 from ._operators import scalar_name
 from .types import Symbol
@@ -278,11 +278,8 @@ class Expressions(Records):
         return self.poison(node)
 
     def _no_attribute(self, owner: object, node: ast.Attribute) -> None:
-        from difflib import get_close_matches
-
-        close = get_close_matches(node.attr, dir(owner), n=1)
-        fix = f"did you mean '{close[0]}'?" if close else ""
-        self.error("P107", node, f"{describe(owner)} has no attribute '{node.attr}'", fix)
+        message = f"{describe(owner)} has no attribute '{node.attr}'"
+        self.error("P107", node, message, attribute_hint(owner, node.attr))
 
     # ------------------------------------------------------------ operators
 

@@ -88,6 +88,13 @@ class Kernels(Memory):
                 found = True
             elif not found and re.search(rf"\b{re.escape(name)}\s*\(", text):
                 span, found = (index, 1, 1, 1, 1), True
+                if re.search(rf"__global__[^;{{}}]*\b{re.escape(name)}\s*\(", text):
+                    self.error(
+                        "P105",
+                        node,
+                        f"'{name}' is a kernel, __global__, in '{Path(path).name}', and kernels call device functions",
+                        f"write extern \"C\" __device__ in front of '{name}' there",
+                    )
         if paths and not found:
             shown = " and ".join(f"'{Path(path).name}'" for path in paths)
             self.error("P105", node, f"no function '{name}' is defined in {shown}", "link the file that does")

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _native
 from ._annotations import annotations_of, symbol_places
-from ._device import ForeignFunction
+from ._device import ForeignFunction, Group
 from ._external import External
 from ._names import MISSING, Binding, Capture, Guard, Scope, attribute, is_array, is_scalar
 from ._source import FunctionSource
@@ -442,5 +442,16 @@ def describe(value: object) -> str:
         return f"the class '{value.__name__}'"
     if callable(value) and hasattr(value, "__name__"):
         return f"the function '{value.__name__}'"
+    if isinstance(value, Group):
+        return f"'cuda.{value.name}'"
     kind = type(value).__name__
     return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
+
+
+def attribute_hint(owner: object, name: str) -> str:
+    """What may be meant by an attribute that there is not."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, dir(owner), n=1)
+    hint = f"did you mean '{close[0]}'?" if close else ""
+    return f"{hint} there is: {', '.join(owner.names)}".strip() if isinstance(owner, Group) else hint

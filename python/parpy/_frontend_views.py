@@ -298,12 +298,11 @@ class Views(Kinds):
             value = self._op("+", node, value, size())
         at = partial(self.module.read, self.hold(value, node), span)
         outside = self._op("or", node, self._op("<", node, at(), zero()), self._op(">=", node, at(), size()))
-        for each in beyond:
-            outside = self._op("or", node, outside, each)
         shown = "" if array is None else array.shown
-        text = f"subscript {{0}} is out of bounds for a slice of axis {number} of '{shown}', whose size is {{1}}"
-        fail = self.module.fail("P421", text, [given(), size()], span)
-        self.out.append(self.module.if_(outside, [fail], [], span))
+        for test, what in ((beyond, "unsigned subscript {0u}"), ([outside], "subscript {0}")):
+            text = f"{what} is out of bounds for a slice of axis {number} of '{shown}', whose size is {{1}}"
+            fails = [self.module.fail("P421", text, [given(), size()], span) for _ in test]
+            self.out += [self.module.if_(each, [fail], [], span) for each, fail in zip(test, fails, strict=True)]
         steps = at() if axis.step == 1 else self._op("*", node, at(), self.integer(axis.step, node))
         return self._op("+", node, self.module.read(axis.begin, span), steps)
 

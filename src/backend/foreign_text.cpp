@@ -1,6 +1,14 @@
 // See foreign_text.h.
 #include "backend/foreign_text.h"
 
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <initializer_list>
+#include <memory>
+#include <vector>
+
 namespace parpy {
 
 ForeignText foreign_text(std::string_view device) {
@@ -12,6 +20,84 @@ ForeignText foreign_text(std::string_view device) {
     const std::size_t name = device.find('"', begin) + 1;
     return {std::string(device.substr(begin, end + 1 - begin)),
             std::string(device.substr(name, device.find('"', name) - name))};
+}
+
+namespace {
+
+// Of the sources in the text, but for that of the program itself, which is the last.
+std::vector<std::string> sources_in(std::string_view device) {
+    constexpr std::string_view kLine = "#line 1 \"";
+    std::vector<std::string> files;
+    for (std::size_t at = device.find(kLine); at != std::string_view::npos;
+         at = device.find(kLine, at + 1)) {
+        const std::size_t name = at + kLine.size();
+        if (at != 0 && device[at - 1] != '\n') continue;
+        files.emplace_back(device.substr(name, device.find('"', name) - name));
+    }
+    return files;
+}
+
+std::string demangled(std::string_view symbol) {
+    const std::string name(symbol);
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> found(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+    return found ? found.get() : name;
+}
+
+// The functions that the message of a linker names: the simulator's, ptxas, or nvJitLink.
+std::vector<std::string> missing_in(std::string_view message) {
+    std::vector<std::string> names;
+    const auto add = [&](std::string_view symbol) {
+        std::string name = demangled(symbol);
+        if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    };
+    constexpr std::string_view kList = "Symbols not found: [ ";
+    if (const std::size_t at = message.find(kList); at != std::string_view::npos) {
+        std::string_view list = message.substr(at + kList.size());
+        list = list.substr(0, list.find(" ]"));
+        for (std::size_t end = 0; end != std::string_view::npos;) {
+            end = list.find(", ");
+            add(list.substr(0, end));
+            if (end != std::string_view::npos) list.remove_prefix(end + 2);
+        }
+    }
+    for (const std::string_view phrase :
+         {"Unresolved extern function '", "Undefined reference to '"}) {
+        for (std::size_t at = message.find(phrase); at != std::string_view::npos;
+             at = message.find(phrase, at + 1)) {
+            const std::string_view name = message.substr(at + phrase.size());
+            add(name.substr(0, name.find('\'')));
+        }
+    }
+    return names;
+}
+
+std::string listed(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts)
+        text += (text.empty() ? "'" : ", '") + part + "'";
+    return text;
+}
+
+}  // namespace
+
+void name_missing_functions(RuntimeError& error, std::string_view device,
+                            std::span<const std::string> libraries) {
+    const std::vector<std::string> names = missing_in(error.message);
+    if (names.empty()) return;
+    std::vector<std::string> files = sources_in(device);
+    for (const std::string& library : libraries)
+        files.push_back(library.substr(library.find_last_of('/') + 1));
+    const bool one = names.size() == 1;
+    error.code = Code::kP512;
+    error.message =
+        "the kernel's code calls " + listed(names) + ", which " +
+        (files.empty() ? "no file is linked to define"
+                       : (one ? "is not defined in " : "are not defined in ") + listed(files));
+    error.help = std::string("link the file that defines ") + (one ? "it" : "them") +
+                 ": cuda.jit(link=[…]), or declare_device(…, link=…); a .cu file, or for a GPU "
+                 ".ptx, .cubin, .fatbin, .o, .a or .ltoir";
 }
 
 }  // namespace parpy

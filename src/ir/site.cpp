@@ -17,12 +17,20 @@ std::string filled(const std::string& text, std::span<const std::int64_t> values
         const char* first = text.data() + at + 1;
         const char* last = text.data() + text.size();
         const auto [end, error] = std::from_chars(text[at] == '{' ? first : last, last, number);
-        if (error != std::errc() || end == last || *end != '}') {
+        const bool is_unsigned = error == std::errc() && end != last && *end == 'u';
+        const char* brace = is_unsigned ? end + 1 : end;
+        if (error != std::errc() || brace == last || *brace != '}') {
             out += text[at];
             continue;
         }
-        out += number < values.size() ? std::to_string(values[number]) : "?";
-        at = static_cast<std::size_t>(end - text.data());
+        if (number >= values.size()) {
+            out += "?";
+        } else if (is_unsigned) {
+            out += std::to_string(static_cast<std::uint64_t>(values[number]));
+        } else {
+            out += std::to_string(values[number]);
+        }
+        at = static_cast<std::size_t>(brace - text.data());
     }
     return out;
 }

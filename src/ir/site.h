@@ -13,7 +13,7 @@
 
 namespace parpy::ir {
 
-// In the texts `{k}` stands for value k, and `{{` for a brace.
+// In the texts `{k}` stands for value k, `{ku}` for the same without a sign, and `{{` for a brace.
 struct Site {
     Code code{};
     Span span;

@@ -128,7 +128,8 @@ private:
     If* test(const Subscript& at) {
         b_.span = at.index->span.valid() ? at.index->span : at.stmt->span;
         FailBuilder fail(b_, Code::kP421);
-        const std::string subscript = fail.value(as_written(at));
+        std::string subscript = fail.value(as_written(at));
+        if (was_unsigned(at)) subscript.insert(subscript.size() - 1, "u");
         fail.site().message = (was_unsigned(at) ? "unsigned subscript " : "subscript ") +
                               subscript + " is out of bounds for axis " + std::to_string(at.axis) +
                               " of '" + at.array->shown() + "', whose size is " +

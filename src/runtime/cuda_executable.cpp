@@ -15,6 +15,7 @@
 
 #include "backend/cuda/device_linker.h"
 #include "backend/cuda/nvrtc.h"
+#include "backend/foreign_text.h"
 #include "runtime/captured_graphs.h"
 #include "runtime/device.h"
 #include "runtime/device_memory.h"
@@ -86,6 +87,8 @@ std::string machine_code(const Program& program, const Options& options,
         std::string image = cuda::compile_cuda(program.device, program.name + ".cu", nvrtc, error);
         if (!foreign.empty() && !image.empty())
             image = cuda::link_device_code(image, foreign, architecture, error);
+        if (program.by_hand && image.empty())
+            name_missing_functions(error, program.device, foreign);
         return image;
     });
 }

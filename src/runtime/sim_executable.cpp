@@ -353,7 +353,10 @@ std::shared_ptr<Executable> load_sim(const Program& program, const Options& opti
         const std::string object = device_object(program, options, error);
         if (object.empty()) return nullptr;
         device = load_object(object, user_flags(options).libraries, error);
-        if (device == nullptr) return nullptr;
+        if (device == nullptr) {
+            if (program.by_hand) name_missing_functions(error, program.device, options.libs);
+            return nullptr;
+        }
     }
     for (const std::string& name : program.kernels) {
         const void* kernel = device->symbol(sim::kernel_symbol(name));

@@ -245,6 +245,38 @@ def test_parts_that_are_no_pointers(first_three):
             kernel[1, 1](np.zeros((4, 6), np.float32), np.zeros(1))
 
 
+def test_functions_that_a_linked_file_calls_are_named(tmp_path):
+    (tmp_path / "calls.cu").write_text(
+        "__device__ int helper(int);\n"
+        'extern "C" __device__ int other(int);\n'
+        'extern "C" __device__ int gone(int a) { return helper(a) + other(a); }\n'
+    )
+    gone = cuda.declare_device("gone", "int32(int32)", link=tmp_path / "calls.cu")
+
+    @cuda.jit
+    def calls(x):
+        x[0] = gone(1)
+
+    with pytest.raises(parpy.BackendError, match=r"P512.*not defined in 'calls\.cu'") as caught:
+        calls[1, 1](np.zeros(1, np.int32))
+    text = str(caught.value)
+    assert "'helper(int)'" in text and "'other'" in text and "cuda.jit(link=[…])" in text and "opts.libs" not in text
+
+
+def test_kernels_are_no_device_functions(tmp_path):
+    (tmp_path / "kernel.cu").write_text('extern "C" __global__ void\nlaunched (int* x) { *x = 1; }\n')
+    launched = cuda.declare_device("launched", "void(CPointer(int32))", link=tmp_path / "kernel.cu")
+
+    @cuda.jit
+    def calls(x):
+        launched(x)
+
+    with pytest.raises(
+        TypeError, match=r"test_kernel_link\.py:\d+:9: .*'launched' is a kernel, __global__, in 'kernel\.cu'"
+    ):
+        calls[1, 1](np.zeros(1, np.int32))
+
+
 def test_wild_accesses_of_a_foreign_source(tmp_path):
     source = tmp_path / "wild.cu"
     source.write_text('extern "C" __device__ int wild(int a) { return *(int*)((long long)a << 40); }\n')

@@ -100,6 +100,52 @@ def test_streams_are_checked_everywhere(wrong):
         cuda.event_elapsed_time(1, 2)
 
 
+@pytest.mark.parametrize("wrong", [12345, -7, True, 1.5, np.int64(3), object(), cuda.stream])
+def test_what_is_no_stream(wrong):
+    @cuda.jit
+    def store(x):
+        x[0] = 1
+
+    with pytest.raises(TypeError, match="is no stream; 0 and None are the default one"):
+        store[1, 1, wrong](np.zeros(1))
+    with pytest.raises(TypeError, match="is no stream"):
+        store.forall(1, stream=wrong)(np.zeros(1))
+
+
+def test_streams_of_other_libraries():
+    class Ours:
+        def __cuda_stream__(self):
+            return 0, 0
+
+    class Handle:
+        value = 0
+
+    class Numbas:
+        handle = Handle
+
+    @cuda.jit
+    def store(x):
+        x[0] += 1
+
+    x = np.zeros(1)
+    for stream in (0, None, Ours(), Numbas(), cuda.default_stream(), cuda.stream()):
+        store[1, 1, stream](x)
+    assert x[0] == 6
+    with pytest.raises(ValueError, match="the handle of a stream is an address, not -7"):
+        cuda.external_stream(-7)
+
+
+def test_what_there_is_under_a_name():
+    @cuda.jit
+    def unknown(x):
+        cuda.atomic.foo(x, 0, 1)
+
+    with pytest.raises(parpy.CompileError, match=r"'cuda.atomic' has no attribute 'foo'(.|\n)*there is: add, sub, min"):
+        unknown[1, 1](np.zeros(1))
+    with pytest.raises(AttributeError, match=r"cuda.shared has no 'zeros'; there is: array"):
+        cuda.shared.zeros((3,))
+
+
 def test_elements_and_shapes_of_device_arrays():
     for make in (cuda.device_array, cuda.pinned_array, cuda.mapped_array):
         for wrong in (object, "U4", "M8[s]", [("name", "U3")]):

@@ -45,6 +45,8 @@ def test_numba_cuda():
         "specialize",
         "variant",
         "with_fields",
+        "options_on",
+        "names",
     }
     assert sorted(wanted - known - internal) == []
     assert set(types.__all__) >= {"float32", "int64", "void", "CPointer"}

@@ -150,7 +150,11 @@ class Kernel(Launchable):
 
     def options(self, stream: Any) -> CompileOptions:
         """Of launches on ``stream``; 0 is the default stream."""
-        key = handle_of(stream), on_gpu()
+        return self.options_on(handle_of(stream))
+
+    def options_on(self, handle: int) -> CompileOptions:
+        """Of launches on the stream that has the handle."""
+        key = handle, on_gpu()
         known = self._by_stream.get(key)
         if known is None:
             if not self._by_stream:
@@ -286,7 +290,7 @@ class Kernel(Launchable):
         self._asks_all = True
         self._launchers.clear()
         kernel = self.variant(arguments)
-        kernel.launch(sizes, arguments, kernel.options(options.stream))
+        kernel.launch(sizes, arguments, kernel.options_on(options.stream or 0))
         return None
 
     def inspect_source(self, *arguments: Any) -> str:
@@ -388,7 +392,7 @@ class PreparingLauncher(Launcher):
         if kernel.signatures:
             arguments = kernel.specialize(arguments)
         chosen = kernel.variant(arguments)
-        chosen.launch(self.args, arguments, options if chosen is kernel else chosen.options(options.stream))
+        chosen.launch(self.args, arguments, options if chosen is kernel else chosen.options_on(options.stream or 0))
 
 
 class ForAll:

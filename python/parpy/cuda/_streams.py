@@ -60,21 +60,30 @@ def external_stream(ptr: int) -> Stream:
     """Another library's stream, by its handle."""
     if isinstance(ptr, bool) or not isinstance(ptr, int):
         raise TypeError(f"the handle of a stream is an int, not {ptr!r}")
+    if not 0 <= ptr < 2**64:
+        raise ValueError(f"the handle of a stream is an address, not {ptr}")
     return Stream(ptr)
 
 
 def handle_of(given: Any) -> int:
-    """The handle of a stream: ours, another library's, or a number; 0 and None are the default stream. TypeError for
-    anything else."""
-    if given is None:
+    """The handle of a stream: ours or another library's; 0 and None are the default stream. TypeError for anything
+    else."""
+    if given is None or (type(given) is int and given == 0):
         return 0
-    if isinstance(given, int):
-        return given
+    protocol = getattr(given, "__cuda_stream__", None)
+    if protocol is not None and not isinstance(given, type):
+        return int(protocol()[1])
     for name in ("handle", "cuda_stream", "ptr"):
         value = getattr(given, name, None)
-        if isinstance(value, int):
+        value = getattr(value, "value", value)  # numba-cuda's is of ctypes
+        if type(value) is int and not isinstance(given, type):
             return value
-    raise TypeError(f"{given!r} is no stream")
+    hint = (
+        f"; write cuda.external_stream({given}) for the stream with that handle"
+        if type(given) is int and given > 0
+        else ""
+    )
+    raise TypeError(f"{given!r} is no stream; 0 and None are the default one{hint}")
 
 
 class Event:
