@@ -2,8 +2,8 @@
 
 The core says which mappings are one step away from a given one (src/mapping/tuner.cpp); here they are run and timed.
 The search climbs: the neighbours of the best mapping so far race against it in small heats, in each of which those
-that fall behind drop out (successive halving), and the winner's neighbours are next. At the end the fastest ones and the
-automatic mapping run once more, in turns, and the lowest median decides.
+that fall behind drop out (successive halving), and the winner's neighbours are next. At the end the fastest ones and
+the automatic mapping run once more, in turns, and the lowest median decides.
 """
 
 from __future__ import annotations
@@ -153,7 +153,8 @@ class _Call:
     def fields(self, opts: CompileOptions) -> dict[str, Any]:
         """All fields of the options that the caller gets."""
         assert self.base is not None
-        return {**self.base._values, **{name: opts._values[name] for name in _VARIED}}
+        kept = self.base if self.given is None else self.given
+        return {**kept._values, **{name: opts._values[name] for name in _VARIED}}
 
     def candidate(self, fields: dict[str, Any]) -> CompileOptions:
         """Options that run the mapping only where the analysis allows it."""
@@ -248,8 +249,7 @@ class _Search:
         try:
             return self._run()
         finally:
-            if self._call.backend == "Cuda":
-                _native.synchronize()  # kernels may still use the copies
+            self._wait()  # kernels may still use the copies
             self._copies.close()
             for trial in self._trials:
                 trial._function = None
@@ -375,14 +375,18 @@ class _Search:
         if not compiled:
             trial._function = jit_of_source(self._call.compiled.__parpy_source__)
         self._copies.restore()
+        self._wait()
         begin = time.perf_counter()
         result = trial._function(*self._copies.given, opts=trial.opts)
-        if self._call.backend == "Cuda":
-            _native.synchronize()
+        self._wait()
         elapsed = time.perf_counter() - begin
         if compiled and elapsed > _LONG:
             trial.outcome, trial.seconds, trial.runs = "tried", elapsed, 1
         return result
+
+    def _wait(self) -> None:
+        if self._call.backend == "Cuda":
+            _native.synchronize()
 
     # ------------------------------------------------------------ timing
 
@@ -509,6 +513,7 @@ class _GpuClock:
         self._begin, self._end = _native.DeviceEvent(True), _native.DeviceEvent(True)
 
     def __call__(self, function: Any, arguments: tuple[Any, ...], opts: CompileOptions) -> float:
+        _native.synchronize()  # the arguments may have been restored on another stream
         first = self._of(function, arguments, opts, 1)
         return first if first > 1e-3 else min(first, self._of(function, arguments, opts, self._CALLS))
 
