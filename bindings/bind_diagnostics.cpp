@@ -48,6 +48,8 @@ std::string_view flavour_name(Flavour flavour) {
             return "assertion";
         case Flavour::kRecursion:
             return "recursion";
+        case Flavour::kOverflow:
+            return "overflow";
         case Flavour::kParallel:
             return "parallel";
         case Flavour::kBackend:

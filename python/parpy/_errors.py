@@ -38,6 +38,10 @@ class CompileRecursionError(CompileError, RecursionError):
     """Calls in compiled code nest too deeply."""
 
 
+class CompileOverflowError(CompileError, OverflowError):
+    """A Python integer needs more than the 64 bits that compiled code has."""
+
+
 class CompileIndexError(CompileError, IndexError):
     """A compile error where Python would raise IndexError."""
 
@@ -71,6 +75,7 @@ _BY_FLAVOUR: dict[str, type[CompileError]] = {
     "value": CompileValueError,
     "assertion": CompileAssertionError,
     "recursion": CompileRecursionError,
+    "overflow": CompileOverflowError,
     "parallel": ParallelError,
     "backend": BackendError,
     "internal": InternalError,

@@ -378,15 +378,6 @@ class Calls(Compositions):
         )
         return self.poison(node)
 
-    def lower_misplaced_divmod(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
-        self.error(
-            "P011",
-            node,
-            "the two results of 'divmod' are not assigned to two variables",
-            "write q, r = divmod(a, b)",
-        )
-        return self.poison(node)
-
     def lower_misplaced_range(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         self.error(
             "P011",

@@ -12,30 +12,111 @@ from collections.abc import Callable
 
 from . import _native
 from ._frontend_functions import Functions
-from ._intrinsics import Intrinsic
+from ._intrinsics import Intrinsic, intrinsic_of
+from ._names import source_of
+from ._source import FunctionSource
 
 Term = Callable[[], _native.Expr]
+_MOST_COUNTED = 2000  # Python computes with integers of thousands of digits, which are refused anyway
 
 
 class Compositions(Functions):
     """Functions that others express."""
 
+    def fits(self, node: ast.Call, intrinsic: Intrinsic) -> bool:
+        raise NotImplementedError
+
+    def helper(self, source: FunctionSource) -> Compositions:
+        raise NotImplementedError
+
     def lower_composed(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         return _Composer(self, node).compose(intrinsic.op)
 
+    def pair(self, node: ast.expr) -> list[Term] | None:
+        """`q, r = divmod(a, b)`: what makes the two results; None for other values, [] after an error."""
+        binding = self.resolve(node.func) if isinstance(node, ast.Call) else None
+        known = None if binding is None else intrinsic_of(binding.value)
+        if not isinstance(node, ast.Call) or binding is None or known is None or known.lowering != "pair":
+            return None
+        self.rely_on(binding)
+        return _Composer(self, node, held=True).pair(known.op) if self.fits(node, known) else []
+
+    def lower_counted(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        """math.comb and its kin: of constants a constant, else what a function of _counting.py returns."""
+        known = [self.whole(part) for part in node.args]
+        if not all(isinstance(value, int) and 0 <= value <= _MOST_COUNTED for value in known):
+            return _Composer(self, node, held=True).counted(intrinsic)
+        return self.constant(getattr(math, intrinsic.op)(*known), node)
+
+    def lower_dist(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        """math.dist((x, y), (a, b))."""
+        points = [self._elements(part) for part in node.args]
+        if len(points[0]) != len(points[1]):
+            self.error("P023", node, "the two points of 'math.dist' have different numbers of coordinates")
+        pairs = [ast.copy_location(ast.BinOp(a, ast.Sub(), b), node) for a, b in zip(*points, strict=False)]
+        if not pairs:
+            return self.poison(node)
+        call = ast.copy_location(ast.Call(node.func, list[ast.expr](pairs), []), node)
+        return self.lower_float_fold(call, Intrinsic("math.dist", "float_fold", "hypot", 1, len(pairs)))
+
+    def lower_prod(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+        """math.prod((a, b, c))."""
+        result = self.module.constant(1, self.span(node))
+        for value in self.lower_all(self._elements(node.args[0])):
+            result = self.module.op("*", [result, value], self.span(node))
+        return result
+
+    def _elements(self, node: ast.expr) -> list[ast.expr]:
+        spelled = self.spelled_out(node)
+        if isinstance(spelled, ast.Tuple | ast.List):
+            return spelled.elts
+        self.error(
+            "P023", node, "this is no tuple whose elements are known when the function is compiled", "write (a, b)"
+        )
+        return []
+
 
 class _Composer:
-    """Makes the expression of one call."""
+    """Makes the expressions of one call; `held`: whatever the arguments are, they are numbers of now."""
 
-    def __init__(self, frontend: Compositions, node: ast.Call) -> None:
+    def __init__(self, frontend: Compositions, node: ast.Call, held: bool = False) -> None:
         self.frontend = frontend
         self.node = node
         self.span = frontend.span(node)
-        self.arrays = any(self._may_be_array(part) for part in node.args)
+        self.held = held
+        self.arrays = not held and any(self._may_be_array(part) for part in node.args)
 
     def compose(self, name: str) -> _native.Expr:
-        result: _native.Expr = getattr(self, name)(*(self._argument(part) for part in self.node.args))
+        result: _native.Expr = getattr(self, name)(*map(self._argument, self.node.args))
         return result
+
+    def pair(self, name: str) -> list[Term]:
+        return list(getattr(self, f"pair_{name}")(*map(self._argument, self.node.args)))
+
+    def counted(self, intrinsic: Intrinsic) -> _native.Expr:
+        from . import _counting
+
+        numbers = [self.let("int", self.term("as_index", self._argument(part))) for part in self.node.args]
+        if len(numbers) == 1 and intrinsic.op == "perm":
+            numbers *= 2
+        shown = ", ".join(f"{{{place}}}" for place in range(len(self.node.args)))
+        call = f"{intrinsic.name}({shown})"
+        for number in numbers:
+            self._refuse("P427", self.term("<", number, 0), f"{call}: the integers must not be negative", numbers)
+        source = source_of(getattr(_counting, intrinsic.op))
+        callee = self.frontend.helper(source)
+        value = self.frontend.module.call(callee.function, [number() for number in numbers], self.span)
+        self.frontend.calls.append((value, callee, self.span))
+        result = self._held(value, self.node)
+        self._refuse("P428", self.term("<", result, 0), f"{call} needs more than 64 bits", numbers)
+        return result()
+
+    def _refuse(self, code: str, test: Term, text: str, numbers: list[Term]) -> None:
+        """Ends the program where `test` holds."""
+        module = self.frontend.module
+        values = [number() for number in numbers[: len(self.node.args)]]
+        fail = module.fail(code, text, values, self.span)
+        self.frontend.out.append(module.if_(test(), [fail], [], self.span))
 
     # ------------------------------------------------------------ terms
 
@@ -48,6 +129,8 @@ class _Composer:
         return not any(isinstance(part, ast.Subscript | ast.Call | ast.IfExp | ast.BoolOp) for part in parts)
 
     def _argument(self, node: ast.expr) -> Term:
+        if self.held:
+            return self.frontend.lower_held(node)
         if self._may_be_array(node):
             return lambda: self.frontend.lower(node)
         return self._held(self.frontend.lower(node), node)
@@ -80,6 +163,57 @@ class _Composer:
     def _float_of(self, *operands: Term) -> Term:
         """A number of the float type that NumPy's functions give of the operands."""
         return self.term("numpy", self.term("copysign", operands[0], operands[-1]))
+
+    # ------------------------------------------------------------ functions with two results
+
+    def pair_divmod(self, x: Term, y: Term) -> tuple[Term, Term]:
+        return self.term("//", x, y), self.term("%", x, y)
+
+    def pair_np_divmod(self, x: Term, y: Term) -> tuple[Term, Term]:
+        return self.term("numpy", self.term("//", x, y)), self.term("numpy", self.term("%", x, y))
+
+    def pair_polar(self, z: Term) -> tuple[Term, Term]:
+        x, y = self._parts(z)
+        return self.term("abs", self.term("complex", x, y)), self.term("atan2", y, x)
+
+    def pair_modf(self, x: Term) -> tuple[Term, Term]:
+        return self._modf(self.let("float", x))
+
+    def pair_np_modf(self, x: Term) -> tuple[Term, Term]:
+        return self._modf(self.let("numpy", self.term("copysign", x, x)))
+
+    def _modf(self, x: Term) -> tuple[Term, Term]:
+        whole = self.let("trunc", x)
+        rest = self.term("select", self.term("isinf", x), 0.0, self.term("-", x, whole))
+        return self.term("copysign", rest, x), whole
+
+    def pair_frexp(self, x: Term) -> tuple[Term, Term]:
+        return self._frexp(self.let("float", x))
+
+    def pair_np_frexp(self, x: Term) -> tuple[Term, Term]:
+        part, power = self._frexp(self.let("float", x))
+        module = self.frontend.module
+        return (lambda: self.like(part, x)), (lambda: module.convert(power(), "i32", self.span))
+
+    def _frexp(self, x: Term) -> tuple[Term, Term]:
+        """Scaled by the power that the logarithm gives, the number may be off by a power or two."""
+        size = self.let("abs", x)
+        ordinary = self.let("and", self.term("isfinite", x), self.term("!=", x, 0.0))
+        small = self.let("<", size, 2.0**-1000)
+        normal = self.term("select", small, self.term("*", size, 2.0**54), size)
+        number = self.let("select", ordinary, normal, 1.0)
+        guess = self.let("min", self.term("max", self.term("floor", self.term("log2", number)), -1021.0), 1021.0)
+        scaled = self.let("*", number, self.term("exp2", self.term("neg", guess)))
+        above = self.let("select", self.term(">=", scaled, 4.0), 3.0, self._above(scaled))
+        part = self.term("copysign", self.term("*", scaled, self.term("exp2", self.term("neg", above))), x)
+        power = self.term("int", self.term("+", guess, above))
+        power = self.term("-", power, self.term("select", small, 54, 0))
+        return self.let("select", ordinary, part, x), self.let("select", ordinary, power, 0)
+
+    def _above(self, scaled: Term) -> Term:
+        below = self.term("select", self.term(">=", scaled, 0.5), 0.0, -1.0)
+        near = self.term("select", self.term(">=", scaled, 1.0), 1.0, below)
+        return self.term("select", self.term(">=", scaled, 2.0), 2.0, near)
 
     # ------------------------------------------------------------ functions of `math`: Python floats
 

@@ -5,8 +5,6 @@ row in _intrinsics.py.
 from __future__ import annotations
 
 import ast
-import cmath
-from collections.abc import Callable
 from functools import partial
 
 from . import _native
@@ -61,31 +59,14 @@ class Functions(Expressions):
         parts = [self.module.op("float", [self.module.op(name, [again()], span)], span) for name in ("real", "imag")]
         return self.module.op("complex", parts, span)
 
-    def lower_misplaced_polar(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    def lower_pair(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         self.error(
-            "P011", node, "the two results of 'cmath.polar' are not assigned to two variables", "write r, phi = …"
+            "P011",
+            node,
+            f"the two results of '{intrinsic.name}' are not assigned to two variables",
+            f"write a, b = {ast.unparse(node)}",
         )
         return self.poison(node)
-
-    def polar(self, node: ast.expr) -> list[_native.Expr] | None:
-        """The magnitude and the angle that cmath.polar(z) gives; None of other values."""
-        binding = self.resolve(node.func) if isinstance(node, ast.Call) else None
-        if not isinstance(node, ast.Call) or binding is None or binding.value is not cmath.polar:
-            return None
-        self.rely_on(binding)
-        if len(node.args) != 1 or node.keywords:
-            self.error("P023", node, f"'cmath.polar' takes 1 argument, not {len(node.args)}")
-            return [self.poison(node), self.poison(node)]
-        span = self.span(node)
-        read = partial(self.module.read, self.hold(self.python_complex(node.args[0]), node), span)
-        angle = self.module.op("atan2", [self.module.op(name, [read()], span) for name in ("imag", "real")], span)
-        return [self.module.op("abs", [read()], span), angle]
-
-    def unpack_polar(self, value: ast.expr) -> list[Callable[[], _native.Expr]] | None:
-        """`r, phi = cmath.polar(z)`"""
-        parts = self.polar(value)
-        held = None if parts is None else [self.hold(part, value) for part in parts]
-        return None if held is None else [partial(self.module.read, var, self.span(value)) for var in held]
 
     def lower_float(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         argument = node.args[0]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import cmath
 import re
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +15,7 @@ from . import _native
 from ._device import DeviceFunction, ForeignFunction, GridGroup, Launchable, Register, this_grid
 from ._frontend_arrays import integer_constant
 from ._frontend_memory import Memory
-from ._intrinsics import Intrinsic
+from ._intrinsics import Intrinsic, intrinsic_of
 
 _FULL = 0xFFFFFFFF
 
@@ -162,7 +161,7 @@ class Kernels(Memory):
     def tuple_of_device(self, node: ast.Call) -> int | None:
         binding = self.resolve(node.func)
         known = binding.value if binding is not None else None
-        if known is cmath.polar:
+        if known is not None and (intrinsic := intrinsic_of(known)) is not None and intrinsic.lowering == "pair":
             return 2
         if not isinstance(known, DeviceFunction) or known.lowering not in ("grid", "match_all"):
             return None
@@ -170,9 +169,9 @@ class Kernels(Memory):
         return None if count == 1 else count
 
     def results_of_device(self, node: ast.Call) -> list[_native.Expr]:
-        polar = self.polar(node)
-        makers = self.unpack_kernel(node, self.tuple_of_device(node) or 0) if polar is None else None
-        return [make() for make in makers or ()] if polar is None else polar
+        makers = self.pair(node)
+        makers = self.unpack_kernel(node, self.tuple_of_device(node) or 0) if makers is None else makers
+        return [make() for make in makers or ()]
 
     def unpack_kernel(self, value: ast.expr, count: int) -> list[Callable[[], _native.Expr]] | None:
         """`x, y = cuda.grid(2)`, `m, p = cuda.match_all_sync(mask, v)`; None for other values, [] after an error."""

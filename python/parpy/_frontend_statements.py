@@ -12,7 +12,6 @@ from . import _native, _operators
 from ._frontend_arrays import integer_constant, mask_rank, string_key
 from ._frontend_expressions import BINARY, is_literal
 from ._frontend_labels import Label, Labels
-from ._intrinsics import intrinsic_of
 
 # What to say of statements outside the language: what it is, and the way out.
 _REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
@@ -250,8 +249,7 @@ class Statements(Labels):
                 return None
             return [pair for part in nested if part is not None for pair in part]
         makers = self.unpack_shape(value, count)
-        makers = self._unpack_divmod(value, target) if makers is None else makers
-        makers = self.unpack_polar(value) if makers is None else makers
+        makers = self.pair(value) if makers is None else makers
         makers = self.unpack_kernel(value, count) if makers is None else makers
         if makers is None:
             self.error(
@@ -260,6 +258,9 @@ class Statements(Labels):
                 "this value cannot be unpacked into several targets",
                 "a tuple, the shape of an array and divmod can",
             )
+            return None
+        if makers and len(makers) != count:
+            self._unequal(target, count, len(makers))
             return None
         if not makers:
             return None
@@ -273,31 +274,6 @@ class Statements(Labels):
             f"{targets} target{'' if targets == 1 else 's'}",
             "give both sides the same length",
         )
-
-    def _unpack_divmod(self, value: ast.expr, target: ast.Tuple | ast.List) -> list[Callable[[], _native.Expr]] | None:
-        """`q, r = divmod(a, b)`."""
-        if not isinstance(value, ast.Call):
-            return None
-        binding = self.resolve(value.func)
-        known = None if binding is None else intrinsic_of(binding.value)
-        if binding is None or known is None or known.lowering != "misplaced_divmod":
-            return None
-        self.rely_on(binding)
-        if len(value.args) != 2 or value.keywords:
-            self.error("P023", value, f"'divmod' takes 2 arguments, not {len(value.args)}")
-            return []
-        if len(target.elts) != 2:
-            self._unequal(target, len(target.elts), 2)
-            return []
-        left, right = map(self.lower_held, value.args)
-        span = self.span(value)
-        by_numpy = known.op == "numpy"
-
-        def make(op: str) -> _native.Expr:
-            result = self.module.op(op, [left(), right()], span)
-            return self.by_numpy(result, value) if by_numpy else result
-
-        return [lambda: make("//"), lambda: make("%")]
 
     def _augmented(self, node: ast.AugAssign) -> None:
         if isinstance(node.op, ast.MatMult):

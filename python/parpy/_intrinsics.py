@@ -136,7 +136,7 @@ def _builtin_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield builtins.float, Intrinsic("float", "float", "float", 1, 1)
     yield builtins.complex, Intrinsic("complex", "float_op", "complex", 2, 2)
     yield builtins.len, Intrinsic("len", "len", "", 1, 1)
-    yield builtins.divmod, Intrinsic("divmod", "misplaced_divmod", "", 2, 2)
+    yield builtins.divmod, Intrinsic("divmod", "pair", "divmod", 2, 2)
     yield builtins.range, Intrinsic("range", "misplaced_range", "", 0, _MANY)
 
 
@@ -150,6 +150,14 @@ def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield math.log, Intrinsic("math.log", "log", "log", 1, 2)
     for name, count in (("isclose", 2), ("isqrt", 1), ("ldexp", 2), ("remainder", 2), ("ulp", 1)):
         yield getattr(math, name), Intrinsic(f"math.{name}", "composed", name, count, count)
+    for name in ("frexp", "modf"):
+        yield getattr(math, name), Intrinsic(f"math.{name}", "pair", name, 1, 1)
+        yield getattr(np, name), Intrinsic(f"np.{name}", "pair", f"np_{name}", 1, 1)
+    yield math.factorial, Intrinsic("math.factorial", "counted", "factorial", 1, 1)
+    yield math.perm, Intrinsic("math.perm", "counted", "perm", 1, 2)
+    yield math.comb, Intrinsic("math.comb", "counted", "comb", 2, 2)
+    yield math.dist, Intrinsic("math.dist", "dist", "", 2, 2)
+    yield math.prod, Intrinsic("math.prod", "prod", "", 1, 1)
     yield math.hypot, Intrinsic("math.hypot", "float_fold", "hypot", 1, _MANY)
     yield math.gcd, Intrinsic("math.gcd", "index_fold", "gcd", 2, _MANY)
     yield math.lcm, Intrinsic("math.lcm", "index_fold", "lcm", 2, _MANY)
@@ -168,7 +176,7 @@ def _cmath_rows() -> Iterator[tuple[Any, Intrinsic]]:
         yield getattr(cmath, name), Intrinsic(f"cmath.{name}", "composed", f"complex_{name}", 1, 1)
     yield cmath.log, Intrinsic("cmath.log", "composed", "complex_log", 1, 2)
     yield cmath.rect, Intrinsic("cmath.rect", "composed", "complex_rect", 2, 2)
-    yield cmath.polar, Intrinsic("cmath.polar", "misplaced_polar", "", 1, 1)
+    yield cmath.polar, Intrinsic("cmath.polar", "pair", "polar", 1, 1)
 
 
 REDUCTIONS = ("sum", "prod", "min", "max", "any", "all", "mean")
@@ -204,7 +212,7 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield np.dot, Intrinsic("np.dot", "op", "matmul", 2, 2)
     yield np.outer, Intrinsic("np.outer", "outer", "", 2, 2)
     yield np.clip, Intrinsic("np.clip", "clip", "", 3, 3)
-    yield np.divmod, Intrinsic("np.divmod", "misplaced_divmod", "numpy", 2, 2)
+    yield np.divmod, Intrinsic("np.divmod", "pair", "np_divmod", 2, 2)
     for name in (
         "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
         "float16", "float32", "float64", "complex64", "complex128",

@@ -264,6 +264,7 @@ void infer_types(PassContext& context) {
         }
     }
     rewrite_called(context, instances);
+    settle_demands(context, instances);
     spread_writes(context, instances);
     spread_aliases(instances);
     replace_functions(context.module, instances);

@@ -321,8 +321,12 @@ Operand Typer::walk_call(Expr*& slot) {
     Builder b(context_.module, call.span);
     std::vector<Expr*> arguments;
     std::vector<Expr*> layout;
+    NumberPass numbers{&instance_, &instance, call.span, {}};
     for (std::size_t i = 0; i < key.size(); ++i) {
         Expr* argument = call.operands[i];
+        if (key[i].type == Type::weak_of(Scalar::kI64) && !key[i].constant) {
+            numbers.numbers.emplace_back(instance.inputs[i], in_parameters(*argument));
+        }
         if (key[i].type.is_array()) {
             instances_.passes.push_back({argument->var, instance.inputs[i], argument->span});
             for (const Dim& dim : argument->var->dims) {
@@ -338,6 +342,7 @@ Operand Typer::walk_call(Expr*& slot) {
             arguments.push_back(argument);
         }
     }
+    if (!numbers.numbers.empty()) instances_.number_passes.push_back(std::move(numbers));
     arguments.insert(arguments.end(), layout.begin(), layout.end());
     if (operand.type.is_unknown()) {
         report(Code::kP213, call.span,
@@ -432,8 +437,11 @@ Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
     if (made) result.type = of_python_size(result.type);
     if (rewriting()) {
         expr.type = storage(result.type);
-        expr.operands[1] = convert(expr.operands[1], a.type, expr.type);
-        expr.operands[2] = convert(expr.operands[2], b.type, expr.type);
+        // np.where casts whatever does not fit.
+        expr.operands[1] =
+            convert(expr.operands[1], by_numpy ? storage(a.type) : a.type, expr.type);
+        expr.operands[2] =
+            convert(expr.operands[2], by_numpy ? storage(b.type) : b.type, expr.type);
     }
     return result;
 }

@@ -4,9 +4,9 @@
 #include "analysis/intervals.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
+#include "ir/eval_ops.h"
 #include "ir/ops.h"
 #include "passes/infer_types_typer.h"
-#include "passes/slice_shapes.h"
 
 namespace parpy {
 
@@ -84,29 +84,17 @@ Expr* Typer::convert(Expr* expr, const Type& from, Type to) {
                    "convert the other operand to a wider type, or use a constant in range");
         }
         if (!is_float(expr->type.scalar) || is_float(to.scalar) || is_complex(to.scalar)) {
-            return b.constant(to, expr->constant);
+            return b.constant(to, convert_constant(expr->constant, expr->type.scalar, to.scalar));
         }
     }
     if (from.weak && is_integer(to.scalar)) {
-        if (is_unsigned_integer(to.scalar)) require(*expr, 1, 0);
+        if (is_unsigned_integer(to.scalar)) require(*expr, 1, 0, to);
         if (const Interval range = Interval::of_type(to.scalar); range != Interval::all()) {
-            require(*expr, 1, range.low);
-            require(*expr, -1, -range.high);
+            require(*expr, 1, range.low, to);
+            require(*expr, -1, -range.high, to);
         }
     }
     return b.convert(expr, to.scalar);
-}
-
-void Typer::require(const Expr& expr, std::int64_t sign, std::int64_t least) {
-    const Linear form = linear(expr);
-    if (form.terms.empty()) return;
-    ParameterBound bound{.constant = sign * form.constant - least};
-    for (const auto& [term, factor] : form.terms) {
-        if (term->op != Op::kVar || term->var->origin.kind != Origin::Kind::kArgument) return;
-        bound.terms.emplace_back(term->var, sign * factor);
-    }
-    auto& known = context_.module.requirements;
-    if (std::ranges::find(known, Requirement{bound}) == known.end()) known.push_back({bound});
 }
 
 bool Typer::refuses_complex(const Type& from, const Type& to, Span span) {

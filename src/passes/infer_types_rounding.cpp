@@ -91,7 +91,8 @@ private:
 
 Operand Typer::walk_round(Expr*& slot, bool by_numpy) {
     Expr& expr = *slot;
-    const Operand operand = walk_value(expr.operands[0]);
+    Operand operand = walk_value(expr.operands[0]);
+    if (by_numpy && operand.type == Type::weak_of(Scalar::kBool)) operand.type.weak = false;
     const std::int64_t digits = *constant_integer(expr.operands[1]);
     const Typing typing = type_operation(Op::kRound, {{operand}});
     if (!typing.error.empty()) {

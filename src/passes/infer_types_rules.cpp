@@ -463,7 +463,8 @@ std::optional<std::int64_t> integer_value(const Operand& operand) {
     if (const bool* flag = std::get_if<bool>(&operand.constant->value)) {
         return *flag ? 1 : 0;
     }
-    if (const auto* value = std::get_if<std::int64_t>(&operand.constant->value)) {
+    const auto* value = std::get_if<std::int64_t>(&operand.constant->value);
+    if (value != nullptr && (*value >= 0 || operand.type.scalar != Scalar::kU64)) {
         return *value;
     }
     return std::nullopt;

@@ -47,6 +47,25 @@ struct ArrayPass {
     Span span;
 };
 
+// A function's demand on the numbers that it gets: sign * value >= least, where the value is a sum
+// of multiples of its parameters.
+struct Demand {
+    Instance* instance = nullptr;
+    ir::ParameterBound value;
+    std::int64_t sign = 1;
+    std::int64_t least = 0;
+    ir::Type type;  // that the value must fit; unknown: another one demands it
+};
+
+// The numbers of a rewritten call. Those that are no sums of multiples of the caller's parameters
+// are empty.
+struct NumberPass {
+    Instance* caller = nullptr;
+    Instance* callee = nullptr;
+    Span span;
+    std::vector<std::pair<const ir::Var*, std::optional<ir::ParameterBound>>> numbers;
+};
+
 class Instances {
 public:
     explicit Instances(PassContext& context) : context_(context) {}
@@ -56,7 +75,9 @@ public:
     Instance& find_or_make(const ir::Function* callee, std::vector<ArgumentKey> key);
 
     std::deque<Instance> all;
-    std::vector<ArrayPass> passes;                         // of the rewritten calls
+    std::vector<ArrayPass> passes;          // of the rewritten calls
+    std::vector<NumberPass> number_passes;  // of the rewritten calls
+    std::vector<Demand> demands;
     std::unordered_map<const ir::Var*, Span> writes;       // the first store to each array
     std::unordered_map<const ir::Var*, ir::Type> results;  // what is stored to each array for one
 
@@ -138,7 +159,9 @@ private:
     ir::Expr* convert(ir::Expr* expr, const ir::Type& from, ir::Type to);
     // Of sums and multiples of run-time arguments: sign * value >= least, or it is compiled for,
     // where a constant that has no such value is refused or has another type.
-    void require(const ir::Expr& expr, std::int64_t sign, std::int64_t least);
+    void require(const ir::Expr& expr, std::int64_t sign, std::int64_t least,
+                 const ir::Type& type = {});
+    [[nodiscard]] std::optional<ir::ParameterBound> in_parameters(const ir::Expr& expr) const;
     bool refuses_complex(const ir::Type& from, const ir::Type& to, Span span);
     ir::Expr* truth(ir::Expr* expr);
     // Refuses what would have to be evaluated twice: anything that calls a function.
@@ -163,6 +186,9 @@ private:
     ir::Type narrowed_result_;
     std::unordered_map<ir::Var*, ir::Type> results_;  // in this walk
 };
+
+// Asks the calls for what functions demand of their parameters, up to the entry's arguments.
+void settle_demands(PassContext& context, Instances& instances);
 
 // Decides what follows from the back end and the types of the arguments alone, and drops the
 // branches that are not taken.

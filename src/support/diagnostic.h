@@ -24,6 +24,7 @@ enum class Flavour {
     kValue,
     kAssertion,
     kRecursion,
+    kOverflow,
     kParallel,
     kBackend,
     kInternal

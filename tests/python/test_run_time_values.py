@@ -161,3 +161,96 @@ def test_the_maximum_of_nothing_is_refused_in_every_call():
         assert y[0] == n - 1
     with pytest.raises(ValueError, match="has no value"):
         greatest(np.zeros(0), y)
+
+
+HELPERS = """
+    @parpy.jit
+    def h(a, b):
+        return a + b
+
+    @parpy.jit
+    def deeper(a, b):
+        return h(a, b - 1) * h(b, 1)
+
+    @parpy.jit
+    def power(a, b):
+        return a * 2 ** b
+"""
+
+
+@pytest.mark.parametrize(
+    "call", ["h(x[i], n)", "h(x[i], 2 * n - 300)", "deeper(x[i], n + 1)", "h(n, x[i])", "h(b=x[i], a=n)"]
+)
+def test_integers_that_do_not_fit_behind_a_call(call, tmp_path):
+    """Whether the integer is a constant of the call or has become a run-time value."""
+    f = fresh(
+        HELPERS
+        + f"""
+    @parpy.jit
+    def f(y, x, n):
+        for i in range(len(x)):
+            y[i] = {call}
+    """,
+        tmp_path,
+    )
+    x = np.array([1, 2, 3], np.uint8)
+    for n in [300, *range(150, 220), 300, 301, -1, 180, 1000]:
+        expected, found = np.zeros(3, np.int64), np.zeros(3, np.int64)
+        try:
+            with np.errstate(all="ignore"):
+                f(expected, x, n, seq=True)
+        except OverflowError:
+            with pytest.raises(parpy.CompileError, match="does not fit uint8"):
+                f(found, x, n, opts=CPU)
+            continue
+        f(found, x, n, opts=CPU)
+        assert found.tolist() == expected.tolist()
+
+
+def test_constants_that_do_not_fit_behind_a_call(tmp_path):
+    f = fresh(
+        HELPERS
+        + """
+    @parpy.jit
+    def f(y, x):
+        y[0] = h(x[0], 300)
+    """,
+        tmp_path,
+    )
+    with pytest.raises(parpy.CompileError, match="300 does not fit uint8"):
+        f(np.zeros(1), np.zeros(1, np.uint8), opts=CPU)
+
+
+def test_powers_behind_a_call(tmp_path):
+    f = fresh(
+        HELPERS
+        + """
+    @parpy.jit
+    def f(y, x, n):
+        y[0] = power(x[0], n)
+    """,
+        tmp_path,
+    )
+    for n in [-1, *range(50), -2, 3]:
+        y = np.zeros(1)
+        f(y, np.ones(1), n, opts=CPU)
+        assert y[0] == 2.0**n
+
+
+def test_functions_that_call_themselves_ask_once(tmp_path):
+    f = fresh(
+        """
+    @parpy.jit
+    def climb(a, n):
+        return a if n == 0 else climb(a + n, n - 1)
+
+    @parpy.jit
+    def f(y, x, n):
+        y[0] = climb(x[0], n)
+    """,
+        tmp_path,
+    )
+    for n in range(20):
+        y = np.zeros(1)
+        f(y, np.ones(1, np.uint8), n, opts=CPU)
+        assert y[0] == 1 + n * (n + 1) // 2

@@ -1,0 +1,139 @@
+"""`math.comb`, `perm` and `factorial`, exact or refused, and functions with two results."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import parpy
+from calls import CPU, fresh
+
+
+@parpy.jit
+def counts(y, n, k):
+    y[0] = math.comb(n, k)
+    y[1] = math.perm(n, k)
+    y[2] = math.factorial(k)
+
+
+def fits(value: int) -> bool:
+    return value < 2**63
+
+
+def test_counts_are_exact_or_refused() -> None:
+    for n in range(68):
+        for k in range(0, n + 2, 1 + n // 20):
+            expected = [math.comb(n, k), math.perm(n, k), math.factorial(k)]
+            y = np.zeros(3, np.int64)
+            if all(map(fits, expected)):
+                counts(y, n, k)
+                assert y.tolist() == expected
+            else:
+                with pytest.raises(OverflowError, match="needs more than 64 bits"):
+                    counts(y, n, k)
+
+
+@pytest.mark.parametrize("backend", [parpy.CompileBackend.Cpu, parpy.CompileBackend.Sim])
+@pytest.mark.parametrize("kind", [np.int8, np.uint64, np.int64])
+def test_counts_in_parallel_loops(kind, backend, tmp_path) -> None:
+    f = fresh(
+        """
+        @parpy.jit
+        def f(y, x):
+            parpy.label('i')
+            for i in range(len(x)):
+                y[i] = math.comb(x[i], 3) + math.perm(x[i], 2) + math.perm(x[i] % 7) if x[i] > 2 else 0
+        """,
+        tmp_path,
+        math=math,
+    )
+    x = np.arange(100).astype(kind)
+    expected, found = np.zeros(100, np.int64), np.zeros(100, np.int64)
+    f(expected, x, seq=True)
+    opts = parpy.par({"i": parpy.threads(64)})
+    opts.backend = backend
+    f(found, x, opts=opts)
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("call", ["factorial(n)", "perm(n)", "comb(n, 1)", "comb(3, n)", "perm(3, n)"])
+def test_negative_integers_are_refused(call, tmp_path) -> None:
+    f = fresh(f"@parpy.jit\ndef f(y, n):\n    y[0] = math.{call}\n", tmp_path, math=math)
+    with pytest.raises(ValueError, match="must not be negative"):
+        f(np.zeros(1), -1, opts=CPU)
+
+
+def test_counts_of_constants(tmp_path) -> None:
+    f = fresh("@parpy.jit\ndef f(y):\n    y[0] = math.comb(30, 2 + 3) * math.factorial(3)\n", tmp_path, math=math)
+    y = np.zeros(1)
+    f(y, opts=CPU)
+    assert y[0] == math.comb(30, 5) * 6
+    assert "comb" not in parpy.print_compiled(f, [y], CPU).partition("f(y)")[2].replace("math.comb", "")
+    f = fresh("@parpy.jit\ndef f(y):\n    y[0] = math.factorial(21)\n", tmp_path, math=math)
+    with pytest.raises(parpy.CompileError, match="51090942171709440000 needs more than 64 bits"):
+        f(y, opts=CPU)
+
+
+@parpy.jit
+def taken_apart(y, x, n):
+    for i in range(len(x)):
+        m, e = math.frexp(x[i])
+        y[i, 0], y[i, 1] = m, e
+        m, e = np.frexp(x[i])
+        y[i, 2] = m * x[i]
+        y[i, 3] = e
+        part, whole = math.modf(x[i])
+        y[i, 4], y[i, 5] = part, whole
+        part, whole = np.modf(x[i])
+        y[i, 6] = part * 0.1
+        y[i, 7] = whole
+        n, k = divmod(n, 7)
+        n, k = n + 50, k
+        y[i, 8], y[i, 9] = n, k
+        m, e = np.divmod(x[i], 3)
+        y[i, 10], y[i, 11] = m, e
+        m, m = math.modf(x[i])
+        y[i, 12] = m
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int16])
+def test_pairs(kind) -> None:
+    rng = np.random.default_rng(3)
+    if kind is np.int16:
+        x = np.arange(-300, 300).astype(kind)
+    else:
+        edges = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, 1.7976931348623157e308, 2.0**-1022, 2.0**1023, -8.0]
+        edges += [np.nextafter(2.0**p, 0) for p in (-1022, -126, -1, 0, 1, 2, 3, 100, 1000, 1023)]
+        with np.errstate(all="ignore"):
+            x = np.concatenate([rng.normal(size=500) * 10.0 ** rng.integers(-320, 308, 500), edges]).astype(kind)
+    expected, found = np.zeros((len(x), 13)), np.zeros((len(x), 13))
+    with np.errstate(all="ignore"):
+        taken_apart(expected, x, 1000, seq=True)
+    taken_apart(found, x, 1000)
+    np.testing.assert_array_equal(found, expected)
+    numbers = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(found)[numbers], np.signbit(expected)[numbers])
+
+
+def test_distances_and_products(tmp_path) -> None:
+    f = fresh(
+        """
+        @parpy.jit
+        def f(y, a, b, n):
+            y[0] = math.dist((a, b), (1.0, n))
+            y[1] = math.prod((a, n, 2)) * y[2]
+        """,
+        tmp_path,
+        math=math,
+    )
+    expected, found = np.full(3, 0.5, np.float32), np.full(3, 0.5, np.float32)
+    f(expected, 0.1, 2.7, 3, seq=True)
+    f(found, 0.1, 2.7, 3, opts=CPU)
+    assert found.tolist() == expected.tolist()
+
+
+def test_all_names_of_math_are_there() -> None:
+    missing = {name for name in dir(math) if not name.startswith("_") and not hasattr(parpy.math, name)}
+    assert missing <= {"fsum", "sumprod", "fma"}
