@@ -89,7 +89,12 @@ class FunctionFrontend(Overloads):
         for name, form in self.forms:
             self.receive(name, form)
         try:
-            first = [*self.checked_parameters(), *self.checked_arrays(), *self.converted_parameters()]
+            first = [
+                *self.keep_given(),
+                *self.checked_parameters(),
+                *self.checked_arrays(),
+                *self.converted_parameters(),
+            ]
             body = self.dispatch() if self.source.alternatives else self.body(node.body)
             body = [*first, *self.allocations, *body]
             self.module.set_body(self.function, self.as_kernel(body) if self.entry and self.program.kernel else body)

@@ -263,7 +263,9 @@ class Calls(Compositions):
         else:
             self.rely_on(binding)
             if isinstance(binding.value, TypeVar) and binding.value in self.symbols:
-                return self.module.read(self.variable(self.symbols[binding.value][0], node), span)
+                name, _ = self.symbols[binding.value]
+                given = self.given_views.get(name)
+                return self.module.read(self.variable(name, node) if given is None else given.array, span)
             known = {int: "i64", float: "f64", bool: "bool", complex: "c128"}
             scalar = known.get(binding.value) if isinstance(binding.value, type) else None
             scalar = scalar or scalar_name(binding.value)

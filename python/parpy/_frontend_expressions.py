@@ -219,6 +219,8 @@ class Expressions(Records):
             )
             return self.poison(node)
         name, dimension = place
+        if name in self.given_views and dimension is not None:
+            return self.view_extent(self.given_views[name], dimension, node)
         var = self.variable(name, node)
         if dimension is None:
             return self.module.read(var, self.span(node))

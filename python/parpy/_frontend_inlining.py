@@ -79,7 +79,7 @@ class Inlining(Tuples):
         assert form is not None
         results = [callee.temporary(self.span(node), f"result of {name}") for _ in range(form.size)]
         callee.inlined_results = rebuilt(form, iter(results))
-        self.out.extend([*callee.checked_arrays(), *callee.converted_parameters()])
+        self.out.extend([*callee.keep_given(), *callee.checked_arrays(), *callee.converted_parameters()])
         self._place_body(callee, node)
         return callee.inlined_results
 

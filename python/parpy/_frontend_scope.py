@@ -230,6 +230,7 @@ class FunctionScope:
         self.records: dict[str, Record] = {}
         self.forms: Forms = ()
         self.received: dict[str, list[_native.Var]] = {}  # what such parameters are instead
+        self.given_views: dict[str, View] = {}  # what annotated parameters were when the function began
         # Where there is a caller: what is returned; and, of functions that return anywhere, whether a loop did.
         self.inlined_results: list[Element] | None = None
         self.has_returned: _native.Var | None = None

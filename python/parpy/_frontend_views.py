@@ -321,6 +321,25 @@ class Views(Kinds):
             self.ranks[array] = form.rank
         self.received[name] = [array, *view.variables]
 
+    def keep_given(self) -> list[_native.Stmt]:
+        """The symbols of annotations stand for extents of the views that the function is given, whatever their names
+        stand for later. The statements that keep the sizes of parts."""
+        statements: list[_native.Stmt] = []
+
+        def kept(axis: Axis, span: Span) -> Axis:
+            if axis.size is None:
+                return axis
+            size = self.temporary(span)
+            statements.append(self.module.assign(size, self.module.read(axis.size, span), None, span))
+            return axis._replace(size=size)
+
+        for name in self.parameters:
+            if name not in self.views or name not in self.annotations:
+                continue
+            view, span = self.views[name], self.span(self.parameters[name])
+            self.given_views[name] = view._replace(axes=tuple(kept(axis, span) for axis in view.axes))
+        return statements
+
     def received_axes(self, name: str, form: Form) -> tuple[Axis, ...]:
         """Axes of this form in variables of their own."""
         made = []

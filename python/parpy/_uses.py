@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from ._annotations import annotations_of
 from ._device import DeviceFunction, ForeignFunction
 from ._external import External
 from ._names import MISSING, Scope, jit_source
 from ._records import joined, key_of, path_of, record_names, with_separate_fields
 from ._source import FunctionSource
+from .types import BufferType
 
 _ATTRIBUTES = ("shape", "ndim", "size", "dtype")
 
@@ -51,12 +53,16 @@ class Uses:
     # ------------------------------------------------------------ arrays
 
     def takes_array(self, source: FunctionSource, name: str) -> bool:
-        """Whether the function subscripts its variable, asks for its shape, or hands it to one that does."""
+        """Whether the function subscripts its variable, asks for its shape, or hands it to one that does, or an
+        annotation says that it is an array."""
         key = source.function, name
         if key not in self._arrays:
             self._arrays[key] = False
             scope, tree = Scope(source.function), self.tree(source)
-            self._arrays[key] = any(self._is_array_use(part, name, scope, source) for part in ast.walk(tree))
+            declared = isinstance(annotations_of(source.function).get(name), BufferType)
+            self._arrays[key] = declared or any(
+                self._is_array_use(part, name, scope, source) for part in ast.walk(tree)
+            )
         return self._arrays[key]
 
     def _is_array_use(self, part: ast.AST, name: str, scope: Scope, source: FunctionSource) -> bool:

@@ -515,3 +515,46 @@ def test_unsigned_subscripts_do_not_count_from_the_end(kernel, k):
     written = (k - 2**63) % 2**64 if kernel is at_difference else k
     assert f"subscript {written} is" in str(caught.value)
     assert not x.any()
+
+
+# ---------------------------------------------------------------- annotations
+
+N, M, E = parpy.types.symbol("N"), parpy.types.symbol("M"), parpy.types.type_var("E")
+
+
+@cuda.jit(device=True)
+def extents(r: parpy.types.buffer(E, [N, M]), out):
+    r = r[1:]
+    out[0], out[1], out[2] = N, M, len(r)
+    out[3] = parpy.builtin.convert(2.5, E)
+
+
+@cuda.jit(device=True)
+def narrowed(r: parpy.types.buffer(E, [N]), out):
+    if out[0] == 0:
+        r = r[1:]
+    out[0], out[1] = N, len(r)
+
+
+@cuda.jit(device=True)
+def extent_and_one(r: parpy.types.buffer(E, [N])):
+    return N, parpy.builtin.convert(1.5, E)
+
+
+@cuda.jit
+def asks_for_extents(x, out):
+    extents(x[2], out[0])
+    extents(x[1, 1:4, ::2], out[1])
+    extents(x[:, 0], out[2])
+    narrowed(x[0, 0, 1:4], out[4])
+    out[3, 0], out[3, 1] = extent_and_one(x[0, 1:4, 1])
+    out[3, 2], out[3, 3] = extent_and_one(x[0, 0])
+
+
+@pytest.mark.parametrize(("dtype", "number"), [(np.float64, 0.5), (np.int64, 0)])
+def test_symbols_are_the_extents_of_views(dtype, number):
+    x, out = np.zeros((3, 4, 5), dtype), np.zeros((5, 4))
+    asks_for_extents[1, 1](x, out)
+    one = number + 1
+    want = [[4, 5, 3, one + 1], [3, 3, 2, one + 1], [3, 5, 2, one + 1], [3, one, 5, one], [3, 2, 0, 0]]
+    np.testing.assert_array_equal(out, want)

@@ -108,3 +108,41 @@ def test_rows_out_of_bounds():
     with pytest.raises(IndexError, match="subscript 3 is out of bounds for axis 0 of 'x'"):
         beyond(x)
     assert not x.any()
+
+
+N, M = parpy.types.symbol("N"), parpy.types.symbol("M")
+
+
+@parpy.jit
+def mark(r: parpy.types.buffer(parpy.types.F64, [N])):
+    parpy.label("j")
+    for j in range(N):
+        r[j] += 10 * N + j
+
+
+@parpy.jit
+def mark_plane(p: parpy.types.buffer(parpy.types.F64, [N, M])):
+    for j in range(N):
+        for k in range(M):
+            p[j, k] += 100 * N + 10 * M + k
+
+
+@parpy.jit
+def mark_rows(x, z, idx):
+    parpy.label("i")
+    for i in range(idx.shape[0]):
+        mark(x[idx[i]])
+        mark(z[idx[i], :, 1])
+        mark_plane(z[idx[i]])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("mapping", [{"i": 2}, {"i": 2, "j": 32}])
+def test_symbols_are_the_extents_of_rows(target, mapping):
+    for shape in ((2, 5), (5, 2), (3, 3)):
+        x, z, idx = np.zeros(shape), np.zeros((shape[0], 4, 7)), np.arange(shape[0])
+        want, plane = x.copy(), z.copy()
+        mark_rows(want, plane, idx, seq=True)
+        mark_rows(x, z, idx, opts=options(target, mapping))
+        np.testing.assert_array_equal(x, want)
+        np.testing.assert_array_equal(z, plane)
