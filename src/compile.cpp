@@ -29,6 +29,7 @@
 #include "passes/instrument_races.h"
 #include "passes/interchange_loops.h"
 #include "passes/legalize_cpu.h"
+#include "passes/jam_loops.h"
 #include "passes/legalize_cuda_barriers.h"
 #include "passes/legalize_cuda_calls.h"
 #include "passes/legalize_cuda_loops.h"
@@ -166,6 +167,8 @@ const std::vector<Row>& table() {
           "before kernels are outlined: what is narrow there is narrow in their parameters too"}, On::kCuda},
         {{"outline-kernels", outline_kernels, kKernels,
           "after split-kernels: every nest is now one kernel"}, On::kCuda},
+        {{"jam-loops", jam_loops, kKernels,
+          "while loops still have levels, which say how many iterations a thread runs; before the reductions, which take updates apart"}, On::kCuda},
         {{"legalize-cuda-calls", legalize_cuda_calls, kKernels,
           "before the reductions, whose own calls every thread must make"}, On::kCuda},
         {{"legalize-cuda-reductions", legalize_cuda_reductions, kKernels,

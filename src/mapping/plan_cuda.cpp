@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/jams.h"
 #include "analysis/uses.h"
 #include "ir/visit.h"
 #include "mapping/geometry.h"
@@ -26,9 +27,17 @@ constexpr double kSector = 32;            // bytes: the least that is moved
 constexpr double kSlower = 30;            // one GPU thread against one CPU core
 constexpr std::int64_t kThreadsPerBlock = 256;
 constexpr std::int64_t kMostPerBlock = 1024;
+constexpr std::int64_t kThreadsPerJam = 128;  // of a block whose threads have many registers each
 constexpr std::int64_t kMostAlone = std::int64_t{1} << 30;  // of a loop with nothing around it
 constexpr std::int64_t kMostReducing = std::int64_t{132} * 2048;  // resident at once
 constexpr std::int64_t kPerReducingThread = 16;  // iterations, before others are asked to help
+
+// Iterations of two loops that a thread runs side by side.
+struct Jammed {
+    const For* outer = nullptr;
+    const For* inner = nullptr;
+    std::int64_t rows = 1, columns = 1;
+};
 
 class CudaPlanner {
 public:
@@ -96,6 +105,43 @@ private:
         for (For* child : children)
             nested.append(threads(*child, blocks, only, common));
         if (nested.nanoseconds < best.nanoseconds) best = nested;
+        if (only) {
+            if (const auto plan = jammed(loop, *children[0], around);
+                plan && plan->nanoseconds < best.nanoseconds)
+                best = *plan;
+        }
+        return best;
+    }
+
+    // Blocks of `outer`, threads of `inner`, each with several iterations that load elements
+    // together (jam_loops).
+    std::optional<Plan> jammed(For& outer, For& inner, double around) {
+        const auto rows = constant_trip_count(outer), columns = constant_trip_count(inner);
+        const auto independent = [&](For& loop) {
+            return loops_.legal(loop) && !loops_.reduces(loop);
+        };
+        if (!rows || !columns || !independent(outer) || !independent(inner)) return std::nullopt;
+        const std::optional<Jam> jam = jam_of({&outer, &inner});
+        if (!jam) return std::nullopt;
+        std::optional<Plan> best;
+        for (std::int64_t r = jam->shares[0] ? kMostJammed : 1; r > 0; r /= 2) {
+            for (std::int64_t c = jam->shares[1] ? kMostJammed : 1; c > 0; c /= 2) {
+                if (r * c > kMostJammedTogether || r * c == 1 ||
+                    r * c * jam->bytes > kMostJammedBytes)
+                    continue;
+                const Choice blocks{&outer, {.threads = (*rows + r - 1) / r}};
+                const Choice threads{
+                    &inner,
+                    {.threads = (*columns + c - 1) / c, .threads_per_block = kThreadsPerJam}};
+                const double busy = around * static_cast<double>(blocks.request.threads) *
+                                    static_cast<double>(threads.request.threads);
+                const double bytes = moved(outer, loops_.accesses().loop_of(&inner), nullptr,
+                                           {&outer, &inner, r, c});
+                Plan plan{std::max(bytes / bandwidth(busy), longest(inner, busy)),
+                          {blocks, threads}};
+                if (!best || plan.nanoseconds < best->nanoseconds) best = plan;
+            }
+        }
         return best;
     }
 
@@ -174,9 +220,13 @@ private:
         const double idle =
             static_cast<double>((request.threads + kWarpSize - 1) / kWarpSize * kWarpSize) / own;
         const double busy = around * own;
-        const double longest = executions(loop) / executions_ * time_.of(loop) / busy * kSlower;
         const double bytes = moved(loop, loops_.accesses().loop_of(&loop), nullptr);
-        return {std::max(bytes / bandwidth(busy) * idle, longest), {{&loop, request}}};
+        return {std::max(bytes / bandwidth(busy) * idle, longest(loop, busy)), {{&loop, request}}};
+    }
+
+    // Nanoseconds of one of `busy` threads.
+    double longest(For& loop, double busy) {
+        return executions(loop) / executions_ * time_.of(loop) / busy * kSlower;
     }
 
     LoopPar blocks_of(For& loop) {
@@ -215,7 +265,7 @@ private:
 
     // Bytes that `loop` moves per run of the kernel, with the iterations of `lanes` side by side;
     // of its accesses outside `except`.
-    double moved(For& loop, int lanes, const std::vector<For*>* except) {
+    double moved(For& loop, int lanes, const std::vector<For*>* except, const Jammed& jam = {}) {
         const Accesses& accesses = loops_.accesses();
         const int number = accesses.loop_of(&loop);
         double sum = 0;
@@ -235,9 +285,19 @@ private:
                     each = apart == 0 ? size / kWarpSize : std::clamp(apart, size, kSector);
                 }
             }
-            sum += traffic_.runs(loop_that_moves(access, number, lanes)) * each;
+            sum += traffic_.runs(loop_that_moves(access, number, lanes)) * each /
+                   together(access, jam);
         }
         return sum / executions_;
+    }
+
+    // How many of the iterations in a thread load the same element.
+    double together(const Access& access, const Jammed& jam) const {
+        const auto same = [&](const For* loop, std::int64_t copies) {
+            const int number = loop != nullptr ? loops_.accesses().loop_of(loop) : -1;
+            return number >= 0 && traffic_.stride(access, number) == 0 ? copies : 1;
+        };
+        return static_cast<double>(same(jam.outer, jam.rows) * same(jam.inner, jam.columns));
     }
 
     ParallelLoops& loops_;

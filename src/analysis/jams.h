@@ -1,0 +1,40 @@
+// What running several iterations of parallel loops side by side in one thread (unroll and jam)
+// rests on: an element that a sequential loop inside loads for one iteration is loaded for the
+// others with it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/uses.h"
+#include "ir/ir.h"
+
+namespace parpy {
+
+// Iterations of one loop in a thread, and of all loops of a nest: each needs registers of its own.
+inline constexpr std::int64_t kMostJammed = 8;
+inline constexpr std::int64_t kMostJammedTogether = 32;
+inline constexpr std::int64_t kMostJammedBytes = 512;
+
+// An element that a sequential loop updates in place, and touches nothing else of its array: the
+// loop runs at least once, so that the element may be kept in a register around it.
+struct KeptElement {
+    ir::For* loop = nullptr;
+    ir::Var* array = nullptr;
+    std::vector<ir::Expr*> indices;  // those of a store in the loop
+};
+
+struct Jam {
+    std::vector<KeptElement> elements;
+    std::int64_t bytes = 0;  // at most, of what an iteration keeps from one statement to another
+    // Per loop of `nest`: some element that a sequential loop loads is the same in all iterations.
+    std::vector<bool> shares;
+};
+
+// The statements of sequential loops in `nest.back()`, a body of parallel loops that stand directly
+// in each other, may be run for several iterations before the loop goes on. Nothing where that is
+// not so, or where there is no sequential loop. Whether the parallel loops are legal is not asked.
+[[nodiscard]] std::optional<Jam> jam_of(const std::vector<ir::For*>& nest);
+
+}  // namespace parpy
