@@ -15,6 +15,10 @@ using namespace ir;
 
 namespace {
 
+constexpr std::int64_t kMostTogether = 32;
+constexpr std::int64_t kMostBytes = 512;       // of scalars, in registers
+constexpr std::int64_t kMostOperators = 4096;  // of all iterations written out
+
 class Jamming {
 public:
     explicit Jamming(const std::vector<For*>& nest)
@@ -37,10 +41,7 @@ public:
             return loop != nullptr ? sequential(*loop) : straight(*stmt, true);
         };
         if (!std::ranges::all_of(body_, fits)) return std::nullopt;
-        for (const Var* scalar : assigned_)
-            jam_.bytes += size_in_bytes(scalar->type.scalar);
-        for (const KeptElement& element : jam_.elements)
-            jam_.bytes += size_in_bytes(element.array->type.scalar);
+        jam_.most = most();
         for (const For* loop : nest_)
             jam_.shares.push_back(shares(loop->var));
         return any_loop_ ? std::optional(jam_) : std::nullopt;
@@ -158,7 +159,17 @@ private:
         });
     }
 
-    // ------------------------------------------------------------ what it is good for
+    // ------------------------------------------------------------ what it costs, and is good for
+
+    [[nodiscard]] std::int64_t most() const {
+        std::int64_t bytes = 1, operators = 1;
+        for (const Var* scalar : assigned_)
+            bytes += size_in_bytes(scalar->type.scalar);
+        for (const KeptElement& element : jam_.elements)
+            bytes += size_in_bytes(element.array->type.scalar);
+        for_each_expr(body_, [&](const Expr&) { ++operators; });
+        return std::min({kMostTogether, kMostBytes / bytes, kMostOperators / operators});
+    }
 
     // Some load in a sequential loop gives the same for all values of `counter`.
     [[nodiscard]] bool shares(const Var* counter) const {

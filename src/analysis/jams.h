@@ -12,10 +12,8 @@
 
 namespace parpy {
 
-// Iterations of one loop in a thread, and of all loops of a nest: each needs registers of its own.
+// Iterations of one loop in a thread.
 inline constexpr std::int64_t kMostJammed = 8;
-inline constexpr std::int64_t kMostJammedTogether = 32;
-inline constexpr std::int64_t kMostJammedBytes = 512;
 
 // An element that a sequential loop updates in place, and touches nothing else of its array: the
 // loop runs at least once, so that the element may be kept in a register around it.
@@ -27,7 +25,7 @@ struct KeptElement {
 
 struct Jam {
     std::vector<KeptElement> elements;
-    std::int64_t bytes = 0;  // at most, of what an iteration keeps from one statement to another
+    std::int64_t most = 0;  // iterations of all loops in a thread, which has so many registers
     // Per loop of `nest`: some element that a sequential loop loads is the same in all iterations.
     std::vector<bool> shares;
 };

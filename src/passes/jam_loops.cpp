@@ -63,7 +63,7 @@ private:
         for (std::size_t i = 0; i < nest.size(); ++i) {
             if (!found->shares[i]) (*lanes)[i].copies = 1;
         }
-        if (!within_limits(*lanes, found->bytes) || wanted_later(outermost)) return false;
+        if (!within_limits(*lanes, found->most) || wanted_later(outermost)) return false;
         std::erase_if(*lanes, [](const Lane& lane) { return lane.copies == 1; });
         if (lanes->empty()) return false;
         keep(*nest.back(), found->elements);
@@ -101,11 +101,10 @@ private:
     }
 
     // Gives up copies of the outer loops where there are too many.
-    static bool within_limits(std::vector<Lane>& lanes, std::int64_t bytes) {
+    static bool within_limits(std::vector<Lane>& lanes, std::int64_t most) {
         std::int64_t copies = 1;
         for (auto lane = lanes.rbegin(); lane != lanes.rend(); ++lane) {
-            const std::int64_t all = copies * lane->copies;
-            if (all > kMostJammedTogether || all * bytes > kMostJammedBytes) lane->copies = 1;
+            if (copies * lane->copies > most) lane->copies = 1;
             copies *= lane->copies;
         }
         return copies > 1;
