@@ -162,13 +162,14 @@ private:
     // ------------------------------------------------------------ what it costs, and is good for
 
     [[nodiscard]] std::int64_t most() const {
-        std::int64_t bytes = 1, operators = 1;
+        std::int64_t bytes = 0, operators = 1;
         for (const Var* scalar : assigned_)
             bytes += size_in_bytes(scalar->type.scalar);
         for (const KeptElement& element : jam_.elements)
             bytes += size_in_bytes(element.array->type.scalar);
         for_each_expr(body_, [&](const Expr&) { ++operators; });
-        return std::min({kMostTogether, kMostBytes / bytes, kMostOperators / operators});
+        return std::min({kMostTogether, kMostBytes / std::max<std::int64_t>(bytes, 1),
+                         kMostOperators / operators});
     }
 
     // Some load in a sequential loop gives the same for all values of `counter`.

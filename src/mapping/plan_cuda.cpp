@@ -126,9 +126,7 @@ private:
         std::optional<Plan> best;
         for (std::int64_t r = jam->shares[0] ? kMostJammed : 1; r > 0; r /= 2) {
             for (std::int64_t c = jam->shares[1] ? kMostJammed : 1; c > 0; c /= 2) {
-                if (r * c > kMostJammedTogether || r * c == 1 ||
-                    r * c * jam->bytes > kMostJammedBytes)
-                    continue;
+                if (r * c == 1 || r * c > jam->most) continue;
                 const Choice blocks{&outer, {.threads = (*rows + r - 1) / r}};
                 const Choice threads{
                     &inner,
