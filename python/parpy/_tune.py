@@ -117,7 +117,9 @@ class _Call:
             self.base = CompileOptions(automatic=True, backend=CompileBackend[self.backend])
             found = self.neighbours(self.base)
         if not found["loops"]:
-            raise ValueError(f"'{compiled.__name__}' has no loops: there is nothing to tune")
+            raise ValueError(
+                f"'{compiled.__name__}' has no loops that run for these arguments: there is nothing to tune"
+            )
         self.start = found
 
     def parts(self, opts: CompileOptions | None) -> list[_Part]:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import parpy
+from backends import ON_GPU
 from parpy import _native, _tune
 from parpy._tune_arguments import Copies, difference
 
@@ -23,14 +24,14 @@ FACTORS = np.zeros(4)
 
 
 @parpy.jit
-def sum_rows(x, y, n, m):
+def sum_rows_here(x, y, n, m):
     for i in range(n):
         for j in range(m):
             y[i] += x[i, j]
 
 
 @parpy.jit
-def softmax(x, out, n, m):
+def softmax_here(x, out, n, m):
     for i in range(n):
         top = -parpy.builtin.inf
         for j in range(m):
@@ -44,7 +45,7 @@ def softmax(x, out, n, m):
 
 
 @parpy.jit
-def smooth(a, b, t, n):
+def smooth_here(a, b, t, n):
     for _ in range(t):
         parpy.label("there")
         for i in range(1, n - 1):
@@ -73,7 +74,7 @@ def histogram(h, k, n):
 
 
 @parpy.jit
-def shifted(a, b, n):
+def shifted_here(a, b, n):
     for i in range(n):
         b[i] = 2 * a[i]
 
@@ -84,25 +85,25 @@ def no_loops(a):
 
 
 @parpy.jit
-def of_dict(d, n):
+def of_dict_here(d, n):
     for i in range(n):
         d["y"][i] = 2 * d["x"][i]
 
 
 @parpy.jit
-def of_records(r, n):
+def of_records_here(r, n):
     for i in range(n):
         r["y"][i] = 2 * r["x"][i]
 
 
 @parpy.jit
-def into_global(x, n):
+def into_global_here(x, n):
     for i in range(n):
         FACTORS[i] += x[i]
 
 
 @parpy.jit
-def allocating(x, n):
+def allocating_here(x, n):
     y = np.empty(n)
     for i in range(n):
         y[i] = 2 * x[i]
@@ -112,12 +113,15 @@ def allocating(x, n):
     return y, total
 
 
-@pytest.fixture(autouse=True)
-def forgotten():
-    """Other tests call automatically: nothing of what is found here is left."""
-    parpy.clear_cache()
-    yield
-    parpy.clear_cache()
+def tune(function, *args, **options):
+    """Whatever earlier tests found."""
+    return parpy.tune(function, *args, **{"force": True, **options})
+
+
+def forget(function, arguments, opts):
+    """Nothing is known of such calls."""
+    _native.remember(function, arguments, opts, opts, 0.0, 0.0)
+    _native.forget_compiled(function)
 
 
 def rows(n=30, m=40):
@@ -149,11 +153,11 @@ def single_thread_wins(monkeypatch):
 
 
 @pytest.mark.parametrize("backend", [CPU, SIM], ids=lambda b: b.name)
-@pytest.mark.parametrize("function", [sum_rows, softmax], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [sum_rows_here, softmax_here], ids=lambda f: f.__name__)
 def test_options_that_can_be_passed_on(function, backend):
     x = np.random.default_rng(0).random((30, 40))
-    y = np.zeros(30) if function is sum_rows else np.zeros((30, 40))
-    best = parpy.tune(function, x, y, 30, 40, seconds=5, opts=parpy.auto(backend=backend))
+    y = np.zeros(30) if function is sum_rows_here else np.zeros((30, 40))
+    best = tune(function, x, y, 30, 40, seconds=5, opts=parpy.auto(backend=backend))
     assert isinstance(best, parpy.CompileOptions)
     assert not y.any()
     function(x, y, 30, 40, opts=best)
@@ -172,7 +176,7 @@ def test_options_that_can_be_passed_on(function, backend):
 
 
 def test_the_fastest_is_found(single_thread_wins):
-    best = parpy.tune(smooth, *smoothed(), opts=parpy.auto(backend=CPU))
+    best = tune(smooth_here, *smoothed(), opts=parpy.auto(backend=CPU))
     assert dict(best.parallelize) == {"there": parpy.threads(1), "back": parpy.threads(1)}
     assert best.legality == "check"
     assert best.tuning.speedup == pytest.approx(1 / 0.8)
@@ -182,28 +186,28 @@ def test_the_fastest_is_found(single_thread_wins):
 
 def test_automatic_where_nothing_is_faster(monkeypatch):
     monkeypatch.setattr(_tune, "_clock", clock_of(lambda o: 1e-3 if o.automatic else 2e-3))
-    best = parpy.tune(smooth, *smoothed(), opts=parpy.auto(backend=CPU))
+    best = tune(smooth_here, *smoothed(), opts=parpy.auto(backend=CPU))
     assert best.automatic
     assert not best.parallelize
     assert best.tuning.speedup == 1
 
 
 def test_a_plain_call_is_tuned_where_it_runs():
-    best = parpy.tune(sum_rows, *rows(), seconds=0.2)
+    best = tune(sum_rows_here, *rows(), seconds=0.2)
     assert best.backend is CPU
     assert best.tuning.backend == "Cpu"
 
 
 def test_fields_of_the_options_stay(single_thread_wins):
     opts = parpy.CompileOptions(backend=CPU, fast_math=True, max_unroll_count=2)
-    best = parpy.tune(smooth, *smoothed(), opts=opts)
+    best = tune(smooth_here, *smoothed(), opts=opts)
     assert best.fast_math
     assert opts == parpy.CompileOptions(backend=CPU, fast_math=True, max_unroll_count=2)
 
 
 def test_a_mapping_of_the_caller_is_tried(single_thread_wins):
     opts = parpy.CompileOptions(backend=CPU, parallelize={"there": parpy.threads(17)})
-    best = parpy.tune(smooth, *smoothed(), opts=opts)
+    best = tune(smooth_here, *smoothed(), opts=opts)
     given = [trial for trial in best.tuning.trials if trial.change == "as given"]
     assert [trial.mapping for trial in given] == [{"there": parpy.threads(17)}]
     assert given[0].outcome == "tried"
@@ -220,10 +224,10 @@ def tried(function, arguments, **fields):
 
 
 CALLS = {
-    "sum_rows": (sum_rows, rows(300, 700)),
-    "few rows": (sum_rows, rows(4, 100_000)),
-    "softmax": (softmax, (np.zeros((30, 400)), np.zeros((30, 400)), 30, 400)),
-    "smooth": (smooth, smoothed(60_000)),
+    "sum_rows": (sum_rows_here, rows(300, 700)),
+    "few rows": (sum_rows_here, rows(4, 100_000)),
+    "softmax": (softmax_here, (np.zeros((30, 400)), np.zeros((30, 400)), 30, 400)),
+    "smooth": (smooth_here, smoothed(60_000)),
     "histogram": (histogram, (np.zeros(9, int), np.zeros(20_000, int), 20_000)),
 }
 
@@ -249,7 +253,9 @@ def test_what_differs_between_candidates():
     changes = [step[0] for step in _native.neighbours(*CALLS["few rows"], parpy.auto(backend=CUDA))["neighbours"]]
     for part in ("in sequence", "threads for", "unrolled up to", "clusters of up to 16 blocks"):
         assert any(part in change for change in changes), (part, changes)
-    rows, columns = (f"{name}@{sum_rows.__wrapped__.__code__.co_firstlineno + 2 + i}" for i, name in enumerate("ij"))
+    rows, columns = (
+        f"{name}@{sum_rows_here.__wrapped__.__code__.co_firstlineno + 2 + i}" for i, name in enumerate("ij")
+    )
     by_hand = parpy.par({rows: parpy.threads(300)}, backend=CUDA)
     changes = [step[0] for step in _native.neighbours(*CALLS["sum_rows"], by_hand)["neighbours"]]
     assert f"loop '{columns}' instead of '{rows}'" in changes
@@ -288,31 +294,31 @@ def test_arguments_are_not_changed():
     x, y, n, m = rows()
     x.flags.writeable = False
     before = x.copy()
-    parpy.tune(sum_rows, x, y, n, m, seconds=0.2, opts=parpy.auto(backend=CPU))
+    tune(sum_rows_here, x, y, n, m, seconds=0.2, opts=parpy.auto(backend=CPU))
     assert not y.any()
     np.testing.assert_array_equal(x, before)
     a, b, t, n = smoothed()
-    parpy.tune(smooth, a, b, t, n, seconds=0.2, opts=parpy.auto(backend=CPU))
+    tune(smooth_here, a, b, t, n, seconds=0.2, opts=parpy.auto(backend=CPU))
     assert not b.any()
     np.testing.assert_array_equal(a, smoothed()[0])
 
 
 def test_dicts_records_and_buffers_are_copied():
     d = {"x": np.ones(8), "y": np.zeros(8)}
-    parpy.tune(of_dict, d, 8, seconds=0.2, opts=parpy.auto(backend=CPU))
+    tune(of_dict_here, d, 8, seconds=0.2, opts=parpy.auto(backend=CPU))
     assert not d["y"].any()
     r = np.zeros(8, [("x", "f8"), ("y", "f8")])
     r["x"] = 1
-    parpy.tune(of_records, r, 8, seconds=0.2, opts=parpy.auto(backend=CPU))
+    tune(of_records_here, r, 8, seconds=0.2, opts=parpy.auto(backend=CPU))
     assert not r["y"].any()
     y = parpy.buffer.zeros(30, backend=CPU)
     x = rows()[0]
-    parpy.tune(sum_rows, x, y, 30, 40, seconds=0.2, opts=parpy.auto(backend=CPU))
+    tune(sum_rows_here, x, y, 30, 40, seconds=0.2, opts=parpy.auto(backend=CPU))
     assert not y.numpy().any()
 
 
 def test_captured_arrays_are_put_back():
-    best = parpy.tune(into_global, np.ones(4), 4, seconds=0.2, opts=parpy.auto(backend=CPU))
+    best = tune(into_global_here, np.ones(4), 4, seconds=0.2, opts=parpy.auto(backend=CPU))
     assert not FACTORS.any()
     assert best.tuning.trials[0].runs > 0
 
@@ -363,22 +369,22 @@ def test_arrays_that_share_memory_still_do():
 
 def test_overlapping_arguments_are_tuned_as_such():
     memory = np.arange(1000.0)
-    best = parpy.tune(shifted, memory[:-1], memory[1:], 999, seconds=0.2, opts=parpy.auto(backend=CPU))
+    best = tune(shifted_here, memory[:-1], memory[1:], 999, seconds=0.2, opts=parpy.auto(backend=CPU))
     assert not any(trial.opts.parallelize for trial in best.tuning.trials)
     np.testing.assert_array_equal(memory, np.arange(1000.0))
 
 
 def test_functions_of_which_python_runs_a_part(single_thread_wins):
     x = np.arange(5000.0)
-    best = parpy.tune(allocating, x, 5000, opts=parpy.auto(backend=CPU))
+    best = tune(allocating_here, x, 5000, opts=parpy.auto(backend=CPU))
     assert best.tuning.speedup > 1
-    y, total = allocating(x, 5000, opts=best)
+    y, total = allocating_here(x, 5000, opts=best)
     np.testing.assert_array_equal(y, 2 * x)
     assert total == y.sum()
-    again = parpy.tune(allocating, x, 5000, opts=parpy.auto(backend=CPU))
+    again = parpy.tune(allocating_here, x, 5000, opts=parpy.auto(backend=CPU))
     assert again.tuning.remembered
     assert again == best
-    assert parpy.explain(allocating, x, 5000, opts=parpy.auto(backend=CPU)).facts["tuned"]
+    assert parpy.explain(allocating_here, x, 5000, opts=parpy.auto(backend=CPU)).facts["tuned"]
 
 
 ON_DEVICE = """
@@ -395,7 +401,7 @@ class Foreign:
 
 
 @parpy.jit
-def shifted(a, b, n):
+def shifted_here(a, b, n):
     for i in range(n):
         b[i] = a[i] + i
 
@@ -403,7 +409,7 @@ def shifted(a, b, n):
 memory = parpy.buffer.from_array(np.arange(96.0), CUDA)
 host = np.arange(96.0)
 for a, b in ((memory[:40], memory[50:90]), (Foreign(memory[:60]), Foreign(memory[30:])), (host[:40], host[50:90])):
-    tuning = parpy.tune(shifted, a, b, 40, seconds=8, opts=parpy.auto(backend=CUDA), force=True).tuning
+    tuning = parpy.tune(shifted_here, a, b, 40, seconds=8, opts=parpy.auto(backend=CUDA), force=True).tuning
     assert tuning.backend == "Cuda", tuning.backend
     assert len([trial for trial in tuning.trials if trial.runs]) > 1, tuning
     assert not any(trial.outcome in ("refused", "differs") for trial in tuning.trials), tuning.trials
@@ -412,17 +418,18 @@ for a, b in ((memory[:40], memory[50:90]), (Foreign(memory[:60]), Foreign(memory
 """
 
 
-def test_arrays_on_the_emulated_gpu(tmp_path):
+@pytest.mark.parametrize("real", [False, pytest.param(True, marks=pytest.mark.gpu)], ids=["emulated", "real"])
+def test_arrays_on_a_gpu(real, tmp_path):
     fake = Path(os.environ.get("PARPY_OPT", "build/parpy-opt")).resolve().parent / "libfake_cuda.so"
-    if not fake.exists():
-        pytest.skip("no emulated driver")
+    if not (ON_GPU if real else fake.exists()):
+        pytest.skip("no GPU" if real else "no emulated driver")
     script = tmp_path / "device.py"
     script.write_text(ON_DEVICE)
-    emulated = {"FAKE_CUDA_EMULATE": "1", "PARPY_CUDA_DRIVER": str(fake), "PARPY_NVRTC": str(fake)}
-    emulated["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-    run = subprocess.run(
-        [sys.executable, str(script)], env={**os.environ, **emulated}, capture_output=True, text=True, check=False
-    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    if not real:
+        emulated = {"FAKE_CUDA_EMULATE": "1", "PARPY_CUDA_DRIVER": str(fake), "PARPY_NVRTC": str(fake)}
+        environment |= emulated
+    run = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
 
 
@@ -447,7 +454,7 @@ def test_results_that_differ():
 def test_a_candidate_whose_results_differ_is_left_out(monkeypatch, single_thread_wins):
     monkeypatch.setattr(_tune, "difference", lambda *_: "'y'[3] is 1.0 instead of 2.0")
     with pytest.warns(RuntimeWarning, match=r"leaves out .*: 'y'\[3\] is 1.0 instead of 2.0") as caught:
-        best = parpy.tune(smooth, *smoothed(), opts=parpy.auto(backend=CPU))
+        best = tune(smooth_here, *smoothed(), opts=parpy.auto(backend=CPU))
     assert caught[0].filename == __file__
     assert best.automatic
     assert {trial.outcome for trial in best.tuning.trials[1:]} == {"differs"}
@@ -458,25 +465,27 @@ def test_a_candidate_whose_results_differ_is_left_out(monkeypatch, single_thread
 
 
 def test_too_little_time_for_a_candidate():
-    best = parpy.tune(smooth, *smoothed(), seconds=1e-9, opts=parpy.auto(backend=CPU))
+    opts, arguments = parpy.auto(backend=CPU), smoothed(4001)
+    forget(smooth_here, arguments, opts)
+    best = parpy.tune(smooth_here, *arguments, seconds=1e-9, opts=opts)
     assert best.automatic
     assert len([trial for trial in best.tuning.trials if trial.runs]) == 1
     # Which is no reason to leave it at that.
-    assert not parpy.tune(smooth, *smoothed(), seconds=0.2, opts=parpy.auto(backend=CPU)).tuning.remembered
+    assert not parpy.tune(smooth_here, *arguments, seconds=0.2, opts=opts).tuning.remembered
 
 
 def test_the_budget_is_kept():
     import time
 
     begin = time.perf_counter()
-    best = parpy.tune(softmax, np.zeros((500, 500)), np.zeros((500, 500)), 500, 500, seconds=0.3)
+    best = tune(softmax_here, np.zeros((500, 500)), np.zeros((500, 500)), 500, 500, seconds=0.3)
     assert time.perf_counter() - begin < 3  # a compilation may begin just before the end
     assert best.tuning.spent < 3
 
 
 def test_candidates_that_would_take_too_long_are_skipped(monkeypatch):
     monkeypatch.setattr(_tune, "_clock", clock_of(lambda o: 100.0))
-    best = parpy.tune(smooth, *smoothed(), seconds=1, opts=parpy.auto(backend=CPU))
+    best = tune(smooth_here, *smoothed(), seconds=1, opts=parpy.auto(backend=CPU))
     assert {trial.outcome for trial in best.tuning.trials[1:]} <= {"skipped"}
 
 
@@ -484,46 +493,48 @@ def test_candidates_that_would_take_too_long_are_skipped(monkeypatch):
 
 
 def test_a_later_search_returns_at_once(single_thread_wins):
-    opts = parpy.auto(backend=CPU)
-    first = parpy.tune(smooth, *smoothed(), opts=opts)
-    again = parpy.tune(smooth, *smoothed(), opts=opts)
+    opts, arguments = parpy.auto(backend=CPU), smoothed(4002)
+    first = tune(smooth_here, *arguments, opts=opts)
+    again = parpy.tune(smooth_here, *arguments, opts=opts)
     assert again == first
     assert again.tuning.remembered
     assert again.tuning.speedup == pytest.approx(first.tuning.speedup)
     assert "as found before" in str(again.tuning)
-    assert not parpy.tune(smooth, *smoothed(), opts=opts, force=True).tuning.remembered
-    for other in (parpy.auto(backend=CPU, fast_math=True), parpy.auto(backend=SIM)):
-        assert not parpy.tune(smooth, *smoothed(), seconds=0.1, opts=other).tuning.remembered
-    assert not parpy.tune(smooth, *smoothed(5000), seconds=0.1, opts=opts).tuning.remembered
+    assert not tune(smooth_here, *arguments, opts=opts).tuning.remembered
+    others = [(parpy.auto(backend=CPU, fast_math=True), arguments), (parpy.auto(backend=SIM), arguments)]
+    for other, values in [*others, (opts, smoothed(4003))]:
+        forget(smooth_here, values, other)
+        assert not parpy.tune(smooth_here, *values, seconds=0.1, opts=other).tuning.remembered
     parpy.clear_cache()
-    assert not parpy.tune(smooth, *smoothed(), seconds=0.1, opts=opts).tuning.remembered
+    assert not parpy.tune(smooth_here, *arguments, seconds=0.1, opts=opts).tuning.remembered
 
 
 def test_automatic_calls_use_what_was_found(single_thread_wins):
-    arguments = smoothed()
-    smooth(*arguments)
-    assert smooth.cache_info().compilations >= 1
-    before = parpy.print_compiled(smooth, arguments)
-    best = parpy.tune(smooth, *smoothed())
-    text = parpy.print_compiled(smooth, arguments)
+    automatic, arguments = parpy.auto(backend=CPU), smoothed(4004)
+    forget(smooth_here, arguments, automatic)
+    smooth_here(*arguments)
+    assert smooth_here.cache_info().compilations >= 1
+    before = parpy.print_compiled(smooth_here, arguments)
+    best = tune(smooth_here, *smoothed(4004))
+    text = parpy.print_compiled(smooth_here, arguments)
     assert text != before
-    assert text == parpy.print_compiled(smooth, arguments, best)
-    found = parpy.explain(smooth, *arguments)
+    assert text == parpy.print_compiled(smooth_here, arguments, best)
+    found = parpy.explain(smooth_here, *arguments)
     assert found.facts["tuned"]
     assert "mapping that parpy.tune found" in str(found)
     assert found.mapping == best.parallelize
-    arguments = smoothed()
-    smooth(*arguments)
-    assert smooth.cache_info().compilations == 1
-    expected = smoothed()
-    smooth.__wrapped__(*expected)
+    arguments = smoothed(4004)
+    smooth_here(*arguments)
+    assert smooth_here.cache_info().compilations == 1
+    expected = smoothed(4004)
+    smooth_here.__wrapped__(*expected)
     np.testing.assert_array_equal(arguments[0], expected[0])
     # By hand and for other sizes nothing changes.
     by_hand = parpy.par({"there": parpy.threads(8)}, backend=CPU)
-    assert not parpy.explain(smooth, *arguments, opts=by_hand).facts["tuned"]
-    assert not parpy.explain(smooth, *smoothed(70), opts=parpy.auto(backend=CPU)).facts["tuned"]
-    parpy.clear_cache()
-    assert parpy.print_compiled(smooth, arguments) == before
+    assert not parpy.explain(smooth_here, *arguments, opts=by_hand).facts["tuned"]
+    assert not parpy.explain(smooth_here, *smoothed(70), opts=automatic).facts["tuned"]
+    forget(smooth_here, arguments, automatic)
+    assert parpy.print_compiled(smooth_here, arguments) == before
 
 
 PROGRAM = """
@@ -578,17 +589,17 @@ def test_without_a_disk_cache_the_process_remembers(tmp_path):
 
 
 def test_a_mapping_that_does_not_fit_any_more_is_passed_over():
-    arguments = smoothed()
-    automatic = parpy.auto(backend=CPU)
-    before = parpy.print_compiled(smooth, arguments, automatic)
+    automatic, arguments = parpy.auto(backend=CPU), smoothed(4005)
+    forget(smooth_here, arguments, automatic)
+    before = parpy.print_compiled(smooth_here, arguments, automatic)
     wrong = parpy.par({"elsewhere": parpy.threads(5)}, backend=CPU)
-    _native.remember(smooth, arguments, automatic, wrong, 1e-3, 2e-3)
-    assert parpy.print_compiled(smooth, arguments, automatic) == before
-    assert not parpy.explain(smooth, *arguments, opts=automatic).facts["tuned"]
-    refuted = parpy.par({f"_@{smooth.__wrapped__.__code__.co_firstlineno + 2}": parpy.threads(5)}, backend=CPU)
-    _native.remember(smooth, arguments, automatic, refuted, 1e-3, 2e-3)
-    assert parpy.print_compiled(smooth, arguments, automatic) == before
-    smooth(*arguments, opts=automatic)
+    _native.remember(smooth_here, arguments, automatic, wrong, 1e-3, 2e-3)
+    assert parpy.print_compiled(smooth_here, arguments, automatic) == before
+    assert not parpy.explain(smooth_here, *arguments, opts=automatic).facts["tuned"]
+    refuted = parpy.par({f"_@{smooth_here.__wrapped__.__code__.co_firstlineno + 2}": parpy.threads(5)}, backend=CPU)
+    _native.remember(smooth_here, arguments, automatic, refuted, 1e-3, 2e-3)
+    assert parpy.print_compiled(smooth_here, arguments, automatic) == before
+    smooth_here(*arguments, opts=automatic)
 
 
 # ---------------------------------------------------------------- interruption and mistakes
@@ -596,7 +607,7 @@ def test_a_mapping_that_does_not_fit_any_more_is_passed_over():
 
 def test_an_interruption_leaves_everything_as_it_was(monkeypatch, single_thread_wins):
     opts = parpy.auto(backend=CPU)
-    first = parpy.tune(smooth, *smoothed(), opts=opts)
+    first = tune(smooth_here, *smoothed(4006), opts=opts)
     runs = iter(range(1000))
 
     def interrupted(opts):
@@ -605,39 +616,41 @@ def test_an_interruption_leaves_everything_as_it_was(monkeypatch, single_thread_
         return 1e-3
 
     monkeypatch.setattr(_tune, "_clock", clock_of(interrupted))
-    arguments = smoothed()
+    arguments = smoothed(4006)
     with pytest.raises(KeyboardInterrupt):
-        parpy.tune(smooth, *arguments, opts=opts, force=True)
-    np.testing.assert_array_equal(arguments[0], smoothed()[0])
+        tune(smooth_here, *arguments, opts=opts)
+    np.testing.assert_array_equal(arguments[0], smoothed(4006)[0])
     assert not arguments[1].any()
-    assert parpy.tune(smooth, *arguments, opts=opts) == first
+    assert parpy.tune(smooth_here, *arguments, opts=opts) == first
     with pytest.raises(KeyboardInterrupt):
         runs = iter(range(1000))
-        parpy.tune(into_global, np.ones(4), 4, opts=opts)
+        tune(into_global_here, np.ones(4), 4, opts=opts)
     assert not FACTORS.any()
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
 def test_seconds_are_positive(seconds):
     with pytest.raises(ValueError, match="seconds must be positive and finite"):
-        parpy.tune(sum_rows, *rows(), seconds=seconds)
+        tune(sum_rows_here, *rows(), seconds=seconds)
 
 
 def test_mistakes_are_told():
     with pytest.raises(TypeError, match="seconds must be a number, not str"):
-        parpy.tune(sum_rows, *rows(), seconds="ten")
+        tune(sum_rows_here, *rows(), seconds="ten")
     with pytest.raises(TypeError, match=r"opts must be a parpy.CompileOptions, not dict"):
-        parpy.tune(sum_rows, *rows(), opts={})
+        tune(sum_rows_here, *rows(), opts={})
     with pytest.raises(ValueError, match="leave 'check' out of the options"):
-        parpy.tune(sum_rows, *rows(), opts=parpy.CompileOptions(check="bounds"))
-    with pytest.raises(ValueError, match="'no_loops' has no loops: there is nothing to tune"):
-        parpy.tune(no_loops, np.zeros(3))
+        tune(sum_rows_here, *rows(), opts=parpy.CompileOptions(check="bounds"))
+    with pytest.raises(ValueError, match="'no_loops' has no loops that run for these arguments"):
+        tune(no_loops, np.zeros(3))
+    with pytest.raises(ValueError, match="'sum_rows_here' has no loops that run for these arguments"):
+        tune(sum_rows_here, np.zeros((0, 5)), np.zeros(0), 0, 5)
     with pytest.raises(TypeError, match=r"missing a required argument|missing 1 required"):
-        parpy.tune(sum_rows, *rows()[:3])
+        tune(sum_rows_here, *rows()[:3])
     with pytest.raises(parpy.CompileError, match="argument 'x'"):
-        parpy.tune(sum_rows, "x", *rows()[1:])
+        tune(sum_rows_here, "x", *rows()[1:])
     with pytest.raises(parpy.BackendError, match="Metal"):
-        parpy.tune(histogram, *CALLS["histogram"][1], opts=parpy.CompileOptions(backend=parpy.CompileBackend.Metal))
+        tune(histogram, *CALLS["histogram"][1], opts=parpy.CompileOptions(backend=parpy.CompileBackend.Metal))
 
 
 def test_kernels_written_by_hand_are_not_tuned():
@@ -646,17 +659,17 @@ def test_kernels_written_by_hand_are_not_tuned():
         x[0] = 1
 
     with pytest.raises(TypeError, match=r"functions decorated with parpy.jit, not Kernel"):
-        parpy.tune(kernel, np.zeros(3))
+        tune(kernel, np.zeros(3))
 
 
 def test_functions_that_are_not_decorated_are_tuned():
-    best = parpy.tune(sum_rows.__wrapped__, *rows(), seconds=0.2, opts=parpy.auto(backend=CPU))
-    assert best.tuning.function == "sum_rows"
+    best = tune(sum_rows_here.__wrapped__, *rows(), seconds=0.2, opts=parpy.auto(backend=CPU))
+    assert best.tuning.function == "sum_rows_here"
 
 
 def test_errors_of_the_call_are_its_own():
     with pytest.raises(IndexError):
-        parpy.tune(sum_rows, *rows()[:2], 31, 40, opts=parpy.auto(backend=CPU))
+        tune(sum_rows_here, *rows()[:2], 31, 40, opts=parpy.auto(backend=CPU))
 
 
 # ---------------------------------------------------------------- progress
@@ -664,12 +677,12 @@ def test_errors_of_the_call_are_its_own():
 
 def test_progress_is_shown_on_request(capfd):
     pytest.importorskip("tqdm")
-    parpy.tune(sum_rows, *rows(), seconds=0.2, opts=parpy.auto(backend=CPU), progress=True)
+    tune(sum_rows_here, *rows(), seconds=0.2, opts=parpy.auto(backend=CPU), progress=True)
     shown = capfd.readouterr()
-    assert "tune sum_rows" in shown.err
+    assert "tune sum_rows_here" in shown.err
     assert "tried, best" in shown.err
     assert not shown.out
-    parpy.tune(sum_rows, *rows(), seconds=0.2, opts=parpy.auto(backend=CPU), force=True)
+    tune(sum_rows_here, *rows(), seconds=0.2, opts=parpy.auto(backend=CPU))
     assert not capfd.readouterr().err  # no terminal
 
 
@@ -701,4 +714,4 @@ def test_without_tqdm(tmp_path):
 def test_warnings_of_a_search_are_its_own():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        parpy.tune(sum_rows, *rows(), seconds=0.2, opts=parpy.auto(backend=CPU), progress=True)
+        tune(sum_rows_here, *rows(), seconds=0.2, opts=parpy.auto(backend=CPU), progress=True)
