@@ -483,13 +483,14 @@ void neighbours_here(const Module& surface, const Signature& signature, const Op
         std::ranges::count_if(program.loops, [](const Loop& loop) { return loop.may_run; }));
     out.start = as_mapping(program, options, grid);
 
-    // The loops as they were written, with what the planner makes of them.
+    // The loops as they were written, with what the planner makes of them; its sums may differ.
     Options written = options;
     written.automatic = written.restructure = false;
     written.mapping.clear();
     Mapped plain;
     Diagnostics unused;
-    if (options.automatic && analyse(surface, signature, written, true, plain, unused)) {
+    if (options.automatic && !options.deterministic &&
+        analyse(surface, signature, written, true, plain, unused)) {
         const Tuned tuned = as_mapping(plain, written, grid);
         constexpr double kSlower = 8;  // what their order may cost
         if (tuned.mapping != out.start.mapping)

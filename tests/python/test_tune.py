@@ -284,7 +284,25 @@ def test_deterministic_reductions_stay_as_they_are(backend):
     found, candidates = tried(function, arguments, backend=backend, deterministic=True)
     key = next(key for key in found["start"]["parallelize"] if key.startswith("j@"))
     mine = parpy.LoopPar()._set(*found["start"]["parallelize"][key])
-    assert {opts.parallelize[key] for opts in candidates if opts.restructure} == {mine}
+    assert {opts.parallelize[key] for opts in candidates} == {mine}
+    assert all(opts.restructure for opts in candidates)
+
+
+def test_deterministic_calls_have_the_results_of_the_automatic_mode():
+    x = np.random.default_rng(0).random((40, 999)) ** 9
+    opts = parpy.auto(backend=CPU, deterministic=True)
+    forget(sum_rows_here, (x, np.zeros(40), 40, 999), opts)
+    expected, found = np.zeros(40), np.zeros(40)
+    sum_rows_here(x, expected, 40, 999, opts=opts)
+    best = tune(sum_rows_here, x, found, 40, 999, seconds=1, opts=opts)
+    assert not any(trial.outcome == "differs" for trial in best.tuning.trials)
+    for trial in best.tuning.trials:
+        found[:] = 0
+        sum_rows_here(x, found, 40, 999, opts=trial.opts)
+        np.testing.assert_array_equal(found, expected)
+    given = parpy.CompileOptions(backend=CPU, deterministic=True, parallelize={"there": parpy.threads(3)})
+    changes = [trial.change for trial in tune(smooth_here, *smoothed(), seconds=0.2, opts=given).tuning.trials]
+    assert "as given" not in changes
 
 
 # ---------------------------------------------------------------- arguments
