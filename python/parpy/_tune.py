@@ -333,7 +333,10 @@ class _Search:
         if self._call.driver is not None:
             yield from heat
             return
-        pool = ThreadPoolExecutor(_HEAT)
+        if self._call.backend == "Cuda":  # on the GPU of this thread
+            pool = ThreadPoolExecutor(_HEAT, "parpy-tune", _native.select_device, (_native.current_device(),))
+        else:
+            pool = ThreadPoolExecutor(_HEAT, "parpy-tune")
         try:
             pending = [pool.submit(self._compile, trial) for trial in heat]
             for trial, each in zip(heat, pending, strict=True):
