@@ -47,9 +47,14 @@ def elements(
         raise CudaPyError(f"{what} is an array of int, but {holds} {beyond}, which needs more than 32 bits")
     try:
         with np.errstate(over="ignore"):
-            return np.asarray(values, kind.dtype)
+            made = np.asarray(values, kind.dtype)
     except OverflowError:
         raise CudaPyError(f"{what} is an array of {kind}, but {holds} an integer beyond all of them") from None
+    if kind in (Float, Double) and not (isinstance(values, np.ndarray) and values.dtype == kind.dtype):
+        for place in np.flatnonzero(np.isinf(made)):
+            if np.isfinite(np.float64(values[place])):
+                raise CudaPyError(f"{what} is an array of {kind}, but {holds} {values[place]}, which no {kind} holds")
+    return made
 
 
 def _beyond_32_bits(values: Any) -> Any:

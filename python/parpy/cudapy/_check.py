@@ -1,18 +1,22 @@
 """The static types of CudaPy: every expression has one, every variable exactly one, and nothing converts by itself.
 
 Only literals adapt: an integer to ``float`` and ``double``, a float to ``double``. Found once per function, in
-front of its lowering; mistakes are reported where they stand.
+front of its lowering; mistakes are reported where they stand. What has no type is kept in ``untyped``: the lowering
+refuses most of that with a better reason.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable
 from typing import Any
 
-from .._device import Coordinates, Register
-from ._functions import MATH, GridIndex
+from .._device import Coordinates, DeviceFunction
+from .._paths import ends
+from ._functions import MATH
 from ._types import Bool, CType, Double, Float, Int, Pointer, Signature, Type, Void
+from ._values import instead_of, type_named_by, type_of
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _INTEGER = (ast.Mod, ast.FloorDiv, ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)
@@ -41,12 +45,38 @@ class Checker:
         self.node, self.signature, self.ambient, self.functions = node, signature, ambient, functions
         self.report, self.resolve = report, resolve
         self.types: dict[ast.AST, CType] = {}
-        self.variables: dict[str, CType] = dict(
-            zip((a.arg for a in node.args.args), signature.parameters, strict=False)
-        )
+        self.untyped: list[ast.expr] = []
+        self.variables: dict[str, CType] = {}
+        self._later: dict[str, CType] = {}  # of variables that are assigned further down, in a loop
+        self._unknown: set[str] = set()  # variables whose first value has no type
+        self._errors = 0
 
     def run(self) -> None:
+        report, self.report = self.report, lambda *_: None
+        self._pass()
+        self._later, self.report = self.variables, report
+        self._pass()
+        if self.signature.result is not Void and not ends(self.node.body):
+            fix = f"end every path with 'return' and {_a(self.signature.result)}"
+            self.report("P211", self.node.body[-1], f"'{self.node.name}' does not return on every path", fix)
+
+    def _pass(self) -> None:
+        names = (argument.arg for argument in self.node.args.args)
+        self.variables = dict(zip(names, self.signature.parameters, strict=False))
+        self.types.clear()
+        self.untyped.clear()
+        self._unknown.clear()
         self._body(self.node.body)
+
+    def refuse_untyped(self) -> None:
+        """Reports what has no type."""
+        for node in self.untyped:
+            shown, fix = f"'{ast.unparse(node)}'", ""
+            if isinstance(node, ast.Call):
+                name = ast.unparse(node.func)
+                shown = f"the result of '{name}'"
+                fix = instead_of(name) or "give cp.compile a function with a signature"
+            self._error(node, f"{shown} has none of the types bool, int, float and double", fix)
 
     # ------------------------------------------------------------ statements
 
@@ -66,28 +96,39 @@ class Checker:
                 made = ast.copy_location(ast.BinOp(load, op, value), node)
                 found = self._type(made)
                 self._store(target, found, value)
-            case ast.For(target=target, iter=ast.Call(args=arguments), body=body):
+            case ast.For(target=target, iter=ast.Call(args=arguments), body=body, orelse=other):
                 for argument in arguments:
                     self._expect(argument, Int, "a bound of range")
                 if isinstance(target, ast.Name):
                     self._bind(target.id, Int, target)
                 self._body(body)
-            case ast.While(test=test, body=body):
+                self._body(other)
+            case ast.While(test=test, body=body, orelse=other):
                 self._expect(test, Bool, "a condition")
                 self._body(body)
+                self._body(other)
             case ast.If(test=test, body=body, orelse=other):
                 self._expect(test, Bool, "a condition")
                 self._body(body)
                 self._body(other)
+            case ast.With(body=body):
+                self._body(body)
+            case ast.Assert(test=test):
+                self._expect(test, Bool, "a condition")
             case ast.Return(value=value):
-                if value is None or self.signature.result is Void:
-                    if (value is None) != (self.signature.result is Void):
-                        shown = self.signature.result
-                        self._error(node, f"'{self.node.name}' returns {shown}", "return a value of that type")
-                else:
-                    self._expect(value, self.signature.result, "the result")
+                self._return(node, None if _is_none(value) else value)
             case ast.Expr(value=ast.Call() as call):
-                self._type(call)
+                if self._call(call) is None and not call.args and self.untyped[-1:] == [call]:
+                    self.untyped.pop()  # a barrier
+
+    def _return(self, node: ast.stmt, value: ast.expr | None) -> None:
+        wanted = self.signature.result
+        if value is None and wanted is not Void:
+            self._error(node, f"'{self.node.name}' returns {_a(wanted)}, not nothing", "return a value of that type")
+        elif value is not None and wanted is Void:
+            self._error(node, f"'{self.node.name}' returns void", "leave out the value, and store it to an array")
+        elif value is not None:
+            self._expect(value, wanted, "the result")
 
     def type_of_load(self, target: ast.expr) -> CType | None:
         """The type of what an assignment stores to."""
@@ -105,7 +146,23 @@ class Checker:
             for one, part in zip(target.elts, value.elts, strict=False):
                 self._assign(one, part)
             return
-        self._store(target, self._type(value), value)
+        parts = self._parts(value) if isinstance(target, ast.Tuple | ast.List) else None
+        found = self._type(value) if parts is None else None
+        if isinstance(target, ast.Tuple | ast.List):
+            for one, kind in zip(target.elts, parts or [None] * len(target.elts), strict=False):
+                self._store(one, kind, value)
+        else:
+            self._store(target, found, value)
+
+    def _parts(self, value: ast.expr) -> list[CType | None] | None:
+        """The types of several values: a tuple from outside, or ``cuda.grid(2)``."""
+        known = self._constant(value)
+        if isinstance(known, tuple):
+            return [type_of(each) for each in known]
+        called = self._constant(value.func) if isinstance(value, ast.Call) else None
+        if isinstance(value, ast.Call) and isinstance(called, DeviceFunction) and called.lowering == "grid":
+            return [Int] * 3
+        return None
 
     def _store(self, target: ast.expr, found: CType | None, value: ast.expr) -> None:
         if isinstance(target, ast.Name):
@@ -114,8 +171,12 @@ class Checker:
                 if isinstance(found, Type) and found is not Void:
                     self._fits(value, found)
                     self._bind(target.id, found, target)
+                elif isinstance(found, Pointer) and isinstance(value, ast.Call):  # shared.array(…)
+                    self.variables[target.id] = found
                 elif isinstance(found, Pointer):
                     self._error(target, f"{_a(found)} gets a second name", "use the one it has")
+                else:
+                    self._unknown.add(target.id)
             elif isinstance(known, Type):
                 self._agree(value, found, known, f"variable '{target.id}'")
             else:
@@ -133,6 +194,7 @@ class Checker:
     # ------------------------------------------------------------ agreement
 
     def _error(self, node: ast.AST, message: str, fix: str = "") -> None:
+        self._errors += 1
         self.report("P200", node, message, fix)
 
     def _adapts(self, node: ast.expr, wanted: CType) -> bool:
@@ -177,9 +239,15 @@ class Checker:
     # ------------------------------------------------------------ expressions
 
     def _type(self, node: ast.expr) -> CType | None:
+        reported = self._errors + len(self.untyped)
         found = self._find(node)
+        if found is Void:
+            self._error(node, f"'{ast.unparse(node)}' is void: it has no value", "call it on a line of its own")
+            return None
         if found is not None:
             self.types[node] = found
+        elif reported == self._errors + len(self.untyped) and ast.unparse(node) not in self._unknown:
+            self.untyped.append(node)
         return found
 
     def _find(self, node: ast.expr) -> CType | None:
@@ -191,8 +259,10 @@ class Checker:
             case ast.Constant(value=float()):
                 return Float
             case ast.Name(id=name):
-                return self.variables.get(name) or self._known(node)
-            case ast.Attribute():
+                return self.variables.get(name) or self._later.get(name) or self._known(node)
+            case ast.Attribute(value=base, attr=attribute):
+                if self.resolve(base) is None and isinstance(base, ast.Name) and attribute in ("size", "ndim"):
+                    return Int if isinstance(self._type(base), Pointer) else None
                 return self._known(node)
             case ast.BinOp(left=left, op=op, right=right):
                 return self._binary(node, left, op, right)
@@ -204,7 +274,8 @@ class Checker:
                 return Bool
             case ast.Compare(left=left, comparators=others):
                 for a, b in zip([left, *others], others, strict=False):
-                    self._common(a, b, "the comparison", node)
+                    if isinstance(self._common(a, b, "the comparison", node), Pointer):
+                        self._error(node, "arrays have no order", "compare their elements")
                 return Bool
             case ast.IfExp(test=test, body=body, orelse=other):
                 self._expect(test, Bool, "a condition")
@@ -216,16 +287,21 @@ class Checker:
         return None
 
     def _known(self, node: ast.expr) -> CType | None:
-        value = self.resolve(node)
-        if isinstance(value, Register | GridIndex) or (isinstance(value, int) and not isinstance(value, bool)):
-            return Int
-        if isinstance(value, bool):
-            return Bool
-        if isinstance(value, float):
-            return Float
+        value = self._constant(node)
         if isinstance(value, Coordinates):
             self._error(node, f"'{ast.unparse(node)}' has three parts", f"write {ast.unparse(node)}.x")
-        return None
+        if type(value) is int and not -(2**31) <= value < 2**31:
+            self._error(node, f"'{ast.unparse(node)}' is {value}, which is no int: these have 32 bits")
+        return type_of(value)
+
+    def _constant(self, node: ast.expr) -> Any:
+        """What a name, an attribute or an element of a tuple stands for outside of the function; None if nothing."""
+        if isinstance(node, ast.Subscript):
+            owner = self._constant(node.value)
+            place = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            inside = isinstance(owner, tuple) and isinstance(place, int) and place < len(owner)
+            return owner[place] if inside else None
+        return None if isinstance(node, ast.Name) and node.id in self.variables else self.resolve(node)
 
     def _binary(self, node: ast.expr, left: ast.expr, op: ast.operator, right: ast.expr) -> CType | None:
         symbol = _SYMBOLS[type(op)]
@@ -251,6 +327,11 @@ class Checker:
         return found
 
     def _element(self, node: ast.expr, base: ast.expr, index: ast.expr) -> CType | None:
+        if isinstance(self._constant(base), tuple):
+            return self._known(node)
+        if isinstance(base, ast.Attribute) and base.attr == "shape":
+            self._expect(index, Int, "a subscript")
+            return Int if isinstance(self._type(base.value), Pointer) else None
         found = self._type(base)
         if isinstance(index, ast.Tuple | ast.Slice):
             self._error(index, "an array takes one subscript, an int", "compute it from row and column: X[i * n + j]")
@@ -262,28 +343,89 @@ class Checker:
         return None
 
     def _call(self, node: ast.Call) -> CType | None:
-        name = ast.unparse(node.func)
+        reported = self._errors + len(self.untyped)
+        found = self._result(node)
+        if found is None and reported == self._errors + len(self.untyped):
+            self.untyped.append(node)
+        return found
+
+    def _result(self, node: ast.Call) -> CType | None:
+        name, count = ast.unparse(node.func), len(node.args)
         if isinstance(node.func, ast.Name) and name in self.functions:
             return self._helper(node, name)
-        if name == "len" and len(node.args) == 1:
-            found = self._type(node.args[0])
-            if found is not None and not isinstance(found, Pointer):
-                self._error(node.args[0], f"only an array has a length, this is {_a(found)}")
-            return Int
-        if name in _CASTS and len(node.args) == 1:
-            self._fits(node.args[0], _CASTS[name])
+        called = self._constant(node.func)
+        if isinstance(called, DeviceFunction):
+            return self._device(node, called)
+        if called is builtins.print:
+            for argument in node.args:
+                if not isinstance(argument, ast.Constant):
+                    self._type(argument)
+            return Void
+        if node.keywords:
+            self._error(node, f"'{name}' takes its arguments by position", "leave out the names")
+            return None
+        if name == "len" and count == 1:
+            return self._length(node.args[0])
+        cast = _CASTS.get(name) or type_named_by(called)
+        if cast is not None and count == 1:
+            self._fits(node.args[0], cast)
             found = self._type(node.args[0])
             if isinstance(found, Pointer):
-                self._error(node.args[0], f"an array cannot become {_a(_CASTS[name])}")
-            return _CASTS[name]
-        if name in ("min", "max") and len(node.args) == 2:
-            return self._common(node.args[0], node.args[1], f"'{name}'", node)
-        if name == "abs" and len(node.args) == 1:
-            return self._type(node.args[0])
+                self._error(node.args[0], f"an array cannot become {_a(cast)}")
+            return cast
+        if name in ("min", "max") and count > 1:
+            return self._extremum(node, name)
+        if name == "abs" and count == 1:
+            return self._number(node.args[0], self._type(node.args[0]), "'abs'")
+        function = self.math_name(node.func)
+        return self._math(node, function) if function else None
+
+    def math_name(self, function: ast.expr) -> str:
+        """Which function of ``math`` this is, of CudaPy's or Python's; '' if it is another."""
+        name = ast.unparse(function)
         if name.startswith("math."):
-            return self._math(node, name[5:])
-        for argument in node.args:
-            self._type(argument)
+            return name[5:]
+        value = self._constant(function)
+        return str(value.__name__) if getattr(value, "__module__", "") == "math" else ""
+
+    def _length(self, node: ast.expr) -> CType | None:
+        if isinstance(self._constant(node), tuple):
+            return Int
+        found = self._type(node)
+        if found is not None and not isinstance(found, Pointer):
+            self._error(node, f"only an array has a length, this is {_a(found)}")
+        return Int
+
+    def _extremum(self, node: ast.Call, name: str) -> CType | None:
+        common: CType | None = None
+        for a, b in zip(node.args, node.args[1:], strict=False):
+            common = self._common(a, b, f"'{name}'", node)
+            if common is None:
+                return None
+        return self._number(node, common, f"'{name}'")
+
+    def _number(self, node: ast.expr, found: CType | None, what: str) -> CType | None:
+        if found is not None and found not in _NUMERIC:
+            self._error(node, f"{what} takes {' or '.join(map(str, _NUMERIC))}, not {found}")
+            return None
+        return found
+
+    def _device(self, node: ast.Call, called: DeviceFunction) -> CType | None:
+        """Functions of ``parpy.cuda``: arrays, atomics, places in the grid."""
+        given = node.args
+        if called.lowering == "array":
+            dtype = given[1] if len(given) > 1 else next((k.value for k in node.keywords if k.arg == "dtype"), None)
+            element = None if dtype is None else type_named_by(self._constant(dtype))
+            return Pointer(element) if element is not None else None
+        if called.lowering == "grid" and len(given) == 1:
+            return Int
+        if called.lowering == "atomic" and len(given) > 2 and not node.keywords:
+            found = self._element(node, given[0], given[1])
+            for value in given[2:]:
+                if found is None:
+                    break
+                self._agree(value, self._type(value), found, f"this argument of '{ast.unparse(node.func)}'")
+            return found
         return None
 
     def _math(self, node: ast.Call, name: str) -> CType | None:
@@ -296,7 +438,8 @@ class Checker:
             return None
         kind = Float if single else Double
         if len(node.args) != count:
-            self._error(node, f"'math.{name}' takes {count} arguments, not {len(node.args)}")
+            plural = "" if count == 1 else "s"
+            self._error(node, f"'math.{name}' takes {count} argument{plural}, not {len(node.args)}")
         for argument in node.args:
             found = self._type(argument)
             if found == Float and kind == Double and not self._adapts(argument, Double):
@@ -307,12 +450,20 @@ class Checker:
 
     def _helper(self, node: ast.Call, name: str) -> CType | None:
         wanted = self.functions[name]
-        if len(node.args) != len(wanted.parameters) or node.keywords:
-            self._error(node, f"'{name}' takes {len(wanted.parameters)} arguments, not {len(node.args)}")
+        count = len(wanted.parameters)
+        if node.keywords:
+            self._error(node, f"'{name}' takes its arguments by position", "leave out the names")
+            return wanted.result
+        if len(node.args) != count:
+            self._error(node, f"'{name}' takes {count} argument{'' if count == 1 else 's'}, not {len(node.args)}")
             return wanted.result
         for argument, kind in zip(node.args, wanted.parameters, strict=True):
             self._agree(argument, self._type(argument), kind, f"this argument of '{name}'")
         return wanted.result
+
+
+def _is_none(node: ast.expr | None) -> bool:
+    return node is None or (isinstance(node, ast.Constant) and node.value is None)
 
 
 def _as_load(node: ast.expr) -> ast.expr:

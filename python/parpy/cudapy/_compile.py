@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import cuda
+from .._frontend import parse
 from .._names import source_of
 from .._source import FunctionSource
 from ..cuda._kernel import Kernel
@@ -44,7 +45,7 @@ class Template:
         if not isinstance(function, FunctionType):
             raise TemplateError(f"{function!r} is no function")
         self.source = source_of(function)
-        self.signature = _commented(function)
+        self.signature = _commented(function, self.source.text)
 
     @property
     def name(self) -> str:
@@ -187,6 +188,8 @@ def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None
     if kernel is None:
         raise CudaPyError("none of the functions returns void, so none is a kernel")
     sources = {each.name: each.source for each in functions}
+    if len(functions) > 1:
+        parse(kernel.source, program=TypedProgram(sources, signatures, whole=True), frontend=TypedFrontend)
     made = _TypedKernel(kernel.source, lambda: TypedProgram(sources, signatures))
     made.options(0)  # which parses: mistakes are reported here, not at the first launch
     code = kernel.source.function.__code__
@@ -203,9 +206,11 @@ def kernel(sig: Any = None, debug: bool = False) -> Any:
     return lambda function: compile(function, sig, debug)
 
 
-def _commented(function: FunctionType) -> Signature | None:
-    """The signature in the comments directly above a function."""
-    for line in (inspect.getcomments(function) or "").splitlines():
+def _commented(function: FunctionType, text: str) -> Signature | None:
+    """The signature in the comments directly above a function, or between it and its decorators."""
+    lines = text.splitlines()
+    head = next((n for n, line in enumerate(lines) if re.match(r"\s*def\b", line)), 0)
+    for line in [*(inspect.getcomments(function) or "").splitlines(), *lines[:head]]:
         if re.match(rf"\s*#\s*{re.escape(function.__name__)}\s*:", line):
             return parse_signature(line)
     return None
@@ -217,7 +222,11 @@ def _argument(value: Any, kind: CType, what: str) -> Any:
             if value.elemType() != kind.element:
                 raise CudaPyError(f"{what} must be an array of {kind.element}, not of {value.elemType()}")
             return value.pointer()
-        if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.dtype == kind.element.dtype):
+        if isinstance(value, np.ndarray) and value.dtype == kind.element.dtype:
+            if value.ndim != 1:
+                raise CudaPyError(f"{what} must have one dimension, not {value.ndim}")
+            return value  # what the kernel writes is copied back
+        if isinstance(value, list | tuple):
             return CudaArray(elements(value, kind.element, what), kind.element).pointer()
         raise CudaPyError(f"{what} must be a CudaArray or a list, not {type(value).__name__}")
     number = np.asarray(value)

@@ -25,9 +25,12 @@ _CASTS = {"int": "i32", "float": "f32", "double": "f64"}
 class TypedProgram(Program):
     """The functions that are compiled together, by name, with their signatures."""
 
-    def __init__(self, sources: dict[str, FunctionSource], signatures: dict[str, Signature]) -> None:
+    def __init__(
+        self, sources: dict[str, FunctionSource], signatures: dict[str, Signature], whole: bool = False
+    ) -> None:
         super().__init__(kernel=True)
         self.sources_by_name, self.signatures = sources, signatures
+        self.whole = whole  # those that nobody calls as well, to check them
         self.of_cuda: dict[str, _native.Function] = {}  # functions of CUDA's mathematics, by name
         self.ambient: dict[str, Any] = {**CONSTANTS, **sources}
 
@@ -61,8 +64,15 @@ class TypedFrontend(FunctionFrontend):
         )
 
     def build(self) -> None:
+        program = self.program
+        assert isinstance(program, TypedProgram)
         self.checker.run()
         super().build()
+        if not program.diagnostics.has_errors:
+            self.checker.refuse_untyped()
+        for source in program.sources_by_name.values() if self.entry and program.whole else ():
+            if source is not self.source:
+                self.helper(source)
 
     def _report(self, code: str, node: ast.AST, message: str, fix: str) -> None:
         self.error(code, node, message, fix)
@@ -115,11 +125,14 @@ class TypedFrontend(FunctionFrontend):
         span = self.span(node)
         if name in _CASTS and len(node.args) == 1:
             return self.module.convert(self.lower(node.args[0]), _CASTS[name], span)
-        if name.startswith("math.") and (found := MATH.get(name[5:]) or MATH.get(name[5:-1])):
+        function = self.checker.math_name(node.func)
+        if function and (found := MATH.get(function) or MATH.get(function[:-1])):
+            if len(node.args) != found[0]:
+                return self.poison(node)
             kind = self.checker.types.get(node)
             operands = [self._as(kind, self.lower(argument), argument) for argument in node.args]
             if not found[1] and isinstance(kind, Type):
-                return self.module.call(self._cuda_function(name[5:], found[0], kind, node), operands, span)
+                return self.module.call(self._cuda_function(function, found[0], kind, node), operands, span)
             return self.module.op(found[1], operands, span)
         binding = self.resolve(node.func)
         if binding is not None and isinstance(binding.value, FunctionSource):
@@ -136,6 +149,8 @@ class TypedFrontend(FunctionFrontend):
     def _helper_call(self, node: ast.Call, source: FunctionSource) -> _native.Expr:
         callee = self.helper(source)
         assert isinstance(callee, TypedFrontend)
+        if len(node.args) != len(callee.signature.parameters):
+            return self.poison(node)
         operands = [
             self._as(kind, self.lower(argument), argument)
             for argument, kind in zip(node.args, callee.signature.parameters, strict=False)

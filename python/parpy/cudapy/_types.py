@@ -32,6 +32,12 @@ class Pointer:
 
     element: Type
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.element, Type) or not self.element.scalar:
+            raise CudaTypeError(
+                f"{self.element!r} is no type of elements; write cp.Bool, cp.Int, cp.Float or cp.Double"
+            )
+
     def __repr__(self) -> str:
         return f"{self.element}*"
 
@@ -97,5 +103,7 @@ def as_signature(given: Any, name: str) -> Signature:
     if isinstance(given, list | tuple) and given and all(isinstance(each, Type | Pointer) for each in given):
         if isinstance(given[0], Pointer):
             raise CudaTypeError(f"a function cannot return {given[0]}")
+        if Void in given[1:]:
+            raise CudaTypeError("a parameter cannot be void")
         return Signature(name, given[0], tuple(given[1:]))
     raise CudaTypeError(f"{given!r} is no signature; write a text, or a list of types with the result's first")

@@ -1,0 +1,50 @@
+"""The C types of what stands outside of a kernel: globals, NumPy's numbers and arrays, functions of libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._device import Register
+from .._names import is_array
+from .._operators import scalar_name
+from ._functions import MATH, GridIndex
+from ._types import Bool, CType, Double, Float, Int, Pointer, Type
+
+_BY_SCALAR = {each.scalar: each for each in (Bool, Int, Float, Double)}
+_INSTEAD = {
+    "round": "write math.rint(x), or int(math.rint(x))", "pow": "write math.pow(x, y)",
+    "divmod": "write a / b and a % b", "where": "write x if c else y", "complex": "write the parts one by one",
+    "sum": "write the loop",
+}  # fmt: skip
+
+
+def type_named_by(value: object) -> Type | None:
+    """The C type that a type of Python's side is: np.float32."""
+    return None if value is float else _BY_SCALAR.get(scalar_name(value) or "")
+
+
+def type_of(value: Any) -> CType | None:
+    """The C type of a value; None if it has none. Python's floats are ``float``, as literals are."""
+    if isinstance(value, np.generic):
+        return type_named_by(value.dtype)
+    if isinstance(value, bool):
+        return Bool
+    if isinstance(value, int | Register | GridIndex):
+        return Int
+    if isinstance(value, float):
+        return Float
+    if is_array(value) and getattr(value, "ndim", 0) == 1:
+        element = type_named_by(getattr(value, "dtype", None))
+        return None if element is None else Pointer(element)
+    return None
+
+
+def instead_of(name: str) -> str:
+    """What to write for a function of Python or NumPy that has no C type."""
+    name = name.rpartition(".")[2]
+    if name in _INSTEAD:
+        return _INSTEAD[name]
+    name = {"arctan2": "atan2", "absolute": "fabs"}.get(name, name.replace("arc", "a"))
+    return f"write math.{name}(x) of doubles, math.{name}f(x) of floats" if name in MATH else ""
