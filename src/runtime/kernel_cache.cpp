@@ -1,6 +1,7 @@
 // One file per entry, DIRECTORY/v1/KK/KIND-HASH with KK the hash's first two digits: a header
-// (magic, length, checksum) and the value. Readers see whole files only, because writers rename
-// into place.
+// (magic, length, checksum) and the value. The checksum covers the key, so that a file under
+// another entry's name is no entry. Readers see whole files only, because writers rename into
+// place.
 #include "runtime/kernel_cache.h"
 
 #include <fcntl.h>
@@ -27,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kDefaultSize = std::uint64_t{1} << 30;
 constexpr char kFormat[] = "v1";
-constexpr char kMagic[8] = {'p', 'a', 'r', 'p', 'y', 'k', 'c', '1'};
+constexpr char kMagic[8] = {'p', 'a', 'r', 'p', 'y', 'k', 'c', '2'};
 constexpr char kTemporary[] = ".tmp";
 
 struct Header {
@@ -36,8 +37,9 @@ struct Header {
     std::uint64_t checksum[2];
 };
 
-Header header_of(std::string_view value) {
-    const XXH128_hash_t hash = XXH3_128bits(value.data(), value.size());
+Header header_of(std::string_view key, std::string_view value) {
+    const std::uint64_t seed = XXH3_64bits(key.data(), key.size());
+    const XXH128_hash_t hash = XXH3_128bits_withSeed(value.data(), value.size(), seed);
     Header header{{}, value.size(), {hash.low64, hash.high64}};
     std::memcpy(header.magic, kMagic, sizeof kMagic);
     return header;
@@ -83,7 +85,7 @@ private:
     int descriptor_;
 };
 
-std::optional<std::string> read_entry(const File& file) {
+std::optional<std::string> read_entry(const File& file, const std::string& key) {
     struct stat status{};
     if (::fstat(file.descriptor(), &status) != 0) return std::nullopt;
     Header header{};
@@ -92,7 +94,7 @@ std::optional<std::string> read_entry(const File& file) {
     if (header.size != size - sizeof header) return std::nullopt;
     std::string value(header.size, '\0');
     if (!file.read(value.data(), value.size())) return std::nullopt;
-    const Header expected = header_of(value);
+    const Header expected = header_of(key, value);
     if (std::memcmp(&header, &expected, sizeof header) != 0) return std::nullopt;
     // The time of the last use, to the minute: saves a write per hit.
     if (::time(nullptr) - status.st_mtime > 60) ::futimens(file.descriptor(), nullptr);
@@ -159,7 +161,7 @@ std::optional<std::string> KernelCache::get(const std::string& key) {
     const fs::path path = file_of(key);
     const File file(path, O_RDONLY | O_CLOEXEC);
     if (!file.is_open()) return std::nullopt;
-    std::optional<std::string> value = read_entry(file);
+    std::optional<std::string> value = read_entry(file, key);
     if (!value) ::unlink(path.c_str());
     return value;
 }
@@ -179,17 +181,19 @@ void KernelCache::put(const std::string& key, std::string_view value) {
     bool written = false;
     {
         const File file(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
-        const Header header = header_of(value);
+        const Header header = header_of(key, value);
         written = file.is_open() && file.write(&header, sizeof header) &&
                   file.write(value.data(), value.size());
     }
     if (!written || ::rename(aside.c_str(), path.c_str()) != 0) ::unlink(aside.c_str());
-    // One key in 64 pays for looking at the whole directory.
-    if (key.size() > 1 && key.back() == '0' && (key[key.size() - 2] & 3) == 0) trim();
+    // One key in 64 pays for looking at the whole directory, and whoever wrote much of it.
+    const bool chosen = key.size() > 1 && key.back() == '0' && (key[key.size() - 2] & 3) == 0;
+    if (chosen || (unseen_ += sizeof(Header) + value.size()) > size_ / 64) trim();
 }
 
 void KernelCache::trim() {
     if (!usable()) return;
+    unseen_ = 0;
     struct Entry {
         fs::path path;
         fs::file_time_type used;

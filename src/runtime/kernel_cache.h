@@ -5,6 +5,7 @@
 // belongs to or can be written by others is not used: its entries are machine code.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -41,7 +42,8 @@ public:
         return made;
     }
 
-    // Removes the least recently used entries until the rest fits. put does so now and then.
+    // Removes the least recently used entries until the rest fits. put does so now and then,
+    // and when it has written a 64th of the bound.
     void trim();
 
 private:
@@ -50,6 +52,7 @@ private:
 
     std::filesystem::path directory_;
     std::uint64_t size_;
+    std::atomic<std::uint64_t> unseen_ = 0;  // bytes written since the last trim
 };
 
 }  // namespace parpy

@@ -98,6 +98,22 @@ TEST_F(KernelCacheTest, BrokenEntriesMissAndAreReplaced) {
     });
 }
 
+TEST_F(KernelCacheTest, AnotherEntrysBytesAreNoEntry) {
+    KernelCache cache(directory_, 1 << 20);
+    const std::string one = KernelCache::key("cpu", "compiler", "one");
+    const std::string two = KernelCache::key("cpu", "compiler", "two");
+    cache.put(one, "code of one");
+    cache.put(two, "code of two");
+    fs::path from, to;
+    for (const fs::path& file : files())
+        (file.filename() == one ? from : to) = file;
+    fs::copy_file(from, to, fs::copy_options::overwrite_existing);
+    EXPECT_EQ(cache.get(two), std::nullopt);
+    EXPECT_EQ(cache.get(one), "code of one");
+    cache.put(two, "code of two");
+    EXPECT_EQ(cache.get(two), "code of two");
+}
+
 TEST_F(KernelCacheTest, ProcessesShareIt) {
     const std::string value(20'000, 'v');
     const auto key = [](int i) { return KernelCache::key("cpu", "", std::to_string(i)); };
@@ -161,6 +177,18 @@ TEST_F(KernelCacheTest, StaysNearItsBoundByItself) {
         cache.put(KernelCache::key("cpu", "", std::to_string(i)), std::string(500, 'v'));
     }
     EXPECT_LT(files().size(), 400u);
+}
+
+TEST_F(KernelCacheTest, AFewLargeEntriesStayBelowTheBound) {
+    for (int i = 0; i < 8; ++i) {  // each by a process of its own, as it were
+        KernelCache cache(directory_, 20'000);
+        cache.put(KernelCache::key("cpu", "", std::to_string(i)), std::string(9'000, 'v'));
+        std::uintmax_t total = 0;
+        for (const fs::path& file : files())
+            total += fs::file_size(file);
+        EXPECT_LE(total, 20'000u);
+    }
+    EXPECT_FALSE(files().empty());
 }
 
 TEST_F(KernelCacheTest, ADirectoryOthersCanWriteToIsNotUsed) {
