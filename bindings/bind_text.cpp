@@ -1,6 +1,6 @@
 // _native.TextProgram, what compile_string makes: edited text, compiled and loaded, and a call of
 // it with arguments like those that the text was made for. The interface is parsed in
-// python/parpy/_compile_string.py.
+// python/parpy/_interface.py.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -113,6 +113,11 @@ public:
             error = run_program(specialization, slots.data(), nullptr);
         }
         if (error.failed()) {
+            if (error.code == Code::kP900 &&
+                !error.located) {  // all that the text itself can return
+                raise(Code::kP563, "the host code returned an error that is none of ParPy's",
+                      "return 0, or what parpy_launch and parpy_fetch returned");
+            }
             set_python_error(error);
             nb::raise_python_error();
         }

@@ -1,7 +1,7 @@
 """compile_string: text as print_compiled shows it, edited or not, back to a function.
 
 The text has up to three parts, each behind a marker line: the interface, which is comment to a compiler and
-describes the arguments of a call (bindings/interface_text.h), device code, host code.
+describes the arguments of a call (_interface.py), device code, host code.
 """
 
 from __future__ import annotations
@@ -12,22 +12,15 @@ from functools import partial
 from typing import Any, NoReturn
 
 from . import _native
-from ._errors import fail
 from ._frontend_memory import GEOMETRY
+from ._interface import DEVICE, HOST, read_interface, refuse
 from ._options import CompileBackend, CompileOptions
 from .backend import is_enabled
 
-INTERFACE = "// ---- interface ----"
-_DEVICE = "// ---- device code ----"
-_HOST = "// ---- host code ----"
-
-_HEAD = re.compile(r"(\w+)\((.*)\)$")
-_ARRAY = re.compile(r"(\w+)\[(.*?)\] strides \[(.*?)\]( written)?( shared)?(?: limit (\d+))?$")
-_NUMBER = re.compile(r"(\w+)(?: = (\S+))?(?: limit (\d+))?$")
-_PLACE = re.compile(r"place (\d+): (P\d+) (.*)$")
 _KERNEL = re.compile(r"__global__\s+void\s+(?:__\w+__\s*\([^)]*\)\s*)*(\w+)\s*\(")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_WEAK = {"int": "i64", "float": "f64", "complex": "c128"}
+_SLOT = re.compile(r"\bslots\s*\[\s*(\d+)\s*\]")
+_MISSING = object()
 
 
 def compile_string(fun_name: str, code: str, opts: CompileOptions | None = None) -> Callable[..., Any]:
@@ -43,10 +36,12 @@ def compile_string(fun_name: str, code: str, opts: CompileOptions | None = None)
     if opts is not None and not isinstance(opts, CompileOptions):
         raise TypeError(f"opts must be a parpy.CompileOptions, not {type(opts).__name__}")
     opts = CompileOptions() if opts is None else opts
-    interface = _interface(code)
+    code = code.replace("\r\n", "\n")
+    interface = read_interface(code)
     if interface["name"] != fun_name:
-        _refuse(f"the text is that of '{interface['name']}', not of '{fun_name}'", "give the name that the text has")
+        refuse(f"the text is that of '{interface['name']}', not of '{fun_name}'", "give the name that the text has")
     device, host = _parts(code)
+    _check_slots(host, interface)
     interface["kernels"] = _KERNEL.findall(_COMMENT.sub("", device))
     backend = _backend(interface["backend"], opts)
     if interface["by_hand"]:
@@ -82,19 +77,27 @@ def _callable(name: str, interface: dict[str, Any], program: _native.TextProgram
     parameters: list[str] = interface["parameters"]
     # Arrays that the function captured are arguments of their own here.
     extra = [a["name"].removeprefix("global ") for a in interface["arguments"] if a["global"] and a["is_array"]]
-    space: dict[str, Any] = {}
-    listed = ", ".join(parameters + extra)
-    exec(f"def bind({listed}): return {{{', '.join(f'{p!r}: {p}' for p in parameters + extra)}}}", space)
+    defaults: dict[str, Any] = interface["defaults"]
+    space: dict[str, Any] = {"defaults": defaults, "missing": _MISSING}
+    first = next((index for index, each in enumerate(parameters) if each in defaults), len(parameters))
+    listed = [
+        each if index < first else f"{each}=defaults[{each!r}]" if each in defaults else f"{each}=missing"
+        for index, each in enumerate(parameters + extra)
+    ]
+    exec(f"def bind({', '.join(listed)}): return {{{', '.join(f'{p!r}: {p}' for p in parameters + extra)}}}", space)
     bind = space["bind"]
     bind.__name__ = bind.__qualname__ = name
     take = [_taker(argument) for argument in interface["arguments"]]
 
     def function(*args: Any, **keywords: Any) -> Any:
         given = bind(*args, **keywords)
+        for parameter, value in given.items():
+            if value is _MISSING:
+                raise TypeError(f"{name}() missing 1 required argument: '{parameter}'")
         return program.run(tuple(get(given) for get in take))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Compiled text: {name}({listed})."
+    function.__doc__ = f"Compiled text: {name}({', '.join(parameters + extra)})."
     function.__wrapped__ = bind  # type: ignore[attr-defined]  # for inspect.signature
     return function
 
@@ -115,126 +118,38 @@ def _taker(argument: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
 def _backend(made_for: str, opts: CompileOptions) -> str:
     wanted = opts.backend
     if made_for == "metal":
-        _refuse("Metal text cannot be compiled on this machine", "compile it where there is a Mac")
+        refuse("Metal text cannot be compiled on this machine", "compile it where there is a Mac")
     if wanted is CompileBackend.Auto:
         wanted = CompileBackend(made_for)
         if wanted is CompileBackend.Cuda and not is_enabled(wanted):
             wanted = CompileBackend.Sim
     on_cpu = wanted is CompileBackend.Cpu
     if on_cpu != (made_for == "cpu") or wanted is CompileBackend.Metal:
-        _refuse(
+        refuse(
             f"the text is for the back end '{made_for}', the options ask for '{wanted.value}'",
             "leave out 'backend', or print the text for that back end",
         )
     if wanted is CompileBackend.Cuda and not is_enabled(wanted):
         reason = _native.cuda_unavailable()
-        _refuse(f"{reason}, which the text needs", "backend=parpy.CompileBackend.Sim runs CUDA text on the CPU")
+        refuse(f"{reason}, which the text needs", "backend=parpy.CompileBackend.Sim runs CUDA text on the CPU")
     return str(wanted.value)
 
 
 def _parts(code: str) -> tuple[str, str]:
     """The device part and the host part."""
-    before, marker, host = code.partition(_HOST)
+    before, marker, host = code.partition(HOST)
     if not marker:
-        _refuse(f"the text has no line '{_HOST}'", "keep the marker lines as they were printed")
-    _, _, device = before.partition(_DEVICE)
+        refuse(f"the text has no line '{HOST}'", "keep the marker lines as they were printed")
+    _, _, device = before.partition(DEVICE)
     return device.lstrip("\n"), host.lstrip("\n")
 
 
-def _interface(code: str) -> dict[str, Any]:
-    _, marker, rest = code.partition(INTERFACE)
-    if not marker:
-        _refuse(f"the text has no line '{INTERFACE}'", "keep the first lines of what print_compiled showed")
-    lines = []
-    for line in rest.lstrip("\n").splitlines():
-        if not line.startswith("// ") or line in (_DEVICE, _HOST):
-            break
-        lines.append(line[3:])
-    head = _HEAD.match(lines[0]) if lines else None
-    if head is None:
-        _malformed(lines[0] if lines else "")
-    found: dict[str, Any] = {
-        "name": head[1],
-        "parameters": [p for p in head[2].split(", ") if p],
-        "backend": "cpu",
-        "arguments": [],
-        "returns": [],
-        "returns_tuple": False,
-        "slots": [],
-        "places": [],
-        "by_hand": head[2].startswith(", ".join(GEOMETRY)),
-    }
-    for line in lines[1:]:
-        _read_line(line, found)
-    return found
-
-
-def _read_line(line: str, found: dict[str, Any]) -> None:
-    place = _PLACE.match(line)
-    if place:
-        found["places"].append((place[2], place[3]))
-        return
-    name, colon, text = line.partition(": ")
-    if line.rstrip() == "slots:":
-        name, colon, text = "slots", ":", ""
-    if not colon:
-        _malformed(line)
-    if name == "back end":
-        found["backend"] = text
-    elif name == "returns":
-        found["returns_tuple"] = text.startswith("(")
-        found["returns"] = text.strip("()").split(", ")
-    elif name == "slots":
-        names = [argument["name"] for argument in found["arguments"]]
-        names += [f"result {index}" for index in range(len(found["returns"]))]
-        for slot in text.split(", ") if text else ():
-            if slot not in names:
-                _malformed(line)
-            found["slots"].append(names.index(slot))
-    else:
-        found["arguments"].append(_argument(name, text, line))
-
-
-def _argument(name: str, text: str, line: str) -> dict[str, Any]:
-    out: dict[str, Any] = {
-        "name": name,
-        "global": name.startswith("global "),
-        "is_array": False,
-        "written": False,
-        "shared": False,
-        "extents": [],
-        "strides": [],
-        "integer": None,
-        "real": None,
-        "limit": 0,
-    }
-    array = _ARRAY.match(text)
-    if array:
-        sizes = ([None if n == "?" else int(n) for n in part.split(", ") if n] for part in (array[2], array[3]))
-        extents, strides = sizes
-        out |= {"is_array": True, "scalar": array[1], "extents": extents, "strides": strides}
-        out |= {"written": bool(array[4]), "shared": bool(array[5]), "limit": int(array[6] or 0)}
-        if len(extents) != len(strides):
-            _malformed(line)
-        return out
-    number = _NUMBER.match(text)
-    if number is None:
-        _malformed(line)
-    out["scalar"] = _WEAK.get(number[1], number[1])
-    out["limit"] = int(number[3] or 0)
-    if number[2] is not None:
-        if out["scalar"][0] == "f":
-            out["real"] = float(number[2])
-        else:
-            out["integer"] = int(number[2])
-    return out
-
-
-def _malformed(line: str) -> NoReturn:
-    _refuse(f"the interface has a line that cannot be read: '{line}'", "keep it as it was printed")
-
-
-def _refuse(message: str, help_text: str) -> NoReturn:
-    sink = _native.Diagnostics()
-    sink.error("P563", None, message, help_text)
-    fail(sink, [])
+def _check_slots(host: str, interface: dict[str, Any]) -> None:
+    """The entry function reads no slots beyond those that it gets."""
+    _, _, entry = _COMMENT.sub("", host).partition(f"{interface['name']}_slots")
+    most, count = max((int(index) for index in _SLOT.findall(entry)), default=-1), len(interface["slots"])
+    if most >= count:
+        refuse(
+            f"the host code reads slots[{most}], but the interface lists {count}",
+            "keep interface and host code of the same text",
+        )

@@ -10,7 +10,7 @@ import copyreg
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from types import FunctionType
 from typing import Any, NamedTuple, overload
 
@@ -18,6 +18,7 @@ from . import _environment, _native
 from ._annotations import annotations_of, as_declared, converted_to
 from ._driver import Driver, RegionSource, driver_of
 from ._frontend import Surface, parse
+from ._interface import source_text
 from ._names import Guard, source_of
 from ._options import CompileOptions
 from ._source import FunctionSource
@@ -157,10 +158,11 @@ def print_compiled(
     parpy.tune has found a mapping for an automatic call.
     """
     compiled = _as_jit(function)
+    function = compiled.__parpy_source__.function
     driver = _driver_behind(compiled)
     if driver is None:
-        return _native.source_text(compiled, tuple(args), opts)
-    return "\n".join(driver.inspect(tuple(args), opts, _native.source_text))
+        return source_text(compiled, tuple(args), opts, function)
+    return "\n".join(driver.inspect(tuple(args), opts, partial(source_text, part_of=function.__name__)))
 
 
 def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOptions, until: str = "") -> None:

@@ -223,3 +223,104 @@ def test_automatic_back_end_is_that_of_the_text():
         code, _ = text_of(axpy, [1.0, x, y], backend, i=8)
         parpy.compile_string("axpy", code)(1.0, x, y)
     np.testing.assert_array_equal(y, 2 * x + 1)
+
+
+@parpy.jit
+def sums(x, n, returns=2, on=True):
+    s = 0.0
+    for i in range(n):
+        s += x[i] * returns
+        if on:
+            x[i] = 1.0
+    return s
+
+
+@parpy.jit
+def allocates(x):
+    y = np.zeros(4)
+    for i in range(4):
+        y[i] = x[i] + 1
+    return y
+
+
+def interface_of(code):
+    lines = code.splitlines()
+    return lines[1 : lines.index("")]
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_bools_and_defaults(backend):
+    x = np.arange(8.0)
+    code, opts = text_of(sums, [x, 8], backend)
+    fn = parpy.compile_string("sums", code, opts)
+    assert fn(x, 8) == 56.0
+    assert fn(x, n=8, on=True) == 16.0
+    with pytest.raises(parpy.CompileError, match="argument on is 0, but the text was made for 1"):
+        fn(x, 8, 2, False)
+
+
+def test_arguments_behind_defaults():
+    def scaled(x, k=3):
+        for i in range(4):
+            x[i] = weights[i] * k
+
+    x = np.zeros(4)
+    code, opts = text_of(scaled, [x], "cpu")
+    fn = parpy.compile_string("scaled", code, opts)
+    fn(x, weights=weights)
+    np.testing.assert_array_equal(x, 3 * weights)
+    with pytest.raises(TypeError, match="missing 1 required argument: 'weights'"):
+        fn(x)
+
+
+def test_an_interface_that_was_changed_is_refused():
+    """Each line of it shortened, changed, or left out: an error, never a program that reads other memory."""
+    code, opts = text_of(sums, [np.ones(8), 8], "cpu")
+    for line in interface_of(code):
+        name = line[3:].partition(":")[0]
+        edits = [
+            line.rpartition(",")[0] or "// ",
+            line[:-2],
+            f"// {name}: f64[3, x] strides [1]",
+            f"// {name}: f64[{'9' * 25}] strides [1]",
+            f"// {name}: int = 3.5",
+            f"// {name}: float = x",
+            f"// {name}: nonsense",
+            line.replace("[8]", "[4]") + " ",
+        ]
+        for edit in edits:
+            changed = code.replace(line, edit, 1)
+            if edit.rstrip() == line:
+                parpy.compile_string("sums", changed, opts)
+                continue
+            with pytest.raises(parpy.BackendError, match=r"P563"):
+                parpy.compile_string("sums", changed, opts)
+        with pytest.raises(parpy.BackendError, match=r"P563"):
+            parpy.compile_string("sums", code.replace(line + "\n", "", 1), opts)
+
+
+def test_host_code_of_another_text_is_refused():
+    few, opts = text_of(axpy, [2.0, np.ones(8), np.ones(8)], "cpu", i=8)
+    many = few.replace("slots[1]", "slots[7]")
+    with pytest.raises(parpy.BackendError, match=r"reads slots\[7\], but the interface lists 2"):
+        parpy.compile_string("axpy", many, opts)
+
+
+def test_text_that_returns_an_error_of_its_own():
+    x = np.ones(8)
+    code, opts = text_of(axpy, [2.0, x, np.ones(8)], "cpu", i=8)
+    with pytest.raises(parpy.BackendError, match="an error that is none of ParPy's"):
+        parpy.compile_string("axpy", code.replace("return 0;", "return 7;"), opts)(2.0, x, np.ones(8))
+
+
+def test_line_ends_of_windows():
+    x, y = np.arange(8.0), np.ones(8)
+    code, opts = text_of(axpy, [2.0, x, y], "cpu", i=8)
+    parpy.compile_string("axpy", code.replace("\n", "\r\n"), opts)(2.0, x, y)
+    np.testing.assert_array_equal(y, 2 * x + 1)
+
+
+def test_parts_of_a_function_are_refused():
+    code, opts = text_of(allocates, [np.ones(4)], "cpu")
+    with pytest.raises(parpy.BackendError, match="Python runs a part of 'allocates'"):
+        parpy.compile_string("allocates", code, opts)

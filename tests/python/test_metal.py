@@ -11,6 +11,7 @@ import pytest
 
 import parpy
 from parpy import CompileBackend, threads
+from parpy._interface import sealed
 
 STANDIN = """
 typedef unsigned int uint;
@@ -46,7 +47,7 @@ template <class T> static __device__ inline T atomic_fetch_add_explicit(atomic<T
 
 def as_cuda(text: str) -> str:
     """Metal text with CUDA's words for Metal's."""
-    text = text.replace("// back end: metal", "// back end: cuda")
+    text = sealed(re.sub("// checksum.*\n", "", text.replace("// back end: metal", "// back end: cuda")))
     text = text.replace("#include <metal_stdlib>\nusing namespace metal;\n", STANDIN)
     bounded = r"\[\[max_total_threads_per_threadgroup\((\d+)\)\]\] kernel void "
     text = re.sub(bounded, r'extern "C" __global__ void __launch_bounds__(\1) ', text)

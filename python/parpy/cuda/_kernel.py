@@ -23,6 +23,7 @@ from .._errors import CompileError
 from .._frontend import FunctionFrontend, Surface, parse
 from .._frontend_memory import GEOMETRY
 from .._frontend_scope import Kind, Program
+from .._interface import source_text
 from .._jit import twin
 from .._names import source_of
 from .._options import CompileBackend, CompileOptions
@@ -298,7 +299,7 @@ class Kernel(Launchable):
         sizes = (1, 1, 1, 32, 1, 1, 0)
         self.options(0)
         kernel, given = self.prepared(arguments)
-        return _native.source_text(kernel.native, (*sizes, *given), kernel.options(0))
+        return source_text(kernel.native, (*sizes, *given), kernel.options(0))
 
     def inspect_asm(self, *arguments: Any) -> str:
         """The PTX of the same."""
