@@ -158,11 +158,11 @@ def print_compiled(
     parpy.tune has found a mapping for an automatic call.
     """
     compiled = _as_jit(function)
-    function = compiled.__parpy_source__.function
+    python: FunctionType = compiled.__parpy_source__.function
     driver = _driver_behind(compiled)
     if driver is None:
-        return source_text(compiled, tuple(args), opts, function)
-    return "\n".join(driver.inspect(tuple(args), opts, partial(source_text, part_of=function.__name__)))
+        return source_text(compiled, tuple(args), opts, python)
+    return "\n".join(driver.inspect(tuple(args), opts, partial(source_text, part_of=python.__name__)))
 
 
 def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOptions, until: str = "") -> None:
