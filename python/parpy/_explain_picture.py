@@ -75,7 +75,7 @@ class _Canvas:
 def _value(loop: Loop, number: int) -> str:
     """What the variable is in the iteration of this number, from 0."""
     if loop["first"] is None or loop["step"] is None:
-        return f"{loop['variable']}[{number}]"
+        return f"{loop['variable']} no. {number}"
     return f"{loop['variable']}={loop['first'] + loop['step'] * number}"
 
 

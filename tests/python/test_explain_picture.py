@@ -216,6 +216,21 @@ def test_workers_and_lanes():
     assert shown[lanes + 1 : lanes + 10] == ["i=1", "2", "3", "4", "5", "6", "7", "8", "…"]
 
 
+@parpy.jit
+def sparse(v, p, y, n):
+    for i in range(n - 1, -1, -2):
+        for k in range(p[i], p[i + 1]):
+            y[i] += v[k]
+
+
+def test_iterations_that_data_decide():
+    arguments = np.ones(500), np.arange(0, 505, 5), np.zeros(100), 100
+    found = parpy.explain(sparse, *arguments, opts=parpy.auto(backend=CUDA))
+    shown = texts(found)
+    assert [word for word in shown if word.startswith("i=")] == ["i=99", "i=97", "i=95", "i=93", "i=1"]
+    assert "thread 0 runs k no. 0, k no. 64, k no. 128, …" in shown
+
+
 def test_what_does_not_run_in_parallel():
     found = parpy.explain(running, np.zeros(10), 10, opts=parpy.auto(backend=CPU))
     assert texts(found)[0] == "running: nothing runs in parallel"
