@@ -2,8 +2,8 @@
 #include "passes/inline_calls.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "analysis/uses.h"
@@ -43,16 +43,15 @@ bool shifts_slices(const Function& function) {
     });
 }
 
-// The functions whose calls are replaced though nobody asked for it, and those that call them.
-FunctionSet functions_to_inline(const PassContext& context) {
+// The functions for which it holds, and those that call them.
+FunctionSet with_callers(const Module& module, const std::function<bool(const Function&)>& holds) {
     FunctionSet found;
-    for (const Function* function : context.module.functions) {
-        if (is_mapped(*function, context.options) || shifts_slices(*function))
-            found.insert(function);
+    for (const Function* function : module.functions) {
+        if (holds(*function)) found.insert(function);
     }
     for (std::size_t before = 0; before != found.size();) {
         before = found.size();
-        for (const Function* function : context.module.functions) {
+        for (const Function* function : module.functions) {
             for_each_expr(function->body, [&](const Expr& e) {
                 if (e.op == Op::kCall && found.contains(e.callee)) found.insert(function);
             });
@@ -61,10 +60,111 @@ FunctionSet functions_to_inline(const PassContext& context) {
     return found;
 }
 
+bool is_update(const Stmt& stmt) {
+    const auto* store = stmt.as<Store>();
+    return store != nullptr && store->update;
+}
+
+bool is_launch(const Stmt& stmt) {
+    const auto* gpu = stmt.as<Gpu>();
+    return gpu != nullptr && gpu->by_hand();
+}
+
+// What shows the order in which code runs.
+struct Effects {
+    bool reads = false;  // elements of arrays, or it may fail
+    bool acts = false;   // on arrays, or on other threads
+
+    Effects& operator|=(const Effects& other) {
+        reads = reads || other.reads;
+        acts = acts || other.acts;
+        return *this;
+    }
+    // Whether it may run before the other code that it comes after.
+    [[nodiscard]] bool may_overtake(const Effects& other) const {
+        return !(acts && (other.reads || other.acts)) && !(reads && other.acts);
+    }
+};
+
+// What the functions of a module do, in those that they call as well.
+class Functions {
+public:
+    explicit Functions(const PassContext& context) : Functions(context.module, context.options) {}
+
+    // Whether calls are replaced though nobody asked for it; `parallel`: those in loops that are or
+    // may be parallel, where updates may be seen to be reductions.
+    [[nodiscard]] bool wants(const Function& function, bool parallel) const {
+        return wanted_.contains(&function) || (parallel && updating_.contains(&function));
+    }
+
+    // Of the operator itself, and of all of the expression.
+    [[nodiscard]] Effects own_effects(const Expr& expr) const {
+        if (expr.op == Op::kCall)
+            return {reading_.contains(expr.callee), acting_.contains(expr.callee)};
+        return {reads(expr), has_effects(expr.op)};
+    }
+    [[nodiscard]] Effects effects_of(const Expr& expr) const {
+        Effects all = own_effects(expr);
+        for (const Expr* operand : expr.operands)
+            all |= effects_of(*operand);
+        return all;
+    }
+
+    // Kernels written by hand have no loops that run in parallel.
+    [[nodiscard]] bool by_hand() const { return by_hand_; }
+
+private:
+    Functions(const Module& module, const Options& options)
+        : wanted_(with_callers(module,
+                               [&](const Function& function) {
+                                   return is_mapped(function, options) || shifts_slices(function);
+                               })),
+          updating_(with_callers(
+              module, [](const Function& function) { return any_stmt(function.body, is_update); })),
+          reading_(with_callers(module,
+                                [](const Function& function) {
+                                    return gets_arrays(function) ||
+                                           any_expr(function.body, reads) ||
+                                           any_stmt(function.body, may_fail);
+                                })),
+          acting_(with_callers(module,
+                               [](const Function& function) {
+                                   return gets_arrays(function) || any_stmt(function.body, acts) ||
+                                          any_expr(function.body, [](const Expr& e) {
+                                              return e.op != Op::kCall && has_effects(e.op);
+                                          });
+                               })),
+          by_hand_(std::ranges::any_of(module.functions, [](const Function* function) {
+              return any_stmt(function->body, is_launch);
+          })) {}
+
+    static bool is_array(const Expr* expr) { return expr->op == Op::kArray; }
+    static bool reads(const Expr& expr) {
+        return expr.op == Op::kLoad ||
+               (expr.op != Op::kCall && std::ranges::any_of(expr.operands, is_array));
+    }
+    static bool may_fail(const Stmt& stmt) {
+        return stmt.kind == StmtKind::kFail || stmt.kind == StmtKind::kAssert;
+    }
+    static bool acts(const Stmt& stmt) {
+        return stmt.kind == StmtKind::kStore || stmt.kind == StmtKind::kPrint ||
+               stmt.kind == StmtKind::kBarrier;
+    }
+    // A foreign function that does may do anything with them.
+    static bool gets_arrays(const Function& function) {
+        return function.kind == FunctionKind::kForeign &&
+               std::ranges::any_of(function.params,
+                                   [](const Var* param) { return param->type.is_array(); });
+    }
+
+    FunctionSet wanted_, updating_, reading_, acting_;
+    bool by_hand_;
+};
+
 class Inliner {
 public:
-    Inliner(PassContext& context, const FunctionSet& wanted, const Function& function)
-        : context_(context), module_(context.module), wanted_(wanted), open_{&function} {}
+    Inliner(PassContext& context, const Functions& functions, const Function& function)
+        : context_(context), module_(context.module), functions_(functions), open_{&function} {}
 
     void body(Body& stmts) {
         Body out;
@@ -72,22 +172,11 @@ public:
             const auto* assign = stmt->as<Assign>();
             const Expr* call = assign != nullptr && !assign->update ? assign->value : nullptr;
             Body before;
-            if (auto* store = stmt->as<Store>(); store != nullptr && !store->update) {
-                // The value comes first, then the subscripts from the left.
-                bool first = true;
-                const auto next = [&](Expr*& slot) {
-                    const bool moves = moves_with_effects(*slot);
-                    expression(slot, first, before);
-                    first = first && !moves;
-                };
-                next(store->value);
-                for (Expr*& index : store->indices)
-                    next(index);
-            } else if (!stmt->as<While>()) {
-                for_each_slot(*stmt,
-                              [&](Expr*& slot) { expression(slot, !updates(*stmt), before); });
-            }
+            expressions(*stmt, before);
+            const bool parallel = may_be_parallel(*stmt);
+            parallel_ += parallel ? 1 : 0;
             for_each_body(*stmt, [&](Body& inner) { body(inner); });
+            parallel_ -= parallel ? 1 : 0;
             const auto* evaluate = stmt->as<Evaluate>();
             bool done = evaluate != nullptr && evaluate->value == nullptr;
             if (call != nullptr && assign->value != nullptr && assign->value != call &&
@@ -102,17 +191,13 @@ public:
     }
 
 private:
-    static bool updates(const Stmt& stmt) {
-        const auto* assign = stmt.as<Assign>();
-        const auto* store = stmt.as<Store>();
-        return (assign != nullptr && assign->update) || (store != nullptr && store->update);
-    }
-
-    // Whether it matters if something acts before or after the expression is evaluated.
-    static bool moves_with_effects(const Expr& expr) {
-        return any_expr(expr, [](const Expr& e) {
-            return e.op == Op::kLoad || e.op == Op::kCall || has_effects(e.op);
-        });
+    // A loop that the mapping names, or that the automatic mode may run in parallel.
+    [[nodiscard]] bool may_be_parallel(const Stmt& stmt) const {
+        if (stmt.kind != StmtKind::kFor || functions_.by_hand()) return false;
+        return context_.options.automatic ||
+               std::ranges::any_of(stmt.labels, [&](const std::string& label) {
+                   return context_.options.mapping.contains(label);
+               });
     }
 
     static bool mentions(const Body& body, const Var& var) {
@@ -124,40 +209,61 @@ private:
         return found;
     }
 
-    // Replaces the marked calls in `slot`; their bodies go to `out`. A call for its effects becomes
-    // null. `first`: nothing of the statement is evaluated before the expression.
-    void expression(Expr*& slot, bool first, Body& out) {
+    // Replaces calls in the expressions of the statement, in the order in which they are evaluated.
+    void expressions(Stmt& stmt, Body& out) {
+        Effects ahead;
+        auto* store = stmt.as<Store>();
+        if (store != nullptr && !store->update) {
+            expression(store->value, ahead, out);
+            for (Expr*& index : store->indices)
+                expression(index, ahead, out);
+        } else if (store != nullptr) {
+            for (Expr*& index : store->indices)
+                expression(index, ahead, out);
+            ahead.reads = true;  // the element
+            expression(store->value, ahead, out);
+        } else if (!stmt.as<While>()) {
+            for_each_slot(stmt, [&](Expr*& slot) { expression(slot, ahead, out); });
+        }
+    }
+
+    // Replaces calls in `slot`; their bodies go to `out`. A call for its effects becomes null.
+    // `ahead`: what of the statement is evaluated first and stays there, then with the expression.
+    void expression(Expr*& slot, Effects& ahead, Body& out) {
         if (slot->op == Op::kAnd || slot->op == Op::kOr || slot->op == Op::kSelect) {
-            expression(slot->operands[0], first, out);
+            expression(slot->operands[0], ahead, out);
+            for (std::size_t i = 1; i < slot->operands.size(); ++i)
+                ahead |= functions_.effects_of(*slot->operands[i]);
             return;
         }
-        for (Expr*& operand : slot->operands) {
-            expression(operand, first && operand == slot->operands[0], out);
+        const Effects before = ahead;
+        for (Expr*& operand : slot->operands)
+            expression(operand, ahead, out);
+        if (slot->op == Op::kCall && put_in_place(slot, before, out)) {
+            ahead = before;
+        } else {
+            ahead |= functions_.own_effects(*slot);
         }
-        if (slot->op != Op::kCall || (!first && acts(*slot->callee))) return;
+    }
+
+    bool put_in_place(Expr*& slot, const Effects& ahead, Body& out) {
+        if (!functions_.effects_of(*slot).may_overtake(ahead)) return false;
         const bool asked = slot->index == kInlineCall;
-        if (!asked && !wanted_.contains(slot->callee)) return;
+        if (!asked && !functions_.wants(*slot->callee, parallel_ > 0)) return false;
         slot->index = 0;
         const std::string problem = problem_of(*slot);
         if (problem.empty()) {
             slot = expand(*slot, out);
-        } else if (asked && problem != kReportedLater) {
+            return true;
+        }
+        if (asked && problem != kReportedLater) {
             context_.diagnostics
                 .error(Code::kP228, slot->span,
                        "'" + slot->callee->name + "' cannot be put in place of its call: it " +
                            problem)
                 .help = "call it without parpy.builtin.inline";
         }
-    }
-
-    // Whether running the function may change what was evaluated before it.
-    static bool acts(const Function& function) {
-        return any_stmt(function.body,
-                        [](const Stmt& stmt) {
-                            return stmt.kind == StmtKind::kStore ||
-                                   stmt.kind == StmtKind::kEvaluate;
-                        }) ||
-               any_expr(function.body, [](const Expr& e) { return e.op == Op::kCall; });
+        return false;
     }
 
     // What keeps the call from being replaced, for a message; empty: nothing.
@@ -242,16 +348,17 @@ private:
 
     PassContext& context_;
     Module& module_;
-    const FunctionSet& wanted_;
+    const Functions& functions_;
+    int parallel_ = 0;                   // loops around that are or may be parallel
     std::vector<const Function*> open_;  // whose bodies are being expanded, outermost first
 };
 
 }  // namespace
 
 void inline_calls(PassContext& context) {
-    const FunctionSet wanted = functions_to_inline(context);
+    const Functions functions(context);
     for (Function* function : context.module.functions) {
-        Inliner(context, wanted, *function).body(function->body);
+        Inliner(context, functions, *function).body(function->body);
     }
 }
 

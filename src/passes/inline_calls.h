@@ -1,14 +1,16 @@
 // Puts the body of a called function in place of a call that parpy.builtin.inline marks, or that
 // the mapping names a loop of, so that labels in it name loops of the caller; with a mapping also
 // functions with Gpu blocks, which host code may then call; and functions that store slices of what
-// they read, whose values may need scratch memory.
+// they read, whose values may need scratch memory. In loops that are or may be parallel also
+// functions that update elements: the loop may be a reduction.
 //
 //     before  inline scale(y[...], 2)          after  label "N"
 //                                                     for i in range(n):
 //                                                         y[i] *= 2
 //
 // A mark on a call that may not be evaluated (in `and`, `or`, a ternary or a `while` condition), or
-// that would act before what is evaluated first, means nothing: that stays a call.
+// that would act before what is evaluated first, or read before it acts, means nothing: that stays
+// a call.
 //
 // Before and after: kSurface.
 #pragma once

@@ -296,3 +296,33 @@ def test_updates_anywhere_in_helpers_are_atomic(function, backend):
         opts = backends.options(backend, {"i": 64})
         opts.deterministic = True
         function(np.ones(n), np.arange(n) % 2, h, y, opts=opts)
+
+
+@parpy.jit
+def add_to(y, v):
+    y[0] += v
+
+
+@parpy.jit
+def add_square(y, v):
+    add_to(y, v * v)
+
+
+@parpy.jit
+def squares(y, x):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        add_square(y, x[i])
+
+
+def test_updates_in_helpers_are_reductions():
+    x = np.random.default_rng(3).random(100000)
+    for opts in (backends.options("cpu", {"i": 4}), parpy.auto(backend=parpy.CompileBackend.Cpu)):
+        opts.deterministic = True
+        y = np.zeros(1)
+        squares(y, x, opts=opts)
+        np.testing.assert_allclose(y, (x * x).sum())
+    explained = str(parpy.explain(squares, np.zeros(1), x, opts=backends.options("cpu", {"i": 4})))
+    assert "atomic" not in explained and " 0 flop" not in explained
+    text = parpy.print_compiled(squares, (np.zeros(1), x), backends.options("cuda", {"i": 256}))
+    assert "atomicAdd" not in text

@@ -176,6 +176,110 @@ def test_values_are_evaluated_before_subscripts(function):
 
 
 def test_helpers_that_cannot_take_the_place_of_their_call_are_not_mapped():
-    for function in (numbered, numbered_twice):
-        with pytest.raises(parpy.CompileError, match="P305"):
-            function(np.zeros(1, np.int64), np.zeros(24), 5, opts=options("cpu", {"none": 1}))
+    with pytest.raises(parpy.CompileError, match="P305"):
+        numbered(np.zeros(1, np.int64), np.zeros(24), 5, opts=options("cpu", {"none": 1}))
+
+
+def test_calls_of_a_statement_take_the_place_of_each_other_in_order():
+    arguments = [(np.zeros(1, np.int64), np.zeros(24), 5) for _ in range(2)]
+    numbered_twice(*arguments[0], seq=True)
+    numbered_twice(*arguments[1], opts=options("cpu", {"none": 1}))
+    for got, want in zip(*arguments, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@parpy.jit
+def steps(c):
+    c[0] += 5
+    if c[0] > 100:
+        return 3
+    return 1
+
+
+@parpy.jit
+def twice(c):
+    return c[0] * 2
+
+
+@parpy.jit
+def sum_of_three(c):
+    s = 0
+    parpy.label("j")
+    for j in range(3):
+        s += c[j]
+    return s
+
+
+@parpy.jit
+def hundreds(a, b):
+    return 100 * a + b
+
+
+@parpy.jit
+def added(c, y):
+    y[0] = steps(c) + inline(twice(c))
+
+
+@parpy.jit
+def assigned(c, y):
+    a = steps(c) * 10 + inline(twice(c))
+    y[0] = a
+
+
+@parpy.jit
+def updated(c, y):
+    y[0] += steps(c) * 100 + inline(twice(c))
+
+
+@parpy.jit
+def subscripted(c, y):
+    y[steps(c) + inline(twice(c))] = 1
+
+
+@parpy.jit
+def two_subscripts(c, y):
+    y[steps(c) : steps(c) + inline(twice(c))] = 1
+
+
+@parpy.jit
+def arguments(c, y):
+    y[0] = inline(hundreds(steps(c), inline(twice(c))))
+
+
+@parpy.jit
+def read_first(c, y):
+    y[0] = inline(twice(c)) * 100 + steps(c) + inline(hundreds(1, 2))
+
+
+@parpy.jit
+def one_branch(c, y):
+    y[0] = (steps(c) if y[0] == 0 else 0) + inline(twice(c))
+
+
+@pytest.mark.parametrize(
+    "function", [added, assigned, updated, subscripted, two_subscripts, arguments, read_first, one_branch]
+)
+def test_what_reads_stays_behind_what_acts(function):
+    arguments = [(np.ones(3, np.int64), np.zeros(30, np.int64)) for _ in range(2)]
+    function(*arguments[0], seq=True)
+    function(*arguments[1], opts=options("cpu", {}))
+    for got, want in zip(*arguments, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@parpy.jit
+def sum_behind(c, y):
+    y[0] = steps(c) + sum_of_three(c)
+
+
+@parpy.jit
+def sum_in_front(c, y):
+    y[0] = sum_of_three(c) * 10 + steps(c) + hundreds(1, 2)
+
+
+def test_mapped_loops_stay_behind_what_acts():
+    with pytest.raises(parpy.CompileError, match="P305"):
+        sum_behind(np.ones(3, np.int64), np.zeros(1, np.int64), opts=options("cpu", {"j": 2}))
+    c, y = np.ones(3, np.int64), np.zeros(1, np.int64)
+    sum_in_front(c, y, opts=options("cpu", {"j": 2}))
+    assert y[0] == 133 and c[0] == 6
