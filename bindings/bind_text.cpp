@@ -125,7 +125,8 @@ public:
             return expected_[static_cast<std::size_t>(view - views.data())].written;
         };
         if (!intake.copy_back(written)) nb::raise_python_error();
-        if (returned_.empty()) return nb::none();
+        if (returned_.empty())
+            return returns_tuple_ ? nb::object(nb::make_tuple()) : nb::object(nb::none());
         const nb::object result =
             nb::steal(results_of(executable_->program, count, returns_tuple_, intake));
         if (!result.is_valid()) nb::raise_python_error();

@@ -91,7 +91,7 @@ std::string interface_text(const Program& program, const Signature& signature,
         if (is_result(signature[slot.argument]))
             returned += (returned.empty() ? "" : ", ") + std::string(ir::name(slot.scalar));
     }
-    if (!returned.empty())
+    if (!returned.empty() || returns_tuple)
         out += "// returns: " + (returns_tuple ? "(" + returned + ")" : returned) + "\n";
     out += "// slots: " +
            joined(program.slots, [&](const Slot& slot) { return arguments[slot.argument]; }) + "\n";

@@ -299,6 +299,12 @@ Compiled compiled_under(Surface& surface, const CallOptions& call, bool on_devic
     return result;
 }
 
+// What a function without results returns: None, or the tuple of none.
+PyObject* nothing(const Surface& surface) {
+    if (surface.returns_tuple) return PyTuple_New(0);
+    Py_RETURN_NONE;
+}
+
 // A call that no pattern matches.
 PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
                   const CallOptions& call) {
@@ -345,7 +351,7 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
         return results_of(found->executable().program, count - surface.results,
                           surface.returns_tuple, intake);
     }
-    Py_RETURN_NONE;
+    return nothing(surface);
 }
 
 PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptions& call) {
@@ -360,7 +366,7 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
             under.options->debug ? nullptr : under.per->patterns.match(args, slots.data());
         if (found != nullptr) {
             if (!succeeded(*surface, run_program(*found, slots.data(), nullptr))) return nullptr;
-            Py_RETURN_NONE;
+            return nothing(*surface);
         }
     }
     return run_any(self, *surface, args, call);

@@ -151,7 +151,7 @@ def _read_line(line: str, found: dict[str, Any]) -> None:
         found[name] = _parsed(ast.literal_eval, text, line)
     elif name == "returns":
         found["returns_tuple"] = text.startswith("(")
-        found["returns"] = text.strip("()").split(", ")
+        found["returns"] = [each for each in text.strip("()").split(", ") if each]
     elif name == "slots":
         names = [argument["name"] for argument in found["arguments"]]
         names += [f"result {index}" for index in range(len(found["returns"]))]

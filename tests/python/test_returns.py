@@ -398,3 +398,18 @@ def test_what_python_calls_is_shown_and_not_run():
     assert not x.any()
     counted_twice(x)
     assert x[0] == 3
+
+
+@parpy.jit
+def gives_nothing(x):
+    for i in range(x.shape[0]):
+        x[i] += 1
+    return ()
+
+
+def test_the_empty_tuple():
+    x = np.zeros(4)
+    for _ in range(3):
+        assert gives_nothing(x) == gives_nothing(x, seq=True) == ()
+    text = parpy.print_compiled(gives_nothing, (x,), CPU)
+    assert parpy.compile_string("gives_nothing", text)(x) == ()
