@@ -203,13 +203,19 @@ Extent Shapes::extent(std::int64_t constant) {
     return result;
 }
 
-// A plain expression as it is, anything else as a variable that holds it.
+// A plain expression as it is, anything else as a variable that holds it: the same one for the same
+// expression, so that sizes made of it can be compared.
 const Expr* Shapes::once(Expr* value, const char* name) {
     if (is_plain(*value)) {
         return value;
     }
+    const bool repeatable = !uses_of(*value).calls;
+    for (const auto& [known, var] : held_) {
+        if (repeatable && same(*known, *value)) return builder_.var(var);
+    }
     Var* var = builder_.scalar(name, value->type.scalar);
     before_.push_back(builder_.assign(var, value));
+    held_.emplace_back(value, var);
     return builder_.var(var);
 }
 
@@ -282,7 +288,11 @@ Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
                 .help = "use a constant step, or write a loop";
             return result;
         }
-        result.step = once(clone(context_.module, step), "step");
+        // No array is longer: a larger step takes one element as well, and would overflow.
+        const std::int64_t far =
+            index_type() == Scalar::kI64 ? Intervals::kMaxExtent : std::int64_t{1} << 30;
+        result.step = constant ? math.number(std::clamp(*constant, -far, far))
+                               : once(clone(context_.module, step), "step");
     }
     const bool up = direction.low > 0;
     const Bound n = size(dim);

@@ -122,6 +122,7 @@ private:
     const Intervals& intervals_;
     ir::Builder builder_;
     ir::Body& before_;
+    std::vector<std::pair<const ir::Expr*, ir::Var*>> held_;  // what variables in before_ hold
     std::unordered_map<const ir::Expr*, Shape> shapes_;
     std::unordered_map<const ir::Expr*, std::vector<Subscript>> subscripts_;
 };

@@ -477,3 +477,37 @@ def test_overlap_in_mapped_loops(backend, loops):
         function(want, *arguments[1:], seq=True)
         function(got, *arguments[1:], opts=backends.options(backend, loops))
         np.testing.assert_allclose(got, want)
+
+
+@parpy.jit
+def rows_by_elements(x, y, p, sums):
+    parpy.label("n")
+    for i in range(sums.shape[0]):
+        x[p[i] : p[i + 1]] = y[p[i] : p[i + 1]] * 2
+        sums[i] = parpy.sum(x[p[i] : p[i + 1]] * y[p[i] : p[i + 1]])
+
+
+@parpy.jit
+def parts_by_elements(x, y, p):
+    x[: p[1]] *= y[: p[1]]
+    x[p[2] : 0 : -1] = y[p[2] : 0 : -1]
+    x[-p[1] :] += y[-p[1] :]
+
+
+def test_bounds_that_are_elements():
+    """Equal bounds are equal sizes, also where they are elements of an array."""
+    p = np.array([0, 2, 3, 6])
+    check(rows_by_elements, (ints(6), ints(6), p, np.zeros(3)), {"n": 3})
+    check(parts_by_elements, (ints(6), ints(6), p))
+
+
+@parpy.jit
+def one_in(x, step):
+    x[::step] = 1
+    x[2::step] = 2
+    x[0] += parpy.sum(x[1::step])
+
+
+@pytest.mark.parametrize("step", [2**63 - 1, 2**63 - 3, 2**62, 2**33, -(2**63), -(2**62), -(2**31)])
+def test_steps_longer_than_any_array(step):
+    check(one_in, (ints(4), step))
