@@ -59,7 +59,7 @@ class TextKernel:
         self._function = function
 
     def __getitem__(self, configuration: Any) -> Callable[..., None]:
-        from .cuda._kernel import launch_sizes
+        from .cuda._launches import launch_sizes
 
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4 or (len(parts) > 2 and parts[2] != 0):

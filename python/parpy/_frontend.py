@@ -88,6 +88,8 @@ class FunctionFrontend(Overloads):
         node = self.node
         for name, form in self.forms:
             self.receive(name, form)
+        if self.entry:
+            self.take_tuples()
         try:
             first = [
                 *self.keep_given(),

@@ -12,10 +12,13 @@ from ._frontend_scope import Element, View, axes_of
 from ._frontend_tuples import Tuples, numbers_in, rebuilt
 from ._paths import ends, returning_last
 from ._source import FunctionSource
+from ._uses import TupleForm
 
 
 class Inlining(Tuples):
     """Calls in one function of those that return tuples, and such a function itself."""
+
+    returned: TupleForm | None = None  # of a function that stands in place of its call
 
     def begin(self) -> None:
         raise NotImplementedError
@@ -75,8 +78,9 @@ class Inlining(Tuples):
                 "end every path with 'return' and a tuple",
             )
             return []
-        form = self.program.uses.returned_form(source)
-        assert form is not None
+        callee.returned = form = self.form_of_call(node, source)
+        if form is None:
+            return []
         results = [callee.temporary(self.span(node), f"result of {name}") for _ in range(form.size)]
         callee.inlined_results = rebuilt(form, iter(results))
         self.out.extend([*callee.keep_given(), *callee.checked_arrays(), *callee.converted_parameters()])
@@ -139,7 +143,7 @@ class Inlining(Tuples):
         """A return of a function that stands in place of its call."""
         assert self.inlined_results is not None
         given = None if node.value is None else self.tuple_form(node.value)
-        if node.value is None or given != self.program.uses.returned_form(self.source):
+        if node.value is None or given != self.returned:
             self.error(
                 "P017",
                 node,

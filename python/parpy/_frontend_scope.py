@@ -117,6 +117,12 @@ class Kind(NamedTuple):
     ndim: int
 
 
+class TupleKind(NamedTuple):
+    """The kinds of the elements of an argument that is a tuple; None where nothing is known of one."""
+
+    parts: tuple[Kind | TupleKind | None, ...]
+
+
 class DictParam(NamedTuple):
     """A parameter of which the function uses entries: one surface parameter for each key."""
 
@@ -146,6 +152,7 @@ class Program:
         # Parameters of the kernel of which the kind is known; those that it would have to know; whether it has to know
         # all of them, and whether it does, so that functions are told as well.
         self.known: dict[str, Kind] = {}
+        self.known_tuples: dict[str, TupleKind] = {}  # those that are tuples
         self.asked: set[str] = set()
         self.asks_all = False
         self.knows_all = False
@@ -303,7 +310,7 @@ class FunctionScope:
         name = node.id
         if not self.is_assigned(node):
             return None
-        if name in self.dict_params:
+        if name in self.dict_params and name not in self.tuples:
             self.misused_dict(name, node)
             return None
         if name in self.views:

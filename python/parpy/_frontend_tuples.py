@@ -14,10 +14,10 @@ from functools import partial, reduce
 from . import _native
 from ._frontend_arrays import integer_constant
 from ._frontend_calls import Calls
-from ._frontend_scope import ArrayForm, Element, RecordForm
+from ._frontend_scope import ArrayForm, DictParam, Element, Kind, RecordForm, TupleKind
 from ._names import source_of
 from ._source import FunctionSource
-from ._uses import TupleForm
+from ._uses import TupleForm, arguments_of
 
 _MOST = 2**31
 
@@ -52,7 +52,7 @@ class Tuples(Calls):
         if isinstance(node, ast.Call):
             source = self.tuple_function(node)
             if source is not None:
-                return self.program.uses.returned_form(source)
+                return self.form_of_call(node, source)
             count = self.tuple_of_device(node)
             return None if count is None else TupleForm((None,) * count)
         if isinstance(node, ast.IfExp):
@@ -86,8 +86,20 @@ class Tuples(Calls):
         binding = self.resolve(node.func) if isinstance(node, ast.Call) else None
         if binding is None or not self.is_function(binding.value):
             return None
-        source = source_of(binding.value)
-        return source if self.program.uses.returned_form(source) is not None else None
+        source, uses = source_of(binding.value), self.program.uses
+        found = uses.returned_form(source) is not None or uses.returned_shape(source) is not None
+        return source if found else None
+
+    def form_of_call(self, node: ast.Call, source: FunctionSource) -> TupleForm | None:
+        """The form of the tuple that a function returns; of a shape as many numbers as the argument has dimensions."""
+        form, name = self.program.uses.returned_form(source), self.program.uses.returned_shape(source)
+        if form is not None or name is None:
+            return form
+        argument = next((part for _, to, part in arguments_of(node, self.scope) if to == name), None)
+        rank = None if argument is None else self.dimensions(argument)
+        if rank is None:
+            self.want_kinds(node)
+        return None if rank is None else TupleForm((None,) * rank)
 
     def _element_of_made(self, node: ast.expr) -> tuple[TupleForm, int] | None:
         """The form and the place, for f(x)[k] of a tuple that has no name."""
@@ -402,8 +414,10 @@ class Tuples(Calls):
         """Whether `row, col = x[i], x[:, j]` makes views, and none of the names stands on the right as well."""
         if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
             return False
-        names = {part.id for part in target.elts if isinstance(part, ast.Name)}
-        if len(names) < len(target.elts) or any(isinstance(p, ast.Name) and p.id in names for p in ast.walk(value)):
+        found = [part.id for one in target.elts for part in ast.walk(one) if isinstance(part, ast.Name)]
+        names, plain = set(found), all(isinstance(one, ast.Name | ast.Tuple | ast.List) for one in target.elts)
+        on_right = any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(value))
+        if not plain or len(names) < len(found) or on_right:
             return False
         pairs = zip(target.elts, value.elts, strict=True)
         return any(isinstance(one, ast.Name) and self.is_view_value(one, part) for one, part in pairs)
@@ -427,6 +441,20 @@ class Tuples(Calls):
         self.error("P016", target, f"{what} cannot be assigned to", fix)
 
     # ------------------------------------------------------------ parameters
+
+    def take_tuples(self) -> None:
+        """The parameters of the entry that are known to be tuples: each number or array in one is an entry of its
+        own, under the name of its place."""
+        for name, kind in self.program.known_tuples.items():
+            node = self.parameters[name]
+            form = _form_of_kind(kind)
+            places = _places(form)
+            variables = [self.received_variable(name, place) for place in places]
+            self.dict_params[name] = DictParam(dict(zip(places, variables, strict=True)), _name_of(node))
+            self.tuples[name] = rebuilt(form, iter(variables))
+            for var, part in zip(variables, _leaves(kind), strict=True):
+                if part is not None and part.ndim > 0:
+                    self.ranks[var] = part.ndim
 
     def receive(self, name: str, form: ArrayForm | RecordForm | TupleForm) -> None:
         if not isinstance(form, TupleForm):
@@ -471,3 +499,27 @@ def _places(form: TupleForm) -> list[str]:
         for index, part in enumerate(form.parts)
     ]
     return [place for each in nested for place in each]
+
+
+def _form_of_kind(kind: TupleKind) -> TupleForm:
+    return TupleForm(tuple(_form_of_kind(part) if isinstance(part, TupleKind) else None for part in kind.parts))
+
+
+def _leaves(kind: TupleKind) -> list[Kind | None]:
+    nested = [_leaves(part) if isinstance(part, TupleKind) else [part] for part in kind.parts]
+    return [leaf for each in nested for leaf in each]
+
+
+def _name_of(node: ast.arg) -> ast.Name:
+    return ast.copy_location(ast.Name(node.arg, ast.Load()), node)
+
+
+def entries_of(value: tuple[object, ...]) -> dict[str, object]:
+    """What is in a tuple, and in those in it, by the names of the places."""
+    found: dict[str, object] = {}
+    for index, each in enumerate(value):
+        if isinstance(each, tuple):
+            found |= {f"{index}_{place}": part for place, part in entries_of(each).items()}
+        else:
+            found[str(index)] = each
+    return found

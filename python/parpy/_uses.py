@@ -140,6 +140,15 @@ class Uses:
             self._forms[function] = next((form for form in forms if form is not None), None)
         return self._forms[function]
 
+    def returned_shape(self, source: FunctionSource) -> str | None:
+        """The parameter whose shape a function returns, as a whole."""
+        parameters = source.function.__code__.co_varnames[: source.function.__code__.co_argcount]
+        for part in ast.walk(self.tree(source)):
+            match part:
+                case ast.Return(value=ast.Attribute(value=ast.Name(id=name), attr="shape")) if name in parameters:
+                    return name
+        return None
+
     def _form(self, node: ast.expr, scope: Scope, tree: ast.AST, deeper: bool = True) -> TupleForm | None:
         if isinstance(node, ast.Tuple):
             return TupleForm(tuple(self._form(part, scope, tree, deeper) for part in node.elts))

@@ -10,8 +10,7 @@ import inspect
 import linecache
 import os
 from collections.abc import Callable, Sequence
-from functools import partial, update_wrapper
-from math import prod
+from functools import update_wrapper
 from types import FunctionType
 from typing import Any, NoReturn
 
@@ -22,7 +21,7 @@ from .._device import ForeignFunction, Launchable
 from .._errors import CompileError
 from .._frontend import FunctionFrontend, Surface, parse
 from .._frontend_memory import GEOMETRY
-from .._frontend_scope import Kind, Program
+from .._frontend_scope import Kind, Program, TupleKind
 from .._interface import source_text
 from .._jit import twin
 from .._names import source_of
@@ -33,9 +32,10 @@ from ._arrays import constant_of, to_device
 from ._backend import on_gpu
 from ._device_functions import DeviceFunction
 from ._devices import get_current_device, launch_limits
-from ._kinds import Fields, has_records, kind_of
+from ._kinds import Elements, Fields, has_records, kind_of, tuple_kind
+from ._launches import ForAll, Launcher, PreparingLauncher, launch_sizes, sizes_of
 from ._streams import Stream, handle_of
-from ._types import Scalar, Signature
+from ._types import Scalar, Signature, TupleType
 
 _HOST_MARKER = "// ---- host code ----"
 _WARP = 32
@@ -74,7 +74,10 @@ class Kernel(Launchable):
         self._asks_all = False
         self._known: dict[str, Kind] = {}
         self._knows_all = False
-        self._variants: dict[tuple[Kind | None, ...], Kernel] = {}
+        self._tuples: dict[str, TupleKind] = {}  # parameters that are tuples
+        self._takes_tuples = False  # has been given some
+        self._refused: CompileError | None = None  # what is wrong if no argument is a tuple
+        self._variants: dict[tuple[Kind | TupleKind | None, ...], Kernel] = {}
         self._by_stream: dict[Any, CompileOptions] = {}
         self._launchers: dict[Any, Launcher] = {}
         self._blocks: dict[Any, int] = {}
@@ -89,7 +92,7 @@ class Kernel(Launchable):
 
     def _parse(self) -> Surface:
         program = self.program()
-        program.known, program.knows_all = self._known, self._knows_all
+        program.known, program.knows_all, program.known_tuples = self._known, self._knows_all, self._tuples
         try:
             surface = parse(self.__parpy_source__, program=program, frontend=self.frontend)
         except CompileError:
@@ -100,7 +103,7 @@ class Kernel(Launchable):
         self._asked = tuple(sorted(program.asked - self._known.keys()))
         self._fields = {}
         for param in surface.params:
-            if param.key is not None:
+            if param.key is not None and param.name not in self._tuples:
                 self._fields.setdefault(param.name, []).append(param.key)
         return surface
 
@@ -130,7 +133,7 @@ class Kernel(Launchable):
                 f"a launch is configured by [grid, block[, stream[, shared_bytes]]], not by {configuration!r}"
             )
         launcher = self.configure(*parts)
-        if len(self._launchers) < 256 and _is_plain(parts):
+        if len(self._launchers) < 256 and self._refused is None and _is_plain(parts):
             self._launchers[configuration] = launcher
         return launcher
 
@@ -142,6 +145,7 @@ class Kernel(Launchable):
         options = self.options(stream)
         deep = any("." in key for keys in self._fields.values() for key in keys)
         looks = self.signatures or deep or self._asked or self._asks_all or (self.has_records and on_gpu())
+        looks = looks or self._takes_tuples or self._refused is not None
         return (PreparingLauncher if looks else Launcher)(self, (*sizes, int(sharedmem)), options)
 
     def forall(self, ntasks: int | tuple[int, ...], tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
@@ -157,17 +161,23 @@ class Kernel(Launchable):
         """Of launches on the stream that has the handle."""
         key = handle, on_gpu()
         known = self._by_stream.get(key)
+        if not self._by_stream or self._refused is not None:
+            self._try_to_parse()
         if known is None:
-            if not self._by_stream:
-                try:
-                    self._surface = self._parse()
-                except CompileError:
-                    if not self._asks_all:
-                        raise
             known = self._options_on(key[1], key[0])
             if len(self._by_stream) < 256:
                 self._by_stream[key] = known
         return known
+
+    def _try_to_parse(self) -> None:
+        """What is wrong with the kernel may be right for other kinds of arguments, which a launch will show."""
+        self._refused = None
+        try:
+            self._surface = self._parse()
+        except CompileError as error:
+            if self._tuples or not (self.frontend.has_views and self.py_func.__code__.co_argcount):
+                raise
+            self._refused = None if self._asks_all else error
 
     def _options_on(self, gpu: bool, stream: int = 0) -> CompileOptions:
         return CompileOptions(
@@ -234,20 +244,25 @@ class Kernel(Launchable):
         given = dict(zip(names, arguments, strict=False))
         for name, default in zip(reversed(names), reversed(self.py_func.__defaults__ or ()), strict=False):
             given.setdefault(name, default)
+        tuples = {} if self._tuples else {n: tuple_kind(each) for n, each in given.items() if isinstance(each, tuple)}
+        if self._refused is not None and not tuples:
+            raise self._refused
         if self._knows_all or len(given) < len(names):  # the latter: a call that fails
             return self
         whole = any(has_records(each) and name not in self._fields for name, each in given.items())
-        if not (self._asked or self._asks_all or whole):
+        if not (self._asked or self._asks_all or whole or tuples):
             return self
-        asked = names if self._asks_all or whole else self._asked
-        kinds = {name: kind_of(given[name]) for name in asked}
+        self._takes_tuples = self._takes_tuples or bool(tuples)
+        asked = names if self._asks_all or whole or tuples else self._asked
+        kinds = {name: tuples.get(name) or kind_of(given[name]) for name in asked}
         for name in self._asked:
-            if not (kind := kinds[name]) or not kind.element:
+            if not isinstance(kind := kinds[name], Kind) or not kind.element:
                 raise TypeError(f"argument '{name}' must be an array: the kernel asks for the type of its elements")
         key = (*kinds.values(),)
         if key not in self._variants:
             made = Kernel(self.__parpy_source__, (), self._options, self._link, self._debug)
-            made._known = {name: kind for name, kind in kinds.items() if kind is not None}
+            made._known = {name: kind for name, kind in kinds.items() if isinstance(kind, Kind)}
+            made._tuples = tuples
             made._knows_all = asked is names
             self._variants[key] = made
         return self._variants[key]
@@ -255,13 +270,18 @@ class Kernel(Launchable):
     def with_fields(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The arguments with records that have records in them as dicts of the fields that the kernel uses."""
         deep = {name for name, keys in self._fields.items() if any("." in key for key in keys)}
-        if not deep:
+        if not deep and not self._tuples:
             return arguments
         names = self.__parpy_source__.function.__code__.co_varnames
-        return tuple(
-            Fields(each, self._fields[name]) if name in deep and not isinstance(each, Fields) else each
-            for name, each in zip(names, arguments, strict=False)
-        )
+        taken: list[Any] = []
+        for name, each in zip(names, arguments, strict=False):
+            if name in self._tuples and isinstance(each, tuple):
+                taken.append(Elements(each))
+            else:
+                taken.append(
+                    Fields(each, self._fields[name]) if name in deep and not isinstance(each, Fields) else each
+                )
+        return taken
 
     def launch(self, sizes: Sequence[int], arguments: Sequence[Any], options: CompileOptions) -> None:
         """Runs it on records, which go to the GPU as a whole: their fields lie between each other."""
@@ -285,10 +305,12 @@ class Kernel(Launchable):
         """A launch that failed, perhaps since records are used as a whole."""
         sizes = values[: len(GEOMETRY)]
         arguments = [each.records if isinstance(each, Fields) else each for each in values[len(GEOMETRY) :]]
-        of_elements = isinstance(error, CompileError) and "P551" in error.codes
-        if self._knows_all or not of_elements or not any(map(has_records, arguments)):
+        codes = error.codes if isinstance(error, CompileError) else ()
+        given_tuples = "P550" in codes and any(isinstance(each, tuple) for each in arguments) and not self._tuples
+        records = "P551" in codes and any(map(has_records, arguments))
+        if self._knows_all or not (given_tuples or records):
             return NotImplemented
-        self._asks_all = True
+        self._asks_all = self._asks_all or records
         self._launchers.clear()
         kernel = self.variant(arguments)
         kernel.launch(sizes, arguments, kernel.options_on(options.stream or 0))
@@ -358,7 +380,7 @@ class Kernel(Launchable):
 
     def max_cooperative_grid_blocks(self, blockdim: Any, *arguments: Any, dynsmemsize: int = 0) -> int:
         """How many blocks can wait for each other: ``cg.this_grid().sync()``."""
-        block = _sizes(blockdim, "block", launch_limits().block)
+        block = sizes_of(blockdim, "block", launch_limits().block)
         return self.facts(arguments, block[0] * block[1] * block[2], dynsmemsize)["resident_blocks"]
 
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
@@ -367,83 +389,6 @@ class Kernel(Launchable):
 
     def __repr__(self) -> str:
         return f"<parpy.cuda kernel {self.__parpy_source__.function.__qualname__}>"
-
-
-class Launcher(partial[None]):
-    """A kernel with the sizes of its launch: call it with the arguments of the kernel."""
-
-    kernel: Kernel
-    on_gpu: bool
-
-    def __new__(cls, kernel: Kernel, sizes: tuple[int, ...], options: CompileOptions) -> Launcher:
-        made = super().__new__(cls, kernel.native, *sizes, opts=options)
-        made.kernel, made.on_gpu = kernel, options.backend is CompileBackend.Cuda
-        return made
-
-    def __repr__(self) -> str:
-        grid, block = self.args[:3], self.args[3:6]
-        return f"<launch of {self.kernel.__name__} on {grid} blocks of {block} threads>"  # type: ignore[attr-defined]
-
-
-class PreparingLauncher(Launcher):
-    """One that looks at the arguments first: checks them against signatures, takes records to the GPU."""
-
-    def __call__(self, /, *arguments: Any) -> None:
-        kernel, options = self.kernel, self.keywords["opts"]
-        if kernel.signatures:
-            arguments = kernel.specialize(arguments)
-        chosen = kernel.variant(arguments)
-        chosen.launch(self.args, arguments, options if chosen is kernel else chosen.options_on(options.stream or 0))
-
-
-class ForAll:
-    """A launch by number of threads."""
-
-    def __init__(self, kernel: Kernel, ntasks: Any, tpb: int, stream: Any, sharedmem: int) -> None:
-        tasks = ntasks if isinstance(ntasks, tuple) else (ntasks,)
-        if not 1 <= len(tasks) <= 3 or not all(
-            isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in tasks
-        ):
-            raise ValueError(f"forall takes a number of threads, or a tuple of up to three, not {ntasks!r}")
-        most = launch_limits().threads
-        if not isinstance(tpb, int) or isinstance(tpb, bool) or not 0 <= tpb <= most:
-            raise ValueError(f"a block has 1 to {most} threads, not {tpb!r}")
-        self._kernel, self._tasks, self._stream, self._sharedmem = kernel, tasks, stream, sharedmem
-        self._tpb = tpb
-
-    def __call__(self, *arguments: Any) -> None:
-        if 0 in self._tasks:
-            return
-        threads = self._tpb or self._kernel.best_block(arguments, self._sharedmem)
-        block = block_for(self._tasks, threads, exact=self._tpb > 0)
-        grid = tuple(-(-n // size) for n, size in zip(self._tasks, block, strict=True))
-        self._kernel.configure(grid, block, self._stream, self._sharedmem)(*arguments)
-
-
-def launch_sizes(griddim: Any, blockdim: Any) -> tuple[int, ...]:
-    """The three sizes of a grid and the three of its blocks; an error where the device cannot run that."""
-    limits = launch_limits()
-    grid = _sizes(griddim, "grid", limits.grid)
-    block = _sizes(blockdim, "block", limits.block)
-    threads = block[0] * block[1] * block[2]
-    if threads > limits.threads:
-        raise ValueError(f"a block has at most {limits.threads} threads, not {threads}")
-    return (*grid, *block)
-
-
-def block_for(tasks: tuple[int, ...], threads: int, exact: bool) -> tuple[int, ...]:
-    """How a block lies over the tasks, x first and no longer than they are: one of ``exact`` so many threads, or of
-    whole warps and at most so many."""
-    block = []
-    left = threads
-    for n, limit in zip(tasks, launch_limits().block, strict=False):
-        size = 1
-        while size < n and size * 2 <= min(left, limit) and not (exact and left % (size * 2)):
-            size *= 2
-        block.append(size)
-        left //= size
-    block[0] *= left if exact else max(_WARP // prod(block), 1)
-    return tuple(block)
 
 
 def jit(
@@ -541,7 +486,14 @@ def declare_device(
     if abi not in ("c", "numba", "out"):
         raise ValueError(f"the abi of a function is 'c', 'numba' or 'out', not {abi!r}")
     wanted = _types.signature(sig, with_result=True)
-    types = [each.name if isinstance(each, Scalar) else f"{each.element.name}*" for each in wanted.arguments]
+    if any(isinstance(each, TupleType) for each in wanted.arguments):
+        raise TypeError(f"a foreign function takes numbers and pointers, no tuples: {wanted}")
+    pairs = [
+        (each, "") if isinstance(each, Scalar) else (each.element, "*")
+        for each in wanted.arguments
+        if not isinstance(each, TupleType)
+    ]
+    types = [kind.name + star for kind, star in pairs]
     return ForeignFunction(name, types, wanted.result.name if wanted.result else "void", abi, linked(link))
 
 
@@ -572,21 +524,11 @@ def _sample(kind: Any) -> Any:
     """Some argument of a type."""
     if isinstance(kind, Scalar):
         return kind.dtype.type(0)
+    if isinstance(kind, TupleType):
+        return tuple(map(_sample, kind.parts))
     return np.zeros((1,) * getattr(kind, "ndim", 1), kind.element.dtype)
 
 
 def _is_plain(parts: tuple[Any, ...]) -> bool:
     flat = [n for part in parts for n in (part if isinstance(part, tuple) else (part,))]
     return all(type(n) is int for n in flat)
-
-
-def _sizes(given: Any, what: str, limits: tuple[int, int, int]) -> tuple[int, int, int]:
-    parts = tuple(given) if isinstance(given, tuple | list) else (given,)
-    if not 1 <= len(parts) <= 3 or not all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in parts):
-        raise TypeError(f"a {what} is an int or a tuple of up to three, not {given!r}")
-    sizes = (*map(int, parts), 1, 1)[:3]
-    for size, limit, axis in zip(sizes, limits, "xyz", strict=True):
-        if size < (0 if what == "grid" else 1) or size > limit:
-            least = 0 if what == "grid" else 1
-            raise ValueError(f"the {what}'s size in {axis} is {least} to {limit}, not {size}")
-    return sizes[0], sizes[1], sizes[2]

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._frontend_scope import Kind
+from .._frontend_scope import Kind, TupleKind
+from .._frontend_tuples import entries_of
 from .._operators import scalar_name
 from .._records import Leaf, field, leaves
 
@@ -30,10 +31,23 @@ def kind_of(argument: Any) -> Kind | None:
     return None if known is None else Kind(known, rank)
 
 
+def tuple_kind(argument: tuple[Any, ...]) -> TupleKind:
+    """The kinds of the elements of a tuple."""
+    return TupleKind(tuple(tuple_kind(each) if isinstance(each, tuple) else kind_of(each) for each in argument))
+
+
 def has_records(argument: Any) -> bool:
     """Whether an argument is an array of records, or one of them."""
     found = getattr(argument, "dtype", None)
     return isinstance(found, np.dtype) and found.names is not None
+
+
+class Elements(dict[str, Any]):
+    """What is in a tuple, by place, as the entries of a dict."""
+
+    def __init__(self, given: tuple[Any, ...]) -> None:
+        self.given = given
+        super().__init__(entries_of(given))
 
 
 class Fields(dict[str, Any]):

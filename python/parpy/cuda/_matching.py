@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._names import is_array
-from ._types import Array, Scalar, Signature
+from ._types import Array, Scalar, Signature, TupleType
 
 
 class Match(IntEnum):
@@ -49,15 +49,27 @@ def _fit(
     code = function.__code__
     if len(arguments) != len(wanted.arguments):
         raise _Misfit(f"'{code.co_name}' takes {len(wanted.arguments)} arguments, not {len(arguments)}")
-    matches, converted = [], []
+    matches: list[Match] = []
+    converted = []
     for name, kind, argument in zip(code.co_varnames, wanted.arguments, arguments, strict=False):
-        if isinstance(kind, Scalar):
-            match, value = _as_number(name, kind, argument)
-        else:
-            match, value = _as_array(name, kind, argument), argument
-        matches.append(match)
-        converted.append(value)
+        converted.append(_as_argument(name, kind, argument, matches))
     return (matches.count(Match.OTHER), matches.count(Match.SAFE)), tuple(converted)
+
+
+def _as_argument(name: str, kind: Any, argument: Any, matches: list[Match]) -> Any:
+    """The argument as one of the type; adds how it became one, of a tuple for each element."""
+    if isinstance(kind, Scalar):
+        match, argument = _as_number(name, kind, argument)
+        matches.append(match)
+    elif isinstance(kind, TupleType):
+        if not isinstance(argument, tuple) or len(argument) != len(kind.parts):
+            shown = f"a tuple of {len(argument)}" if isinstance(argument, tuple) else type(argument).__name__
+            raise _Misfit(f"argument '{name}' must be {_a(kind)}, not {shown}")
+        parts = zip(kind.parts, argument, strict=True)
+        return tuple(_as_argument(f"{name}[{i}]", part, each, matches) for i, (part, each) in enumerate(parts))
+    else:
+        matches.append(_as_array(name, kind, argument))
+    return argument
 
 
 def _as_number(name: str, kind: Scalar, argument: Any) -> tuple[Match, Any]:

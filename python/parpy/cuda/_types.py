@@ -91,6 +91,20 @@ class Array:
 
 
 @dataclass(frozen=True)
+class TupleType:
+    """The type of an argument that is a tuple."""
+
+    parts: tuple[Scalar | Array | TupleType, ...]
+
+    def __str__(self) -> str:
+        if self.parts and all(part == self.parts[0] for part in self.parts):
+            return f"UniTuple({self.parts[0]}, {len(self.parts)})"
+        return f"Tuple(({', '.join(map(str, self.parts))}{',' if len(self.parts) == 1 else ''}))"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
 class Void:
     def __call__(self, *arguments: Any) -> Signature:
         return Signature(None, tuple(argument_type(each) for each in arguments))
@@ -99,7 +113,7 @@ class Void:
         return "void"
 
 
-Type = Scalar | Array
+Type = Scalar | Array | TupleType
 
 
 @dataclass(frozen=True)
@@ -126,6 +140,23 @@ class Signature:
         return f"{self.result or 'void'}({', '.join(map(str, self.arguments))})"
 
     __repr__ = __str__
+
+
+def Tuple(parts: Any) -> TupleType:
+    """The type of a tuple of elements of these types."""
+    if not isinstance(parts, tuple | list):
+        raise TypeError(f"Tuple takes the types of the elements, as a tuple, not {parts!r}")
+    found = tuple(argument_type(each) for each in parts)
+    if any(isinstance(each, Pointer) for each in found):
+        raise TypeError("a tuple has no pointers")
+    return TupleType(tuple(each for each in found if not isinstance(each, Pointer)))
+
+
+def UniTuple(dtype: Any, count: int) -> TupleType:
+    """The type of a tuple of so many elements of one type."""
+    if type(count) is not int or count < 0:
+        raise TypeError(f"a tuple has a number of elements from 0, not {count!r}")
+    return Tuple((dtype,) * count)
 
 
 def CPointer(element: Any) -> Pointer:
@@ -170,11 +201,11 @@ _PYTHON = {"bool": "boolean", "int": "int64", "float": "float64", "complex": "co
 
 def argument_type(given: Any) -> Type | Pointer:
     """A type from one of ours, a NumPy type, or a text."""
-    if isinstance(given, Scalar | Array | Pointer):
+    if isinstance(given, Scalar | Array | Pointer | TupleType):
         return given
     if isinstance(given, str):
         found = parse(given)
-        if isinstance(found, Scalar | Array | Pointer):
+        if isinstance(found, Scalar | Array | Pointer | TupleType):
             return found
         raise TypeError(f"'{given}' is no type of an argument")
     name = scalar_name(given)
@@ -225,6 +256,10 @@ def _build(node: ast.expr, text: str) -> Any:
             return _build(element, text)[tuple(_slice(part) for part in parts)]
         case ast.Call(func=ast.Name(id="CPointer"), args=[element]):
             return CPointer(_build(element, text))
+        case ast.Call(func=ast.Name(id="UniTuple"), args=[element, ast.Constant(value=int(count))]):
+            return UniTuple(_build(element, text), count)
+        case ast.Call(func=ast.Name(id="Tuple"), args=[ast.Tuple() | ast.List() as parts]):
+            return Tuple(tuple(_build(each, text) for each in parts.elts))
         case ast.Call(func=result, args=arguments, keywords=[]):
             return _build(result, text)(*(_build(each, text) for each in arguments))
         case ast.Tuple(elts=parts):

@@ -6,6 +6,8 @@ Names are numba's: ``int_`` and ``intp`` are int64, ``float_`` is float32, ``dou
 from ._types import (
     Array,
     CPointer,
+    Tuple,
+    UniTuple,
     b1,
     bfloat16,
     bool_,
@@ -62,6 +64,8 @@ from ._types import (
 __all__ = [
     "Array",
     "CPointer",
+    "Tuple",
+    "UniTuple",
     "b1",
     "bfloat16",
     "bool_",

@@ -1,0 +1,106 @@
+"""Launches: a kernel with the sizes of a grid and its blocks, or with a number of threads."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._options import CompileBackend, CompileOptions
+from ._devices import launch_limits
+
+if TYPE_CHECKING:
+    from ._kernel import Kernel
+
+_WARP = 32
+
+
+class Launcher(partial[None]):
+    """A kernel with the sizes of its launch: call it with the arguments of the kernel."""
+
+    kernel: Kernel
+    on_gpu: bool
+
+    def __new__(cls, kernel: Kernel, sizes: tuple[int, ...], options: CompileOptions) -> Launcher:
+        made = super().__new__(cls, kernel.native, *sizes, opts=options)
+        made.kernel, made.on_gpu = kernel, options.backend is CompileBackend.Cuda
+        return made
+
+    def __repr__(self) -> str:
+        grid, block = self.args[:3], self.args[3:6]
+        return f"<launch of {self.kernel.__name__} on {grid} blocks of {block} threads>"  # type: ignore[attr-defined]
+
+
+class PreparingLauncher(Launcher):
+    """One that looks at the arguments first: checks them against signatures, takes records to the GPU."""
+
+    def __call__(self, /, *arguments: Any) -> None:
+        kernel, options = self.kernel, self.keywords["opts"]
+        if kernel.signatures:
+            arguments = kernel.specialize(arguments)
+        chosen = kernel.variant(arguments)
+        chosen.launch(self.args, arguments, options if chosen is kernel else chosen.options_on(options.stream or 0))
+
+
+class ForAll:
+    """A launch by number of threads."""
+
+    def __init__(self, kernel: Kernel, ntasks: Any, tpb: int, stream: Any, sharedmem: int) -> None:
+        tasks = ntasks if isinstance(ntasks, tuple) else (ntasks,)
+        if not 1 <= len(tasks) <= 3 or not all(
+            isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in tasks
+        ):
+            raise ValueError(f"forall takes a number of threads, or a tuple of up to three, not {ntasks!r}")
+        most = launch_limits().threads
+        if not isinstance(tpb, int) or isinstance(tpb, bool) or not 0 <= tpb <= most:
+            raise ValueError(f"a block has 1 to {most} threads, not {tpb!r}")
+        self._kernel, self._tasks, self._stream, self._sharedmem = kernel, tasks, stream, sharedmem
+        self._tpb = tpb
+
+    def __call__(self, *arguments: Any) -> None:
+        if 0 in self._tasks:
+            return
+        threads = self._tpb or self._kernel.best_block(arguments, self._sharedmem)
+        block = block_for(self._tasks, threads, exact=self._tpb > 0)
+        grid = tuple(-(-n // size) for n, size in zip(self._tasks, block, strict=True))
+        self._kernel.configure(grid, block, self._stream, self._sharedmem)(*arguments)
+
+
+def launch_sizes(griddim: Any, blockdim: Any) -> tuple[int, ...]:
+    """The three sizes of a grid and the three of its blocks; an error where the device cannot run that."""
+    limits = launch_limits()
+    grid = sizes_of(griddim, "grid", limits.grid)
+    block = sizes_of(blockdim, "block", limits.block)
+    threads = block[0] * block[1] * block[2]
+    if threads > limits.threads:
+        raise ValueError(f"a block has at most {limits.threads} threads, not {threads}")
+    return (*grid, *block)
+
+
+def block_for(tasks: tuple[int, ...], threads: int, exact: bool) -> tuple[int, ...]:
+    """How a block lies over the tasks, x first and no longer than they are: one of ``exact`` so many threads, or of
+    whole warps and at most so many."""
+    block = []
+    left = threads
+    for n, limit in zip(tasks, launch_limits().block, strict=False):
+        size = 1
+        while size < n and size * 2 <= min(left, limit) and not (exact and left % (size * 2)):
+            size *= 2
+        block.append(size)
+        left //= size
+    block[0] *= left if exact else max(_WARP // prod(block), 1)
+    return tuple(block)
+
+
+def sizes_of(given: Any, what: str, limits: tuple[int, int, int]) -> tuple[int, int, int]:
+    parts = tuple(given) if isinstance(given, tuple | list) else (given,)
+    if not 1 <= len(parts) <= 3 or not all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in parts):
+        raise TypeError(f"a {what} is an int or a tuple of up to three, not {given!r}")
+    sizes = (*map(int, parts), 1, 1)[:3]
+    for size, limit, axis in zip(sizes, limits, "xyz", strict=True):
+        if size < (0 if what == "grid" else 1) or size > limit:
+            least = 0 if what == "grid" else 1
+            raise ValueError(f"the {what}'s size in {axis} is {least} to {limit}, not {size}")
+    return sizes[0], sizes[1], sizes[2]
