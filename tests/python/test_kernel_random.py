@@ -153,6 +153,13 @@ def test_sums(dtype, count):
     assert added(cuda.to_device(x), init=3) == np.asarray(x.sum(dtype=dtype) + dtype(3), dtype)
 
 
+@pytest.mark.parametrize("count", [2047, 2048, 2049, 4096, 4097, 6000, 3 * 2**21 + 77])
+def test_rounds_of_elements_and_what_is_left(count):
+    x = np.random.default_rng(count).integers(-(2**40), 2**40, count)
+    assert added(x) == x.sum() and greatest(x, init=x[0]) == x.max()
+    assert added(x, size=count - 1) == x[:-1].sum()
+
+
 def test_what_is_reduced_and_where_it_goes():
     x = np.random.default_rng(5).random(3000) - 2
     assert greatest(x, init=-np.inf) == x.max() and greatest(x) == 0

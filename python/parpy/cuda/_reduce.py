@@ -20,6 +20,7 @@ _kernel: Callable[[Callable[..., Any]], Kernel] = jit
 _of_kernels: Callable[[Callable[..., Any]], Callable[..., Any]] = jit(device=True)
 _BLOCK = 256  # threads
 _MOST_BLOCKS = 1024
+_ROUND = 8  # elements that a thread asks for at once: a GPU's memory is busy with some 40 KB for each multiprocessor
 
 
 class Reduce:
@@ -42,10 +43,10 @@ class Reduce:
         start = _as_element(init, source.dtype)
         if res is not None and getattr(res, "dtype", None) != source.dtype:
             raise TypeError(f"the result goes to an array of {source.dtype}")
-        result = device_array(1, source.dtype, stream=stream) if res is None else res
         first, last = self._kernels
-        blocks = min(-(-int(count) // _BLOCK), _MOST_BLOCKS)
-        partial = device_array(max(blocks, 1), source.dtype, stream=stream)
+        blocks = min(-(-int(count) // (_BLOCK * _ROUND)), _MOST_BLOCKS)
+        made = device_array(blocks + 1, source.dtype, stream=stream)
+        partial, result = made[:blocks], made[blocks:] if res is None else res
         if blocks > 0:
             first[blocks, _BLOCK, stream](source, int(count), partial)
         last[1, _BLOCK, stream](partial, blocks, start, result)
@@ -90,10 +91,24 @@ def _kernels(functor: DeviceFunction) -> tuple[Kernel, Kernel]:
     @_kernel
     def first(x: Any, count: Any, partial: Any) -> None:
         own = cuda.shared.array(_BLOCK, x.dtype)
-        i = cuda.grid(1)
-        if i < count:
+        i, step = cuda.grid(1), cuda.gridsize(1)
+        n = min(count, len(x))  # which tells how wide subscripts are
+        whole = n - n % (_ROUND * step)
+        if i < n:
             value = x[i]
-            for k in range(i + cuda.gridsize(1), count, cuda.gridsize(1)):
+            left = i + step
+            if whole > 0:
+                left = whole + i
+                for j in range(1, _ROUND):
+                    value = functor(value, x[i + j * step])
+            for k in range(i + _ROUND * step, whole, _ROUND * step):
+                # No load of a round waits for another.
+                a = functor(x[k], x[k + step])
+                b = functor(x[k + 2 * step], x[k + 3 * step])
+                c = functor(x[k + 4 * step], x[k + 5 * step])
+                d = functor(x[k + 6 * step], x[k + 7 * step])
+                value = functor(value, functor(functor(a, b), functor(c, d)))
+            for k in range(left, n, step):
                 value = functor(value, x[k])
             own[cuda.threadIdx.x] = value
         of_block(own, min(_BLOCK, count - cuda.blockIdx.x * _BLOCK))
