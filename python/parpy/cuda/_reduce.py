@@ -74,7 +74,7 @@ def _as_element(value: Any, dtype: np.dtype[Any]) -> Any:
     return given.astype(dtype)[()]
 
 
-def _kernels(functor: DeviceFunction) -> tuple[Kernel, Kernel]:
+def _kernels(functor: Any) -> tuple[Kernel, Kernel]:
     """One that makes a partial result in each block, and one for a single block that reduces those."""
 
     @_of_kernels
