@@ -129,8 +129,8 @@ private:
 
     void check_labels(const Stmt& stmt, const SliceElements& elements, std::size_t given) {
         const std::vector<std::string>& left = elements.labels_left();
-        if (left.empty() || context_.options.implicit_shape_labels) {
-            return;  // nobody wrote those of shapes
+        if (left.empty() || left.back().empty()) {
+            return;  // nobody wrote them (normalize_labels.h)
         }
         const std::size_t loops = given - left.size();
         context_.diagnostics

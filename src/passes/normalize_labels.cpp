@@ -23,9 +23,13 @@ void normalize_labels(PassContext& context) {
                 });
                 return;
             }
+            bool implicit = false;
             for (std::string& label : stmt.labels) {
-                if (label.starts_with(kShapeLabel)) label.erase(0, kShapeLabel.size());
+                if (!label.starts_with(kShapeLabel)) continue;
+                label.erase(0, kShapeLabel.size());
+                implicit = true;
             }
+            if (implicit && stmt.kind != StmtKind::kFor) stmt.labels.emplace_back();
         });
     }
 }

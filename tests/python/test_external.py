@@ -284,6 +284,19 @@ def test_labels_of_shapes_are_at_most_those_of_the_loops():
         np.testing.assert_allclose(got, want)
 
 
+def test_labels_by_hand_count_beside_those_of_shapes():
+    @parpy.jit
+    def f(x: buffer(F64, [N])):
+        parpy.label("a")
+        parpy.label("b")
+        x[:] = 1
+
+    opts = options("cpu", {"a": 4})
+    opts.implicit_shape_labels = True
+    with pytest.raises(parpy.CompileError, match="label 'b' names no loop"):
+        f(np.zeros(3), opts=opts)
+
+
 def test_arrays_of_externals_are_contiguous(tmp_path):
     (tmp_path / "total.h").write_text(
         "inline double total(double* x, long long n) { double s = 0; while (n) s += x[--n]; return s; }"
