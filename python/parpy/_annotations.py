@@ -99,11 +99,14 @@ def converted_to(annotation: object) -> str | None:
 
 
 def as_declared(value: Any, annotation: object) -> Any:
-    """An int or float of Python as the annotation, for which `converted_to` gives a type, has it in compiled code."""
+    """An int, float or complex of Python as the annotation, for which `converted_to` gives a type, has it in compiled code."""
     scalar = converted_to(annotation) or ""
     if type(value) is int and scalar.startswith(("i", "u")):
         info = np.iinfo(scalar.replace("i", "int").replace("u", "uint"))
         if not info.min <= value <= info.max:
-            raise OverflowError(f"{value} does not fit {declared(annotation)}")
+            known = declared(annotation)
+            raise OverflowError(f"{value} does not fit {known and known.shown}")
         return convert(value, annotation)
-    return convert(value, annotation) if type(value) in (int, float) and scalar.startswith(("f", "b")) else value
+    floats = type(value) in (int, float) and scalar.startswith(("f", "b"))
+    complexes = type(value) in (int, float, complex) and scalar.startswith("c")
+    return convert(value, annotation) if floats or complexes else value

@@ -9,7 +9,7 @@ import pytest
 
 import parpy
 from backends import BACKENDS, options, run
-from parpy.types import F32, F64, I32, I64, ElemSize, buffer, shape_var, symbol, type_var
+from parpy.types import F32, F64, I8, I32, I64, ElemSize, buffer, complex64, shape_var, symbol, type_var
 
 N, M = symbol("N"), shape_var("M")
 T = type_var("T")
@@ -261,3 +261,31 @@ def test_annotations_of_helpers():
             assert not y.any()
     with pytest.raises(parpy.CompileError, match="an integer is wanted here, not a float"):
         calls_with_a_float(np.ones(3), np.zeros(3))
+
+
+@parpy.jit
+def wrapped(n: I8):
+    return n * 1
+
+
+@parpy.jit
+def call_out_of_range(y):
+    y[0] = wrapped(300)
+
+
+@parpy.jit
+def store_narrow_complex(x, k: complex64):
+    x[0] = k
+
+
+def test_numbers_of_annotations_under_seq():
+    y = np.zeros(1)
+    with pytest.raises(TypeError, match="300 does not fit int8, whose values are -128 to 127"):
+        call_out_of_range(y)
+    with pytest.raises(OverflowError, match=r"^300 does not fit parpy\.types\.I8$"):
+        call_out_of_range(y, seq=True)
+    for k in (0.1, 1, 0.1 + 0.3j):
+        got, want = np.zeros(1, complex), np.zeros(1, complex)
+        store_narrow_complex(want, k, seq=True)
+        store_narrow_complex(got, k)
+        assert got == want == np.complex64(k)
