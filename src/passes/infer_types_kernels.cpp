@@ -191,9 +191,11 @@ bool is_all(const Expr* e) {
 }
 
 // Whether the elements lie side by side in the order of C; nothing if the call alone knows. Kernels
-// written by hand are compiled for arrays of any size that do, and for others of any strides.
+// written by hand are compiled for arrays of any size that do, and for others of any strides; of
+// those that they capture or make, sizes and strides are known.
 std::optional<bool> is_contiguous(std::span<const Dim> dims, bool by_hand) {
-    if (by_hand) return dims.empty() || dims.back().stride.has_value();
+    const auto is_known = [](const Dim& dim) { return dim.extent && dim.stride; };
+    if (by_hand && !std::ranges::all_of(dims, is_known)) return dims.back().stride == 1;
     if (std::ranges::any_of(dims, [](const Dim& dim) { return dim.extent == 0; })) return true;
     std::int64_t stride = 1;
     for (std::size_t i = dims.size(); i-- > 0;) {
