@@ -9,70 +9,52 @@
 namespace parpy {
 namespace {
 
-// Keywords of C++ and CUDA, names the generated text uses itself, and the C library functions that
-// compilers know by name.
+// Keywords of C++ and CUDA, what NVRTC declares by itself, names that the generated text and the
+// preludes use, and the C library functions that compilers know by name.
+// clang-format off
 constexpr auto kReserved = std::to_array<std::string_view>({
-    "NULL",         "abs",          "acos",         "acosf",
-    "acosh",        "acoshf",       "alignas",      "alignof",
-    "alloca",       "and",          "and_eq",       "args",
-    "asin",         "asinf",        "asinh",        "asinhf",
-    "asm",          "atan",         "atan2",        "atan2f",
-    "atanf",        "atanh",        "atanhf",       "atomicAdd",
-    "atomicCAS",    "auto",         "bitand",       "bitor",
-    "blockDim",     "blockIdx",     "bool",         "break",
-    "bzero",        "calloc",       "case",         "catch",
-    "cbrt",         "cbrtf",        "ceil",         "ceilf",
-    "char",         "char16_t",     "char32_t",     "char8_t",
-    "class",        "clock_t",      "co_await",     "co_return",
-    "co_yield",     "compl",        "concept",      "const",
-    "const_cast",   "consteval",    "constexpr",    "constinit",
-    "context",      "continue",     "copysign",     "cos",
-    "cosf",         "cosh",         "coshf",        "cudaError_t",
-    "cudaEvent_t",  "cudaStream_t", "decltype",     "default",
-    "delete",       "dim3",         "do",           "double",
-    "dynamic_cast", "else",         "enum",         "erf",
-    "erfc",         "erfcf",        "erff",         "erfinv",
-    "exit",         "exp",          "exp2",         "exp2f",
-    "expf",         "explicit",     "expm1",        "expm1f",
-    "export",       "extern",       "fabs",         "fabsf",
-    "false",        "fdim",         "float",        "floor",
-    "floorf",       "fma",          "fmaf",         "fmax",
-    "fmaxf",        "fmin",         "fminf",        "fmod",
-    "fmodf",        "for",          "fprintf",      "frame",
-    "free",         "frexp",        "friend",       "gamma",
-    "goto",         "gridDim",      "hypot",        "hypotf",
-    "if",           "index",        "inline",       "int",
-    "isfinite",     "isinf",        "isnan",        "j0",
-    "j1",           "jn",           "labs",         "ldexp",
-    "lgamma",       "lgammaf",      "linux",        "log",
-    "log10",        "log10f",       "log1p",        "log1pf",
-    "log2",         "log2f",        "logf",         "long",
-    "lround",       "main",         "malloc",       "max",
-    "memchr",       "memcmp",       "memcpy",       "memmove",
-    "memset",       "min",          "modf",         "mutable",
-    "namespace",    "nearbyint",    "new",          "nextafter",
-    "noexcept",     "not",          "not_eq",       "nullptr",
-    "operator",     "or",           "or_eq",        "pow",
-    "powf",         "printf",       "private",      "protected",
-    "public",       "puts",         "register",     "reinterpret_cast",
-    "remainder",    "requires",     "return",       "rindex",
-    "rint",         "rintf",        "round",        "roundf",
-    "scanf",        "short",        "signbit",      "signed",
-    "sin",          "sinf",         "sinh",         "sinhf",
-    "size_t",       "sizeof",       "slots",        "sprintf",
-    "sqrt",         "sqrtf",        "static",       "static_assert",
-    "static_cast",  "stderr",       "stdin",        "stdout",
-    "strcmp",       "strcpy",       "strlen",       "struct",
-    "switch",       "tan",          "tanf",         "tanh",
-    "tanhf",        "template",     "tgamma",       "tgammaf",
-    "this",         "threadIdx",    "thread_local", "throw",
-    "true",         "trunc",        "truncf",       "try",
-    "typedef",      "typeid",       "typename",     "union",
-    "unix",         "unsigned",     "using",        "va_list",
-    "virtual",      "void",         "volatile",     "warpSize",
-    "wchar_t",      "while",        "xor",          "xor_eq",
-    "y0",           "y1",           "yn",
+    "MAJOR_VERSION", "MINOR_VERSION", "NULL", "PATCH_LEVEL", "WordOf", "abs", "acos", "acosf",
+    "acosh", "acoshf", "alignas", "alignof", "all", "alloca", "and", "and_eq", "any", "args",
+    "asin", "asinf", "asinh", "asinhf", "asm", "assert", "atan", "atan2", "atan2f", "atanf",
+    "atanh", "atanhf", "auto", "ballot", "bitand", "bitor", "blockDim", "blockIdx", "bool", "break",
+    "bzero", "calloc", "case", "catch", "cbrt", "cbrtf", "ceil", "ceilf", "char", "char16_t",
+    "char32_t", "char8_t", "class", "clock", "clock64", "clock_t", "co_await", "co_return",
+    "co_yield", "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit",
+    "context", "continue", "copysign", "copysignf", "cos", "cosf", "cosh", "coshf", "cospi",
+    "cospif", "cudalibraryHostUniversalFunctionAndDataTable", "cyl_bessel_i0", "cyl_bessel_i0f",
+    "cyl_bessel_i1", "cyl_bessel_i1f", "dadd", "decltype", "default", "delete", "dim3", "dmul",
+    "do", "double", "double2int", "double2ll", "double2uint", "double2ull", "dsub", "dynamic_cast",
+    "else", "enum", "erf", "erfc", "erfcf", "erfcinv", "erfcinvf", "erfcx", "erfcxf", "erff",
+    "erfinv", "erfinvf", "exit", "exp", "exp10", "exp10f", "exp2", "exp2f", "expf", "explicit",
+    "expm1", "expm1f", "export", "extern", "fabs", "fabsf", "false", "fdim", "fdimf", "fdivide",
+    "fdividef", "float", "float2double", "floor", "floorf", "fma", "fmaf", "fmax", "fmaxf", "fmin",
+    "fminf", "fmod", "fmodf", "for", "fprintf", "frame", "free", "frexp", "frexpf", "friend",
+    "gamma", "goto", "gridDim", "grid_arrivals", "has_failed", "hypot", "hypotf", "if", "ilogb",
+    "ilogbf", "index", "inline", "int", "int2double", "isfinite", "isinf", "isnan", "j0", "j0f",
+    "j1", "j1f", "jn", "jnf", "labs", "ldexp", "ldexpf", "lgamma", "lgammaf", "libraryPropertyType",
+    "libraryPropertyType_t", "linux", "ll2double", "llabs", "llmax", "llmin", "llrint", "llrintf",
+    "llround", "llroundf", "log", "log10", "log10f", "log1p", "log1pf", "log2", "log2f", "logb",
+    "logbf", "logf", "long", "lrint", "lrintf", "lround", "lroundf", "main", "malloc", "max",
+    "memchr", "memcmp", "memcpy", "memmove", "memset", "min", "modf", "modff", "mutable",
+    "namespace", "nan", "nanf", "nearbyint", "nearbyintf", "new", "nextafter", "nextafterf",
+    "noexcept", "norm", "norm3d", "norm3df", "norm4d", "norm4df", "normcdf", "normcdff",
+    "normcdfinv", "normcdfinvf", "normf", "not", "not_eq", "nullptr", "operator", "or", "or_eq",
+    "pow", "powf", "printf", "private", "protected", "ptrdiff_t", "public", "puts", "rcbrt",
+    "rcbrtf", "register", "reinterpret_cast", "remainder", "remainderf", "remquo", "remquof",
+    "replace_atomically", "report_failure", "requires", "return", "rhypot", "rhypotf", "rindex",
+    "rint", "rintf", "rnorm", "rnorm3d", "rnorm3df", "rnorm4d", "rnorm4df", "rnormf", "round",
+    "roundf", "rsqrt", "rsqrtf", "scalbln", "scalblnf", "scalbn", "scalbnf", "scanf", "short",
+    "signbit", "signed", "simulated_stack", "sin", "sincos", "sincosf", "sincospi", "sincospif",
+    "sinf", "sinh", "sinhf", "sinpi", "sinpif", "size_t", "sizeof", "slots", "sprintf", "sqrt",
+    "sqrtf", "static", "static_assert", "static_cast", "std", "stderr", "stdin", "stdout", "strcmp",
+    "strcpy", "strlen", "struct", "switch", "syncthreads_and", "syncthreads_count",
+    "syncthreads_or", "tan", "tanf", "tanh", "tanhf", "template", "tgamma", "tgammaf", "this",
+    "threadIdx", "thread_local", "throw", "true", "trunc", "truncf", "try", "typedef", "typeid",
+    "typename", "typeof", "uint2double", "ull2double", "ullmax", "ullmin", "umax", "umin", "union",
+    "unix", "unsigned", "using", "va_list", "virtual", "void", "volatile", "warpSize", "wchar_t",
+    "while", "xor", "xor_eq", "y0", "y0f", "y1", "y1f", "yn", "ynf",
 });
+// clang-format on
 static_assert(std::ranges::is_sorted(kReserved));
 
 bool is_digit(char c) {
@@ -80,6 +62,44 @@ bool is_digit(char c) {
 }
 bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
+}
+
+bool is_upper(char c) {
+    return c >= 'A' && c <= 'Z';
+}
+
+// int4, ulonglong2, double4_16a.
+bool is_vector_type(std::string_view name) {
+    for (const std::string_view ending : {"_16a", "_32a"}) {
+        if (name.ends_with(ending)) name.remove_suffix(ending.size());
+    }
+    if (name.empty() || name.back() < '1' || name.back() > '4') return false;
+    name.remove_suffix(1);
+    if (name == "float" || name == "double") return true;
+    if (name.starts_with('u')) name.remove_prefix(1);
+    return name == "char" || name == "short" || name == "int" || name == "long" ||
+           name == "longlong";
+}
+
+// Whole families of names: the vector types of CUDA, its types, atomic functions and textures, and
+// ParPy's own.
+bool is_of_a_family(std::string_view name) {
+    const auto begins = [&](std::string_view prefix) {
+        return name.starts_with(prefix) && name.size() > prefix.size();
+    };
+    const auto begins_word = [&](std::string_view prefix) {
+        return begins(prefix) && is_upper(name[prefix.size()]);
+    };
+    for (const std::string_view prefix : {"tex", "surf"}) {
+        if (!begins(prefix)) continue;
+        const std::string_view rest = name.substr(prefix.size());
+        const bool is_sized = rest.size() > 1 && rest[0] >= '1' && rest[0] <= '3' && rest[1] == 'D';
+        if (is_sized || rest.starts_with("Cubemap")) return true;
+    }
+    return is_vector_type(name) || (begins("make_") && is_vector_type(name.substr(5))) ||
+           begins_word("cuda") || begins_word("atomic") || name.starts_with("CUDA") ||
+           (begins("CU") && name[2] >= 'a' && name[2] <= 'z') || name.starts_with("parpy_") ||
+           name.starts_with("PARPY_");
 }
 
 }  // namespace
@@ -103,11 +123,11 @@ std::string c_identifier(std::string_view name) {
         out.insert(out.begin(), '_');
     }
     // C++ leaves such names to compilers: __func__, _Float16, __device__.
-    const bool of_compiler =
-        out.starts_with("__") || (out[0] == '_' && out[1] >= 'A' && out[1] <= 'Z');
+    const bool of_compiler = out.starts_with("__") || (out[0] == '_' && is_upper(out[1]));
     if (of_compiler) {
         out.insert(0, "u");
-    } else if (std::ranges::binary_search(kReserved, std::string_view(out))) {
+    } else if (std::ranges::binary_search(kReserved, std::string_view(out)) ||
+               is_of_a_family(out)) {
         out += '_';
     }
     return out;

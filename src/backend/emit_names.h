@@ -13,8 +13,8 @@
 
 namespace parpy {
 
-// `name` as an identifier: characters that C++ does not take are replaced, keywords and library
-// functions get a trailing underscore.
+// `name` as an identifier: characters that C++ does not take are replaced, keywords and what
+// compilers and preludes declare get a trailing underscore.
 [[nodiscard]] std::string c_identifier(std::string_view name);
 
 // Identifiers of variables while a function is printed. Scopes nest as blocks do; a name is never
