@@ -427,31 +427,29 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
 
 // ---------------------------------------------------------------- nodes
 
-namespace {
-
-// Whether the hardware has the operation for elements of this type.
-bool on_words(ir::Atomic atomic, Scalar scalar) {
-    using enum ir::Atomic;
-    const bool word = ir::size_in_bytes(scalar) == 4 || ir::size_in_bytes(scalar) == 8;
-    const bool integer = word && ir::is_integer(scalar);
-    switch (atomic) {
-        case kExchange:
-        case kCompareSwap:
-            return word && scalar != Scalar::kC64;
-        case kAdd:
-        case kSub:
-            return integer || scalar == Scalar::kF32 || scalar == Scalar::kF64;
-        case kIncrement:
-        case kDecrement:
-            return scalar == Scalar::kU32;
-        default:
-            return integer;
+// What an operator's text depends on is printed more than once: its operands are kept until the
+// expressions around it are printed, too.
+Text ExprPrinter::print(const Expr& expr) const {
+    if (expr.operands.empty()) return print_node(expr);
+    const auto known = printed_.find({&expr, counting_});
+    if (known != printed_.end()) return known->second;
+    ++depth_;
+    Text text = print_node(expr);
+    if (--depth_ == 0) {
+        printed_.clear();
+        return text;
     }
+    for (const Expr* operand : expr.operands) {
+        for (const Expr* inner : operand->operands) {
+            printed_.erase({inner, false});
+            printed_.erase({inner, true});
+        }
+    }
+    printed_.insert_or_assign({&expr, counting_}, text);
+    return text;
 }
 
-}  // namespace
-
-Text ExprPrinter::print(const Expr& expr) const {
+Text ExprPrinter::print_node(const Expr& expr) const {
     switch (expr.op) {
         case Op::kConst:
             return print_literal(expr.constant, expr.type.scalar);
@@ -485,24 +483,8 @@ Text ExprPrinter::print(const Expr& expr) const {
             return print_index(expr);
         case Op::kCall:
             return print_call(expr);
-        case Op::kAtomic: {
-            const std::span<Expr* const> all = expr.operands;
-            const auto which = static_cast<ir::Atomic>(expr.index);
-            const std::string at = element(*expr.var, all.first(expr.rank()));
-            if (ir::is_complex(expr.type.scalar) &&
-                (which == ir::Atomic::kAdd || which == ir::Atomic::kSub)) {
-                const Expr negated{.op = Op::kNeg, .type = expr.type, .operands = {all.back()}};
-                const Expr& added = which == ir::Atomic::kSub ? negated : *all.back();
-                return {"atomic_add_parts(&" + at + ", " +
-                            exact(added, Precedence::kAssignment).text + ")",
-                        Precedence::kPostfix, expr.type.scalar};
-            }
-            std::string out = "atomic_" + std::string(text(which)) +
-                              (on_words(which, expr.type.scalar) ? "(&" : "_any(&") + at;
-            for (const Expr* value : all.subspan(expr.rank()))
-                out += ", " + exact(*value, Precedence::kAssignment).text;
-            return {out + ")", Precedence::kPostfix, expr.type.scalar};
-        }
+        case Op::kAtomic:
+            return print_atomic(expr);
         default:
             return print_row(expr, row_of(expr));
     }

@@ -2,8 +2,10 @@
 // promotions leave a value that is not of the IR's type.
 #pragma once
 
+#include <map>
 #include <string>
 #include <unordered_set>
+#include <utility>
 
 #include "backend/dialects/dialect.h"
 #include "backend/emit_names.h"
@@ -51,10 +53,12 @@ public:
 
 private:
     Text print(const ir::Expr& expr) const;
+    Text print_node(const ir::Expr& expr) const;
     Text print_row(const ir::Expr& expr, const Spelling& row) const;
     Text print_convert(const ir::Expr& expr) const;
     Text print_literal(const ir::Constant& constant, ir::Scalar scalar) const;
     Text print_call(const ir::Expr& expr) const;
+    Text print_atomic(const ir::Expr& expr) const;
     Text print_load(const ir::Expr& expr) const;
     Text print_index(const ir::Expr& expr) const;
     Text operand(const ir::Expr& expr, Precedence at_least) const;  // with the value of its type
@@ -71,6 +75,8 @@ private:
     const ScopedNames& names_;
     const std::unordered_map<const ir::Function*, std::string>& functions_;
     mutable bool counting_ = false;  // inside a subscript or a loop bound
+    mutable int depth_ = 0;          // of the expression that is being printed
+    mutable std::map<std::pair<const ir::Expr*, bool>, Text> printed_;  // with `counting_`
 };
 
 }  // namespace parpy

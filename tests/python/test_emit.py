@@ -6,6 +6,7 @@ import importlib
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -207,3 +208,19 @@ def test_text_is_the_same_in_every_process():
     }
     assert len(texts) == 1
     assert "0x7f" not in texts.pop()
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "/", "%", "&"])
+def test_long_chains_of_mixed_types(operator):
+    """The text of an operand is made once, whatever the conversions around it ask."""
+    terms = ["a[i]" if k % 2 else "b" for k in range(60)]
+    joined = f" {operator} ".join(terms)
+    space: dict = {"parpy": parpy}
+    exec(f"@parpy.jit\ndef f(o, a, b, n):\n    for i in range(n):\n        o[i] = {joined}\n", space)
+    value = 6 if operator == "&" else 3.5
+    a, got, wanted = np.arange(1, 4), np.zeros(3), np.zeros(3)
+    start = time.perf_counter()
+    space["f"](got, a, value, 3)
+    assert time.perf_counter() - start < 20
+    space["f"](wanted, a, value, 3, seq=True)
+    assert got.tolist() == wanted.tolist()
