@@ -216,7 +216,8 @@ def test_long_chains_of_mixed_types(operator):
     terms = ["a[i]" if k % 2 else "b" for k in range(60)]
     joined = f" {operator} ".join(terms)
     space: dict = {"parpy": parpy}
-    exec(f"@parpy.jit\ndef f(o, a, b, n):\n    for i in range(n):\n        o[i] = {joined}\n", space)
+    text = f"@parpy.jit\ndef f(o, a, b, n):\n    for i in range(n):\n        o[i] = {joined}\n"
+    exec(text, space)
     value = 6 if operator == "&" else 3.5
     a, got, wanted = np.arange(1, 4), np.zeros(3), np.zeros(3)
     start = time.perf_counter()
