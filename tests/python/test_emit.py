@@ -210,18 +210,19 @@ def test_text_is_the_same_in_every_process():
     assert "0x7f" not in texts.pop()
 
 
-@pytest.mark.parametrize("operator", ["+", "-", "*", "/", "%", "&"])
+@pytest.mark.parametrize("operator", ["+", "*", "&"])
 def test_long_chains_of_mixed_types(operator):
     """The text of an operand is made once, whatever the conversions around it ask."""
-    terms = ["a[i]" if k % 2 else "b" for k in range(60)]
-    joined = f" {operator} ".join(terms)
+    names = [f"a{k}" for k in range(50)]
+    joined = f" {operator} ".join(f"{name}[i]" if k % 2 else name for k, name in enumerate(names))
+    text = f"@parpy.jit\ndef f(o, {', '.join(names)}):\n    for i in range(3):\n        o[i] = {joined}\n"
     space: dict = {"parpy": parpy}
-    text = f"@parpy.jit\ndef f(o, a, b, n):\n    for i in range(n):\n        o[i] = {joined}\n"
     exec(text, space)
-    value = 6 if operator == "&" else 3.5
-    a, got, wanted = np.arange(1, 4), np.zeros(3), np.zeros(3)
+    arrays, number = np.arange(1, 4, dtype=np.int32), 7 if operator == "&" else 1.5
+    given = [arrays + k if k % 2 else number for k in range(50)]
+    got, wanted = np.zeros(3), np.zeros(3)
     start = time.perf_counter()
-    space["f"](got, a, value, 3)
+    space["f"](got, *given)
     assert time.perf_counter() - start < 20
-    space["f"](wanted, a, value, 3, seq=True)
-    assert got.tolist() == wanted.tolist()
+    space["f"](wanted, *given, seq=True)
+    assert np.allclose(got, wanted, rtol=1e-13)
