@@ -349,7 +349,8 @@ Text ExprPrinter::print_row(const Expr& expr, const Spelling& row) const {
         // Integer sums and products may be regrouped where they cannot overflow or just wrap.
         const bool regroup = counting_ && row.precedence == Precedence::kAdditive &&
                              expr.op == Op::kAdd && ir::is_integer(expr.type.scalar);
-        return i == 0 || regroup ? row.precedence : above(row.precedence);
+        const bool leads = i == 0 && row.text.starts_with("$0");
+        return leads || regroup ? row.precedence : above(row.precedence);
     };
 
     std::vector<Text> operands(expr.operands.size());

@@ -327,6 +327,19 @@ std::complex<T> divide(std::complex<T> a, std::complex<T> b) {
     return {(a.real() * ratio + a.imag()) * scale, (a.imag() * ratio - a.real()) * scale};
 }
 
+// By its own formula in NumPy, too: of 0 it is NaN.
+template <class T>
+std::complex<T> reciprocal(std::complex<T> a) {
+    if (std::fabs(a.imag()) <= std::fabs(a.real())) {
+        const T ratio = a.imag() / a.real();
+        const T size = a.real() + a.imag() * ratio;
+        return {1 / size, -ratio / size};
+    }
+    const T ratio = a.real() / a.imag();
+    const T size = a.real() * ratio + a.imag();
+    return {ratio / size, -1 / size};
+}
+
 // Whole exponents below 100 by multiplication, as NumPy does it.
 template <class T>
 std::complex<T> power(std::complex<T> a, std::complex<T> b) {
@@ -382,7 +395,7 @@ std::optional<std::complex<T>> unary(Op op, std::complex<T> a) {
         case Op::kSquare:
             return multiply(a, a);
         case Op::kReciprocal:
-            return divide(std::complex<T>(1, 0), a);
+            return reciprocal(a);
         case Op::kSign:
             if (is_nan(a) || a == std::complex<T>()) {
                 return a;

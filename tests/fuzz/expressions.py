@@ -23,8 +23,6 @@ import parpy
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 FLOATS = ["float16", "float32", "float64"]
 TYPES = ["bool_", *INTEGERS, *FLOATS, "complex64", "complex128"]
-EXACT = {"float16": 2e-3, "float32": 3e-7, "float64": 1e-15}
-ROUGH = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-12}
 BINARY = ["+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>", "<", "<=", "==", "!="]
 NUMPY_UNARY = [
     "negative", "positive", "absolute", "fabs", "conjugate", "sign", "square", "reciprocal", "invert", "logical_not",
@@ -62,8 +60,8 @@ class Node:
         self.parts = parts
         self.rough = rough or any(part.rough for part in parts)
 
-    def value(self, names: dict[str, object]) -> object:
-        """What Python makes of it. Unfit: some part of it is no number of compiled code."""
+    def value(self, names: dict[str, object], whole: bool = False) -> object:
+        """What Python makes of it, an array if it is `whole`. Unfit: some part is nothing that compiled code has."""
         for part in self.parts:
             part.value(names)
         try:
@@ -72,12 +70,12 @@ class Node:
                 found = eval(self.text, names)
         except (ZeroDivisionError, OverflowError, ValueError, TypeError, AttributeError) as error:
             raise Unfit(str(error)) from error
+        if whole != (isinstance(found, np.ndarray) and found.ndim == 1):
+            raise Unfit("not an array")
         if isinstance(found, np.ndarray):
             found = found[()]
         if isinstance(found, int) and not -(2**63) <= found < 2**63:
             raise Unfit("beyond 64 bits")
-        if isinstance(found, complex) and not isinstance(found, np.generic):
-            return found
         return found
 
 
@@ -160,20 +158,27 @@ def arguments(rng: random.Random) -> dict[str, object]:
     return found
 
 
-def close(found: object, expected: object, rough: bool) -> bool:
+def tolerance(node: Node) -> float:
+    """How far results may be apart, for the narrowest type that may be computed in."""
+    if not node.rough:
+        return 0.0
+    if re.search(r"int8|float16|bool|True|False|\bb\b", node.text):
+        return 2e-2
+    return 1e-4 if re.search(r"int16|float32|complex64", node.text) else 1e-12
+
+
+def close(found: object, expected: object, node: Node) -> bool:
     """Equal, but for the rounding of elementary functions."""
     a, b = np.asarray(found), np.asarray(expected)
     if a.dtype != b.dtype:
         return False
-    if np.iscomplexobj(a):
-        return close(a.real, b.real, True) and close(a.imag, b.imag, True)
     if a == b or (a != a and b != b):
         return True
-    if a.dtype.kind != "f":
-        return rough
-    limit = (ROUGH if rough else EXACT)[a.dtype.name]
+    if a.dtype.kind not in "fc":
+        return node.rough
+    limit = max(tolerance(node), 4 * np.finfo(a.dtype).eps)
     with np.errstate(all="ignore"):
-        return bool(abs(float(a) - float(b)) <= limit * max(abs(float(b)), 1e-3 if rough else 0.0))
+        return bool(abs(complex(a) - complex(b)) <= limit * max(abs(complex(b)), 1e-3 if node.rough else 0.0))
 
 
 REFUSED = (" complex", "convert it first: int(", "of the real part")  # on purpose, though Python computes something
@@ -185,9 +190,11 @@ def used(text: str) -> list[str]:
     return [name for name in dict.fromkeys(re.findall(r"\b([snb]|[gx]_\w+)\b", text)) if name in PARAMETERS]
 
 
-def function_of(text: str, place: Path, name: str) -> Any:
-    """A jit function that returns the value of the expression."""
-    text = f"@parpy.jit\ndef f({', '.join(used(text))}):\n    return {text}\n"
+def function_of(text: str, place: Path, name: str, stores: bool = False) -> Any:
+    """A jit function that returns the value of the expression, or stores it to its first argument."""
+    parameters = ["y"] * stores + used(text)
+    statement = f"y[:] = {text}" if stores else f"return {text}"
+    text = f"@parpy.jit\ndef f({', '.join(parameters)}):\n    {statement}\n"
     file = place / f"{name}.py"
     file.write_text(text)
     space: dict[str, object] = {"parpy": parpy, "np": np, "math": math}
@@ -235,9 +242,37 @@ def difference(seed: int, place: Path) -> str | None:
                 if any(part in str(error) for part in REFUSED):
                     return None
                 return f"{seed}: {text} of {shown}: {expected!r}, but {type(error).__name__}: {str(error)[:300]}"
-            if not close(found, expected, node.rough):
+            if not close(found, expected, node):
                 return f"{seed}: {text} of {shown}: {expected!r}, but {found!r}"
-    return None
+    return of_slices(node, sets[0], place, seed)
+
+
+def of_slices(node: Node, given: dict[str, object], place: Path, seed: int) -> str | None:
+    """The same of whole arrays, where the expression has functions of NumPy alone."""
+    if "x_" not in node.text or re.search(r"math\.|(?<![.\w])(int|float|bool|round|not)\b", node.text):
+        return None
+    text = node.text.replace("[0]", "[:]")
+    arrays = dict(given)
+    for name in used(text):
+        if name.startswith("x_"):
+            array = given[name]
+            assert isinstance(array, np.ndarray)
+            arrays[name] = np.resize(array, 9)
+    try:
+        expected = Node(text).value({"np": np, "math": math, **arrays}, whole=True)
+    except Unfit:
+        return None
+    assert isinstance(expected, np.ndarray)
+    f = function_of(text, place, f"f{seed}_slices", True)
+    found = np.zeros_like(expected)
+    try:
+        f(found, *(arrays[name] for name in used(text)))
+    except Exception as error:
+        refused = any(part in str(error) for part in REFUSED)
+        return None if refused else f"{seed}: {text}: {type(error).__name__}: {str(error)[:300]}"
+    if all(close(a, b, node) for a, b in zip(found, expected, strict=True)):
+        return None
+    return f"{seed}: {text} of { {name: given[name] for name in used(text)} }: {expected[0]!r}, but {found[0]!r}"
 
 
 if __name__ == "__main__":

@@ -438,3 +438,21 @@ def test_hypot_of_python_numbers_is_one(dtype):
         lengths(x, got, s)
         lengths(x, want, s, seq=True)
         np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+def test_reciprocals_of_products_and_of_complex_numbers():
+    @parpy.jit
+    def f(y, z, a, b, c):
+        y[0] = np.reciprocal(a[0] * b[0])
+        y[1] = np.reciprocal(np.degrees(a[0]))
+        y[2] = np.reciprocal(a[0] / b[0])
+        z[:] = np.reciprocal(c[:])
+
+    c = np.array([0j, 3 + 4j, complex(np.inf, 1), complex(np.nan, 0), complex(0, 5e-324), -2 + 0.5j])
+    arrays = np.array([3.0]), np.array([2.0]), c
+    expected, found = (np.zeros(3), np.zeros_like(c)), (np.zeros(3), np.zeros_like(c))
+    with np.errstate(all="ignore"):
+        f(*expected, *arrays, seq=True)
+    f(*found, *arrays)
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])

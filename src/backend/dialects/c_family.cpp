@@ -98,7 +98,7 @@ constexpr Spelling kOperators[] = {
     {kReciprocal, kF32s, "1.0f / $0", kMultiplicative, kFloat},
     {kReciprocal, kF64s, "1.0 / $0", kMultiplicative},
     {kReciprocal, kIntegers, "reciprocal_int($0)"},
-    {kReciprocal, kComplexes, "$t{1} / $0", kMultiplicative},
+    {kReciprocal, kComplexes, "reciprocal_complex($0)"},
     {kDegrees, kF32s, "$0 * 57.29577951308232f", kMultiplicative, kFloat},
     {kDegrees, kF64s, "$0 * 57.29577951308232", kMultiplicative},
     {kRadians, kF32s, "$0 * 0.017453292519943295f", kMultiplicative, kFloat},
