@@ -121,6 +121,9 @@ Op combining(Op update) {
 
 Expr* identity(Builder& builder, Op op, Scalar type) {
     switch (op) {
+        case Op::kAdd:  // 0.0 would make a sum of -0.0 positive
+            if (is_float(type)) return builder.real(-0.0, type);
+            return builder.constant(Type::of(type), Constant{std::int64_t{0}});
         case Op::kMul:
             return builder.constant(Type::of(type), Constant{std::int64_t{1}});
         case Op::kMin:

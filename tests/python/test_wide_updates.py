@@ -130,3 +130,29 @@ def test_atomic_sums(backend, narrow, wide):
     want = np.full(7, largest(narrow) * 0.5, narrow) if wide != "int64" else y
     run(backend, scattered, (x, k, y), {"i": 256})
     np.testing.assert_allclose(y, want, rtol=0.05 if narrow == "float16" else 1e-6)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 32, 1000, 100000])
+@pytest.mark.parametrize("mapped", [False, True])
+def test_sums_of_negative_zeros_are_negative(count, mapped):
+    """Whatever they are split into; sums of slices start from 0.0, as in NumPy."""
+
+    @parpy.jit
+    def f(y, x, n):
+        parpy.label("i")
+        for i in range(n):
+            y[0] += x[i]
+        s = -0.0
+        for i in range(n):
+            s += x[i]
+        y[1] = s
+        y[2] = np.sum(x[:])
+
+    x = np.full(count, -0.0)
+    expected, found = np.full(3, -0.0), np.full(3, -0.0)
+    f(expected, x, count, seq=True)
+    if mapped:
+        f(found, x, count, opts=parpy.par({"i": parpy.threads(64).reduce()}))
+    else:
+        f(found, x, count)
+    assert np.signbit(found).tolist() == np.signbit(expected).tolist()

@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(128) row_sums_N(
     __shared__ float block_f32[4];
     // input.ir:6: for i in range(N):
     int i = (int)blockIdx.x;
-    float y_partial = 0.0f;
+    float y_partial = -0.0f;
     int j = (int)threadIdx.x;
     if (j < 20) {
         // input.ir:9: y[i] += x[i, j]
@@ -29,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(128) row_sums_N(
         block_f32[(int)(threadIdx.x >> 5)] = y_partial;
     }
     __syncthreads();
-    y_partial = (int)(threadIdx.x & 31) < 4 ? block_f32[(int)(threadIdx.x & 31)] : 0.0f;
+    y_partial = (int)(threadIdx.x & 31) < 4 ? block_f32[(int)(threadIdx.x & 31)] : -0.0f;
     y_partial = warp_sum_f32(y_partial);
     if ((int)threadIdx.x == 0) {
         y[i] = y[i] + y_partial;

@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(1024) __cluster_dims__(4, 1, 1) row
     __shared__ float block_f32[32];
     // input.ir:6: for i in range(N):
     int i = (int)blockIdx.y;
-    float y_partial = 0.0f;
+    float y_partial = -0.0f;
     for (int j = (int)blockIdx.x * (int)blockDim.x + (int)threadIdx.x; j < 20000; j += 4096) {
         // input.ir:9: y[i] += x[i, j]
         y_partial = y_partial + x[i * 20000 + j];
@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(1024) __cluster_dims__(4, 1, 1) row
     y_partial = block_f32[(int)(threadIdx.x & 31)];
     y_partial = warp_sum_f32(y_partial);
     y_partial = shuffle_cluster(y_partial, (int)(threadIdx.x & 31) < 4 ? (int)(threadIdx.x & 31) : 0);
-    y_partial = (int)(threadIdx.x & 31) < 4 ? y_partial : 0.0f;
+    y_partial = (int)(threadIdx.x & 31) < 4 ? y_partial : -0.0f;
     y_partial = warp_sum_f32(y_partial);
     if ((int)threadIdx.x == 0) {
         if ((int)blockIdx.x == 0) {

@@ -32,7 +32,7 @@ struct scalar_sum_i_frame {
 static NOINLINE void scalar_sum_i(const double* __restrict x, double* __restrict s_parts, i64 begin,
                                   i64 end, i64 chunk) {
     // input.ir:7: for i in range(0, n, 3):
-    double s = 0.0;
+    double s = -0.0;
     for (i64 i_count = begin; i_count < end; ++i_count) {
         i64 i = i_count * 3;
         // input.ir:8: s += x[i] * x[i]

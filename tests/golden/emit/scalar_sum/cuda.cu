@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(1024) scalar_sum_i(
     wait_for_stream();
     // input.ir:7: for i in range(0, n, 3):
     __shared__ double block_f64[32];
-    double s_partial = 0.0;
+    double s_partial = -0.0;
     for (int i = (int)threadIdx.x * 3; i < 100000; i += 3072) {
         // input.ir:8: s += x[i] * x[i]
         s_partial = s_partial + x[i] * x[i];

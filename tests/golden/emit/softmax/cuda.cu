@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(128) softmax_rows(
         // input.ir:11: s = 0.0
         float s = 0.0f;
         // input.ir:13: for j in range(x.shape[1]):
-        float s_partial = 0.0f;
+        float s_partial = -0.0f;
         float y_kept[8];
         #pragma unroll
         for (int q = 0; q < 8; ++q) {
@@ -77,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(128) softmax_rows(
             block_f32[(int)(threadIdx.x >> 5)] = s_partial;
         }
         __syncthreads();
-        s_partial = (int)(threadIdx.x & 31) < 4 ? block_f32[(int)(threadIdx.x & 31)] : 0.0f;
+        s_partial = (int)(threadIdx.x & 31) < 4 ? block_f32[(int)(threadIdx.x & 31)] : -0.0f;
         s_partial = warp_sum_f32(s_partial);
         s = s + s_partial;
         // input.ir:17: for j in range(x.shape[1]):
