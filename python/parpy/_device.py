@@ -69,7 +69,9 @@ class DeviceFunction:
 
 
 class Launchable:
-    """A kernel: what Python launches and no compiled code calls."""
+    """A kernel: what Python launches. Others call it if `is_callable`: as a device function."""
+
+    is_callable = False
 
 
 class ForeignFunction:

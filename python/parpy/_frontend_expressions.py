@@ -370,6 +370,8 @@ class Expressions(Records):
         return self.module.op(_UNARY[type(node.op)], [self.lower(node.operand)], self.span(node))
 
     def _compare(self, node: ast.Compare) -> _native.Expr:
+        if (compared := self.compared_tuples(node)) is not None:
+            return compared
         for op in node.ops:
             if type(op) not in _COMPARE:
                 word, fix = _NO_COMPARE[type(op)]
@@ -377,8 +379,6 @@ class Expressions(Records):
                 return self.poison(node)
         if len(node.ops) == 1 and (self.is_dtype(node.left) or self.is_dtype(node.comparators[0])):
             return self._compare_types(node)
-        if (compared := self.compared_tuples(node)) is not None:
-            return compared
         return self._comparisons(node, 0, lambda: self.lower(node.left))
 
     def _compare_types(self, node: ast.Compare) -> _native.Expr:
@@ -392,7 +392,7 @@ class Expressions(Records):
         return self.module.op("not", [same], span)
 
     def compared_tuples(self, node: ast.Compare) -> _native.Expr | None:
-        """`x.shape == y.shape`; None where no tuples are compared."""
+        """`x.shape == y.shape`, `i in (1, 3)`; None of other comparisons."""
         raise NotImplementedError
 
     def is_dtype(self, node: ast.expr) -> bool:

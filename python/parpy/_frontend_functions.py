@@ -51,6 +51,9 @@ class Functions(Expressions):
     def lower_complex_op(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         return self.module.op(intrinsic.op, self.lower_all(node.args, self.python_complex), self.span(node))
 
+    def lower_complex(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        return self.python_complex(node.args[0]) if len(node.args) == 1 else self.lower_float_op(node, intrinsic)
+
     def python_complex(self, node: ast.expr) -> _native.Expr:
         """complex(node), as the functions of `cmath` take their operands."""
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex):

@@ -34,7 +34,8 @@ class Kernels(Memory):
     def call(self, node: ast.Call) -> _native.Expr:
         launched = isinstance(node.func, ast.Subscript)
         binding = self.resolve(node.func.value if isinstance(node.func, ast.Subscript) else node.func)
-        if binding is not None and isinstance(binding.value, Launchable):
+        kernel = binding.value if binding is not None and isinstance(binding.value, Launchable) else None
+        if kernel is not None and (launched or not (kernel.is_callable and self.program.kernel)):
             self._refuse_launch(node, launched)
             return self.poison(node)
         if launched or binding is None or not isinstance(binding.value, ForeignFunction):

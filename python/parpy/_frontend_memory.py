@@ -113,7 +113,11 @@ class Memory(Inlining):
         is_local = isinstance(node, ast.Name) and node.id in self.scope.locals
         binding = self.resolve(node) if isinstance(node, ast.Name | ast.Attribute) and not is_local else None
         if make is None or binding is None or not is_array(binding.value):
-            return self.array(node)
+            if binding is None and isinstance(node, ast.Name | ast.Attribute):
+                return self.array(node)
+            fix = "make it outside of the kernel: table = np.array([1, 2])"
+            self.error("P023", node, "'cuda.const.array_like' takes a global NumPy array by its name", fix)
+            return None
         self.rely_on(binding)
         key = str(id(binding.value))
         if key not in self.program.constants:

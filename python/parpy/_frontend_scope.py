@@ -224,6 +224,7 @@ class FunctionScope:
         # Variables that some path to the current statement assigns; the loops around it.
         self.assigned: set[str] = set()
         self.loops: list[tuple[ast.For | ast.While, int]] = []
+        self.left_by_break: dict[ast.For | ast.While, _native.Var] = {}  # of loops with an else branch
         self.conditions = 0
         # Of a kernel: the sizes of its launch, statements in front of it, names of the grid itself.
         self.launch: list[_native.Var] = []

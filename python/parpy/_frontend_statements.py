@@ -11,7 +11,8 @@ from typing import Any
 from . import _native, _operators
 from ._frontend_arrays import integer_constant, mask_rank, string_key
 from ._frontend_expressions import BINARY, is_literal
-from ._frontend_labels import Label, Labels
+from ._frontend_labels import Label
+from ._frontend_loops import Loops
 
 # What to say of statements outside the language: what it is, and the way out.
 _REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
@@ -32,7 +33,7 @@ _REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
 }
 
 
-class Statements(Labels):
+class Statements(Loops):
     """Statements of one function."""
 
     on_device = False  # inside `with parpy.gpu`
@@ -59,10 +60,10 @@ class Statements(Labels):
             method(self, node)
             return
         what, fix = _REFUSED.get(type(node), (f"'{type(node).__name__}'", ""))
-        self.error("P010", self._head(node), f"{what} cannot be compiled", fix)
+        self.error("P010", self.head(node), f"{what} cannot be compiled", fix)
         self.give_up_on(node)
 
-    def _head(self, node: ast.stmt) -> tuple[int, int, int, int, int]:
+    def head(self, node: ast.stmt) -> tuple[int, int, int, int, int]:
         """The place of a statement that may hold others: its first line."""
         source, line, column, end_line, end_column = self.span(node)
         if end_line == line:
@@ -313,8 +314,7 @@ class Statements(Labels):
     # ------------------------------------------------------------ loops and branches
 
     def _for(self, node: ast.For) -> None:
-        if node.orelse:
-            self._refuse_else(node)
+        self.before_else(node)
         call = self._range(node)
         if call is None:
             self.give_up_on(node.target)
@@ -340,6 +340,7 @@ class Statements(Labels):
         span = self.span(node, node.iter)
         self.out.append(self.module.for_(var, begin, end, step, body, span))
         self.leave_too(node)
+        self.lower_else(node)
 
     def _inside(self, loop: ast.For | ast.While, nodes: list[ast.stmt]) -> list[_native.Stmt]:
         self.conditions += 1
@@ -348,16 +349,6 @@ class Statements(Labels):
         self.loops.pop()
         self.conditions -= 1
         return lowered
-
-    def _refuse_else(self, node: ast.For | ast.While) -> None:
-        word = "for" if isinstance(node, ast.For) else "while"
-        self.error(
-            "P012",
-            self.span(node.orelse[0]),
-            f"the else branch of a {word} loop cannot be compiled",
-            "set a variable before 'break' and test it after the loop",
-            [(self._head(node), "of this loop")],
-        )
 
     def _range(self, node: ast.For) -> tuple[_native.Expr, _native.Expr, _native.Expr] | None:
         """begin, end and step of the loop; None after an error."""
@@ -402,8 +393,7 @@ class Statements(Labels):
         return parts[0], parts[1], parts[2]
 
     def _while(self, node: ast.While) -> None:
-        if node.orelse:
-            self._refuse_else(node)
+        self.before_else(node)
         span = self.span(node, node.test)
         test, before = self.branch(lambda: self.condition(node.test))
         body = self._inside(node, node.body)
@@ -414,6 +404,7 @@ class Statements(Labels):
             body = [*before, leave, *body]
         self.out.append(self.module.while_(test, body, span))
         self.leave_too(node)
+        self.lower_else(node)
 
     def _if(self, node: ast.If) -> None:
         test = self.condition(node.test)
@@ -448,7 +439,7 @@ class Statements(Labels):
                     "leave out 'as'",
                 )
         outer, self.on_device = self.on_device, True
-        self.out.append(self.module.gpu(self.body(node.body), self._head(node)))
+        self.out.append(self.module.gpu(self.body(node.body), self.head(node)))
         self.on_device = outer
 
     # ------------------------------------------------------------ the others
@@ -529,6 +520,7 @@ class Statements(Labels):
         self.out.append(self.module.assert_(test, message, self.span(node)))
 
     def _break(self, node: ast.Break) -> None:
+        self.note_break(node)
         self.out.append(self.module.break_(self.span(node)))
 
     def _continue(self, node: ast.Continue) -> None:

@@ -360,8 +360,10 @@ class Tuples(Calls):
         return reduce(choose, reversed(range(len(elements) - 1)), last)
 
     def compared_tuples(self, node: ast.Compare) -> _native.Expr | None:
-        """`x.shape == y.shape`; None where no tuples are compared."""
+        """`x.shape == y.shape`, `i in (1, 3)`; None of other comparisons."""
         sides = (node.left, *node.comparators)
+        if len(sides) == 2 and isinstance(node.ops[0], ast.In | ast.NotIn):
+            return self._contained(node, node.comparators[0])
         if len(sides) != 2 or self.tuple_form(sides[0]) is None or self.tuple_form(sides[1]) is None:
             return None
         span = self.span(node)
@@ -375,6 +377,20 @@ class Tuples(Calls):
         for left, right in zip(values, values[len(values) // 2 :], strict=False) if equal else ():
             result = self.module.op("and", [result, self.module.op("==", [left, right], span)], span)
         return result if isinstance(node.ops[0], ast.Eq) else self.module.op("not", [result], span)
+
+    def _contained(self, node: ast.Compare, given: ast.expr) -> _native.Expr | None:
+        """`i in (1, 3)`; None where that is no tuple of numbers, and outside of kernels."""
+        if isinstance(given, ast.List | ast.Set):
+            given = ast.copy_location(ast.Tuple(given.elts, ast.Load()), given)
+        form = self.tuple_form(given)
+        if form is None or any(part is not None for part in form.parts):
+            return None
+        span = self.span(node)
+        again = self.lower_held(node.left)
+        result = self.module.constant(False, span)
+        for value in self.tuple_values(given):
+            result = self.module.op("or", [result, self.module.op("==", [again(), value], span)], span)
+        return result if isinstance(node.ops[0], ast.In) else self.module.op("not", [result], span)
 
     # ------------------------------------------------------------ assignments
 

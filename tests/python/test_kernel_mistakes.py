@@ -194,7 +194,7 @@ def test_settings_of_the_simulator():
 # ---------------------------------------------------------------- in kernels
 
 
-@cuda.jit
+@cuda.jit("void(float64[:])")
 def called(x):
     x[0] = 1
 

@@ -428,8 +428,6 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | 
     if to is not None and not isinstance(to, DeviceNDArray):
         raise TypeError(f"to_device fills a device array, not {type(to).__name__}")
     if to is None:
-        if source.ndim == 0:
-            source = source.reshape(1)
         to = device_array_like(source, stream)
     if copy:
         to.copy_to_device(source, stream)

@@ -33,6 +33,10 @@ class DeviceFunction:
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError(f"'{self.__name__}' is a device function: kernels call it")  # type: ignore[attr-defined]
 
+    def __getitem__(self, configuration: Any) -> NoReturn:
+        name = self.__name__  # type: ignore[attr-defined]
+        raise TypeError(f"'{name}' is a device function: kernels call it, and a kernel is made without device=True")
+
     def __repr__(self) -> str:
         return f"<parpy.cuda device function {self.__qualname__}>"  # type: ignore[attr-defined]
 

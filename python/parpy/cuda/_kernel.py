@@ -117,6 +117,11 @@ class Kernel(Launchable):
         return program
 
     @property
+    def is_callable(self) -> bool:  # type: ignore[override]
+        """Whether other kernels may call the function: nothing says that it is launched."""
+        return not self.signatures
+
+    @property
     def py_func(self) -> FunctionType:
         return self.__parpy_source__.function
 
@@ -219,7 +224,7 @@ class Kernel(Launchable):
             kernel.native, (1, 1, 1, 32, 1, 1, 0, *kernel.with_fields(samples)), self._options_on(False)
         )
 
-    def specialize(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
+    def matched(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments as the signature that fits best takes them; TypeError where none fits."""
         return _matching.best(self.__parpy_source__.function, self.signatures, arguments)
 
@@ -233,7 +238,7 @@ class Kernel(Launchable):
         says."""
         if self.signatures:
             samples = [_sample(each) for each in self.signatures[0].arguments]
-            arguments = self.specialize(arguments) if arguments else samples
+            arguments = self.matched(arguments) if arguments else samples
         kernel = self.variant(arguments)
         return kernel, kernel.with_fields(arguments)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._options import CompileBackend, CompileOptions
+from . import _matching
 from ._devices import launch_limits
 
 if TYPE_CHECKING:
@@ -36,10 +37,11 @@ class Launcher(partial[None]):
 class PreparingLauncher(Launcher):
     """One that looks at the arguments first: checks them against signatures, takes records to the GPU."""
 
-    def __call__(self, /, *arguments: Any) -> None:
+    def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
         kernel, options = self.kernel, self.keywords["opts"]
+        arguments = _matching.bound(kernel.py_func, arguments, keywords)
         if kernel.signatures:
-            arguments = kernel.specialize(arguments)
+            arguments = kernel.matched(arguments)
         chosen = kernel.variant(arguments)
         chosen.launch(self.args, arguments, options if chosen is kernel else chosen.options_on(options.stream or 0))
 
@@ -59,10 +61,10 @@ class ForAll:
         self._kernel, self._tasks, self._stream, self._sharedmem = kernel, tasks, stream, sharedmem
         self._tpb = tpb
 
-    def __call__(self, *arguments: Any) -> None:
-        if 0 in self._tasks:
-            return
-        threads = self._tpb or self._kernel.best_block(arguments, self._sharedmem)
+    def __call__(self, /, *arguments: Any, **keywords: Any) -> None:
+        arguments = _matching.bound(self._kernel.py_func, arguments, keywords)
+        none = 0 in self._tasks  # no block is launched; the arguments are checked
+        threads = self._tpb or (_WARP if none else self._kernel.best_block(arguments, self._sharedmem))
         block = block_for(self._tasks, threads, exact=self._tpb > 0)
         grid = tuple(-(-n // size) for n, size in zip(self._tasks, block, strict=True))
         self._kernel.configure(grid, block, self._stream, self._sharedmem)(*arguments)

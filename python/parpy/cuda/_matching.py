@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from enum import IntEnum
 from types import FunctionType
@@ -23,6 +24,15 @@ class Match(IntEnum):
 
 class _Misfit(Exception):
     """Why arguments do not fit a signature."""
+
+
+def bound(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments of a call in the order of the parameters, defaults included."""
+    if not keywords and not (function.__defaults__ and len(arguments) < function.__code__.co_argcount):
+        return arguments
+    found = inspect.signature(function).bind(*arguments, **keywords)
+    found.apply_defaults()
+    return found.args
 
 
 def best(function: FunctionType, signatures: tuple[Signature, ...], arguments: Sequence[Any]) -> tuple[Any, ...]:

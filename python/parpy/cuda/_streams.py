@@ -89,11 +89,12 @@ def handle_of(given: Any) -> int:
 class Event:
     """A point in a stream. ``record`` puts it there; ``elapsed_time`` is that between two, in milliseconds."""
 
-    __slots__ = ("__weakref__", "_native", "_seconds")
+    __slots__ = ("__weakref__", "_native", "_seconds", "_timing")
 
     def __init__(self, timing: bool = True) -> None:
         self._native = _native.DeviceEvent(timing) if on_gpu() else None
         self._seconds: float | None = None
+        self._timing = timing
 
     def record(self, stream: Any = 0) -> None:
         """Puts the event behind the work that is on the stream now."""
@@ -121,6 +122,8 @@ class Event:
         """Milliseconds from this event to ``end``; both have happened."""
         if not isinstance(end, Event):
             raise TypeError(f"the time between two events is asked for, not that to {end!r}")
+        if not (self._timing and end._timing):
+            raise ValueError("an event of event(timing=False) measures no time")
         if self._seconds is None or end._seconds is None:
             raise ValueError("an event that was not recorded has no time")
         if self._native is not None and end._native is not None:

@@ -61,7 +61,7 @@ class Scalar:
 class Array:
     """An array type; ``layout`` is "C", "F" or "A" (any)."""
 
-    element: Scalar
+    dtype: Scalar
     ndim: int
     layout: str = "A"
 
@@ -74,9 +74,9 @@ class Array:
             raise TypeError(f"the layout of an array is 'C', 'F' or 'A', not {self.layout!r}")
 
     @property
-    def dtype(self) -> Scalar:
+    def element(self) -> Scalar:
         """The type of the elements."""
-        return self.element
+        return self.dtype
 
     def __call__(self, *arguments: Any) -> Signature:
         raise TypeError(f"a function cannot return {self}")
