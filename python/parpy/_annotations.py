@@ -99,7 +99,7 @@ def converted_to(annotation: object) -> str | None:
 
 
 def as_declared(value: Any, annotation: object) -> Any:
-    """An int, float or complex of Python as the annotation, for which `converted_to` gives a type, has it in compiled code."""
+    """A number of Python as the annotation, for which `converted_to` gives a type, has it in compiled code."""
     scalar = converted_to(annotation) or ""
     if type(value) is int and scalar.startswith(("i", "u")):
         info = np.iinfo(scalar.replace("i", "int").replace("u", "uint"))

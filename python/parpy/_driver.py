@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from inspect import signature
 from types import CellType, CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from . import _native, _operators
 from ._annotations import annotations_of, symbol_places
@@ -23,13 +23,14 @@ from ._frontend import Findings, check
 from ._liveness import Names, assigned, live_before, live_in_loop, reads
 from ._names import Guard, jit_source
 from ._options import CompileOptions
-from ._python_parts import Resolver, needs_driver
+from ._python_parts import Resolver, is_whole, needs_driver
 from ._source import FunctionSource
 from ._unset import marked, never_assigned
 from .types import Symbol, bound_to
 
 _RUN, _CALL, _NO_VALUE = "__parpy_run__", "__parpy_call__", "__parpy_no_value__"
 _UNSET = object()  # what a region returns for a variable without a value
+_Node = TypeVar("_Node", ast.stmt, ast.expr)
 _GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
 
 
@@ -43,8 +44,10 @@ class RegionSource(FunctionSource):
         self.declared, self.arrays, self.shown, self.alternatives = {}, {}, "", ()
         self.node = node
 
-    def tree(self) -> ast.FunctionDef:
+    def written(self) -> ast.FunctionDef:
         return self.node
+
+    tree = written
 
 
 class Driver:
@@ -295,11 +298,16 @@ class _Splitter:
         behind = live_before(rest, after, at_break, at_continue)
         made = copy.copy(node)
         if isinstance(made, ast.If):
+            made.test = self._called(made.test)
             made.body = self._split(made.body, behind, at_break, at_continue) or [_pass(node)]
             made.orelse = self._split(made.orelse, behind, at_break, at_continue)
         elif isinstance(made, ast.For | ast.While):
             if made.orelse:
                 self._refuse("P012", made, "the else branch of a loop cannot be compiled")
+            if isinstance(made, ast.For):
+                made.iter = self._called(made.iter)
+            else:
+                made.test = self._called(made.test)
             _, end = live_in_loop(made, behind)
             made.body = self._split(made.body, end, behind, end) or [_pass(node)]
         elif isinstance(made, ast.With):
@@ -307,8 +315,13 @@ class _Splitter:
                 self._refuse("P308", made, "control leaves 'with parpy.gpu'")
             self._refuse("P022", made, "Python code cannot run on the device")
         else:
-            made = _Calls(self.resolver, self.calls).visit(copy.deepcopy(node))
-            self.nested |= self._labels_in([node], set())
+            made = self._called(node)
+        return made
+
+    def _called(self, node: _Node) -> _Node:
+        """What Python runs, with calls that go through the driver."""
+        self.nested |= self._labels_in([node], set())
+        made: _Node = _Calls(self.resolver, self.calls).visit(copy.deepcopy(node))
         return made
 
     def _hoist_returns(self, nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -320,7 +333,7 @@ class _Splitter:
                 continue
             elements = list(value.elts) if isinstance(value, ast.Tuple) else [value]
             for index, element in enumerate(elements):
-                if isinstance(element, ast.Name | ast.Constant):
+                if isinstance(element, ast.Constant) or is_whole(element):
                     continue
                 self._hoisted += 1
                 name = f"result_{self._hoisted}"

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 
 from . import _native
+from ._frontend_arrays import integer_constant
 from ._frontend_functions import Functions
 from ._intrinsics import Intrinsic, intrinsic_of
 from ._names import source_of
@@ -32,14 +33,29 @@ class Compositions(Functions):
     def lower_composed(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         return _Composer(self, node).compose(intrinsic.op)
 
-    def pair(self, node: ast.expr) -> list[Term] | None:
-        """`q, r = divmod(a, b)`: what makes the two results; None for other values, [] after an error."""
+    def pair(self, node: ast.expr, held: bool = True) -> list[Term] | None:
+        """`q, r = divmod(a, b)`: what makes the two results; None for other values, [] after an error. `held`: both are
+        wanted, of numbers."""
         binding = self.resolve(node.func) if isinstance(node, ast.Call) else None
         known = None if binding is None else intrinsic_of(binding.value)
         if not isinstance(node, ast.Call) or binding is None or known is None or known.lowering != "pair":
             return None
         self.rely_on(binding)
-        return _Composer(self, node, held=True).pair(known.op) if self.fits(node, known) else []
+        return _Composer(self, node, held).pair(known.op) if self.fits(node, known) else []
+
+    def subscript(self, node: ast.Subscript) -> _native.Expr:
+        """Besides elements of arrays: divmod(a, b)[0]."""
+        makers = self.pair(node.value, held=False)
+        if makers is None:
+            return super().subscript(node)
+        index = integer_constant(node.slice)
+        if makers and (index is None or not -len(makers) <= index < len(makers)):
+            self.error(
+                "P025", node.slice, f"{ast.unparse(node.value)} has {len(makers)} elements", "take one by a constant"
+            )
+        elif makers and index is not None:
+            return makers[index]()
+        return self.poison(node)
 
     def lower_counted(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         """math.comb and its kin: of constants a constant, else what a function of _counting.py returns."""

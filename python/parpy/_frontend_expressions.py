@@ -590,6 +590,6 @@ _METHODS: dict[type[ast.expr], Callable[[Expressions, Any], _native.Expr]] = {
     ast.Compare: Expressions._compare,
     ast.BoolOp: Expressions._bool_op,
     ast.IfExp: Expressions._ternary,
-    ast.Subscript: Expressions.subscript,
+    ast.Subscript: lambda self, node: self.subscript(node),
     ast.Call: lambda self, node: self.call(node),
 }

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from . import _native, _operators
-from ._frontend_arrays import integer_constant, mask_rank, string_key
+from ._frontend_arrays import first_name, integer_constant, mask_rank, string_key
 from ._frontend_expressions import BINARY, is_literal
 from ._frontend_labels import Label
 from ._frontend_loops import Loops
@@ -200,12 +200,7 @@ class Statements(Loops):
             self._assign_elements(target, self.hidden_tuple(self.held_tuple(value), value), node)
             return
         if self.over_slices(target) or self.over_slices(value):
-            self.error(
-                "P016",
-                node,
-                "slices in an assignment to several targets cannot be compiled",
-                "write one assignment for each target",
-            )
+            self._assign_slices(target, value, node)
             return
         pairs = self._pairs(target, value)
         if pairs is None:
@@ -218,6 +213,32 @@ class Statements(Loops):
         held = [self.held_for(one, make, source, node) for one, make, source in pairs]
         for (one, _, _), again in zip(pairs, held, strict=True):
             self.assign_value(one, again(), node)
+
+    def _assign_slices(self, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
+        """`x[:2], x[2:4] = x[2:4], x[:2]`: one after the other: a slice by itself is a view in NumPy, which has what is
+        stored by then. Nothing may be computed of what an earlier target may change."""
+        values = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+        names: set[str] = set()
+        stored = False
+        separate = len(values) == len(target.elts) and not self.has_effects(value)
+        for one, part in zip(target.elts, values, strict=False):
+            computed = part.slice if isinstance(part, ast.Subscript) and self.over_slices(part) else part
+            for read in ast.walk(computed):
+                separate &= not (isinstance(read, ast.Name) and read.id in names)
+                separate &= not (isinstance(read, ast.Subscript) and stored)
+            separate &= isinstance(one, ast.Name | ast.Subscript)
+            names |= {first.id for first in [first_name(one)] if isinstance(first, ast.Name)}
+            stored |= isinstance(one, ast.Subscript)
+        if not separate:
+            self.error(
+                "P016",
+                node,
+                "slices in an assignment to several targets cannot be compiled where values are computed of them",
+                "write one assignment for each target",
+            )
+            return
+        for one, part in zip(target.elts, values, strict=True):
+            self.assign_value(one, self.lower(part), ast.copy_location(ast.Assign([one], part), node))
 
     def _assign_elements(self, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
         """The targets get the elements of a tuple that no target is."""

@@ -43,12 +43,25 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
         if isinstance(part, ast.Return) and part.value is not None:
             elements = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
             if resolver.is_python(part.value) or (
-                not called and any(isinstance(e, ast.Name) and e.id in arguments | made for e in elements)
+                not called and any(is_whole(e) and _root(e) in arguments | made for e in elements)
             ):
                 return True
-        elif isinstance(part, ast.Expr) and resolver.is_python(part.value):
-            return True
+        elif isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
+            if resolver.is_python(part.value):
+                return True
+        elif any(resolver.calls_back(getattr(part, head)) for head in ("test", "iter") if hasattr(part, head)):
+            return True  # of a branch, a loop, or a part of an expression
     return bool(made)
+
+
+def is_whole(node: ast.expr) -> bool:
+    """`a` and `d['k']`: a variable, or what a dict has."""
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Subscript) and key_of(node) is not None)
+
+
+def _root(node: ast.expr) -> str:
+    root = node.value if isinstance(node, ast.Subscript) else node
+    return root.id if isinstance(root, ast.Name) else ""
 
 
 # Functions that are being looked at: those that call themselves end there.
@@ -164,15 +177,19 @@ class Resolver:
         binding = self.find(node.func)
         return binding is not None and any(binding.value is getattr(np, name) for name in _ALLOCATORS)
 
+    def calls_back(self, node: ast.AST) -> bool:
+        """Whether something in `node` calls a function that Python runs."""
+        return any(isinstance(part, ast.Call) and self._runs_in_python(part) for part in ast.walk(node))
+
     def _calls_python(self, call: ast.Call) -> bool:
+        return self._runs_in_python(call) or self._is_allocation(call)
+
+    def _runs_in_python(self, call: ast.Call) -> bool:
         binding = self.find(call.func)
-        if binding is None:
+        if binding is None or not (isinstance(binding.value, Callback) or self.has_driver(binding.value)):
             return False
-        value = binding.value
-        if isinstance(value, Callback) or self.has_driver(value):
-            self.scope.rely_on(binding)
-            return True
-        return self._is_allocation(call)
+        self.scope.rely_on(binding)
+        return True
 
     def has_driver(self, value: object) -> bool:
         """Whether it is a jit function of which Python runs a part."""

@@ -16,6 +16,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import NamedTuple, NoReturn
 
 from . import _native
+from ._aliases import without_aliases
 from ._caller import refuse_call
 from ._deep_stack import with_deep_stack
 from ._errors import fail
@@ -38,7 +39,18 @@ class FunctionSource:
     parameters. `shown` is the signature that says so. `alternatives`: the same function with one signature each, of
     which a call takes the one that fits its arguments best."""
 
-    __slots__ = ("_tree", "alternatives", "arrays", "declared", "first_line", "function", "name", "shown", "text")
+    __slots__ = (
+        "_plain",
+        "_tree",
+        "alternatives",
+        "arrays",
+        "declared",
+        "first_line",
+        "function",
+        "name",
+        "shown",
+        "text",
+    )
 
     def __init__(
         self, function: FunctionType, name: str, text: str, first_line: int, tree: ast.AST | None = None
@@ -51,12 +63,19 @@ class FunctionSource:
         self.arrays: dict[str, DeclaredArray] = {}
         self.shown = ""
         self.alternatives: tuple[FunctionSource, ...] = ()
+        self._plain: ast.FunctionDef | ast.AsyncFunctionDef | None = None
         self._tree = _parse(text) if tree is None else tree
         if self._tree is not None and "__" in text:
             _mangle(self._tree, _class_around(function.__code__))
 
     def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
-        """The syntax tree; `line_shift` plus its line numbers are those of the file."""
+        """The syntax tree without aliases; `line_shift` plus its line numbers are those of the file."""
+        if self._plain is None:
+            self._plain = without_aliases(self.written())
+        return self._plain
+
+    def written(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
+        """The syntax tree as it is written."""
         node: ast.AST | None = self._tree
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or not _matches(node, self.function.__code__):
             _refuse(

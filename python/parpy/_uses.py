@@ -47,7 +47,7 @@ class Uses:
         if source.function not in self._trees:
             code = source.function.__code__
             names = frozenset(code.co_varnames) | record_names(Scope(source.function), code)
-            self._trees[source.function] = with_separate_fields(source.tree(), names)
+            self._trees[source.function] = with_separate_fields(source.written(), names)
         return self._trees[source.function]
 
     # ------------------------------------------------------------ arrays

@@ -101,7 +101,13 @@ def messages(statements: str, params: str = "x, n") -> list[str]:
         ("x[0] = ...", ["2:12: P018: Ellipsis has no value in compiled code"]),
         ("x[..., 1] = 1", ["2:7: P025: an ellipsis is followed by subscripts"]),
         ("x[0] = x[1:][0]", ["2:12: P025: a slice is subscripted again"]),
-        ("x[:], n = 1, 2", ["2:5: P016: slices in an assignment to several targets cannot be compiled"]),
+        (
+            "x[:2], n = 1, x[:2] + 1",
+            [
+                "2:5: P016: slices in an assignment to several targets cannot be compiled "
+                "where values are computed of them"
+            ],
+        ),
         ("x[:] = x[1:] = n", ["2:5: P016: a chained assignment to slices cannot be compiled"]),
         ("x[0] = parpy.sum(x[:], axis=n)",
          ["2:33: P023: 'axis' must be an integer constant or a tuple of them"]),

@@ -155,3 +155,71 @@ def test_dict_arguments_and_defaults() -> None:
     assert d["y"].tolist() == [0, 1, 0, 0]
     f(d, 4, scale=2.0)
     assert d["y"].tolist() == [0, 2, 4, 6]
+
+
+def single_aliases(x, z):
+    exp = math.exp
+    s = z.shape
+    f32 = np.float32
+    top = math
+    for i in range(s[0]):
+        for j in range(s[-1]):
+            x[0] += exp(z[i, j])
+    rows, columns = s
+    x[1] = rows * columns + len(s) + f32(0.1)
+    x[2] = top.sin(x[1])
+
+
+def test_local_names_for_functions_and_shapes() -> None:
+    want, got = np.arange(3.0) + 1, np.arange(3.0) + 1
+    function = parpy.jit(single_aliases)
+    function(want, np.ones((2, 3)), seq=True)
+    function(got, np.ones((2, 3)))
+    np.testing.assert_allclose(got, want, rtol=1e-14)
+
+
+@parpy.jit
+def alias_assigned_in_a_branch(x):
+    if x[0] > 0:
+        exp = math.exp
+    x[0] = exp(x[0])
+
+
+@parpy.jit
+def alias_used_before(x):
+    x[0] = exp(x[0])  # noqa: F821
+    exp = math.exp
+    x[1] = exp(x[1])
+
+
+@pytest.mark.parametrize("function", [alias_assigned_in_a_branch, alias_used_before])
+def test_names_that_may_have_no_function(function) -> None:
+    with pytest.raises(parpy.CompileError, match=r"math\.exp' is the function 'exp', not a value"):
+        function(np.ones(2))
+
+
+@parpy.jit
+def elements_of_pairs(x, k):
+    x[0] = divmod(k, 5)[0] * 3
+    x[1] = divmod(k, 5)[-1]
+    x[2] = math.frexp(x[3])[1]
+    x[3:] = divmod(x[3:], 2)[1]
+
+
+@parpy.jit
+def exchanged_slices(x, y, k):
+    x[:2], x[2:4] = x[2:4], x[:2]
+    k, y[k:] = 2, 8
+    y[0], y[1:3], n = x[4] * 3, k, 7
+    x[4] = n
+
+
+def test_elements_of_pairs_and_slices_as_several_targets() -> None:
+    want, got = np.arange(6.0) + 3, np.arange(6.0) + 3
+    elements_of_pairs(want, 17, seq=True)
+    elements_of_pairs(got, 17)
+    assert np.array_equal(got, want)
+    wants, gots = (want, want[::-1].copy()), (got, got[::-1].copy())
+    exchanged_slices(*wants, 2, seq=True)
+    exchanged_slices(*gots, 2)
+    assert np.array_equal(gots, wants)

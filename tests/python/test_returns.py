@@ -413,3 +413,61 @@ def test_the_empty_tuple():
         assert gives_nothing(x) == gives_nothing(x, seq=True) == ()
     text = parpy.print_compiled(gives_nothing, (x,), CPU)
     assert parpy.compile_string("gives_nothing", text)(x) == ()
+
+
+@parpy.jit
+def returns_entries(d):
+    for i in range(len(d["x"])):
+        d["x"][i] += d["k"]
+    return d["x"], d["k"], d["y"]
+
+
+def test_entries_of_dicts():
+    d = {"x": np.zeros(3), "k": 2, "y": np.ones(2)}
+    for count in (1, 2):
+        x, k, y = returns_entries(d)
+        assert x is d["x"] and k == 2 and y is d["y"]
+        assert x.tolist() == [2 * count] * 3
+
+
+asked = []
+
+
+@parpy.callback
+def twofold(a):
+    asked.append(a)
+    return a * 2
+
+
+@parpy.jit
+def asks_for_elements(x, n):
+    for i in range(n):
+        x[i] = twofold(i)
+    x[0] += twofold(n)
+    x[1], x[2] = twofold(5), twofold(6)
+
+
+@parpy.jit
+def asks_on_the_way(x, n):
+    i = 0
+    while twofold(i) < 2 * n:
+        if twofold(i) > 2:
+            x[i] += 1
+        i += 1
+    for j in range(twofold(1)):
+        x[j] += 10
+    x[2] += 5 if twofold(i) > 4 else 6
+
+
+@pytest.mark.parametrize("function", [asks_for_elements, asks_on_the_way])
+def test_callbacks_in_values_and_conditions(function):
+    got, want = np.zeros(4), np.zeros(4)
+    function(want, 3, seq=True)
+    wanted = asked.copy()
+    asked.clear()
+    function(got, 3)
+    assert np.array_equal(got, want) and asked == wanted
+    asked.clear()
+    if function is asks_on_the_way:
+        str(parpy.explain(function, got, 3))
+    assert not asked

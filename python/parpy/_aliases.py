@@ -1,0 +1,91 @@
+"""Local names for functions, modules and shapes, which stand for these: `exp = math.exp`, `s = x.shape`.
+
+Such a name is assigned once, among the outermost statements of the function, and is no value in compiled code.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def without_aliases(node: Function) -> Function:
+    """The function with such names replaced by what they stand for; the tree that is given is left as it is."""
+    if not any(_is_candidate(statement) for statement in node.body):
+        return node
+    found = _aliases(node)
+    return _Replace(found).visit(copy.deepcopy(node)) if found else node
+
+
+def _is_candidate(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Name | ast.Attribute)
+    )
+
+
+def _aliases(node: Function) -> dict[str, ast.expr]:
+    parameters = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    bound: dict[str, int] = {}
+    called: set[int] = set()  # names in the places of functions and modules, by the node
+    for part in ast.walk(node):
+        if isinstance(part, ast.arg):
+            bound[part.arg] = bound.get(part.arg, 0) + 1
+        elif isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            bound[part.id] = bound.get(part.id, 0) + 1
+        elif isinstance(part, ast.Call):
+            func = part.func
+            while isinstance(func, ast.Attribute):
+                func = func.value
+            called.add(id(func))
+    found: dict[str, ast.expr] = {}
+    for statement in node.body:
+        if not _is_candidate(statement):
+            continue
+        assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+        name, value = statement.targets[0].id, statement.value
+        uses = [p for p in ast.walk(node) if isinstance(p, ast.Name) and p.id == name and isinstance(p.ctx, ast.Load)]
+        behind = statement.end_lineno or 0, statement.end_col_offset or 0
+        if bound[name] != 1 or not uses or any((use.lineno, use.col_offset) < behind for use in uses):
+            continue
+        if isinstance(value, ast.Attribute) and value.attr == "shape" and _root(value) in parameters:
+            if bound[_root(value)] == 1 and isinstance(_owner(value), ast.Name):
+                found[name] = value
+        elif _root(value) not in bound and all(id(use) in called for use in uses):
+            found[name] = value
+    return found
+
+
+def _owner(node: ast.Attribute) -> ast.expr:
+    """`x` of x.shape, `d` of d['x'].shape."""
+    owner = node.value
+    is_entry = isinstance(owner, ast.Subscript) and isinstance(owner.slice, ast.Constant)
+    return owner.value if isinstance(owner, ast.Subscript) and is_entry else owner
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, found: dict[str, ast.expr]) -> None:
+        self._found = found
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        if isinstance(node.targets[0], ast.Name) and node.targets[0].id in self._found:
+            return ast.copy_location(ast.Pass(), node)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id not in self._found:
+            return node
+        made = copy.deepcopy(self._found[node.id])
+        for part in ast.walk(made):
+            ast.copy_location(part, node)
+        return made
