@@ -385,6 +385,22 @@ bool Intake::take_numpy_scalar(PyObject* object, ArgumentView& view, IntakeFault
     return true;
 }
 
+namespace {
+
+// Whether somebody else holds the memory of an array that we were just given; nothing if that
+// cannot be told.
+std::optional<bool> is_held(PyObject* owner) {
+    while (PyArray_Check(owner)) {
+        if (Py_REFCNT(owner) > 1) return true;
+        PyObject* base = PyArray_BASE(reinterpret_cast<PyArrayObject*>(owner));
+        if (base == nullptr) return false;
+        owner = base;
+    }
+    return Py_REFCNT(owner) > 1 ? std::optional(true) : std::nullopt;
+}
+
+}  // namespace
+
 // What asarray sees through the buffer protocol or an array interface. An argument whose
 // `__array__` makes a copy is read-only.
 bool Intake::take_as_array(PyObject* object, bool shares_memory, ArgumentView& view,
@@ -397,15 +413,17 @@ bool Intake::take_as_array(PyObject* object, bool shares_memory, ArgumentView& v
                       "pass a NumPy array");
     }
     auto* made = reinterpret_cast<PyArrayObject*>(array.get());
+    const std::optional<bool> kept = is_held(array.get());
     held_.push_back(array.release());
     if (!take_numpy(made, view, fault)) return false;
     if (!view.is_array() || shares_memory) return true;
-    // Memory that it gives twice, while it is in use, is its own.
-    const Owned again(PyArray_FromAny(object, nullptr, 0, 0, 0, nullptr));
-    if (!again) return false;
-    const bool own =
-        PyArray_Check(again.get()) &&
-        PyArray_DATA(reinterpret_cast<PyArrayObject*>(again.get())) == PyArray_DATA(made);
+    bool own = kept.value_or(false);
+    if (!kept) {  // memory that it gives twice, while it is in use, is its own
+        const Owned again(PyArray_FromAny(object, nullptr, 0, 0, 0, nullptr));
+        if (!again) return false;
+        own = PyArray_Check(again.get()) &&
+              PyArray_DATA(reinterpret_cast<PyArrayObject*>(again.get())) == PyArray_DATA(made);
+    }
     if (!own) view.header |= ArgumentView::kReadOnly;
     return true;
 }

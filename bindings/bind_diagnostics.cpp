@@ -42,6 +42,8 @@ std::string_view flavour_name(Flavour flavour) {
             return "unbound";
         case Flavour::kIndex:
             return "index";
+        case Flavour::kKey:
+            return "key";
         case Flavour::kValue:
             return "value";
         case Flavour::kAssertion:

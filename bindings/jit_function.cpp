@@ -126,59 +126,6 @@ done:
     return bound;
 }
 
-// The names of the fields of an array of records, or of one of them, where an exception says that
-// another was read, which is dropped; empty, and the exception stays, for other objects.
-std::string field_names(PyObject* value) {
-    PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
-    PyErr_Fetch(&type, &error, &trace);
-    const Owned dtype(PyObject_GetAttrString(value, "dtype"));
-    const Owned names(dtype ? PyObject_GetAttrString(dtype.get(), "names") : nullptr);
-    std::string out;
-    if (names && PyTuple_Check(names.get())) {
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names.get()); ++i) {
-            const char* name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names.get(), i));
-            out += std::string(i > 0 ? ", '" : "'") + (name != nullptr ? name : "?") + "'";
-        }
-    }
-    PyErr_Clear();
-    if (out.empty()) {
-        PyErr_Restore(type, error, trace);
-    } else {
-        Py_XDECREF(type);
-        Py_XDECREF(error);
-        Py_XDECREF(trace);
-    }
-    return out;
-}
-
-// The object of one parameter of the compiled function: a borrowed reference.
-PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* args,
-                     Intake& intake) {
-    PyObject* value = args[leaf.parameter];
-    if (leaf.key == nullptr) return value;
-    PyObject* entry = PyObject_GetItem(value, leaf.key);
-    if (entry == nullptr) {
-        IntakeFault fault;  // without a code: the exception is the mapping's own
-        if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_IndexError)) {
-            PyErr_Clear();
-            fault = {Code::kP557,
-                     "is read from an object of type '" + std::string(Py_TYPE(value)->tp_name) +
-                         "', which is no dict",
-                     "pass a dict with the keys that the function reads"};
-        } else if (PyErr_ExceptionMatches(PyExc_ValueError)) {
-            const std::string fields = field_names(value);
-            if (!fields.empty()) {
-                fault = {Code::kP557, "is no field of the records", "their fields are " + fields};
-            }
-        }
-        raise_fault(surface, static_cast<std::size_t>(&leaf - surface.leaves.data()), fault);
-        return nullptr;
-    }
-    intake.hold(entry);
-    Py_DECREF(entry);
-    return entry;
-}
-
 // One argument that take_fast() left.
 [[gnu::noinline]] bool read_slowly(const Surface& surface, std::size_t index, PyObject* object,
                                    ArgumentView& view, Intake& intake) {
@@ -191,6 +138,7 @@ PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* 
 bool read_arguments(const Surface& surface, PyObject* const* args, ArgumentView* views,
                     Intake& intake) {
     const std::size_t leaves = surface.leaves.size();
+    if (!surface.plain && !check_dicts(surface, args)) return false;
     for (std::size_t i = 0; i < leaves; ++i) {
         PyObject* object =
             surface.plain ? args[i] : leaf_value(surface, surface.leaves[i], args, intake);

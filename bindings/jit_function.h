@@ -180,6 +180,12 @@ extern std::atomic<std::uint64_t> cache_generation;
 
 // One argument was refused: the exception, located at its declaration.
 void raise_fault(const Surface& surface, std::size_t argument, const IntakeFault& fault);
+// The object of one parameter of the compiled function, a borrowed reference; nullptr with an
+// exception.
+PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* args,
+                     Intake& intake);
+// Refuses dicts that are not of one level with strings for keys. False with an exception.
+bool check_dicts(const Surface& surface, PyObject* const* args);
 // Refuses arguments whose memory overlaps where their aligned copies do not. False with an
 // exception.
 bool check_copies(const Surface& surface, const Intake& intake, Arguments arguments);

@@ -46,6 +46,12 @@ class CompileIndexError(CompileError, IndexError):
     """A compile error where Python would raise IndexError."""
 
 
+class CompileKeyError(CompileError, KeyError):
+    """A compile error where Python would raise KeyError."""
+
+    __str__ = Exception.__str__  # KeyError shows its argument's repr
+
+
 class CompileValueError(CompileError, ValueError):
     """A compile error where Python would raise ValueError."""
 
@@ -72,6 +78,7 @@ _BY_FLAVOUR: dict[str, type[CompileError]] = {
     "name": CompileNameError,
     "unbound": CompileUnboundLocalError,
     "index": CompileIndexError,
+    "key": CompileKeyError,
     "value": CompileValueError,
     "assertion": CompileAssertionError,
     "recursion": CompileRecursionError,

@@ -21,6 +21,7 @@ enum class Flavour {
     kName,
     kUnbound,
     kIndex,
+    kKey,
     kValue,
     kAssertion,
     kRecursion,

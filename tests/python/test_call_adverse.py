@@ -3,6 +3,7 @@ caller, and what is left behind afterwards."""
 
 from __future__ import annotations
 
+import collections
 import copy
 import functools
 import gc
@@ -169,7 +170,40 @@ def test_something_else_where_a_dict_is_expected(found):
         f({"k": None}, np.zeros(1), opts=CPU)
     with pytest.raises(KeyError) as caught:
         f({}, np.zeros(1), opts=CPU)
+    assert "argument d['k'] is read, but the dict has no such key" in str(caught.value)
+    with pytest.raises(KeyError) as caught:
+        f(Missing(), np.zeros(1), opts=CPU)
     assert caught.value.__notes__ == ["while ParPy read argument d['k']"]
+
+
+class Missing(collections.UserDict):
+    pass
+
+
+def test_dicts_of_one_level_with_strings_for_keys():
+    @parpy.jit
+    def f(d, y):
+        for i in range(len(y)):
+            y[i] = d["a"] + d["b"]
+
+    y, good = np.zeros(2), {"a": 1.0, "b": 2.0, "c": "any"}
+    f(good, y, opts=CPU)
+    assert y.tolist() == [3, 3]
+    for more, message in [
+        ({3: 1.0}, r"P557\]: argument d\['a'\] is read from a dict that also has the key 3, which is no string"),
+        (
+            {"inner": {}},
+            r"P557\]: argument d\['a'\] is read from a dict that has another one in it, with the key 'inner'",
+        ),
+    ]:
+        with pytest.raises(TypeError, match=message) as error:
+            f({**good, **more}, y, opts=CPU)
+        assert 'y[i] = d["a"]' in str(error.value)
+    with pytest.raises(parpy.CompileError, match=r"P558\]: argument d\['b'\] is read, but") as error:
+        f({"a": 1, "B": 2}, y, opts=CPU)
+    assert isinstance(error.value, KeyError)
+    assert 'y[i] = d["a"] + d["b"]' in str(error.value)
+    assert "its keys are 'a', 'B'" in str(error.value)
 
 
 # ---------------------------------------------------------------- decorators

@@ -208,6 +208,41 @@ def test_a_copy_that_nobody_would_see_is_read_only():
         increment(HasArray(y), 3, opts=CPU)
 
 
+class Asked:
+    """Gives an array by __array__, and counts how often it is asked."""
+
+    def __init__(self, give):
+        self.give, self.times = give, 0
+
+    def __array__(self, dtype=None, copy=None):
+        self.times += 1
+        return self.give()
+
+
+def test_objects_are_asked_for_their_array_once():
+    kept, cache = np.arange(4.0), {}
+    own = [lambda: kept, lambda: kept[:], lambda: kept.reshape(2, 2)[1:].ravel(), lambda: kept.view(np.ndarray)]
+    own.append(lambda: cache.setdefault("x", np.arange(4.0)))
+    for give in own:
+        x = Asked(give)
+        increment(x, 2, opts=CPU)
+        assert x.times == 1
+    assert kept.tolist() == [3, 4, 3, 4]
+    assert cache["x"].tolist() == [1, 2, 2, 3]
+    for give in (lambda: kept.copy(), lambda: kept.copy()[:3], lambda: kept + 0):
+        x, y = Asked(give), np.zeros(3)
+        with pytest.raises(ValueError, match="P207"):
+            increment(x, 2, opts=CPU)
+        assert x.times == 1
+        copied(x, y, 3, opts=CPU)
+        assert x.times == 2
+        assert y.tolist() == [3, 4, 3]
+    buffer = bytearray(16)
+    x = Asked(lambda: np.frombuffer(buffer, np.float64))
+    increment(x, 2, opts=CPU)
+    assert np.frombuffer(buffer).tolist() == [1, 1]
+
+
 def test_dict_arguments(tmp_path):
     f = fresh(
         """

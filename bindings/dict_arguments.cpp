@@ -1,0 +1,115 @@
+// Arguments that are dicts: one compiled parameter for each key that the function reads, of dicts
+// of one level whose keys are strings. Also fields of records, which are read alike.
+#include <string>
+
+#include "jit_function.h"
+#include "owned.h"
+
+namespace parpy {
+
+namespace {
+
+std::string shown(PyObject* object) {
+    const Owned text(PyObject_Repr(object));
+    const char* found = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+    PyErr_Clear();
+    return found != nullptr ? found : "?";
+}
+
+std::string keys(PyObject* dict) {
+    constexpr std::size_t kMost = 200;
+    std::string out;
+    PyObject *key = nullptr, *value = nullptr;
+    for (Py_ssize_t at = 0; out.size() < kMost && PyDict_Next(dict, &at, &key, &value) != 0;)
+        out += (out.empty() ? "" : ", ") + shown(key);
+    return out.size() < kMost ? out : out + ", …";
+}
+
+// The names of the fields of an array of records, or of one of them, where an exception says that
+// another was read, which is dropped; empty, and the exception stays, for other objects.
+std::string field_names(PyObject* value) {
+    PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &error, &trace);
+    const Owned dtype(PyObject_GetAttrString(value, "dtype"));
+    const Owned names(dtype ? PyObject_GetAttrString(dtype.get(), "names") : nullptr);
+    std::string out;
+    if (names && PyTuple_Check(names.get())) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names.get()); ++i) {
+            const char* name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names.get(), i));
+            out += std::string(i > 0 ? ", '" : "'") + (name != nullptr ? name : "?") + "'";
+        }
+    }
+    PyErr_Clear();
+    if (out.empty()) {
+        PyErr_Restore(type, error, trace);
+    } else {
+        Py_XDECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(trace);
+    }
+    return out;
+}
+
+}  // namespace
+
+PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* args,
+                     Intake& intake) {
+    PyObject* value = args[leaf.parameter];
+    if (leaf.key == nullptr) return value;
+    PyObject* entry = PyObject_GetItem(value, leaf.key);
+    if (entry == nullptr) {
+        IntakeFault fault;  // without a code: the exception is the mapping's own
+        if (PyDict_Check(value) && PyErr_ExceptionMatches(PyExc_KeyError)) {
+            PyErr_Clear();
+            fault = {Code::kP558, "is read, but the dict has no such key",
+                     PyDict_Size(value) == 0 ? "the dict is empty" : "its keys are " + keys(value)};
+        } else if (PyErr_ExceptionMatches(PyExc_TypeError) ||
+                   PyErr_ExceptionMatches(PyExc_IndexError)) {
+            PyErr_Clear();
+            fault = {Code::kP557,
+                     "is read from an object of type '" + std::string(Py_TYPE(value)->tp_name) +
+                         "', which is no dict",
+                     "pass a dict with the keys that the function reads"};
+        } else if (PyErr_ExceptionMatches(PyExc_ValueError)) {
+            const std::string fields = field_names(value);
+            if (!fields.empty()) {
+                fault = {Code::kP557, "is no field of the records", "their fields are " + fields};
+            }
+        }
+        raise_fault(surface, static_cast<std::size_t>(&leaf - surface.leaves.data()), fault);
+        return nullptr;
+    }
+    intake.hold(entry);
+    Py_DECREF(entry);
+    return entry;
+}
+
+bool check_dicts(const Surface& surface, PyObject* const* args) {
+    for (std::size_t i = 0; i < surface.leaves.size(); ++i) {
+        const Leaf& leaf = surface.leaves[i];
+        if (leaf.key == nullptr || PyDict_Check(args[leaf.parameter]) == 0) continue;
+        if (i > 0 && surface.leaves[i - 1].parameter == leaf.parameter) continue;
+        PyObject *key = nullptr, *value = nullptr;
+        for (Py_ssize_t at = 0; PyDict_Next(args[leaf.parameter], &at, &key, &value) != 0;) {
+            IntakeFault fault;
+            if (PyUnicode_Check(key) == 0) {
+                fault = {Code::kP557,
+                         "is read from a dict that also has the key " + shown(key) +
+                             ", which is no string",
+                         "pass a dict whose keys are strings"};
+            } else if (PyDict_Check(value) != 0) {
+                fault = {
+                    Code::kP557,
+                    "is read from a dict that has another one in it, with the key " + shown(key),
+                    "pass the inner dict as an argument of its own"};
+            } else {
+                continue;
+            }
+            raise_fault(surface, i, fault);
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace parpy
