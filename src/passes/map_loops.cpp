@@ -178,6 +178,41 @@ private:
     Diagnostics& diagnostics_;
 };
 
+const For* asks_for_blocks(const Stmt& stmt) {
+    if (!is_parallel(stmt)) return nullptr;
+    const auto* loop = stmt.as<For>();
+    const bool asks = loop->mapping.threads_per_block != LoopPar::kDefaultThreadsPerBlock;
+    return asks ? loop : nullptr;
+}
+
+// The loops of a nest that ask for threads per block ask for the same number: where there are no
+// blocks, too, so that a mapping holds on every target or on none.
+void check_blocks(Diagnostics& diagnostics, const Body& body) {
+    for (const Stmt* root : body) {
+        if (!is_parallel(*root) && root->kind != StmtKind::kGpu) {
+            for_each_body(*root, [&](const Body& inner) { check_blocks(diagnostics, inner); });
+            continue;
+        }
+        const For* first = nullptr;
+        for_each_stmt(*root, [&](const Stmt& stmt) {
+            const For* loop = asks_for_blocks(stmt);
+            if (first == nullptr) first = loop;
+            if (loop == nullptr ||
+                loop->mapping.threads_per_block == first->mapping.threads_per_block) {
+                return;
+            }
+            auto& error = diagnostics.error(Code::kP303, loop->span,
+                                            "loop '" + loop->var->shown() + "' asks for " +
+                                                std::to_string(loop->mapping.threads_per_block) +
+                                                " threads per block and loop '" +
+                                                first->var->shown() + "' of the same nest for " +
+                                                std::to_string(first->mapping.threads_per_block));
+            error.notes.push_back({first->span, "the other request"});
+            error.help = "give one of them, or the same number to both";
+        });
+    }
+}
+
 void dissolve_gpu(Body& body) {
     rewrite_stmts(body, [](Stmt* stmt, Body& out) {
         if (auto* gpu = stmt->as<Gpu>()) {
@@ -248,25 +283,9 @@ public:
 private:
     // A root parallel loop or Gpu block with all that is inside.
     void nest(Stmt& root) {
-        const For* first = nullptr;
         std::int64_t tpb = LoopPar::kDefaultThreadsPerBlock;
-        for_each_stmt(root, [&](Stmt& stmt) {
-            if (!is_parallel(stmt)) return;
-            auto& loop = *stmt.as<For>();
-            const std::int64_t own = loop.mapping.threads_per_block;
-            if (own == LoopPar::kDefaultThreadsPerBlock) return;
-            if (first == nullptr) {
-                first = &loop;
-                tpb = own;
-            } else if (own != tpb) {
-                auto& error = context_.diagnostics.error(
-                    Code::kP303, loop.span,
-                    "loop '" + loop.var->shown() + "' asks for " + std::to_string(own) +
-                        " threads per block and loop '" + first->var->shown() +
-                        "' of the same nest for " + std::to_string(tpb));
-                error.notes.push_back({first->span, "the other request"});
-                error.help = "give one of them, or the same number to both";
-            }
+        for_each_stmt(root, [&](const Stmt& stmt) {
+            if (const For* loop = asks_for_blocks(stmt)) tpb = loop->mapping.threads_per_block;
         });
         for_each_stmt(root, [&](Stmt& stmt) {
             if (is_parallel(stmt)) level(*stmt.as<For>(), tpb);
@@ -370,6 +389,7 @@ void map_cpu_loops(PassContext& context) {
     Function& entry = *context.module.entry_function();
     RequestBinder(context).run();
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
+    check_blocks(context.diagnostics, entry.body);
     if (context.diagnostics.has_errors()) return;
     dissolve_gpu(entry.body);
     dissolve_gpu_in_helpers(context.module);
@@ -383,6 +403,7 @@ void map_cuda_loops(PassContext& context) {
     if (!is_mapped && !is_by_hand(entry)) wrap_in_gpu(context.module, entry);
     if (context.options.mapping.contains(kGpuCode)) put_arrays_on_gpu(context.module);
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
+    check_blocks(context.diagnostics, entry.body);
     check_helpers(context);
     dissolve_gpu_in_helpers(context.module);
     if (!context.diagnostics.has_errors()) CudaLevels(context).host_body(entry.body);

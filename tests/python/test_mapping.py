@@ -486,3 +486,23 @@ def test_bounds_that_depend_on_the_outer_loop(backend):
     run(backend, triangular, (y, 70), {"n": 70, "m": 64})
     i, j = np.indices(y.shape)
     np.testing.assert_array_equal(y, np.where(j >= i, i * 1000 + j, 0))
+
+
+@parpy.jit
+def outer_product(x, y):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        parpy.label("j")
+        for j in range(x.shape[0]):
+            y[i, j] = x[i] * x[j]
+
+
+def test_threads_per_block_that_differ_in_one_nest(backend):
+    if backend == "eval":
+        pytest.skip("the interpreter has no mapping")
+    x, y = np.arange(40.0), np.zeros((40, 40))
+    differ = {"i": threads(40).tpb(64), "j": threads(40).tpb(32)}
+    with pytest.raises(parpy.CompileError, match=r"loop 'j' asks for 32 threads per block and loop 'i' .* for 64"):
+        run(backend, outer_product, (x, y), differ)
+    run(backend, outer_product, (x, y), {"i": threads(40), "j": threads(40).tpb(32)})
+    assert np.array_equal(y, np.outer(x, x))
