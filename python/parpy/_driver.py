@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 from . import _native, _operators
 from ._annotations import annotations_of, symbol_places
 from ._callback import Callback
-from ._errors import fail
+from ._errors import CompileError, fail
 from ._frontend import Findings, check
 from ._liveness import Names, assigned, live_before, live_in_loop, reads
 from ._names import Guard, jit_source
@@ -29,6 +29,7 @@ from ._unset import marked, never_assigned
 from .types import Symbol, bound_to
 
 _RUN, _CALL, _NO_VALUE = "__parpy_run__", "__parpy_call__", "__parpy_no_value__"
+_MOST_CHECKED = 16  # kinds of arguments for which types are looked at before anything runs
 _UNSET = object()  # what a region returns for a variable without a value
 _Node = TypeVar("_Node", ast.stmt, ast.expr)
 _GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
@@ -61,6 +62,8 @@ class Driver:
         self.regions = splitter.regions
         self._live = _rebuilt(source.function, splitter.driver(node, False))
         self._dry = _rebuilt(source.function, splitter.driver(node, True))
+        self._trial = _rebuilt(source.function, splitter.driver(node, True, True))
+        self._tried: set[tuple[object, ...]] = set()
         self._options: dict[int, tuple[CompileOptions, dict[str, Any], list[CompileOptions]]] = {}
         self._findings = _check(splitter)
 
@@ -68,6 +71,9 @@ class Driver:
         if not self._findings.hold():
             self._findings = _check(self._splitter)
         per_region = None if opts is None else self._per_region(opts)
+        if len(self._tried) < _MOST_CHECKED and (kinds := tuple(map(_kind, values))) not in self._tried:
+            self._tried.add(kinds)
+            self._check_types(values, opts)
 
         def run(index: int, *inputs: Any) -> Any:
             chosen = None if per_region is None else per_region[index]
@@ -100,37 +106,52 @@ class Driver:
         self._visit(_bound(self._splitter.source, values, {}), opts, lambda *region: found.append(look(*region)), {})
         return found
 
+    def _check_types(self, values: tuple[Any, ...], opts: CompileOptions | None) -> None:
+        """Raises CompileError for the mistakes in types of the regions that the call is certain to get to, before the
+        first one runs. What depends on values that regions compute is left to them."""
+        try:
+            self._visit(values, opts, _native.check_types, {}, _Computed())
+        except CompileError:
+            raise
+        except Exception:  # of a statement that Python runs, or of a value that is not known yet
+            pass
+
     def _visit(
         self,
         values: tuple[Any, ...],
         opts: CompileOptions | None,
         look: Callable[..., None],
         known: dict[object, Driver],
+        computed: _Computed | None = None,
     ) -> Any:
-        """The same, also for the functions that Python calls; those that are `known` already are not looked at."""
+        """The same, also for the functions that Python calls; those that are `known` already are not looked at. With
+        `computed` for what regions return, only those are that need nothing of it; else zeros stand for it."""
         per_region = None if opts is None else self._per_region(opts)
         known[self._splitter.source.function] = self
 
-        def run(index: int, *inputs: Any) -> tuple[int, ...]:
+        def run(index: int, *inputs: Any) -> tuple[Any, ...]:
             region, arguments, _ = self._splitter.region_for(index, inputs)
-            look(region, arguments, None if per_region is None else per_region[index])
-            return (0,) * len(self._splitter.parts[index].outputs)
+            if not any(isinstance(each, _Computed) for each in arguments):
+                look(region, arguments, None if per_region is None else per_region[index])
+            return (0 if computed is None else computed,) * len(self._splitter.parts[index].outputs)
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
             source = jit_source(function)
             if source is None:
-                return _nothing
+                return _nothing if computed is None else lambda *_, **__: computed
             again = source.function in known
             driver = known[source.function] if again else driver_of(source)
             assert driver is not None
 
             def visit(*arguments: Any, **named: Any) -> Any:
                 given, ours = _bound(source, arguments, named), self._nested(opts, function)
-                return driver._visit(given, ours, (lambda *_: None) if again else look, known)
+                return driver._visit(given, ours, (lambda *_: None) if again else look, known, computed)
 
             return visit
 
         with self._symbols(values):
+            if computed is not None:
+                return self._trial(run, call, computed, *values)
             return self._dry(run, call, _UNSET, *values)
 
     def _per_region(self, opts: CompileOptions) -> list[CompileOptions]:
@@ -182,6 +203,28 @@ def _check(splitter: _Splitter) -> Findings:
                 splitters.append(_Splitter(source, node))
     regions = [region.__parpy_source__ for each in splitters for region in each.regions]
     return check(regions, [(each.source, name) for each in splitters for name in each.undefined()])
+
+
+class _Computed:
+    """A value that only the run of a region tells: whatever asks for it ends the look ahead."""
+
+    def __bool__(self) -> bool:
+        raise TypeError("not known yet")
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("not known yet")
+
+    __hash__ = object.__hash__
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("not known yet")
+
+
+def _kind(value: object) -> object:
+    """What of an argument its type errors follow from, and mostly which way the function goes."""
+    if value is None or isinstance(value, int):
+        return type(value), value
+    return type(value), str(getattr(value, "dtype", "")), getattr(value, "ndim", 0)
 
 
 def _nothing(*_: Any, **__: Any) -> int:
@@ -237,8 +280,8 @@ class _Splitter:
         self._unset = unset - self._unset_arrays
         self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
 
-    def driver(self, node: ast.FunctionDef, dry: bool) -> ast.FunctionDef:
-        """The function as Python runs it; dry: each loop once."""
+    def driver(self, node: ast.FunctionDef, dry: bool, certain: bool = False) -> ast.FunctionDef:
+        """The function as Python runs it; dry: each loop once; certain: only as far as that is certain."""
         made = copy.deepcopy(ast.FunctionDef(node.name, node.args, self.body, [], None))
         made.args.defaults, made.args.kw_defaults = [], []
         given = [*made.args.posonlyargs, *made.args.args, *made.args.kwonlyargs]
@@ -249,7 +292,7 @@ class _Splitter:
         ast.copy_location(made, node)
         made.body = made.body or [ast.copy_location(ast.Pass(), node)]
         if dry:
-            made = _Once().visit(made)
+            made = _Once(certain).visit(made)
         made.body += [_at(each, node) for each in never_assigned(self._unset)]  # local, if only regions assign them
         return ast.fix_missing_locations(made)
 
@@ -516,7 +559,22 @@ class _Calls(ast.NodeTransformer):
 
 
 class _Once(ast.NodeTransformer):
-    """Loops run once."""
+    """Loops run once. `certain`: not if they would not run at all, and nothing depends on elements of arrays, which
+    regions that have not run may change."""
+
+    def __init__(self, certain: bool) -> None:
+        self._certain = certain
+
+    def _known(self, test: ast.expr) -> ast.expr:
+        parts = (part for part in ast.walk(test) if isinstance(part, ast.Subscript | ast.Call))
+        if not self._certain or all(_is_extent(part) for part in parts):
+            return test
+        return ast.copy_location(ast.Name(_NO_VALUE, ast.Load()), test)
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        self.generic_visit(node)
+        node.test = self._known(node.test)
+        return node
 
     def visit_For(self, node: ast.For) -> ast.AST:
         self.generic_visit(node)
@@ -526,9 +584,18 @@ class _Once(ast.NodeTransformer):
 
     def visit_While(self, node: ast.While) -> ast.AST:
         self.generic_visit(node)
-        span = ast.Tuple([ast.Constant(0)], ast.Load())
+        span: ast.expr = ast.Tuple([ast.Constant(0)], ast.Load())
+        if self._certain:
+            span = ast.IfExp(self._known(node.test), span, ast.Tuple([], ast.Load()))
         once: ast.AST = _at(ast.For(ast.Name("_", ast.Store()), span, node.body, []), node)
         return once
+
+
+def _is_extent(node: ast.expr) -> bool:
+    """x.shape[0] and len(x)"""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "len"
+    return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
 
 
 def _is_light(node: ast.stmt) -> bool:
