@@ -211,13 +211,13 @@ Stmt* make_gpu(Module& module, Body body, Span span) {
 // The program ends here with this error, which names the integers `values` by number; or, for P232,
 // does not compile where it gets here.
 Stmt* make_fail(Module& module, std::string_view code, std::string message,
-                std::vector<Expr*> values, Span span) {
+                std::vector<Expr*> values, Span span, std::string help) {
     const auto known = code_from_name(code);
     if (!known) throw nb::value_error("no such code");
     auto* stmt = module.make<ir::Fail>(span);
     stmt->site = module.sites.size();
     stmt->values = std::move(values);
-    module.sites.push_back({*known, span, std::move(message), {}, false, {}});
+    module.sites.push_back({*known, span, std::move(message), {}, false, std::move(help)});
     return stmt;
 }
 
@@ -383,7 +383,7 @@ void bind_statements(nb::class_<Module>& module) {
         .def("kernel", make_kernel, "geometry"_a, "body"_a, "span"_a, kOwned)
         .def("alloc", make_alloc, "array"_a, "scalar"_a, "space"_a, "extents"_a, "size"_a.none(),
              "span"_a, kOwned)
-        .def("fail", make_fail, "code"_a, "message"_a, "values"_a, "span"_a, kOwned)
+        .def("fail", make_fail, "code"_a, "message"_a, "values"_a, "span"_a, "help"_a = "", kOwned)
         .def("barrier", make_barrier, "scope"_a, "span"_a, kOwned)
         .def("print", make_print, "texts"_a, "values"_a, "span"_a, kOwned)
         .def(

@@ -14,16 +14,16 @@ from typing import Any
 
 from . import _native
 from ._annotations import Declared as Annotation
-from ._annotations import converted_to, declared, symbol_places
+from ._annotations import Places, converted_to, declared, symbol_places
 from ._deep_stack import on_deep_stack, with_deep_stack
 from ._errors import raise_for
 from ._frontend_memory import GEOMETRY
 from ._frontend_overloads import Overloads
-from ._frontend_scope import FunctionScope, Program
+from ._frontend_scope import FunctionScope, Program, Span
 from ._names import MISSING, Capture, Guard, source_of
 from ._paths import ends
 from ._source import FunctionSource
-from .types import BufferType, TypeVar
+from .types import BufferType, Symbol, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,26 +152,67 @@ class FunctionFrontend(Overloads):
         return statements
 
     def checked_parameters(self) -> list[_native.Stmt]:
-        """Arrays that compiled code passes have the elements that the annotations say; bindings/annotations.cpp checks
-        those of calls from Python."""
-        statements = []
-        places = symbol_places(self.annotations)
+        """What the annotations say of arguments that compiled code passes; passes/infer_types_declared.cpp compares it
+        with those of each call, as bindings/annotations.cpp does for calls from Python."""
+        statements: list[_native.Stmt] = []
+        if self.entry:
+            return statements
+        places, op = symbol_places(self.annotations), self.module.op
         for name, argument in self.parameters.items():
-            annotation = self.annotations.get(name)
-            if self.entry or not isinstance(annotation, BufferType) or self.is_no_variable(name):
-                continue
-            span, elem = self.span(argument), annotation.elem
-            if isinstance(elem, TypeVar):
-                first, _ = places[elem]
-                wanted = self.module.read(self.variable(first, self.parameters[first]), span)
-            else:
-                wanted = self.module.convert(self.module.constant(0, span), elem.value, span)
-            array = self.module.read(self.variable(name, argument), span)
-            same = self.module.op("types_equal", [array, wanted], span)
+            annotation, span = self.annotations.get(name), self.span(argument)
             known = declared(annotation)
-            text = f"the elements of '{name}' have another type than the annotation {known and known.shown} says"
-            statements.append(self.module.if_(same, [], [self.module.fail("P232", text, [], span)], span))
+            if known is None or not isinstance(annotation, BufferType | TypeVar | Symbol) or self._comes_in_parts(name):
+                continue
+            fail = f"'{name}' is not what its annotation says", f"the annotation says {known.shown}"
+
+            def require(holds: _native.Expr, fail: tuple[str, str] = fail, span: Span = span) -> None:
+                failing = self.module.fail("P231", fail[0], [], span, fail[1])
+                statements.append(self.module.if_(holds, [], [failing], span))
+
+            whole = self.module.read(self.variable(name, argument), span)
+            if isinstance(annotation, BufferType):
+                rank = self.module.constant(len(annotation.shape), span)
+                require(op("==", [self._rank_of(name, argument), rank], span))
+                require(op("types_equal", [whole, self._type_of(annotation.elem, places, span)], span))
+                for number, extent in enumerate(annotation.shape):
+                    if isinstance(extent, int) or places[extent] != (name, number):
+                        found = self._extent_of(name, number, argument)
+                        require(op("==", [found, self._value_of(extent, places, argument)], span))
+            elif places[annotation] == (name, None):
+                continue
+            elif isinstance(annotation, Symbol):
+                require(op("==", [whole, self._value_of(annotation, places, argument)], span))
+            else:  # marked as a number
+                require(op("types_equal", [op("pos", [whole], span), self._type_of(annotation, places, span)], span))
         return statements
+
+    def _comes_in_parts(self, name: str) -> bool:
+        return name not in self.views and self.is_no_variable(name)
+
+    def _type_of(self, elem: Any, places: Places, span: Span) -> _native.Expr:
+        if isinstance(elem, TypeVar):
+            first, _ = places[elem]
+            return self.module.read(self.variable(first, self.parameters[first]), span)
+        return self.module.convert(self.module.constant(0, span), elem.value, span)
+
+    def _rank_of(self, name: str, argument: ast.arg) -> _native.Expr:
+        if name in self.views:
+            return self.view_rank(self.views[name], ast.copy_location(ast.Name(name, ast.Load()), argument))
+        return self.module.rank(self.variable(name, argument), self.span(argument))
+
+    def _extent_of(self, name: str, number: int, argument: ast.arg) -> _native.Expr:
+        if name in self.views:
+            return self.view_extent(self.views[name], number, ast.copy_location(ast.Name(name, ast.Load()), argument))
+        return self.module.extent(self.variable(name, argument), number, self.span(argument))
+
+    def _value_of(self, extent: int | Symbol, places: Places, argument: ast.arg) -> _native.Expr:
+        """A constant, or what the first parameter with the symbol says."""
+        if isinstance(extent, int):
+            return self.module.constant(extent, self.span(argument))
+        first, number = places[extent]
+        if number is None:
+            return self.module.read(self.variable(first, self.parameters[first]), self.span(argument))
+        return self._extent_of(first, number, argument)
 
     def finish(self) -> list[Param]:
         """Adds the parameters, which the body decided about: dict entries, then captures."""

@@ -220,6 +220,7 @@ Instance& Instances::find_or_make(const Function* callee, std::vector<ArgumentKe
         }
     }
     function->params.insert(function->params.end(), layout.begin(), layout.end());
+    instance.checks = take_declared_checks(module, *function);
     instance.result = returns_value(function->body) ? Type::unknown() : Type::none();
     fold_static(context_, *function);
     instance.webs = split_variables(module, *function, context_.diagnostics);
@@ -265,6 +266,8 @@ void infer_types(PassContext& context) {
     }
     rewrite_called(context, instances);
     settle_demands(context, instances);
+    for (Instance& instance : instances.all)
+        put_open_checks(context.module, instance);
     spread_writes(context, instances);
     spread_aliases(instances);
     replace_functions(context.module, instances);

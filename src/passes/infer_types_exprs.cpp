@@ -318,6 +318,7 @@ Operand Typer::walk_call(Expr*& slot) {
     if (!rewriting()) {
         return operand;
     }
+    check_declared(call, key, instance);
     Builder b(context_.module, call.span);
     std::vector<Expr*> arguments;
     std::vector<Expr*> layout;

@@ -27,11 +27,19 @@ struct ArgumentKey {
     friend bool operator==(const ArgumentKey& a, const ArgumentKey& b);
 };
 
+// A condition in front of a function's body that its annotations make: `if c: pass else: fail
+// P231`.
+struct DeclaredCheck {
+    ir::If* stmt = nullptr;
+    bool open = false;  // a call leaves it to run time
+};
+
 struct Instance {
     const ir::Function* source = nullptr;
     std::vector<ArgumentKey> key;
-    ir::Function* function = nullptr;  // a copy of `source`; of the entry, itself
-    std::vector<ir::Var*> inputs;      // its variable for each argument
+    ir::Function* function = nullptr;   // a copy of `source`; of the entry, itself
+    std::vector<ir::Var*> inputs;       // its variable for each argument
+    std::vector<DeclaredCheck> checks;  // taken from the body
     Webs webs;
     ir::Type result;
     Span result_span;       // of a return with a value
@@ -143,6 +151,10 @@ private:
     Operand walk_of_kernels(ir::Expr*& slot);
     Operand walk_register(ir::Expr*& slot);
     Operand walk_atomic(ir::Expr*& slot);
+    // What the annotations of the called function say of these arguments
+    // (infer_types_declared.cpp).
+    void check_declared(const ir::Expr& call, const std::vector<ArgumentKey>& key,
+                        Instance& callee);
     Operand walk_foreign(ir::Expr*& slot, const std::vector<ArgumentKey>& key);
     [[nodiscard]] ir::Type found_so_far(const Operand& a, const Operand& b) const;
     void complete_subscripts(const ir::Var* array, std::vector<ir::Expr*>& indices, Span span);
@@ -193,6 +205,13 @@ void settle_demands(PassContext& context, Instances& instances);
 // Decides what follows from the back end and the types of the arguments alone, and drops the
 // branches that are not taken.
 void fold_static(PassContext& context, ir::Function& function);
+
+// Whether the statement is a DeclaredCheck's; and whether it asks for the type of a number.
+bool is_declared_check(const ir::Module& module, const ir::Stmt& stmt);
+bool asks_for_number(const ir::Stmt& check);
+// Those at the front of the function, which loses them; and those left to run time put back.
+std::vector<DeclaredCheck> take_declared_checks(const ir::Module& module, ir::Function& function);
+void put_open_checks(ir::Module& module, Instance& instance);
 
 // Reports once, however many instances of a function have the mistake.
 Diagnostic* report_once(Diagnostics& diagnostics, Code code, Span span, std::string message,

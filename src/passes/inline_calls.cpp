@@ -10,6 +10,7 @@
 #include "ir/clone.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
+#include "passes/infer_types_typer.h"
 
 namespace parpy {
 
@@ -323,6 +324,10 @@ private:
             if (expr.var != nullptr) own(expr.var);
         });
         Body copy = clone(module_, callee.body, names);
+        // The types of the numbers are not known yet.
+        std::erase_if(copy, [&](const Stmt* stmt) {
+            return is_declared_check(module_, *stmt) && asks_for_number(*stmt);
+        });
         open_.push_back(&callee);
         body(copy);
         open_.pop_back();

@@ -1,9 +1,12 @@
 // See lower_assertions.h.
 #include "passes/lower_assertions.h"
 
+#include <unordered_set>
+
 #include "ir/builder.h"
 #include "ir/visit.h"
 #include "passes/check_sites.h"
+#include "passes/infer_types_typer.h"
 #include "passes/instrument_bounds.h"
 
 namespace parpy {
@@ -43,13 +46,20 @@ bool checks_subscript(const Module& module, const Stmt& stmt) {
 }  // namespace
 
 void lower_assertions(PassContext& context) {
+    std::unordered_set<const Stmt*> open;  // what annotations say that only the run can tell
+    for (const Function* function : context.module.functions) {
+        for_each_stmt(function->body, [&](const Stmt& stmt) {
+            if (is_declared_check(context.module, stmt)) open.insert(stmt.as<If>()->else_body[0]);
+        });
+    }
     for (const Function* function : context.module.functions) {
         for_each_stmt(function->body, [&](const Stmt& stmt) {
             const auto* fail = stmt.as<Fail>();
             if (fail == nullptr) return;
             const Site& site = context.module.sites[fail->site];
-            if (site.code == Code::kP232 || site.code == Code::kP105)
-                context.diagnostics.error(site.code, stmt.span, site.message);
+            const bool declared = site.code == Code::kP231 && !open.contains(fail);
+            if (declared || site.code == Code::kP232 || site.code == Code::kP105)
+                context.diagnostics.error(site.code, stmt.span, site.message).help = site.help;
         });
     }
     const bool checked = context.options.checks_assertions();

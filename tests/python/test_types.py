@@ -256,7 +256,7 @@ def test_annotations_of_helpers():
             function(x, y)
             assert y[0] == (4 if function is calls_with_an_extent else 2)
         else:
-            with pytest.raises(parpy.CompileError, match=r"have another type than the annotation parpy\.types\.buffer"):
+            with pytest.raises(parpy.CompileError, match="has elements of type float"):
                 function(x, y)
             assert not y.any()
     with pytest.raises(parpy.CompileError, match="an integer is wanted here, not a float"):
