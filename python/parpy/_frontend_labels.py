@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 
 from . import _native, _operators
 from ._frontend_arrays import integer_constant
@@ -93,11 +94,16 @@ class Labels(Exchanges):
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
             return []
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return [
+        names = [
             self._part_name(node.value.id, number, part)
             for number, part in enumerate(parts)
             if isinstance(part, ast.Slice)
         ]
+        annotation = self.annotations.get(node.value.id)
+        if not names or not isinstance(annotation, BufferType):
+            return names
+        left = range(len(parts), len(annotation.shape))  # dimensions without a subscript are taken whole
+        return names + [self._dimension_name(node.value.id, number) for number in left]
 
     def _part_name(self, array: str, dimension: int, part: ast.Slice) -> str:
         if part.step is not None or (part.lower is not None and integer_constant(part.lower) != 0):
@@ -105,28 +111,44 @@ class Labels(Exchanges):
         return self._dimension_name(array, dimension) if part.upper is None else self._extent_name(part.upper)
 
     def _reduced_names(self, node: ast.expr) -> list[str]:
-        """The names of the dimensions over which the one reduction in an expression runs."""
-        calls = [part for part in ast.walk(node) if isinstance(part, ast.Call) and self._reduces(part)]
-        if len(calls) != 1 or not calls[0].args:
-            return []
-        names = max(
-            (self._slice_names(part) for part in ast.walk(calls[0].args[0]) if isinstance(part, ast.expr)), key=len
-        )
-        axis = next((keyword.value for keyword in calls[0].keywords if keyword.arg == "axis"), None)
-        if axis is None and len(calls[0].args) == 1:
+        """The names of the dimensions over which the reductions in an expression run, in the order of their loops."""
+        names: list[str] = []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            names = self._operand_names(node.left)[-1:] or [""]
+        elif isinstance(node, ast.Call) and self._reduces(node):
+            names = self._names_of_reduction(node)
+        return names + [name for part in ast.iter_child_nodes(node) for name in self._reduced_names(part)]
+
+    def _names_of_reduction(self, call: ast.Call) -> list[str]:
+        binding = self.resolve(call.func)
+        known = None if binding is None else intrinsic_of(binding.value)
+        method = known is None and isinstance(call.func, ast.Attribute)
+        operand = call.func.value if method and isinstance(call.func, ast.Attribute) else (*call.args, call.func)[0]
+        names = self._operand_names(operand)
+        if known is not None and known.op == "matmul":
+            return names[-1:] or [""]
+        positional = call.args if method else call.args[1:]
+        axis = next((keyword.value for keyword in call.keywords if keyword.arg == "axis"), None)
+        axis = positional[0] if positional else axis
+        if axis is None or (isinstance(axis, ast.Constant) and axis.value is None):
             return names
-        numbers = [
-            integer_constant(part)
-            for part in (axis.elts if isinstance(axis, ast.Tuple) else [axis or calls[0].args[1]])
-        ]
+        numbers = [integer_constant(part) for part in (axis.elts if isinstance(axis, ast.Tuple) else [axis])]
         reduced = {number % len(names) for number in numbers if number is not None and names}
         return [name for number, name in enumerate(names) if number in reduced]
+
+    def _operand_names(self, node: ast.expr) -> list[str]:
+        """Of what an expression is computed over: those of the operand with the most dimensions."""
+        return max((self._slice_names(part) for part in ast.walk(node) if isinstance(part, ast.expr)), key=len)
 
     def _extent_name(self, node: ast.expr) -> str:
         if isinstance(node, ast.Name):
             binding = None if node.id in self.scope.locals else self.scope.lookup(node.id)
             symbol = None if binding is None else binding.value
             return node.id if isinstance(symbol, Symbol) and symbol in self.symbols else ""
+        if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
+            binding = self.resolve(node.func)
+            is_length = binding is not None and binding.value is builtins.len
+            return self._dimension_name(node.args[0].id, 0) if is_length else ""
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
             number = integer_constant(node.slice)
             if isinstance(node.value.value, ast.Name) and number is not None:
