@@ -85,12 +85,15 @@ private:
             const bool number = array_passed(*operand) == nullptr;
             scalars.push_back(number ? values_.eval(*operand) : std::nullopt);
         }
-        const bool recursive = std::ranges::find(calling_, &callee) != calling_.end();
         const bool foreign = callee.kind == FunctionKind::kForeign;
-        if (foreign || recursive || calling_.size() >= kMostCalls) {
+        if (foreign || calling_.size() >= kMostCalls) {
             for (const Expr* operand : e.operands) {
                 if (array_passed(*operand) != nullptr) anywhere(*operand, e.span);
             }
+            return values_.unknown(e, false);
+        }
+        if (std::ranges::find(calling_, &callee) != calling_.end()) {
+            called_again(e);
             return values_.unknown(e, false);
         }
         LinearValues::Frame caller = values_.enter(callee, e.operands, scalars);
@@ -107,6 +110,30 @@ private:
         calling_.pop_back();
         values_.leave(std::move(caller));
         return result ? *result : values_.unknown(e, false);
+    }
+
+    // A function that is being called already, and all calls that it makes in turn: its statements
+    // with any numbers for its parameters, any number of times.
+    void called_again(const Expr& e) {
+        std::pair<const Function*, std::vector<const Var*>> now{e.callee, {}};
+        for (const Expr* operand : e.operands) {
+            const Var* array = array_passed(*operand);
+            now.second.push_back(array == nullptr ? nullptr : values_.actual(array));
+        }
+        if (std::ranges::find(again_, now) != again_.end()) return;
+        const bool outermost = again_.empty();
+        again_.push_back(std::move(now));
+        const State before = state_;
+        const int around = values_.loop();
+        state_.while_depth = around < 0 ? 0 : out_.loops_[index(around)].depth + 1;
+        state_.certain = false;
+        LinearValues::Frame caller =
+            values_.enter(*e.callee, e.operands,
+                          std::vector<std::optional<Affine>>(e.operands.size(), std::nullopt));
+        body(e.callee->body);
+        values_.leave(std::move(caller));
+        state_ = before;
+        if (outermost) again_.clear();
     }
 
     void enter_guard(const Guard& guard) override { saved_.push_back(push(guard)); }
@@ -348,6 +375,8 @@ private:
     std::vector<State> saved_;
     Guard remaining_;  // what holds after the last branch of which one side jumped
     std::vector<const Function*> calling_;
+    // Of those, with the arrays that they get, whose further calls have been looked at.
+    std::vector<std::pair<const Function*, std::vector<const Var*>>> again_;
     std::map<SeenKey, std::size_t> seen_;  // places in out_.all_
 };
 
