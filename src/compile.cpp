@@ -78,14 +78,13 @@ bool chosen_by_hand(const PassContext& context) {
     return !context.options.automatic;
 }
 bool lacks_double(const PassContext& context) {
-    const Dialect* device = device_dialect(context.options.backend);
-    return device != nullptr && !device->has_double;
+    return !kernel_dialect(context.options.backend).has_double;
 }
 bool overlaps(const PassContext& context) {
-    return context.options.backend != Backend::kMetal;
+    return kernel_dialect(context.options.backend).overlaps_launches;
 }
 bool reports(const PassContext& context) {
-    return context.options.backend != Backend::kMetal;  // whose kernels cannot say what failed
+    return kernel_dialect(context.options.backend).reports_failures;
 }
 bool checks_races(const PassContext& context) {
     return context.options.checks_races();

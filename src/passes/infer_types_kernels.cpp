@@ -3,6 +3,7 @@
 // arithmetic with them never overflows; narrow_indices finds out where 32 bits do.
 #include <algorithm>
 
+#include "backend/dialects/dialect.h"
 #include "ir/builder.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
@@ -257,9 +258,7 @@ Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
     result.type = call.callee->result;
     if (!rewriting()) return result;
     call.type = result.type;
-    const std::string_view here = context_.options.backend == Backend::kCpu     ? "cpu"
-                                  : context_.options.backend == Backend::kMetal ? "metal"
-                                                                                : "cuda";
+    const std::string_view here = kernel_dialect(context_.options.backend).name;
     const std::string& target = call.callee->target;
     if (!target.empty() && target != here) {
         report(Code::kP029, call.span,

@@ -6,6 +6,7 @@
 
 #include "analysis/intervals.h"
 #include "analysis/uses.h"
+#include "backend/dialects/dialect.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
@@ -275,7 +276,7 @@ private:
 bool checks_subscripts(const PassContext& context) {
     const Options& options = context.options;
     if (options.check != Check::kNothing) return true;
-    return options.backend == Backend::kSim && is_by_hand(*context.module.entry_function());
+    return runs_in_process(options.backend) && is_by_hand(*context.module.entry_function());
 }
 
 void instrument_bounds(PassContext& context) {

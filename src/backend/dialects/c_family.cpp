@@ -164,4 +164,13 @@ const Dialect* device_dialect(Backend backend) {
     return backend == Backend::kCpu ? nullptr : &cuda_dialect();
 }
 
+const Dialect& kernel_dialect(Backend backend) {
+    const Dialect* device = device_dialect(backend);
+    return device != nullptr ? *device : cpu_dialect();
+}
+
+bool runs_in_process(Backend backend) {
+    return backend == Backend::kCpu || backend == Backend::kSim;
+}
+
 }  // namespace parpy

@@ -96,6 +96,8 @@ struct Dialect {
     std::array<std::string_view, 7> barriers;              // by BarrierScope, as statements
     std::span<const Spelling> operators;                   // before the common rows of c_family.cpp
     bool has_double = true;
+    bool reports_failures = true;   // kernels can say what failed
+    bool overlaps_launches = true;  // a kernel may begin while the one before it ends
     bool wraps_by_helpers = false;  // signed overflow is undefined: wrapping_operators() come first
     std::span<const Spelling> any_order;     // inside reductions of kVector loops
     std::span<const Snippet> prelude;        // before the common snippets
@@ -125,6 +127,11 @@ struct Dialect {
 
 // The dialect of a back end's device part; null where kernels are host code as well.
 [[nodiscard]] const Dialect* device_dialect(Backend backend);
+
+// The dialect of a back end's kernels.
+[[nodiscard]] const Dialect& kernel_dialect(Backend backend);
+// Whether kernels run in the process, whose memory lies behind the arrays.
+[[nodiscard]] bool runs_in_process(Backend backend);
 
 // Signed arithmetic on data, for targets whose C++ has no overflow (c_family.cpp).
 [[nodiscard]] std::span<const Spelling> wrapping_operators();

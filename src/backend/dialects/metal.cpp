@@ -86,6 +86,8 @@ constexpr Dialect kDialect{
                  ""},
     .operators = kOperators,
     .has_double = false,
+    .reports_failures = false,
+    .overlaps_launches = false,
     .wraps_by_helpers = true,
     .any_order = {},
     .prelude = kPrelude,
