@@ -24,11 +24,12 @@ constexpr std::string_view kHelp =
     R"(usage: parpy-opt [flags] [FILE]      reads FILE or standard input
 
   --pass A,B,C             run these passes, in this order
-  --pipeline cpu|cuda      run the pipeline of a back end
+  --pipeline cpu|cuda|metal
+                           run the pipeline of a back end
   --until PASS             ... up to and including PASS
-  --emit cpu|cuda          print the generated program instead; runs that pipeline, unless --pass
+  --emit cpu|cuda|metal    print the generated program instead; runs that pipeline, unless --pass
                            says what to run
-  --backend cpu|cuda       the target of passes that ask for it (default: that of --pipeline, or cpu)
+  --backend cpu|cuda|metal the target of passes that ask for it (default: that of --pipeline, or cpu)
   --parallelize 'N=threads(64),M=threads(128).reduce().tpb(256)'
   --automatic              the compiler chooses the mapping
   --signature 'f64[10, 20], f32[?; 1] ro, f32[9] aliased=1+4, int=5, float, i32'
@@ -102,10 +103,12 @@ bool number(std::string_view text, T& out) {
 }
 
 std::optional<Backend> backend(std::string_view name) {
-    if (name == "cpu") {
-        return Backend::kCpu;
+    constexpr std::pair<std::string_view, Backend> kNames[] = {
+        {"cpu", Backend::kCpu}, {"cuda", Backend::kCuda}, {"metal", Backend::kMetal}};
+    for (const auto& [known, found] : kNames) {
+        if (name == known) return found;
     }
-    return name == "cuda" ? std::optional(Backend::kCuda) : std::nullopt;
+    return std::nullopt;
 }
 
 // label=threads(128).reduce().tpb(256), …
@@ -243,7 +246,7 @@ Arguments parse_arguments(int count, char** values) {
         const auto target_value = [&]() -> std::optional<Backend> {
             const auto result = backend(value());
             if (!result && out.error.empty()) {
-                out.error = "flag " + std::string(flag) + " takes cpu or cuda";
+                out.error = "flag " + std::string(flag) + " takes cpu, cuda or metal";
             }
             return result;
         };

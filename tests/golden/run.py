@@ -4,9 +4,10 @@ A pass case is `tests/golden/<pass_name>/<case>.ir`: header lines `# RUN: parpy-
 program, and for each RUN line, in order, a line `# ---- expected` followed by the output. The input
 reaches parpy-opt as a file cut before the first expected part, so line numbers in messages agree.
 
-An emission case is a folder `tests/golden/emit/<kernel>/` with `input.ir` (one RUN line whose flags
-say the signature and mapping), and the expected texts `cpu.cpp` and `cuda.cu`, either of which may
-be missing.
+An emission case is a folder `tests/golden/emit/<kernel>/` with `input.ir` (one RUN line, or another
+`# RUN metal: parpy-opt FLAGS` at the end for a back end that has no such types, whose flags
+say the signature and mapping), and the expected texts `cpu.cpp`, `cuda.cu` and `metal.metal`, any of
+which may be missing.
 
     python tests/golden/run.py [--update] [PATH …]
 
@@ -29,7 +30,8 @@ ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden"
 MARKER = "# ---- expected"
 RUN = "# RUN: parpy-opt"
-EMITTED = {"cpu.cpp": "cpu", "cuda.cu": "cuda"}
+RUN_ALONE = "# RUN {}: parpy-opt"  # of an emission case: the flags for one back end
+EMITTED = {"cpu.cpp": "cpu", "cuda.cu": "cuda", "metal.metal": "metal"}
 
 
 def find_parpy_opt() -> Path | None:
@@ -68,8 +70,8 @@ class Result:
         return "".join(lines)
 
 
-def _flags(text: str, case: Path) -> list[list[str]]:
-    lines = [line[len(RUN) :] for line in text.splitlines() if line.startswith(RUN)]
+def _flags(text: str, case: Path, run: str = RUN) -> list[list[str]]:
+    lines = [line[len(run) :] for line in text.splitlines() if line.startswith(run)]
     if not lines:
         raise ValueError(f"{case}: no line '{RUN} …'")
     return [shlex.split(line) for line in lines]
@@ -97,7 +99,9 @@ def _check_pass_case(binary: Path, case: Path) -> Result:
 
 def _check_emission_case(binary: Path, case: Path) -> Result:
     source = (case.parent / "input.ir").read_text(encoding="utf-8")
-    flags = _flags(source, case)[0] + ["--emit", EMITTED[case.name]]
+    target = EMITTED[case.name]
+    alone = RUN_ALONE.format(target)
+    flags = _flags(source, case, alone if alone in source else RUN)[0] + ["--emit", target]
     return Result(case.read_text(encoding="utf-8"), _run(binary, flags, source, "input.ir"))
 
 
