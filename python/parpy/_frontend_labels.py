@@ -110,7 +110,7 @@ class Labels(Exchanges):
             return ""
         return self._dimension_name(array, dimension) if part.upper is None else self._extent_name(part.upper)
 
-    def _reduced_names(self, node: ast.expr) -> list[str]:
+    def _reduced_names(self, node: ast.AST) -> list[str]:
         """The names of the dimensions over which the reductions in an expression run, in the order of their loops."""
         names: list[str] = []
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):

@@ -22,7 +22,7 @@ INLINE float warp_sum_f32(float value) {
     threadgroup float block_f32[4];
     // input.ir:6: for i in range(N):
     int i = (int)block_id.x;
-    float y_partial = 0.0f;
+    float y_partial = -0.0f;
     int j = (int)thread_id.x;
     if (j < 20) {
         // input.ir:9: y[i] += x[i, j]
@@ -34,7 +34,7 @@ INLINE float warp_sum_f32(float value) {
         block_f32[(int)(thread_id.x >> 5)] = y_partial;
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
-    y_partial = (int)(thread_id.x & 31) < 4 ? block_f32[(int)(thread_id.x & 31)] : 0.0f;
+    y_partial = (int)(thread_id.x & 31) < 4 ? block_f32[(int)(thread_id.x & 31)] : -0.0f;
     y_partial = warp_sum_f32(y_partial);
     if ((int)thread_id.x == 0) {
         y[i] = y[i] + y_partial;

@@ -35,7 +35,7 @@ INLINE float warp_max_f32(float value) {
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {
     // input.ir:7: for i in range(0, n, 3):
     threadgroup float block_f32[32];
-    float s_partial = 0.0f;
+    float s_partial = -0.0f;
     for (int i = (int)thread_id.x * 3; i < 100000; i += 3072) {
         // input.ir:8: s += x[i] * x[i]
         s_partial = s_partial + x[i] * x[i];

@@ -63,7 +63,7 @@ INLINE float warp_sum_f32(float value) {
         // input.ir:11: s = 0.0
         float s = 0.0f;
         // input.ir:13: for j in range(x.shape[1]):
-        float s_partial = 0.0f;
+        float s_partial = -0.0f;
         float y_kept[8];
         #pragma unroll
         for (int q = 0; q < 8; ++q) {
@@ -81,7 +81,7 @@ INLINE float warp_sum_f32(float value) {
             block_f32[(int)(thread_id.x >> 5)] = s_partial;
         }
         threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
-        s_partial = (int)(thread_id.x & 31) < 4 ? block_f32[(int)(thread_id.x & 31)] : 0.0f;
+        s_partial = (int)(thread_id.x & 31) < 4 ? block_f32[(int)(thread_id.x & 31)] : -0.0f;
         s_partial = warp_sum_f32(s_partial);
         s = s + s_partial;
         // input.ir:17: for j in range(x.shape[1]):
