@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace parpy::sim {
@@ -88,8 +89,7 @@ void watch() {
 
 // One for each process: a fork leaves it behind.
 void start_watcher() {
-    static const int forks = pthread_atfork(nullptr, nullptr, [] { watcher().started = false; });
-    if (watcher().started || forks != 0) return;
+    if (watcher().started) return;
     watcher().started = true;
     sem_init(&wake, 0, 0);
     sigset_t all, before;
@@ -99,9 +99,25 @@ void start_watcher() {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+thread_local std::optional<bool> known_main;
+
+// The thread that forks is the main thread of the new process, which has none of the others: nobody
+// launches there, nobody watches, and nobody holds the mutex.
+void follow_forks() {
+    static const int followed =
+        pthread_atfork([] { watcher().mutex.lock(); }, [] { watcher().mutex.unlock(); },
+                       [] {
+                           launched.store(nullptr);
+                           watcher().started = false;
+                           known_main = true;
+                           watcher().mutex.unlock();
+                       });
+    static_cast<void>(followed);
+}
+
 bool is_main_thread() {
-    static thread_local const bool known = syscall(SYS_gettid) == getpid();
-    return known;
+    if (!known_main) known_main = syscall(SYS_gettid) == getpid();
+    return *known_main;
 }
 
 bool has_function(const struct sigaction& action) {
@@ -110,21 +126,14 @@ bool has_function(const struct sigaction& action) {
 }
 
 // Whether SIGINT comes here first. The handler that was found is asked for again where it is back,
-// as Python puts it; another one may pass the signal on to this one, and is left alone. The system
-// is asked at times: a launch takes little longer than such a call.
+// as Python puts it; another one may pass the signal on to this one, and is left alone.
 bool handles_interrupts() {
-    using Clock = std::chrono::steady_clock;
-    static Clock::time_point last;
-    static bool known = false, ever = false;
-    const Clock::time_point now = Clock::now();
-    if (now - last < std::chrono::microseconds(100)) return known;
-    last = now;
+    static bool ever = false;
     struct sigaction found = {};
-    if (sigaction(SIGINT, nullptr, &found) != 0) return known = false;
-    const bool ours = (found.sa_flags & SA_SIGINFO) != 0 && found.sa_sigaction == &on_interrupt;
-    const bool same = ever && found.sa_handler == handler_before.sa_handler;
-    known = ours || (has_function(found) && (!ever || same));
-    if (!known || ours) return known;
+    if (sigaction(SIGINT, nullptr, &found) != 0) return false;
+    if ((found.sa_flags & SA_SIGINFO) != 0 && found.sa_sigaction == &on_interrupt) return true;
+    if (!has_function(found)) return false;
+    if (ever && found.sa_handler != handler_before.sa_handler) return false;
     handler_before = found;
     ever = true;
     found.sa_sigaction = &on_interrupt;
@@ -136,6 +145,7 @@ bool handles_interrupts() {
 }  // namespace
 
 Interruptible::Interruptible(Grid& grid) {
+    follow_forks();
     if (!is_main_thread() || launched.load(std::memory_order_relaxed) != nullptr) return;
     if (!handles_interrupts()) return;
     start_watcher();

@@ -100,6 +100,80 @@ os.kill(child, signal.SIGKILL)
 """
 
 
+THREAD_FORKS = """
+import os, signal, threading, time
+import numpy as np
+from parpy import cuda
+
+@cuda.jit
+def endless(x):
+    while x[0] >= 0:
+        x[0] = 0 if x[0] > 1e9 else x[0] + 1
+
+def interrupt():
+    time.sleep(1)
+    os.kill(os.getpid(), signal.SIGINT)
+
+def fork():
+    endless[1, 1](-np.ones(1))  # here it is no main thread
+    time.sleep(1)
+    child = os.fork()
+    if child == 0:
+        threading.Thread(target=interrupt, daemon=True).start()
+        signal.alarm(60)
+        try:
+            endless[1, 1](np.ones(1))
+        except KeyboardInterrupt:
+            os._exit(7)
+    _, status = os.waitpid(child, 0)
+    os._exit(os.waitstatus_to_exitcode(status) % 256)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Thread(target=fork).start()
+endless[1, 1](np.ones(1))
+"""
+
+HANDLERS = """
+import os, signal, threading, time
+import numpy as np
+from parpy import cuda
+
+@cuda.jit
+def endless(x):
+    while x[0] >= 0:
+        x[0] = 0 if x[0] > 1e9 else x[0] + 1
+
+class Stop(Exception):
+    pass
+
+def one(*_):
+    raise Stop
+
+def other(*_):
+    raise Stop
+
+def interrupt():
+    time.sleep(0.3)
+    os.kill(os.getpid(), signal.SIGINT)
+
+signal.alarm(60)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+none, x = -np.ones(1), np.ones(1)
+for k in range(10):
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    launch, set_handler = endless[1, 1], signal.signal
+    for _ in range(5):
+        launch(none)
+    set_handler(signal.SIGINT, (one, other)[k % 2])
+    try:
+        launch(x)
+    except Stop:
+        thread.join()
+os._exit(7)
+"""
+
+
 @pytest.mark.parametrize("kernel", ["endless", "checked", "waits", "spins", "computes"])
 def test_control_c_ends_a_kernel(kernel, tmp_path):
     python = str(Path(__file__).parents[2] / "python")
@@ -118,9 +192,10 @@ def test_control_c_ends_a_kernel(kernel, tmp_path):
             child.kill()
 
 
-def test_control_c_ends_a_kernel_of_a_forked_process(tmp_path):
+@pytest.mark.parametrize("program", [FORKS, THREAD_FORKS, HANDLERS], ids=["forks", "thread_forks", "handlers"])
+def test_control_c_ends_a_kernel_wherever_it_runs(program, tmp_path):
     file = tmp_path / "forks.py"
-    file.write_text(FORKS)
+    file.write_text(program)
     python = str(Path(__file__).parents[2] / "python")
     environment = {**os.environ, "PARPY_CUDA_SIM": "1", "PYTHONPATH": python}
     made = subprocess.run([sys.executable, file], env=environment, timeout=120, capture_output=True, text=True)
