@@ -1,14 +1,14 @@
 """Finds the text that `exec` or `python -c` runs at the moment, which is kept nowhere by name.
 
-A candidate is any text that the frames around hold, or that the command line has. It is the right one if it compiles to
-the very code that runs.
+A candidate is any text that the frames around hold, those that the call of `exec` can see first, or that the command
+line has. It is the right one if it compiles to the very code that runs.
 """
 
 from __future__ import annotations
 import __future__
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType
 
 _FUTURE = 0
@@ -16,30 +16,50 @@ for _feature in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _feature).compiler_flag
 
 
-def executed_lines(file_name: str, mention: str) -> list[str]:
-    """The lines of the running text called `file_name`, which contains `mention`; none if it is not found."""
+def executed_lines(code: CodeType) -> list[list[str]]:
+    """The lines of the running text that `code`, of a function, is a part of. Several where texts with other comments
+    would be the same code, none if it is not found."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and (frame.f_code.co_name, frame.f_code.co_filename) != ("<module>", file_name):
+    while frame is not None and not _is_part(code, frame.f_code):
         frame = frame.f_back
     if frame is None:
         return []
-    tried: set[str] = set()
-    for text in _texts(frame.f_back):
-        if mention in text and text not in tried and _compiles_to(text, frame.f_code):
-            return text.splitlines(keepends=True)
-        tried.add(text)
+    mention = f"def {code.co_name}"
+    for texts in _texts(frame.f_back):
+        found = {text for text in texts if isinstance(text, str) and mention in text}
+        fitting = [text for text in found if _compiles_to(text, frame.f_code)]
+        if fitting:
+            return [lines_of(text) for text in fitting]
     return []
 
 
-def _texts(frame: FrameType | None) -> Iterator[str]:
+def lines_of(text: str) -> list[str]:
+    """Lines as Python counts them: other characters that end lines elsewhere (U+2028) are a part of them."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _is_part(code: CodeType, program: CodeType) -> bool:
+    """Whether this very object is among the functions of a program, which another program may have the like of."""
+    if program.co_name != "<module>" or program.co_filename != code.co_filename:
+        return False
+    inner = [program]
+    while inner:
+        constants = [found for found in inner.pop().co_consts if isinstance(found, CodeType)]
+        if any(found is code for found in constants):
+            return True
+        inner.extend(constants)
+    return False
+
+
+def _texts(frame: FrameType | None) -> Iterator[Iterable[object]]:
+    """What each of the scopes around holds, the nearest first."""
     while frame is not None:
-        for found in (*frame.f_locals.values(), *frame.f_code.co_consts):
-            if isinstance(found, str):
-                yield found
+        yield (*frame.f_locals.values(), *frame.f_code.co_consts)
         if frame.f_back is None or frame.f_back.f_globals is not frame.f_globals:
-            yield from (found for found in frame.f_globals.values() if isinstance(found, str))
+            yield frame.f_globals.values()
         frame = frame.f_back
-    yield from sys.orig_argv
+    yield sys.orig_argv
 
 
 def _compiles_to(text: str, code: CodeType) -> bool:

@@ -12,6 +12,7 @@ import ast
 import inspect
 import linecache
 from itertools import pairwise
+from tokenize import TokenError
 from types import CodeType, FunctionType, MethodType
 from typing import NamedTuple, NoReturn
 
@@ -141,16 +142,27 @@ def capture(function: object) -> FunctionSource:
     code = function.__code__
     name = code.co_filename
     linecache.checkcache(name)
-    lines = linecache.getlines(name, function.__globals__) or executed_lines(name, f"def {code.co_name}")
+    given = linecache.getlines(name, function.__globals__)
+    found = [given] if given else executed_lines(code)
     first = code.co_firstlineno
-    text = _block(lines, first, code) if first <= len(lines) else ""
+    blocks = {_block(lines, first, code): lines for lines in found if first <= len(lines)}
+    text, lines = next(iter(blocks.items())) if len(blocks) == 1 else ("", [])
     source = FunctionSource(function, name, text, first)
     if source.unparsed and text:
         # Text inside brackets or strings may stand left of the function: ask the tokenizer.
-        block = "".join(inspect.getblock(lines[first - 1 :]))
-        source = FunctionSource(function, name, block, first)
+        try:
+            source = FunctionSource(function, name, "".join(inspect.getblock(lines[first - 1 :])), first)
+        except TokenError:
+            pass  # it is no Python: refused below
     if code.co_name == "<lambda>":
         _refuse("P003", "a lambda cannot be compiled", "define the function with 'def'", source)
+    if len(blocks) > 1:
+        _refuse(
+            "P002",
+            f"the source text of '{function.__name__}' may be one of several with other comments",
+            "keep only the text that is given to exec in a variable, or define the function in a file",
+            source,
+        )
     if not text:
         _refuse(
             "P002",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 
@@ -40,6 +41,76 @@ def test_other_text_of_the_same_function_is_not_taken():
     decoy = TEXT.format(7)  # noqa: F841
     with pytest.raises(parpy.CompileError, match="P002"):
         exec("".join(("import parpy\n@parpy.jit\ndef f(x):\n", "    x[0] = 1\n")))
+
+
+def test_the_code_that_runs_decides_between_programs():
+    def made_inside(space):
+        exec("".join(("def f(x):\n", "    for i in range(len(x)):\n", "        x[i] += 1\n")), space)
+
+    outer = """
+def f(x):
+    x[0] = 7
+
+space = {}
+made_inside(space)
+compiled = jit(space["f"])
+"""
+    with pytest.raises(parpy.CompileError, match="P002"):
+        exec(outer, {"made_inside": made_inside, "jit": parpy.jit})
+
+
+PRAGMAS = """import parpy
+@parpy.jit
+def f(x):
+    {0}
+    for i in range(len(x)):
+        x[i] += 1
+{1}
+"""
+
+
+def test_texts_with_other_comments():
+    one, other = PRAGMAS.format("#pragma parallel for", ""), PRAGMAS.format("#pragma parallel fors", "")
+    space = {}
+    with pytest.raises(parpy.CompileError, match=r"P002.*one of several with other comments"):
+        exec(one, space)
+
+    def run(text):
+        exec(text, space)
+
+    run(one)  # the nearest
+    x = np.zeros(3)
+    space["f"](x)
+    assert x.tolist() == [1] * 3
+    with pytest.raises(parpy.CompileError, match="fors"):
+        run(other)
+        space["f"](x)
+
+
+def test_texts_that_differ_elsewhere():
+    one, other = PRAGMAS.format("# here", "# end"), PRAGMAS.format("# here", "#")  # noqa: F841
+    space = {}
+    exec(one, space)
+    x = np.zeros(3)
+    space["f"](x)
+    assert x.tolist() == [1] * 3
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("odd", ["\u2028", "\x0c", "\x85", "\x1c", "\u2029"])
+def test_characters_that_end_lines_elsewhere(odd, end, tmp_path):
+    text = TEXT.format(2).replace("# 2", f"# a{odd}b '").replace("@parpy.jit", f"a = '''{odd}(\n'''\n@parpy.jit")
+    text = text.replace("\n", end)
+    space = {}
+    exec(text, space)
+    x = np.zeros(3)
+    space["f"](x)
+    assert x.tolist() == [2] * 3
+    file = tmp_path / "odd.py"
+    file.write_bytes(text.encode())
+    space = runpy.run_path(str(file))
+    space["f"](x)
+    assert x.tolist() == [4] * 3
 
 
 def test_text_of_the_command_line():

@@ -208,9 +208,9 @@ def kernel(sig: Any = None, debug: bool = False) -> Any:
 
 def _commented(function: FunctionType, text: str) -> Signature | None:
     """The signature in the comments directly above a function, or between it and its decorators."""
-    lines = text.splitlines()
+    lines = text.split("\n")
     head = next((n for n, line in enumerate(lines) if re.match(r"\s*def\b", line)), 0)
-    for line in [*(inspect.getcomments(function) or "").splitlines(), *lines[:head]]:
+    for line in [*(inspect.getcomments(function) or "").split("\n"), *lines[:head]]:
         if re.match(rf"\s*#\s*{re.escape(function.__name__)}\s*:", line):
             return parse_signature(line)
     return None
