@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+from contextlib import suppress
 from itertools import pairwise
 from tokenize import TokenError
 from types import CodeType, FunctionType, MethodType
@@ -150,10 +151,8 @@ def capture(function: object) -> FunctionSource:
     source = FunctionSource(function, name, text, first)
     if source.unparsed and text:
         # Text inside brackets or strings may stand left of the function: ask the tokenizer.
-        try:
+        with suppress(TokenError):
             source = FunctionSource(function, name, "".join(inspect.getblock(lines[first - 1 :])), first)
-        except TokenError:
-            pass  # it is no Python: refused below
     if code.co_name == "<lambda>":
         _refuse("P003", "a lambda cannot be compiled", "define the function with 'def'", source)
     if len(blocks) > 1:
