@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import linecache
 import os
+import re
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from types import FunctionType
@@ -40,6 +41,7 @@ from ._types import Scalar, Signature, TupleType
 _HOST_MARKER = "// ---- host code ----"
 _WARP = 32
 _OF_DEVICES = ("P51", "P52", "P53", "P54")  # diagnostics that are none of the kernel
+_INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"', re.MULTILINE)
 _DEVICE_CODE = (".ptx", ".cubin", ".fatbin", ".o", ".a", ".ltoir")
 
 
@@ -67,6 +69,7 @@ class Kernel(Launchable):
         self._options, self._link, self._debug = options, link, debug
         self._surface: Surface | None = None  # parsed, and not yet given to the native function
         self._device_code: list[str] = []
+        self._folders: list[str] = []  # of sources that include files beside them
         self._fields: dict[str, list[str]] = {}  # of records that it uses, by parameter
         # Parameters whose kinds the kernel's text depends on, or whether it does on all of them; those that are known;
         # kernels by these kinds.
@@ -100,6 +103,8 @@ class Kernel(Launchable):
             raise
         self._asks_all = False
         self._device_code = [path for path in program.linked if path.endswith(_DEVICE_CODE)]
+        including = [path for path, (_, text) in program.linked.items() if text is not None and _INCLUDES.search(text)]
+        self._folders = list(dict.fromkeys(os.path.dirname(os.path.abspath(path)) for path in including))
         self._asked = tuple(sorted(program.asked - self._known.keys()))
         self._fields = {}
         for param in surface.params:
@@ -191,6 +196,7 @@ class Kernel(Launchable):
             check="all" if self._debug else None,
             stream=stream or None,
             libs=self._device_code,
+            includes=self._folders,
             fast_math=self._options["fast_math"],
             extra_flags=self._options["extra_flags"] if gpu else [],
         )
@@ -333,9 +339,10 @@ class Kernel(Launchable):
         device = self.inspect_source(*arguments).split(_HOST_MARKER)[0]
         major, minor = get_current_device().compute_capability
         options = self._options
+        flags = [*options["extra_flags"], *(f"--include-path={folder}" for folder in self._folders)]
         ptx = _native.compile_cuda(
             device, f"{self.__parpy_source__.function.__name__}.cu", f"sm_{major}{minor}", options["fast_math"],
-            [*options["extra_flags"], *(["--relocatable-device-code=true"] if self._device_code else [])], True,
+            [*flags, *(["--relocatable-device-code=true"] if self._device_code else [])], True,
         )  # fmt: skip
         return ptx.decode().rstrip("\0")
 

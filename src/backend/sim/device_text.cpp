@@ -9,6 +9,16 @@ constexpr std::string_view kPrelude =
 #include "backend/prelude/sim.inc"
     ;
 
+constexpr std::string_view kForeignPrelude =
+#include "backend/prelude/sim_foreign.inc"
+    ;
+
+// Whether files stand in the text, each under a #line of its own (foreign_text.h).
+bool has_files(std::string_view device) {
+    constexpr std::string_view kLine = "\n#line 1 \"";
+    return device.starts_with(kLine.substr(1)) || device.find(kLine) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string kernel_symbol(std::string_view kernel) {
@@ -19,6 +29,7 @@ std::string simulator_text(std::string_view device, std::span<const std::string>
                            std::string_view file_name) {
     std::string text("#line 1 \"prelude\"\n");  // no line of it is one of the program's
     text += kPrelude;
+    if (has_files(device)) text += kForeignPrelude;
     text += "#line 1 \"" + std::string(file_name) + "\"\n";
     text += device;
     text += "\n";
