@@ -84,7 +84,8 @@ private:
         const bool guarded = trips && *trips <= inner.size && !continues(inner.loop->body);
         for (std::int64_t rows = kMostRows; rows > 1; rows /= 2) {
             const bool fits = guarded || inner.size % rows == 0;
-            if (!fits || shape_.blocks() / rows < kEnoughBlocks) continue;
+            const bool allowed = rows * kWarpSize <= inner.loop->mapping.threads_per_block;
+            if (!fits || !allowed || shape_.blocks() / rows < kEnoughBlocks) continue;
             rows_ = rows;
             launch_.block[1] = builder_.integer(rows);
             launch_.grid[0] = builder_.integer((inner.size + rows - 1) / rows);

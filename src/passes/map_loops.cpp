@@ -296,7 +296,7 @@ private:
         LoopMapping& mapping = loop.mapping;
         if (any_stmt(loop.body, is_parallel) || contains_spread_call(loop.body)) {
             mapping.level = Level::kBlocks;
-            mapping.threads_per_block = LoopPar::kDefaultThreadsPerBlock;
+            mapping.threads_per_block = tpb;  // pack_warps asks how large blocks may be
             if (mapping.threads > kMaxGridX) too_large(loop, mapping.threads);
             return;
         }
