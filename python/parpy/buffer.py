@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _native
+from ._errors import BackendError
 from ._options import CompileBackend, ElemSize, Size
 from ._views import reshaped
 from .backend import is_enabled
@@ -197,11 +199,15 @@ class Buffer:
 
     def reshape(self, *shape: Any) -> Buffer:
         """The same memory with other extents; one of them may be -1."""
-        wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        given = shape[0] if len(shape) == 1 and isinstance(shape[0], Iterable) else shape
+        wanted = tuple(map(operator.index, given))
+        count = math.prod(size for size in wanted if size != -1)
+        if self.size() % count if count and -1 in wanted else self.size() != count:
+            raise ValueError(f"a buffer of {self.size()} elements has no shape {wanted}")
         try:
-            view = reshaped(self._view, tuple(wanted))
+            view = reshaped(self._view, wanted)
         except ValueError:
-            raise ValueError(f"a buffer of strides {self.strides} cannot be seen as {tuple(wanted)} in place") from None
+            raise ValueError(f"a buffer of strides {self.strides} cannot be seen as {wanted} in place") from None
         return Buffer(view, self.dtype, self.backend)
 
     @property
@@ -285,15 +291,19 @@ def _backend(backend: CompileBackend | None) -> CompileBackend:
     if backend is CompileBackend.Metal:
         raise ValueError("buffers of Metal are not part of this version of ParPy")
     if backend is CompileBackend.Cuda and not is_enabled(backend):
-        raise RuntimeError(f"there is no GPU for the buffer: {_native.cuda_unavailable()}")
+        raise BackendError(f"there is no GPU for the buffer: {_native.cuda_unavailable()}")
     return backend
 
 
 def _extents(shape: Shape) -> tuple[int, ...]:
-    sizes = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
-    if any(int(size) < 0 for size in sizes):
+    try:
+        given = shape if isinstance(shape, Iterable) else (shape,)
+        sizes = tuple(operator.index(size) for size in given)
+    except TypeError:
+        raise TypeError(f"extents are integers, not {shape!r}") from None
+    if any(size < 0 for size in sizes):
         raise ValueError(f"extents are not negative: {sizes}")
-    return tuple(int(size) for size in sizes)
+    return sizes
 
 
 def empty(shape: Shape, dtype: Any = ElemSize.F64, backend: CompileBackend | None = None) -> Buffer:

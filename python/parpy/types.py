@@ -60,6 +60,8 @@ class _Unknown:
     kind = ""
 
     def __init__(self, name: str | None) -> None:
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"the name of a {type(self).__name__.lower()} is a str, not {name!r}")
         self.number = next(_numbers)
         self.name = name
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string_view>
 
 namespace parpy {
@@ -17,6 +19,27 @@ bool means_nothing(std::string_view flag) {
                                                         "-pipe", "-march=native", "-c"};
     return std::ranges::find(kWhole, flag) != kWhole.end() || flag.starts_with("-O") ||
            (flag.starts_with("-W") && !flag.starts_with("-Werror"));
+}
+
+// Flags that say how NVRTC makes machine code of a GPU, which nobody makes elsewhere.
+constexpr std::array<std::string_view, 6> kForNvrtc = {
+    "use_fast_math", "lineinfo", "generate-line-info",
+    "device-debug",  "restrict", "extra-device-vectorization"};
+// Those with a value: -arch=sm_90 or, as two flags, -arch sm_90.
+constexpr std::array<std::string_view, 11> kForNvrtcWithValue = {
+    "arch",         "gpu-architecture", "fmad",          "ftz", "prec-div",
+    "prec-sqrt",    "maxrregcount",     "split-compile", "rdc", "relocatable-device-code",
+    "ptxas-options"};
+
+// How many of these flags are one for NVRTC: 0, 1 or 2.
+std::size_t for_nvrtc(std::span<const std::string> flags) {
+    std::string_view name = flags.front();
+    if (!name.starts_with('-')) return 0;
+    name.remove_prefix(name.starts_with("--") ? 2 : 1);
+    if (std::ranges::find(kForNvrtc, name) != kForNvrtc.end()) return 1;
+    const std::string_view key = name.substr(0, name.find('='));
+    if (std::ranges::find(kForNvrtcWithValue, key) == kForNvrtcWithValue.end()) return 0;
+    return key.size() < name.size() ? 1 : std::min<std::size_t>(flags.size(), 2);
 }
 
 std::string library_file(std::string_view name, const std::vector<std::string>& directories) {
@@ -40,6 +63,15 @@ UserFlags user_flags(const Options& options) {
     }
     const std::vector<std::string>& flags = options.extra_flags;
     for (std::size_t i = 0; i < flags.size(); ++i) {
+        if (const std::size_t count = for_nvrtc(std::span(flags).subspan(i)); count > 0) {
+            if (options.backend == Backend::kCuda) {
+                const auto first = flags.begin() + static_cast<std::ptrdiff_t>(i);
+                out.compiler.insert(out.compiler.end(), first,
+                                    first + static_cast<std::ptrdiff_t>(count));
+            }
+            i += count - 1;
+            continue;
+        }
         const std::string& flag = flags[i];
         const bool splits = flag == "-L" || flag == "-l";
         if (splits && i + 1 == flags.size()) break;

@@ -117,10 +117,21 @@ def test_what_cannot_be_a_buffer():
         buffer.from_array(np.array(["a"]))
     with pytest.raises(ValueError, match="not negative"):
         buffer.empty((-1,), F32)
+    for shape in ((2.5,), 2.0, "ab", None):
+        with pytest.raises(TypeError, match="extents are integers"):
+            buffer.empty(shape, F32)
+    assert buffer.empty((np.int8(3), True), F32, CompileBackend.Cpu).shape == (3, 1)
+    twelve = buffer.zeros((3, 4), F32, CompileBackend.Cpu)
+    for shape in ((5,), (5, -1), (0, 4)):
+        with pytest.raises(ValueError, match="a buffer of 12 elements has no shape"):
+            twelve.reshape(*shape)
+    with pytest.raises(ValueError, match=r"strides \(4, 16\) cannot be seen as \(12,\) in place"):
+        twelve.T.reshape(12)
+    assert twelve.reshape((np.int64(2), -1)).shape == (2, 6)
     with pytest.raises(ValueError, match="shape"):
         buffer.empty(3, F32, CompileBackend.Cpu).copy_from(np.ones(4))
     with pytest.raises(TypeError, match="CompileBackend"):
         buffer.empty(3, F32, "cpu")
     if not ON_GPU:
-        with pytest.raises(RuntimeError, match="no GPU"):
+        with pytest.raises(parpy.BackendError, match="no GPU"):
             buffer.empty(3, F32, CompileBackend.Cuda)

@@ -202,3 +202,25 @@ def test_flags():
     assert x[0] == 6
     with pytest.raises(parpy.BackendError, match="WHAT"):
         f(x, opts=options("cpu", {}))
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_flags_of_drivers_and_other_compilers(backend):
+    @parpy.jit
+    def f(x):
+        parpy.label("i")
+        for i in range(4):
+            x[i] += 1
+
+    opts = options(backend, {"i": 4})
+    opts.extra_flags = [
+        "-lm",
+        "--use_fast_math",
+        "-lineinfo",
+        "--maxrregcount=32",
+        "-maxrregcount",
+        "32",
+        "-fmad=false",
+    ]
+    f(x := np.zeros(4), opts=opts)  # libm.so is a linker script on many systems
+    assert (x == 1).all()

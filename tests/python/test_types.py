@@ -195,6 +195,12 @@ def test_convert(backend):
     assert np.array_equal(y, x.astype(np.int32) + 1.75)
 
 
+def test_names_of_symbols():
+    for make in (symbol, type_var):
+        with pytest.raises(TypeError, match="is a str, not 3"):
+            make(3)
+
+
 def test_options_take_types():
     assert options("cpu", {}).force_int_size is None
     opts = parpy.CompileOptions(force_int_size=parpy.types.I32, force_float_size=parpy.types.F32)

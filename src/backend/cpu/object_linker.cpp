@@ -7,6 +7,9 @@
 #include <llvm/Support/TargetSelect.h>
 
 #include <atomic>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "backend/cpu/cpp_compiler.h"
 #include "backend/cpu/llvm_guard.h"
@@ -137,23 +140,57 @@ private:
     llvm::orc::SymbolMap addresses_;
 };
 
+// The libraries that a linker script names, where the error says that a library is one:
+//     /lib/libm.so: invalid ELF header
+//     GROUP ( /lib/libm.so.6  AS_NEEDED ( /lib/libmvec.so.1 ) )
+std::vector<std::string> named_by_script(const std::string& error) {
+    std::vector<std::string> names;
+    const std::size_t colon = error.find(": ");
+    if (colon == std::string::npos || error.find("ELF header", colon) == std::string::npos) {
+        return names;
+    }
+    std::ifstream script(error.substr(0, colon));
+    std::string word;
+    if (!std::getline(script, word) || !word.starts_with("/* GNU ld script")) return names;
+    while (script >> word) {
+        if (word.starts_with('/') && word.find(".so") != std::string::npos) names.push_back(word);
+    }
+    return names;
+}
+
+// `name` is a file, or what stands after -l: a file's name without "lib" and ".so".
+llvm::Error add_library(JITDylib& program, const std::string& name, char prefix) {
+    using llvm::orc::DynamicLibrarySearchGenerator;
+    auto generator = DynamicLibrarySearchGenerator::Load(name.c_str(), prefix);
+    if (!generator && name.find('/') == std::string::npos) {
+        llvm::consumeError(generator.takeError());
+        const std::string file = "lib" + name + ".so";
+        generator = DynamicLibrarySearchGenerator::Load(file.c_str(), prefix);
+    }
+    if (generator) {
+        program.addGenerator(std::move(*generator));
+        return llvm::Error::success();
+    }
+    const std::string reason = llvm::toString(generator.takeError());
+    const std::vector<std::string> parts = named_by_script(reason);
+    for (const std::string& part : parts) {
+        auto found = DynamicLibrarySearchGenerator::Load(part.c_str(), prefix);
+        if (!found) return found.takeError();
+        program.addGenerator(std::move(*found));
+    }
+    return parts.empty() ? llvm::createStringError(llvm::inconvertibleErrorCode(), reason)
+                         : llvm::Error::success();
+}
+
 llvm::Expected<std::unique_ptr<LinkedObject>> link(Linker& linker, std::string_view object,
                                                    std::span<const std::string> libraries) {
     LLJIT& jit = *linker.jit;
     auto library = jit.createJITDylib("program" + std::to_string(linker.count.fetch_add(1)));
     if (!library) return library.takeError();
     auto result = std::make_unique<LinkedObject>(jit, *library);
+    const char prefix = jit.getDataLayout().getGlobalPrefix();
     for (const std::string& name : libraries) {
-        const char prefix = jit.getDataLayout().getGlobalPrefix();
-        auto generator = llvm::orc::DynamicLibrarySearchGenerator::Load(name.c_str(), prefix);
-        if (!generator) {
-            // As after -l: the name without "lib" and ".so".
-            llvm::consumeError(generator.takeError());
-            const std::string file = "lib" + name + ".so";
-            generator = llvm::orc::DynamicLibrarySearchGenerator::Load(file.c_str(), prefix);
-        }
-        if (!generator) return generator.takeError();
-        library->addGenerator(std::move(*generator));
+        if (llvm::Error error = add_library(*library, name, prefix)) return error;
     }
     library->addToLinkOrder(jit.getMainJITDylib());
     if (llvm::Error e = result->link(llvm::MemoryBuffer::getMemBufferCopy(object, "program"))) {
