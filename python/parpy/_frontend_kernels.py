@@ -112,7 +112,8 @@ class Kernels(Memory):
             except OSError as error:
                 self.error("P105", node, f"'{path}' cannot be read: {error}")
                 text = ""
-            index = self.module.add_source(path, f'#line 1 "{Path(path).name}"\n{text}', 1)
+            name = re.sub(r'["\\]', r"\\\g<0>", Path(path).name)
+            index = self.module.add_source(path, f'#line 1 "{name}"  // linked\n{text}', 1)
             self.program.linked[path] = (index, text)
         return self.program.linked[path]
 

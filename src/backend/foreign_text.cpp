@@ -11,30 +11,30 @@
 
 namespace parpy {
 
-ForeignText foreign_text(std::string_view device) {
-    constexpr std::string_view kLine = "#line 1 \"";
-    std::size_t begin = device.find(kLine);
-    if (begin != 0) begin = device.find("\n" + std::string(kLine));
-    const std::size_t end = device.rfind("\n#line ");
-    if (begin == std::string_view::npos || end == std::string_view::npos || begin >= end) return {};
-    const std::size_t name = device.find('"', begin) + 1;
-    return {std::string(device.substr(begin, end + 1 - begin)),
-            std::string(device.substr(name, device.find('"', name) - name))};
-}
-
 namespace {
 
-// Of the sources in the text, but for that of the program itself, which is the last.
-std::vector<std::string> sources_in(std::string_view device) {
-    constexpr std::string_view kLine = "#line 1 \"";
-    std::vector<std::string> files;
+struct LinkedSource {
+    std::string file;
+    std::size_t begin = 0;  // of its #line
+};
+
+// The sources in the text, but for that of the program itself, which is the last.
+std::vector<LinkedSource> sources_in(std::string_view device) {
+    constexpr std::string_view kLine = "#line 1 \"", kLinked = "\"  // linked\n";
+    std::vector<LinkedSource> sources;
     for (std::size_t at = device.find(kLine); at != std::string_view::npos;
          at = device.find(kLine, at + 1)) {
-        const std::size_t name = at + kLine.size();
-        if (at != 0 && device[at - 1] != '\n') continue;
-        files.emplace_back(device.substr(name, device.find('"', name) - name));
+        std::string file;
+        std::size_t end = at + kLine.size();
+        for (; end < device.size() && device[end] != '"' && device[end] != '\n'; ++end) {
+            if (device[end] == '\\') ++end;
+            file += device.substr(end, 1);
+        }
+        const bool starts_line = at == 0 || device[at - 1] == '\n';
+        if (starts_line && end < device.size() && device.substr(end).starts_with(kLinked))
+            sources.push_back({std::move(file), at});
     }
-    return files;
+    return sources;
 }
 
 std::string demangled(std::string_view symbol) {
@@ -82,11 +82,28 @@ std::string listed(const std::vector<std::string>& parts) {
 
 }  // namespace
 
+void blame_foreign_text(RuntimeError& error, std::string_view device, const CompileText& compile) {
+    const std::vector<LinkedSource> sources = sources_in(device);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        const bool last = i + 1 == sources.size();
+        const std::size_t end = last ? device.rfind("\n#line ") + 1 : sources[i + 1].begin;
+        const std::size_t begin = sources.front().begin;
+        RuntimeError found =
+            compile(std::string(device.substr(begin, end - begin)), sources[i].file);
+        if (!found.failed()) continue;
+        error = std::move(found);
+        error.help = "this is in '" + sources[i].file + "', which the kernel links";
+        return;
+    }
+}
+
 void name_missing_functions(RuntimeError& error, std::string_view device,
                             std::span<const std::string> libraries) {
     const std::vector<std::string> names = missing_in(error.message);
     if (names.empty()) return;
-    std::vector<std::string> files = sources_in(device);
+    std::vector<std::string> files;
+    for (LinkedSource& source : sources_in(device))
+        files.push_back(std::move(source.file));
     for (const std::string& library : libraries)
         files.push_back(library.substr(library.find_last_of('/') + 1));
     const bool one = names.size() == 1;

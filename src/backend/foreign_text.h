@@ -1,7 +1,8 @@
 // Device code that others wrote: it stands in front of a program's own text, each file under a
-// #line of its own, and the text that follows under another (emit.cpp).
+// #line of its own that says so (the frontend), and the text that follows under another (emit.cpp).
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,11 +11,11 @@
 
 namespace parpy {
 
-struct ForeignText {
-    std::string text;  // empty: there is none
-    std::string file;  // the first one's name
-};
-[[nodiscard]] ForeignText foreign_text(std::string_view device);
+// Where the sources of others do not compile by themselves, `error`, of `device`, becomes what
+// `compile` finds wrong with the first that does not: it gets their text up to the end of that one,
+// and its name.
+using CompileText = std::function<RuntimeError(const std::string& text, const std::string& file)>;
+void blame_foreign_text(RuntimeError& error, std::string_view device, const CompileText& compile);
 
 // Where the error is that the code of a kernel calls functions that no file defines, it becomes one
 // that names them and the files: those in the text, and `libraries`.

@@ -316,15 +316,14 @@ std::string device_object(const Program& program, const Options& options, Runtim
         key = KernelCache::key("sim", cpp_compiler_identity(cpp), text);
     std::string object = KernelCache::instance().get_or_make(
         key, [&] { return compile_cpp(text, file, cpp, error); });
-    const ForeignText foreign = object.empty() ? foreign_text(program.device) : ForeignText();
-    if (!foreign.text.empty()) {  // what is wrong with the files of others is told of these alone
-        RuntimeError of_others;
-        static_cast<void>(
-            compile_cpp(sim::simulator_text(foreign.text, {}, file), file, cpp, of_others));
-        if (of_others.failed()) {
-            error = std::move(of_others);
-            error.help = "this is in '" + foreign.file + "', which the kernel links";
-        }
+    if (object.empty()) {
+        blame_foreign_text(error, program.device,
+                           [&](const std::string& of_others, const std::string& name) {
+                               RuntimeError found;
+                               const std::string whole = sim::simulator_text(of_others, {}, name);
+                               static_cast<void>(compile_cpp(whole, name, cpp, found));
+                               return found;
+                           });
     }
     return object;
 }

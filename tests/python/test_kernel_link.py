@@ -383,3 +383,49 @@ def test_a_faulty_source_has_the_messages_to_itself(tmp_path, text):
     for message in messages:
         assert "bar.cu" in message and "this is in 'bar.cu', which the kernel links" in message
         assert "prelude" not in message and "apply.cu" not in message and "report it" not in message
+
+
+FAULTY = 'extern "C" __device__ int {}(int a) {{ return {} * a; }}\n'
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "blamed"),
+    [
+        ("first.cu", "second.cu", "second.cu"),
+        ('fi"rst.cu', 'sec"o\\nd.cu', 'sec"o\\nd.cu'),
+        ("first.cu", "second line.cu", "second line.cu"),
+    ],
+)
+def test_the_faulty_one_of_several_sources(tmp_path, first, second, blamed):
+    (tmp_path / first).write_text("__device__ int base() { return 3; }\n" + FAULTY.format("one", "base()"))
+    (tmp_path / second).write_text('#line 1 "made.h"\n' + FAULTY.format("two", "base() * bsae()"))
+    one = cuda.declare_device("one", "int32(int32)", link=tmp_path / first)
+    two = cuda.declare_device("two", "int32(int32)", link=tmp_path / second)
+
+    @cuda.jit
+    def apply(x):
+        x[0] = one(x[0]) + two(x[0])
+
+    x = np.ones(1, np.int32)
+    with pytest.raises(parpy.BackendError) as simulated:
+        apply[1, 1](x)
+    messages = [str(simulated.value)]
+    text = device_part(apply.inspect_source(x))
+    if not why_missing():
+        with pytest.raises(parpy.BackendError) as compiled:
+            _native.compile_cuda(text, "apply.cu", "sm_90", False, [], True)
+        messages.append(str(compiled.value))
+    for message in messages:
+        assert "bsae" in message and "made.h" in message
+        assert f"this is in '{blamed}', which the kernel links" in message
+        assert "first" not in message
+    (tmp_path / second).write_text(FAULTY.format("two", "base() * 2"))
+
+    @cuda.jit
+    def right(x):
+        x[0] = one(x[0]) + two(x[0])
+
+    right[1, 1](x)
+    assert x[0] == 9
+    if not why_missing():
+        _native.compile_cuda(device_part(right.inspect_source(x)), "right.cu", "sm_90", False, [], True)

@@ -241,6 +241,40 @@ RuntimeError compile_failure(const Nvrtc& compiler, NvrtcProgram program, Result
     return {Code::kP524, std::move(message), {}};
 }
 
+std::string compile_text(const Nvrtc& compiler, const std::string& text,
+                         const std::string& file_name, const NvrtcOptions& options,
+                         RuntimeError& error) {
+    bool to_ptx = false;
+    const std::vector<std::string> arguments = arguments_of(compiler, options, to_ptx);
+    std::vector<const char*> pointers;
+    for (const std::string& argument : arguments)
+        pointers.push_back(argument.c_str());
+
+    NvrtcProgram program = nullptr;
+    if (const Result r =
+            compiler.create(&program, text.c_str(), file_name.c_str(), 0, nullptr, nullptr);
+        r != kSuccess) {
+        error = {Code::kP524, "NVRTC failed: " + std::string(compiler.error_string(r)), {}};
+        return {};
+    }
+    std::string image;
+    Result result = compiler.compile(program, static_cast<int>(pointers.size()), pointers.data());
+    if (result == kSuccess) {
+        const auto size_function = to_ptx ? compiler.ptx_size : compiler.cubin_size;
+        const auto image_function = to_ptx ? compiler.ptx : compiler.cubin;
+        std::size_t size = 0;
+        result = size_function(program, &size);
+        image.resize(size);
+        if (result == kSuccess) result = image_function(program, image.data());
+    }
+    if (result != kSuccess) {
+        image.clear();
+        error = compile_failure(compiler, program, result);
+    }
+    compiler.destroy(&program);
+    return image;
+}
+
 }  // namespace
 
 void set_nvrtc_search_paths(std::vector<std::string> directories) {
@@ -279,46 +313,16 @@ std::string compile_cuda(std::string_view source, const std::string& file_name,
                          const NvrtcOptions& options, RuntimeError& error) {
     const Nvrtc* compiler = nvrtc(error);
     if (compiler == nullptr) return {};
-
-    bool to_ptx = false;
-    const std::vector<std::string> arguments = arguments_of(*compiler, options, to_ptx);
-    std::vector<const char*> pointers;
-    for (const std::string& argument : arguments)
-        pointers.push_back(argument.c_str());
-
-    NvrtcProgram program = nullptr;
-    const std::string text(source);
-    if (const Result r =
-            compiler->create(&program, text.c_str(), file_name.c_str(), 0, nullptr, nullptr);
-        r != kSuccess) {
-        error = {Code::kP524, "NVRTC failed: " + std::string(compiler->error_string(r)), {}};
-        return {};
+    RuntimeError problem;
+    std::string image = compile_text(*compiler, std::string(source), file_name, options, problem);
+    if (problem.failed()) {
+        blame_foreign_text(problem, source, [&](const std::string& text, const std::string& file) {
+            RuntimeError found;
+            static_cast<void>(compile_text(*compiler, text, file, options, found));
+            return found;
+        });
+        error = std::move(problem);
     }
-    std::string image;
-    Result result = compiler->compile(program, static_cast<int>(pointers.size()), pointers.data());
-    if (result == kSuccess) {
-        const auto size_function = to_ptx ? compiler->ptx_size : compiler->cubin_size;
-        const auto image_function = to_ptx ? compiler->ptx : compiler->cubin;
-        std::size_t size = 0;
-        result = size_function(program, &size);
-        image.resize(size);
-        if (result == kSuccess) result = image_function(program, image.data());
-    }
-    if (result != kSuccess) {
-        image.clear();
-        error = compile_failure(*compiler, program, result);
-        // What is wrong with the files of others is told of these alone.
-        const ForeignText foreign = foreign_text(source);
-        RuntimeError of_others;
-        if (!foreign.text.empty()) {
-            static_cast<void>(compile_cuda(foreign.text, foreign.file, options, of_others));
-        }
-        if (of_others.failed()) {
-            error = std::move(of_others);
-            error.help = "this is in '" + foreign.file + "', which the kernel links";
-        }
-    }
-    compiler->destroy(&program);
     return image;
 }
 

@@ -30,7 +30,12 @@ std::string simulator_text(std::string_view device, std::span<const std::string>
     std::string text("#line 1 \"prelude\"\n");  // no line of it is one of the program's
     text += kPrelude;
     if (has_files(device)) text += kForeignPrelude;
-    text += "#line 1 \"" + std::string(file_name) + "\"\n";
+    text += "#line 1 \"";
+    for (const char c : file_name) {
+        if (c == '"' || c == '\\') text += '\\';
+        text += c;
+    }
+    text += "\"\n";
     text += device;
     text += "\n";
     for (const std::string& kernel : kernels) {
