@@ -131,6 +131,11 @@ def test_what_states_are_not():
         draws.create_xoroshiro128p_states(3, 1, 0.5)
     with pytest.raises(TypeError, match="of the type xoroshiro128p_dtype"):
         draws.init_xoroshiro128p_states(cuda.device_array(3), 1)
+    with pytest.raises(TypeError, match="a device array of one dimension"):
+        draws.init_xoroshiro128p_states(np.zeros(3, draws.xoroshiro128p_dtype), 1)
+    for n in (-1, 2.5, True, (2, 2)):
+        with pytest.raises(ValueError, match="n is a number of states, not "):
+            draws.create_xoroshiro128p_states(n, 1)
 
 
 # ---------------------------------------------------------------- reductions
@@ -179,9 +184,47 @@ def test_what_is_not_reduced():
         ((np.zeros((2, 2)),), "an array of one dimension is reduced, not one of 2"),
         ((np.zeros(3), 4), "size is a number of elements, 0 to 3, not 4"),
         ((np.zeros(3, np.int32), None, None, 0.5), "init is a number of the type int32, not 0.5"),
-        ((np.zeros(3), None, cuda.device_array(1, np.int32)), "the result goes to an array of float64"),
+        ((np.zeros(3, np.int8), None, None, 300), "init is a number of the type int8, not 300"),
+        ((np.zeros(3, np.int64), None, None, 2**70), "init is a number of the type int64, not 1180591620717411303424"),
+        ((np.zeros(3), None, None, 1j), "init is a number of the type float64, not 1j"),
+        ((np.zeros(3, [("a", int)]),), "numbers are reduced, not records of type"),
+        ((np.zeros(3), None, cuda.device_array(1, np.int32)), "an array of float64, not to one of int32"),
+        ((np.zeros(3), None, [0.0]), "an array of float64, not to an object of type 'list'"),
+        (
+            (np.zeros(3), None, cuda.device_array(0)),
+            r"element 0 of an array of one dimension, not to one of shape \(0,\)",
+        ),
+        (
+            (np.zeros(3), None, cuda.device_array(())),
+            r"element 0 of an array of one dimension, not to one of shape \(\)",
+        ),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             added(*arguments)
     with pytest.raises(TypeError, match="'&' does not take"):
         cuda.reduce(lambda a, b: a & b)(np.zeros(3))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("init", [float("nan"), float("inf"), 1j, 300])
+def test_numbers_that_are_no_elements(init):
+    with pytest.raises(TypeError, match="init is a number of the type int8"):
+        added(np.zeros(3, np.int8), init=init)
+
+
+def test_starts_of_other_types():
+    assert added(np.ones(3), init=2**70) == 2.0**70
+    assert added(np.ones(3, np.float32), init=0.1) == np.float32(3) + np.float32(0.1)
+    assert added(np.ones(3, np.int8), init=np.float64(7)) == 10
+    assert added(np.ones(3), init=2 + 0j) == 5
+
+
+def test_functions_that_reduce_nothing():
+    def three(a, b, c):
+        return a + b + c
+
+    for function, shown in ((lambda a: a, r"'<lambda>' takes \(a\)"), (three, r"'three' takes \(a, b, c\)")):
+        with pytest.raises(TypeError, match="a function of two numbers; " + shown):
+            cuda.reduce(function)
+    with pytest.raises(TypeError, match="a function of two numbers; 'three'"):
+        cuda.reduce(cuda.jit(device=True)(three))

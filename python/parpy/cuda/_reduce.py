@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -28,6 +29,7 @@ class Reduce:
     it, then ``f(array)``."""
 
     def __init__(self, functor: Callable[..., Any]) -> None:
+        _check_parameters(functor)
         self._functor = functor if isinstance(functor, DeviceFunction) else DeviceFunction(_source_of(functor))
         self._kernels = _kernels(self._functor)
 
@@ -35,14 +37,16 @@ class Reduce:
         """The elements of ``arr``, or the first ``size`` of them, and ``init``, reduced to one of their type: returned,
         or stored in element 0 of ``res``, an array on the device, when the ``stream`` gets there."""
         source = arr if isinstance(arr, DeviceNDArray) else to_device(arr, stream)
+        if source.dtype.names is not None:
+            raise TypeError(f"numbers are reduced, not records of type {source.dtype}")
         if source.ndim != 1:
             raise TypeError(f"an array of one dimension is reduced, not one of {source.ndim}")
         count = source.size if size is None else size
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 0 <= count <= source.size:
             raise ValueError(f"size is a number of elements, 0 to {source.size}, not {size!r}")
         start = _as_element(init, source.dtype)
-        if res is not None and getattr(res, "dtype", None) != source.dtype:
-            raise TypeError(f"the result goes to an array of {source.dtype}")
+        if res is not None:
+            _check_result(res, source.dtype)
         first, last = self._kernels
         blocks = min(-(-int(count) // (_BLOCK * _ROUND)), _MOST_BLOCKS)
         made = device_array(blocks + 1, source.dtype, stream=stream)
@@ -61,17 +65,49 @@ def _source_of(functor: Any) -> FunctionSource:
     return capture_expression(functor, "reduced") if isinstance(functor, FunctionType) else source_of(functor)
 
 
+def _check_parameters(functor: Any) -> None:
+    """TypeError where a function does not take two numbers."""
+    function = functor if isinstance(functor, FunctionType) else getattr(functor, "__wrapped__", None)
+    if not isinstance(function, FunctionType):
+        return  # what is none is refused where its source is asked for
+    signature = inspect.signature(function)
+    try:
+        signature.bind(0, 0)
+    except TypeError:
+        raise TypeError(
+            f"an array is reduced by a function of two numbers; '{function.__name__}' takes {signature}"
+        ) from None
+
+
 def _is_default(stream: Any) -> bool:
     return stream is None or (isinstance(stream, int) and stream == 0)
 
 
+def _check_result(res: Any, dtype: np.dtype[Any]) -> None:
+    """TypeError or ValueError where the reduction cannot store to element 0 of ``res``."""
+    if not hasattr(res, "shape") or getattr(res, "dtype", None) != dtype:
+        raise TypeError(f"the result goes to an array of {dtype}, not to {_described(res)}")
+    if len(res.shape) != 1 or res.shape[0] == 0:
+        raise ValueError(f"the result goes to element 0 of an array of one dimension, not to one of shape {res.shape}")
+
+
+def _described(value: Any) -> str:
+    return f"one of {value.dtype}" if hasattr(value, "dtype") else f"an object of type '{type(value).__name__}'"
+
+
 def _as_element(value: Any, dtype: np.dtype[Any]) -> Any:
-    """`init` as an element; TypeError where it is none."""
-    given = np.asarray(value)
-    keeps = np.can_cast(given.dtype, dtype, "same_kind") if given.ndim == 0 else False
-    if not keeps and (given.ndim != 0 or given.dtype.kind not in "biufc" or given != given.astype(dtype)):
-        raise TypeError(f"init is a number of the type {dtype}, not {value!r}")
-    return given.astype(dtype)[()]
+    """`init` as an element; TypeError where it is none, an int that does not fit among them."""
+    given = np.asarray(float(value) if type(value) is int and dtype.kind not in "iub" else value)
+    if given.ndim == 0 and given.dtype.kind in "biufc":
+        if given.dtype.kind == "c" and dtype.kind != "c" and given.imag == 0:
+            given = given.real
+        with np.errstate(invalid="ignore", over="ignore"):
+            if dtype.kind not in "iub":
+                if given.dtype.kind != "c" or dtype.kind == "c":
+                    return given.astype(dtype)[()]
+            elif given.dtype.kind != "c" and given == given.astype(dtype):
+                return given.astype(dtype)[()]
+    raise TypeError(f"init is a number of the type {dtype}, not {value!r}")
 
 
 def _kernels(functor: Any) -> tuple[Kernel, Kernel]:
