@@ -25,7 +25,7 @@ from ._names import Guard, jit_source
 from ._options import CompileOptions
 from ._python_parts import Resolver, is_whole, needs_driver
 from ._source import FunctionSource
-from ._unset import marked, never_assigned
+from ._unset import marked, never_assigned, without_arrays
 from .types import Symbol, bound_to
 
 _RUN, _CALL, _NO_VALUE = "__parpy_run__", "__parpy_call__", "__parpy_no_value__"
@@ -276,8 +276,8 @@ class _Splitter:
         self._hoisted = 0
         given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
         unset = (live_before(node.body, frozenset()) & self.locals) - given  # may be read without a value
+        self._unset = unset
         self._unset_arrays = unset & self.resolver.arrays()
-        self._unset = unset - self._unset_arrays
         self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
 
     def driver(self, node: ast.FunctionDef, dry: bool, certain: bool = False) -> ast.FunctionDef:
@@ -417,10 +417,13 @@ class _Splitter:
     def _compiled(self, index: int, without: frozenset[str]) -> _native.JitFunction:
         """A region as a jit function; the variables `without` a value are no parameters."""
         nodes, inputs, outputs = self.parts[index]
+        arrays = without & self._unset_arrays
+        if arrays:
+            nodes = without_arrays(nodes, arrays, self._new_name("unset"), self.resolver.is_label)
         name = self.source.function.__name__ + (f"_{index + 1}" if index else "")
         body = [_at(each, nodes[0]) for each in never_assigned(without & live_before(nodes, frozenset()))]
         results: list[ast.expr] = [ast.Name(each, ast.Load()) for each in outputs]
-        marks = {each: self._mark_of(each) for each in outputs if each in without}
+        marks = {each: self._new_name(f"{each}_is_set") for each in outputs if each in without}
         body += marked(nodes, marks) if marks else nodes
         for place, each in enumerate(outputs):
             if each in marks:
@@ -438,12 +441,10 @@ class _Splitter:
 
         return jit_of_source(RegionSource(self.source, node, function))
 
-    def _mark_of(self, name: str) -> str:
-        """The variable that tells whether another has a value."""
-        mark = f"{name}_is_set"
-        while mark in self.locals:
-            mark += "_"
-        return mark
+    def _new_name(self, name: str) -> str:
+        while name in self.locals:
+            name += "_"
+        return name
 
     def known(self, index: int, open_outputs: list[str], results: tuple[Any, ...]) -> tuple[Any, ...]:
         """The outputs of a region, of which some are open: the results end with whether these have a value."""

@@ -60,12 +60,15 @@ private:
             context_.options.legality == Legality::kTrust && !context_.options.automatic;
         const VarSet exposed = exposed_reads(loop_->body);
         const VarSet& live = liveness_.after(loop_);
+        std::vector<Span> told;  // a statement's assignment and the mark that it was made: once
         for (const Var* scalar : uses_.written) {
             if (scalar == loop_->var || reduces(*loop_, scalar)) continue;
             const bool wanted = live.contains(scalar);
             const bool carried = exposed.contains(scalar) && !trusted;
             if ((!wanted && !carried) || !reported_.insert(scalar).second) continue;
             const Span at = place_of_write(*scalar);
+            if (!carried && std::ranges::find(told, at) != told.end()) continue;
+            told.push_back(at);
             const std::string loop = "the parallel loop '" + loop_->var->shown() + "'";
             if (carried) {
                 auto& error = context_.diagnostics.error(

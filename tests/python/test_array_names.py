@@ -375,3 +375,54 @@ def test_what_cannot_be_told_has_help():
     assert b.tolist() == [5, 5, 5]
     with pytest.raises(parpy.CompileError, match=r"a: parpy.types.buffer"):
         not_told(np.ones(3), b)
+
+
+@parpy.jit
+def array_of_no_iterations(y, n, m):
+    for _ in range(n):
+        t = np.zeros(4)
+        t[:] = 3
+    y[:] += 1
+    for j in range(m):
+        y[j] = t[j]
+    parpy.label("a")
+    for _ in range(m - 3):
+        parpy.label("b")
+        y[:] += t[:]
+    while y[0] > 5:
+        y[0] -= len(t)
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize(("n", "m"), [(0, 0), (0, 2), (2, 0), (1, 4)])
+def test_arrays_without_a_value_in_code_that_does_not_run(backend, n, m):
+    got, want = np.zeros(4), np.zeros(4)
+    opts = options(backend, {"b": 4, "gpu": 1})
+    if n == 0 and m > 0:
+        with pytest.raises(UnboundLocalError):
+            array_of_no_iterations(want, n, m, seq=True)
+        with pytest.raises(UnboundLocalError, match=r"y\[j\] = t\[j\]"):
+            array_of_no_iterations(got, n, m, opts=opts)
+    else:
+        array_of_no_iterations(want, n, m, seq=True)
+        array_of_no_iterations(got, n, m, opts=opts)
+    np.testing.assert_array_equal(got, want)
+
+
+@parpy.jit
+def marked_in_a_loop(x, known):
+    if known:
+        s = 0.0
+        w = np.zeros(1)
+        w[0] = s
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        s = x[i] + 1
+        x[i] = s
+    return s
+
+
+def test_marks_are_not_told():
+    with pytest.raises(parpy.CompileError) as caught:
+        marked_in_a_loop(np.zeros(3), False, opts=options("cpu", {"i": 3}))
+    assert "'s' is assigned" in str(caught.value) and "is_set" not in str(caught.value)
