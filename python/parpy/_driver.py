@@ -16,6 +16,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple, TypeVar
 
 from . import _native, _operators
+from ._ahead import MOST_CHECKED, Computed, Once, Seen, kind, nothing
 from ._annotations import annotations_of, symbol_places
 from ._callback import Callback
 from ._errors import CompileError, fail
@@ -25,11 +26,10 @@ from ._names import Guard, jit_source
 from ._options import CompileOptions
 from ._python_parts import Resolver, is_whole, needs_driver
 from ._source import FunctionSource
-from ._unset import marked, never_assigned, without_arrays
+from ._unset import NO_VALUE, at, marked, never_assigned, without_arrays
 from .types import Symbol, bound_to
 
-_RUN, _CALL, _NO_VALUE = "__parpy_run__", "__parpy_call__", "__parpy_no_value__"
-_MOST_CHECKED = 16  # kinds of arguments for which types are looked at before anything runs
+_RUN, _CALL = "__parpy_run__", "__parpy_call__"
 _UNSET = object()  # what a region returns for a variable without a value
 _Node = TypeVar("_Node", ast.stmt, ast.expr)
 _GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
@@ -71,7 +71,7 @@ class Driver:
         if not self._findings.hold():
             self._findings = _check(self._splitter)
         per_region = None if opts is None else self._per_region(opts)
-        if len(self._tried) < _MOST_CHECKED and (kinds := tuple(map(_kind, values))) not in self._tried:
+        if len(self._tried) < MOST_CHECKED and (kinds := tuple(map(kind, values))) not in self._tried:
             self._tried.add(kinds)
             self._check_types(values, opts)
 
@@ -103,14 +103,16 @@ class Driver:
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
         """`look(region, arguments, opts)` for each region that a call gets to, without running any."""
         found: list[Any] = []
-        self._visit(_bound(self._splitter.source, values, {}), opts, lambda *region: found.append(look(*region)), {})
+        self._visit(
+            _bound(self._splitter.source, values, {}), opts, lambda *region: found.append(look(*region)), Seen()
+        )
         return found
 
     def _check_types(self, values: tuple[Any, ...], opts: CompileOptions | None) -> None:
         """Raises CompileError for the mistakes in types of the regions that the call is certain to get to, before the
         first one runs. What depends on values that regions compute is left to them."""
         try:
-            self._visit(values, opts, _native.check_types, {}, _Computed())
+            self._visit(values, opts, _native.check_types, Seen(), Computed())
         except CompileError:
             raise
         except Exception:  # of a statement that Python runs, or of a value that is not known yet
@@ -121,31 +123,33 @@ class Driver:
         values: tuple[Any, ...],
         opts: CompileOptions | None,
         look: Callable[..., None],
-        known: dict[object, Driver],
-        computed: _Computed | None = None,
+        seen: Seen,
+        computed: Computed | None = None,
     ) -> Any:
-        """The same, also for the functions that Python calls; those that are `known` already are not looked at. With
+        """The same, also for the functions that Python calls; those that were `seen` are not looked at. With
         `computed` for what regions return, only those are that need nothing of it; else zeros stand for it."""
         per_region = None if opts is None else self._per_region(opts)
-        known[self._splitter.source.function] = self
+        seen.drivers[self._splitter.source.function] = self
 
         def run(index: int, *inputs: Any) -> tuple[Any, ...]:
             region, arguments, _ = self._splitter.region_for(index, inputs)
-            if not any(isinstance(each, _Computed) for each in arguments):
+            if not any(isinstance(each, Computed) for each in arguments):
                 look(region, arguments, None if per_region is None else per_region[index])
             return (0 if computed is None else computed,) * len(self._splitter.parts[index].outputs)
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
             source = jit_source(function)
             if source is None:
-                return _nothing if computed is None else lambda *_, **__: computed
-            again = source.function in known
-            driver = known[source.function] if again else driver_of(source)
+                return nothing if computed is None else lambda *_, **__: computed
+            again = source.function in seen.drivers
+            driver = seen.drivers[source.function] if again else driver_of(source)
             assert driver is not None
 
             def visit(*arguments: Any, **named: Any) -> Any:
+                if again and seen.ends():
+                    return nothing() if computed is None else computed
                 given, ours = _bound(source, arguments, named), self._nested(opts, function)
-                return driver._visit(given, ours, (lambda *_: None) if again else look, known, computed)
+                return driver._visit(given, ours, (lambda *_: None) if again else look, seen, computed)
 
             return visit
 
@@ -205,32 +209,6 @@ def _check(splitter: _Splitter) -> Findings:
     return check(regions, [(each.source, name) for each in splitters for name in each.undefined()])
 
 
-class _Computed:
-    """A value that only the run of a region tells: whatever asks for it ends the look ahead."""
-
-    def __bool__(self) -> bool:
-        raise TypeError("not known yet")
-
-    def __eq__(self, other: object) -> bool:
-        raise TypeError("not known yet")
-
-    __hash__ = object.__hash__
-
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("not known yet")
-
-
-def _kind(value: object) -> object:
-    """What of an argument its type errors follow from, and mostly which way the function goes."""
-    if value is None or isinstance(value, int):
-        return type(value), value
-    return type(value), str(getattr(value, "dtype", "")), getattr(value, "ndim", 0)
-
-
-def _nothing(*_: Any, **__: Any) -> int:
-    return 0
-
-
 def _bound(source: FunctionSource, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
     """The values of the function's parameters in a call."""
     given = signature(source.function).bind(*arguments, **named)
@@ -287,13 +265,13 @@ class _Splitter:
         given = [*made.args.posonlyargs, *made.args.args, *made.args.kwonlyargs]
         for each in given:
             each.annotation = None
-        first = [ast.arg(_RUN), ast.arg(_CALL), ast.arg(_NO_VALUE)]
+        first = [ast.arg(_RUN), ast.arg(_CALL), ast.arg(NO_VALUE)]
         made.args.posonlyargs, made.args.args, made.args.kwonlyargs = [], first + given, []
         ast.copy_location(made, node)
         made.body = made.body or [ast.copy_location(ast.Pass(), node)]
         if dry:
-            made = _Once(certain).visit(made)
-        made.body += [_at(each, node) for each in never_assigned(self._unset)]  # local, if only regions assign them
+            made = Once(certain).visit(made)
+        made.body += [at(each, node) for each in never_assigned(self._unset)]  # local, if only regions assign them
         return ast.fix_missing_locations(made)
 
     # ------------------------------------------------------------ what Python runs
@@ -406,13 +384,13 @@ class _Splitter:
             [],
         )
         if not outputs:
-            return [_at(ast.Expr(call), last)]
+            return [at(ast.Expr(call), last)]
         stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in outputs]
         made: list[ast.stmt] = [ast.Assign([ast.Tuple(stores, ast.Store())], call)]
         for each in (each for each in outputs if each in inputs and each in self._unset):
-            unset = ast.Compare(ast.Name(each, ast.Load()), [ast.Is()], [ast.Name(_NO_VALUE, ast.Load())])
+            unset = ast.Compare(ast.Name(each, ast.Load()), [ast.Is()], [ast.Name(NO_VALUE, ast.Load())])
             made.append(ast.If(unset, [ast.Delete([ast.Name(each, ast.Del())])], []))
-        return [_at(each, last) for each in made]
+        return [at(each, last) for each in made]
 
     def _compiled(self, index: int, without: frozenset[str]) -> _native.JitFunction:
         """A region as a jit function; the variables `without` a value are no parameters."""
@@ -421,7 +399,7 @@ class _Splitter:
         if arrays:
             nodes = without_arrays(nodes, arrays, self._new_name("unset"), self.resolver.is_label)
         name = self.source.function.__name__ + (f"_{index + 1}" if index else "")
-        body = [_at(each, nodes[0]) for each in never_assigned(without & live_before(nodes, frozenset()))]
+        body = [at(each, nodes[0]) for each in never_assigned(without & live_before(nodes, frozenset()))]
         results: list[ast.expr] = [ast.Name(each, ast.Load()) for each in outputs]
         marks = {each: self._new_name(f"{each}_is_set") for each in outputs if each in without}
         body += marked(nodes, marks) if marks else nodes
@@ -431,10 +409,10 @@ class _Splitter:
                 results[place] = ast.IfExp(mark, results[place], ast.Constant(False))
                 results.append(mark)
         if outputs:
-            body.append(_at(ast.Return(ast.Tuple(results, ast.Load())), nodes[-1]))
+            body.append(at(ast.Return(ast.Tuple(results, ast.Load())), nodes[-1]))
         given = [each for each in inputs if each not in without]
-        arguments = ast.arguments([], [_at(ast.arg(each), nodes[0]) for each in given], None, [], [], None, [])
-        node = _at(ast.FunctionDef(name, arguments, body, [], None), nodes[0])
+        arguments = ast.arguments([], [at(ast.arg(each), nodes[0]) for each in given], None, [], [], None, [])
+        node = at(ast.FunctionDef(name, arguments, body, [], None), nodes[0])
         function = _rebuilt(self.source.function, node)
         function.__annotations__ = {each: self.annotations[each] for each in given if each in self.annotations}
         from ._jit import jit_of_source
@@ -509,7 +487,7 @@ class _Splitter:
         """The names in what Python runs that nothing has."""
         parts = [part for node in self.body for part in ast.walk(node)]
         names = [part for part in parts if isinstance(part, ast.Name)]
-        known = self.locals | {_RUN, _CALL, _NO_VALUE} | {part.arg for part in parts if isinstance(part, ast.arg)}
+        known = self.locals | {_RUN, _CALL, NO_VALUE} | {part.arg for part in parts if isinstance(part, ast.arg)}
         known |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
         return [name for name in names if name.id not in known and self.resolver.scope.lookup(name.id) is None]
 
@@ -555,48 +533,8 @@ class _Calls(ast.NodeTransformer):
             source = jit_source(binding.value)
             if source is not None:
                 self._found.append(source)
-            node.func = _at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)
+            node.func = at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)
         return node
-
-
-class _Once(ast.NodeTransformer):
-    """Loops run once. `certain`: not if they would not run at all, and nothing depends on elements of arrays, which
-    regions that have not run may change."""
-
-    def __init__(self, certain: bool) -> None:
-        self._certain = certain
-
-    def _known(self, test: ast.expr) -> ast.expr:
-        parts = (part for part in ast.walk(test) if isinstance(part, ast.Subscript | ast.Call))
-        if not self._certain or all(_is_extent(part) for part in parts):
-            return test
-        return ast.copy_location(ast.Name(_NO_VALUE, ast.Load()), test)
-
-    def visit_If(self, node: ast.If) -> ast.AST:
-        self.generic_visit(node)
-        node.test = self._known(node.test)
-        return node
-
-    def visit_For(self, node: ast.For) -> ast.AST:
-        self.generic_visit(node)
-        first = ast.Slice(None, ast.Constant(1), None)
-        node.iter = _at(ast.Subscript(node.iter, first, ast.Load()), node)
-        return node
-
-    def visit_While(self, node: ast.While) -> ast.AST:
-        self.generic_visit(node)
-        span: ast.expr = ast.Tuple([ast.Constant(0)], ast.Load())
-        if self._certain:
-            span = ast.IfExp(self._known(node.test), span, ast.Tuple([], ast.Load()))
-        once: ast.AST = _at(ast.For(ast.Name("_", ast.Store()), span, node.body, []), node)
-        return once
-
-
-def _is_extent(node: ast.expr) -> bool:
-    """x.shape[0] and len(x)"""
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Name) and node.func.id == "len"
-    return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
 
 
 def _is_light(node: ast.stmt) -> bool:
@@ -621,10 +559,6 @@ def _is_light(node: ast.stmt) -> bool:
 
 def _pass(node: ast.stmt) -> ast.stmt:
     return ast.copy_location(ast.Pass(), node)
-
-
-def _at(node: Any, place: ast.stmt | ast.expr) -> Any:
-    return ast.fix_missing_locations(ast.copy_location(node, place))
 
 
 def _rebuilt(function: FunctionType, node: ast.FunctionDef) -> FunctionType:

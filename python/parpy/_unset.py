@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+NO_VALUE = "__parpy_no_value__"  # what stands for the value of a variable that has none
 
 
 def never_assigned(names: Iterable[str]) -> list[ast.stmt]:
@@ -14,7 +17,7 @@ def never_assigned(names: Iterable[str]) -> list[ast.stmt]:
 
 def marked(nodes: Sequence[ast.stmt], marks: Mapping[str, str]) -> list[ast.stmt]:
     """The statements, which also set the variable `marks[name]` where `name` gets a value."""
-    out: list[ast.stmt] = [_at(_assignment(mark, False), nodes[0]) for mark in marks.values()]
+    out: list[ast.stmt] = [at(_assignment(mark, False), nodes[0]) for mark in marks.values()]
     for node in nodes:
         made = _Marked(marks).visit(copy.deepcopy(node))
         out += made if isinstance(made, list) else [made]
@@ -45,7 +48,7 @@ def without_arrays(
             if found is not None:
                 read: ast.expr = ast.Name(found, ast.Load())
                 setattr(made, field, _up_to(read) if isinstance(node, ast.For) else read)
-        out.append(_at(made, node))
+        out.append(at(made, node))
     return out
 
 
@@ -66,9 +69,9 @@ def _used(node: ast.AST, names: frozenset[str]) -> str | None:
 def _reading(name: str, spare: str, place: ast.stmt, labels: Sequence[ast.stmt]) -> list[ast.stmt]:
     """A statement that reads the variable; `labels`, innermost first, name loops around it."""
     target = ast.Name(spare, ast.Store())
-    made: list[ast.stmt] = [_at(ast.Assign([target], ast.Name(name, ast.Load())), place)]
+    made: list[ast.stmt] = [at(ast.Assign([target], ast.Name(name, ast.Load())), place)]
     for label in labels:
-        made = [label, _at(ast.For(target, _up_to(ast.Name(name, ast.Load())), made, []), place)]
+        made = [label, at(ast.For(target, _up_to(ast.Name(name, ast.Load())), made, []), place)]
     return made
 
 
@@ -80,7 +83,7 @@ def _assignment(name: str, value: int) -> ast.Assign:
     return ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value))
 
 
-def _at(node: ast.stmt, place: ast.stmt) -> ast.stmt:
+def at(node: Any, place: ast.stmt | ast.expr) -> Any:
     return ast.fix_missing_locations(ast.copy_location(node, place))
 
 
@@ -91,7 +94,7 @@ class _Marked(ast.NodeTransformer):
     def _behind(self, targets: Sequence[ast.expr], place: ast.stmt) -> list[ast.stmt]:
         parts = [part for each in targets for part in ast.walk(each)]
         names = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-        return [_at(_assignment(mark, True), place) for name, mark in self._marks.items() if name in names]
+        return [at(_assignment(mark, True), place) for name, mark in self._marks.items() if name in names]
 
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
         return [node, *self._behind(node.targets, node)]

@@ -95,6 +95,16 @@ void spread_writes(PassContext& context, Instances& instances) {
     }
 }
 
+// After the mistakes in the functions, from which most of these follow.
+void report_untyped_calls(PassContext& context, const Instances& instances) {
+    if (context.diagnostics.has_errors()) return;
+    for (const auto& [span, name] : instances.untyped_calls) {
+        report_once(context.diagnostics, Code::kP213, span,
+                    "the type that '" + name + "' returns cannot be inferred",
+                    "let '" + name + "' return a number on a path that does not call it again");
+    }
+}
+
 // A parameter may overlap another if its argument may, or if the call passes one array twice.
 void spread_aliases(Instances& instances) {
     for (const ArrayPass& pass : instances.passes) {
@@ -265,6 +275,7 @@ void infer_types(PassContext& context) {
         }
     }
     rewrite_called(context, instances);
+    report_untyped_calls(context, instances);
     settle_demands(context, instances);
     for (Instance& instance : instances.all)
         put_open_checks(context.module, instance);

@@ -345,11 +345,7 @@ Operand Typer::walk_call(Expr*& slot) {
     }
     if (!numbers.numbers.empty()) instances_.number_passes.push_back(std::move(numbers));
     arguments.insert(arguments.end(), layout.begin(), layout.end());
-    if (operand.type.is_unknown()) {
-        report(Code::kP213, call.span,
-               "the type that '" + callee.name + "' returns cannot be inferred",
-               "let '" + callee.name + "' return a number on a path that does not call it again");
-    }
+    if (operand.type.is_unknown()) instances_.untyped_calls.push_back({call.span, callee.name});
     instance.called = true;
     call.operands = std::move(arguments);
     call.callee = instance.function;

@@ -2,6 +2,7 @@
 // dimensions. The type of a slice is that of its elements, beside it goes the rank.
 #include <algorithm>
 
+#include "analysis/intervals.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
 #include "passes/infer_types_typer.h"
@@ -92,7 +93,14 @@ int Typer::walk_index(Expr*& slot, const Var* array) {
         return 0;
     }
     if (rewriting()) {
-        slot = convert(slot, index.type, Type::of(index_scalar()));
+        // From 2**63 on a number is beyond the end of any array, and would turn negative.
+        const auto constant = slot->type.is(Scalar::kU64) ? constant_integer(slot) : std::nullopt;
+        if (constant && *constant < 0) {
+            const std::int64_t last = Interval::of_type(index_scalar()).high;
+            slot = Builder(context_.module, slot->span).integer(last, index_scalar());
+        } else {
+            slot = convert(slot, index.type, Type::of(index_scalar()));
+        }
     }
     return index.rank;
 }

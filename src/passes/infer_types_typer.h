@@ -83,8 +83,9 @@ public:
     Instance& find_or_make(const ir::Function* callee, std::vector<ArgumentKey> key);
 
     std::deque<Instance> all;
-    std::vector<ArrayPass> passes;          // of the rewritten calls
-    std::vector<NumberPass> number_passes;  // of the rewritten calls
+    std::vector<ArrayPass> passes;                            // of the rewritten calls
+    std::vector<NumberPass> number_passes;                    // of the rewritten calls
+    std::vector<std::pair<Span, std::string>> untyped_calls;  // whose result has no type
     std::vector<Demand> demands;
     std::unordered_map<const ir::Var*, Span> writes;       // the first store to each array
     std::unordered_map<const ir::Var*, ir::Type> results;  // what is stored to each array for one

@@ -93,11 +93,14 @@ private:
         if (extent == 0 && depth_ > 0) {
             return true;
         }
+        // Larger ones have been cut off there (Typer::walk_index).
+        const std::string subscript = value == std::numeric_limits<std::int64_t>::max()
+                                          ? "a subscript of 2**63 - 1 or more"
+                                          : "subscript " + std::to_string(value);
         auto& error = context_.diagnostics.error(
             Code::kP208, span,
-            "subscript " + std::to_string(value) + " is out of bounds for axis " +
-                std::to_string(axis) + " of '" + array.shown() + "', whose size is " +
-                std::to_string(extent));
+            subscript + " is out of bounds for axis " + std::to_string(axis) + " of '" +
+                array.shown() + "', whose size is " + std::to_string(extent));
         error.help = extent == 0 ? "pass an array that is not empty"
                                  : "use a subscript from " + std::to_string(-extent) + " to " +
                                        std::to_string(extent - 1);

@@ -253,3 +253,24 @@ def test_array_code_outside_of_loops_is_taken_back():
     assert found.mapping["gpu"] == parpy.threads(1) and len(found.mapping) == 2
     f(*arguments, opts=found.opts)
     assert arguments[1].tolist() == [1.0, 2.0]
+
+
+@parpy.jit
+def calls_itself_until_told(x, n):
+    t = np.ones(2)
+    for i in range(2):
+        x[i] -= t[i]
+    if x[0] > 0:
+        calls_itself_until_told(x, n + 1)
+        calls_itself_until_told(x, n + 2)
+
+
+def test_functions_that_end_by_what_they_compute():
+    """Nothing runs in explain, and x[0] stays as it is."""
+    x = np.full(2, 3.0)
+    text = str(parpy.explain(calls_itself_until_told, x, 0))
+    assert text.count("for i in range(2):") == 1 and x[0] == 3
+    want = x.copy()
+    calls_itself_until_told(x, 0)
+    calls_itself_until_told(want, 0, seq=True)
+    assert x.tolist() == want.tolist()

@@ -456,3 +456,21 @@ def test_reciprocals_of_products_and_of_complex_numbers():
     f(*found, *arrays)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_array_equal(found[1], expected[1])
+
+
+@pytest.mark.parametrize("k", [2**63, 2**63 + 1, 2**64 - 3, 2**64 - 1])
+def test_unsigned_subscripts_do_not_turn_negative(k):
+    @parpy.jit
+    def element(y, x, k):
+        y[0] = x[k]
+
+    @parpy.jit
+    def some(y, x, k):
+        y[:3] = x[:k]
+        y[3:] = x[k:]
+
+    x, y = np.arange(3.0), np.zeros(3)
+    with pytest.raises(IndexError, match="a subscript of 2\\*\\*63 - 1 or more is out of bounds"):
+        element(y, x, np.uint64(k))
+    some(y, x, np.uint64(k))
+    assert y.tolist() == [0, 1, 2]
