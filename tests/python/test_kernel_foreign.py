@@ -124,6 +124,11 @@ def test_headers_of_the_c_library(tmp_path, header, monkeypatch):
     assert found == pytest.approx([math.sin(0.25) + 5])
 
 
+def test_declarations_of_what_cuda_has(tmp_path):
+    head = 'extern "C" __device__ double exp10(double);\nextern "C" __device__ void sincos(double, double*, double*);'
+    assert values_of(tmp_path, ["exp10(x + 1.75)"], head=head) == pytest.approx([100])
+
+
 # ---------------------------------------------------------------- complex numbers
 
 

@@ -28,6 +28,8 @@ std::string kernel_symbol(std::string_view kernel) {
 std::string simulator_text(std::string_view device, std::span<const std::string> kernels,
                            std::string_view file_name) {
     std::string text("#line 1 \"prelude\"\n");  // no line of it is one of the program's
+    if (device.find("#include") != std::string_view::npos)
+        text += "#define PARPY_NOEXCEPT noexcept\n";
     text += kPrelude;
     if (has_files(device)) text += kForeignPrelude;
     text += "#line 1 \"";
