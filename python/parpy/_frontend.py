@@ -222,7 +222,7 @@ class FunctionFrontend(Overloads):
             params.append(Param(name))
         for name, argument in self.parameters.items():
             entries = self.dict_params.get(name)
-            if entries is None and self.is_unused_record(name):
+            if name in self.absent or (entries is None and self.is_unused_record(name)):
                 continue
             if entries is None:
                 for var in self.received.get(name) or [self.variable(name, argument)]:

@@ -23,6 +23,8 @@ from ._source import FunctionSource
 from ._uses import TupleForm
 from .types import TypeVar
 
+_NONE = TupleForm((), is_none=True)
+
 # As the core numbers them.
 _BACKENDS = [CompileBackend.Cpu, CompileBackend.Cuda, CompileBackend.Metal]
 
@@ -442,6 +444,8 @@ class Calls(Compositions):
             elif in_order:
                 lowered[each] = self.lower_settled(argument)()
         lowered = lowered if in_order else self.lower_arguments(whole, parameters)
+        nones = [each.name for each in parameters.values() if each.name not in given and each.default is None]
+        taken |= {each: (_NONE, []) for each in nones if self.program.kernel and self.has_views}
         forms = tuple((each, taken[each][0]) for each in parameters if each in taken)
         operands = []
         for parameter in parameters.values():
@@ -455,7 +459,8 @@ class Calls(Compositions):
 
     def _comes_apart(self, argument: ast.expr, source: FunctionSource, parameter: str) -> bool:
         return (
-            self.tuple_form(argument) is not None
+            self.is_none(argument)
+            or self.tuple_form(argument) is not None
             or self.is_record_argument(argument, source, parameter)
             or self.is_view_argument(argument, source, parameter)
         )
@@ -465,6 +470,8 @@ class Calls(Compositions):
     ) -> tuple[ArrayForm | RecordForm | TupleForm, list[_native.Expr]] | None:
         """The form of a view, tuple or record, and the values that it consists of: those of now, if `settled`. None
         after an error."""
+        if self.is_none(argument):
+            return _NONE, []
         if (tuple_form := self.tuple_form(argument)) is not None:
             values = self.tuple_values(argument, settled)
             return tuple_form, values

@@ -20,7 +20,7 @@ from . import _native
 from ._device import DeviceFunction, ForeignFunction, Register
 from ._external import External
 from ._frontend_arrays import first_name
-from ._frontend_records import Records
+from ._frontend_none import Nones
 from ._frontend_scope import attribute_hint, describe
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
 from ._operators import scalar_name
@@ -112,7 +112,7 @@ def combined(op: ast.operator, left: int, right: int) -> int | float | None:
     return None if right == 0 and divides else _WHOLE[type(op)](left, right)
 
 
-class Expressions(Records):
+class Expressions(Nones):
     """Expressions of one function. `call` is written out in Calls."""
 
     # The statements in front of the one that is being lowered.
@@ -131,9 +131,12 @@ class Expressions(Records):
 
     def condition(self, node: ast.expr) -> _native.Expr:
         """`node` where only its truth counts: operands of `and`, `or` need no common type."""
+        if (known := self.known_truth(node)) is not None:
+            return self.constant(known, node)
         if isinstance(node, ast.BoolOp):
-            result = self._truth(node.values[0])
-            for value in node.values[1:]:
+            values = self.undecided(node)
+            result = self._truth(values[0])
+            for value in values[1:]:
                 right = self.branch(partial(self._truth, value))
                 result = self.short_circuit(_word(node), result, right, node)
             return result
@@ -370,6 +373,8 @@ class Expressions(Records):
         return self.module.op(_UNARY[type(node.op)], [self.lower(node.operand)], self.span(node))
 
     def _compare(self, node: ast.Compare) -> _native.Expr:
+        if (known := self.known_truth(node)) is not None:
+            return self.constant(known, node)
         if (compared := self.compared_tuples(node)) is not None:
             return compared
         for op in node.ops:
@@ -522,6 +527,8 @@ class Expressions(Records):
         return self.module.read(var, span)
 
     def _ternary(self, node: ast.IfExp) -> _native.Expr:
+        if (value := self.chosen(node)) is not node:
+            return self.lower(value)
         test = self.condition(node.test)
         chosen, before_chosen = self.branch(lambda: self.lower(node.body))
         other, before_other = self.branch(lambda: self.lower(node.orelse))

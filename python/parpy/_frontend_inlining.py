@@ -103,7 +103,9 @@ class Inlining(Tuples):
     def _hand_over(self, given: dict[str, ast.expr], callee: Inlining, node: ast.Call) -> None:
         """The parameters of a function that stands in place of its call get their values, in the order of the call."""
         for name, argument in given.items():
-            if self.tuple_form(argument) is not None:
+            if self.is_none(argument):
+                callee.nones.add(name)
+            elif self.tuple_form(argument) is not None:
                 callee.tuples[name] = self.held_tuple(argument, name)
             elif self.is_record_argument(argument, callee.source, name):
                 self._hand_over_records(argument, callee, name)
@@ -117,7 +119,9 @@ class Inlining(Tuples):
                 value = self.as_declared(self.lower(argument), callee.source, name, node)
                 self._set_parameter(callee, name, value, argument)
         for parameter in inspect.signature(callee.source.function, follow_wrapped=False).parameters.values():
-            if parameter.name not in given:
+            if parameter.name not in given and parameter.default is None:
+                callee.nones.add(parameter.name)
+            elif parameter.name not in given:
                 self._set_parameter(callee, parameter.name, self.default(parameter, callee.node.name, node), node)
 
     def _hand_over_records(self, argument: ast.expr, callee: Inlining, name: str) -> None:

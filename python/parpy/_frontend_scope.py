@@ -106,7 +106,7 @@ class RecordForm(NamedTuple):
 
 
 Forms = tuple[tuple[str, ArrayForm | RecordForm | TupleForm], ...]
-"""The parameters of a function that are views, records or tuples."""
+"""The parameters of a function that are views, records, tuples or None."""
 
 
 class Kind(NamedTuple):
@@ -121,6 +121,7 @@ class TupleKind(NamedTuple):
     """The kinds of the elements of an argument that is a tuple; None where nothing is known of one."""
 
     parts: tuple[Kind | TupleKind | None, ...]
+    is_none: bool = False  # it is None instead
 
 
 class DictParam(NamedTuple):
@@ -236,6 +237,8 @@ class FunctionScope:
         self.views: dict[str, View] = {}  # by name
         self.tuples: dict[str, list[Element]] = {}  # the elements, by name
         self.records: dict[str, Record] = {}
+        self.nones: set[str] = set()  # names of None
+        self.absent: set[str] = set()  # parameters that are None, which have no variable
         self.forms: Forms = ()
         self.received: dict[str, list[_native.Var]] = {}  # what such parameters are instead
         self.given_views: dict[str, View] = {}  # what annotated parameters were when the function began
@@ -314,6 +317,9 @@ class FunctionScope:
         if name in self.dict_params and name not in self.tuples:
             self.misused_dict(name, node)
             return None
+        if name in self.nones:
+            self.refuse_none(node)
+            return None
         if name in self.views:
             self.error("P204", node, f"the view '{name}' is used as a number", f"subscript it, {name}[0] or {name}[:]")
             return None
@@ -325,6 +331,9 @@ class FunctionScope:
             return None
         self.plain_uses.setdefault(name, node)
         return self.variable(name, node)
+
+    def refuse_none(self, node: ast.Name) -> None:
+        raise NotImplementedError
 
     def is_assigned(self, node: ast.Name) -> bool:
         """Whether some path to here assigns the local variable; False after an error."""

@@ -96,6 +96,7 @@ class Statements(Loops):
             self.assign_value(target, again(), node)
 
     def _assign_one(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
+        value = self.chosen(value)
         if self.kernel_array(target, value) or self.tuple_assignment(target, value):
             return
         if self.view_assignment(target, value) or self.record_copy(target, value, node):
@@ -428,6 +429,9 @@ class Statements(Loops):
         self.lower_else(node)
 
     def _if(self, node: ast.If) -> None:
+        if (known := self.known_truth(node.test)) is not None:
+            self.out.extend(self.body(node.body if known else node.orelse))
+            return
         test = self.condition(node.test)
         before = set(self.assigned)
         self.conditions += 1

@@ -440,10 +440,13 @@ class Tuples(Calls):
 
     def refuses_reuse(self, target: ast.Name) -> bool:
         """Reports that a number is to have a name that stands for a view or tuple; False where it does not."""
+        if target.id in self.nones and not self.conditions:
+            self.nones.discard(target.id)
         if not self.is_no_variable(target.id):
             return False
         is_view, is_tuple = target.id in self.views, target.id in self.tuples
         what = "a view of an array" if is_view else "a tuple" if is_tuple else "a record"
+        what = "None" if target.id in self.nones else what
         self.error("P016", target, f"'{target.id}' is {what} elsewhere", "give the number another name")
         return True
 
@@ -462,6 +465,9 @@ class Tuples(Calls):
         """The parameters of the entry that are known to be tuples: each number or array in one is an entry of its
         own, under the name of its place."""
         for name, kind in self.program.known_tuples.items():
+            if kind.is_none:
+                self.take_none(name)
+                continue
             node = self.parameters[name]
             form = _form_of_kind(kind)
             places = _places(form)
@@ -475,6 +481,9 @@ class Tuples(Calls):
     def receive(self, name: str, form: ArrayForm | RecordForm | TupleForm) -> None:
         if not isinstance(form, TupleForm):
             super().receive(name, form)
+            return
+        if form.is_none:
+            self.take_none(name)
             return
         variables = [self.received_variable(name, what) for what in _places(form)]
         self.received[name] = variables

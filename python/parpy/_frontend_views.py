@@ -184,12 +184,13 @@ class Views(Kinds):
         return not self.conditions or not (name in self.variables or self.is_no_variable(name))
 
     def is_no_variable(self, name: str) -> bool:
-        """Whether the name stands for a view, a tuple or records."""
-        return name in self.views or name in self.tuples or name in self.records
+        """Whether the name stands for a view, a tuple, records or None."""
+        return name in self.views or name in self.tuples or name in self.records or name in self.nones
 
     def stand_for_nothing(self, name: str) -> None:
         for kind in (self.views, self.tuples, self.records):
             kind.pop(name, None)
+        self.nones.discard(name)
 
     # ------------------------------------------------------------ making
 

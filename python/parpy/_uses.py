@@ -25,6 +25,7 @@ class TupleForm(NamedTuple):
     """Of which elements a tuple consists: None for a number, a form for a tuple."""
 
     parts: tuple[TupleForm | None, ...]
+    is_none: bool = False  # it is None instead
 
     @property
     def size(self) -> int:

@@ -255,7 +255,8 @@ class Kernel(Launchable):
         given = dict(zip(names, arguments, strict=False))
         for name, default in zip(reversed(names), reversed(self.py_func.__defaults__ or ()), strict=False):
             given.setdefault(name, default)
-        tuples = {} if self._tuples else {n: tuple_kind(each) for n, each in given.items() if isinstance(each, tuple)}
+        apart = {} if self._tuples else {name: each for name, each in given.items() if _comes_apart(each)}
+        tuples = {name: tuple_kind(each) for name, each in apart.items()}
         if self._refused is not None and not tuples:
             raise self._refused
         if self._knows_all or len(given) < len(names):  # the latter: a call that fails
@@ -267,7 +268,10 @@ class Kernel(Launchable):
         asked = names if self._asks_all or whole or tuples else self._asked
         kinds = {name: tuples.get(name) or kind_of(given[name]) for name in asked}
         for name in self._asked:
-            if not isinstance(kind := kinds[name], Kind) or not kind.element:
+            kind = kinds[name]
+            if isinstance(kind, TupleKind) and kind.is_none:
+                continue
+            if not isinstance(kind, Kind) or not kind.element:
                 raise TypeError(f"argument '{name}' must be an array: the kernel asks for the type of its elements")
         key = (*kinds.values(),)
         if key not in self._variants:
@@ -286,7 +290,7 @@ class Kernel(Launchable):
         names = self.__parpy_source__.function.__code__.co_varnames
         taken: list[Any] = []
         for name, each in zip(names, arguments, strict=False):
-            if name in self._tuples and isinstance(each, tuple):
+            if name in self._tuples and _comes_apart(each):
                 taken.append(Elements(each))
             else:
                 taken.append(
@@ -317,7 +321,7 @@ class Kernel(Launchable):
         sizes = values[: len(GEOMETRY)]
         arguments = [each.records if isinstance(each, Fields) else each for each in values[len(GEOMETRY) :]]
         codes = error.codes if isinstance(error, CompileError) else ()
-        given_tuples = "P550" in codes and any(isinstance(each, tuple) for each in arguments) and not self._tuples
+        given_tuples = "P550" in codes and any(map(_comes_apart, arguments)) and not self._tuples
         records = "P551" in codes and any(map(has_records, arguments))
         if self._knows_all or not (given_tuples or records):
             return NotImplemented
@@ -530,6 +534,11 @@ def _places_records(options: CompileOptions) -> bool:
 
 def _is_record_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.names is not None
+
+
+def _comes_apart(argument: Any) -> bool:
+    """Whether an argument is none to compiled code: the elements of a tuple are, and of None nothing."""
+    return argument is None or isinstance(argument, tuple)
 
 
 def _sample(kind: Any) -> Any:

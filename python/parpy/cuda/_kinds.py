@@ -31,8 +31,10 @@ def kind_of(argument: Any) -> Kind | None:
     return None if known is None else Kind(known, rank)
 
 
-def tuple_kind(argument: tuple[Any, ...]) -> TupleKind:
-    """The kinds of the elements of a tuple."""
+def tuple_kind(argument: tuple[Any, ...] | None) -> TupleKind:
+    """The kinds of the elements of a tuple; of None that it is."""
+    if argument is None:
+        return TupleKind((), is_none=True)
     return TupleKind(tuple(tuple_kind(each) if isinstance(each, tuple) else kind_of(each) for each in argument))
 
 
@@ -43,11 +45,11 @@ def has_records(argument: Any) -> bool:
 
 
 class Elements(dict[str, Any]):
-    """What is in a tuple, by place, as the entries of a dict."""
+    """What is in a tuple, by place, as the entries of a dict; of None nothing."""
 
-    def __init__(self, given: tuple[Any, ...]) -> None:
+    def __init__(self, given: tuple[Any, ...] | None) -> None:
         self.given = given
-        super().__init__(entries_of(given))
+        super().__init__(entries_of(given or ()))
 
 
 class Fields(dict[str, Any]):
