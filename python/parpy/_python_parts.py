@@ -116,17 +116,21 @@ class Resolver:
             annotations = annotations_of(self.function)
             found = {name for name, each in annotations.items() if isinstance(each, BufferType)}
             same: dict[str, set[str]] = {}  # names for one array, by each of them
+            tuples: set[str] = set()
             for part in ast.walk(self._source.tree()):
                 found |= {place for node in self._array_uses(part) if (place := self._place(node)) is not None}
                 if not isinstance(part, ast.Assign | ast.AnnAssign):
                     continue
                 for name, value in _named_values(part):
+                    if isinstance(value, ast.Tuple):
+                        tuples.add(name)  # refused where it is made
                     if self._is_captured_array(value) or self._is_allocation(value):
                         found.add(name)
                     names = {name, self._place(value) or name}
                     joined = names.union(*(same.get(each, ()) for each in names))
                     same |= dict.fromkeys(joined, joined)
-            self._arrays = frozenset(found.union(*(same.get(name, ()) for name in found)))
+            tuples = tuples.union(*(same.get(name, ()) for name in tuples))
+            self._arrays = frozenset(found.union(*(same.get(name, ()) for name in found)) - tuples)
         return self._arrays
 
     def _array_uses(self, part: ast.AST) -> Iterator[ast.expr]:

@@ -426,3 +426,16 @@ def test_marks_are_not_told():
     with pytest.raises(parpy.CompileError) as caught:
         marked_in_a_loop(np.zeros(3), False, opts=options("cpu", {"i": 3}))
     assert "'s' is assigned" in str(caught.value) and "is_set" not in str(caught.value)
+
+
+@parpy.jit
+def other_name_of_a_tuple(x):
+    p = (1, 2)
+    q = p
+    for i in range(2):
+        x[i] = q[0] + q[1]
+
+
+def test_other_names_of_tuples_are_no_arrays():
+    with pytest.raises(parpy.CompileError, match="a tuple as a value cannot be compiled"):
+        other_name_of_a_tuple(np.zeros(2))
