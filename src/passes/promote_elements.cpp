@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "analysis/uses.h"
 #include "ir/builder.h"
@@ -472,12 +474,89 @@ private:
     std::int64_t budget_;  // bytes of copies that the kernel's threads may still keep
 };
 
+// Scratch arrays that no kernel loads, since copies take the place of all their elements: stores
+// to them go, and so do they.
+class UnreadScratch {
+public:
+    explicit UnreadScratch(Function& entry) : entry_(entry) {}
+
+    void run() {
+        for_each_stmt(entry_.body, [&](Stmt& stmt) {
+            const auto* made = stmt.as<Alloc>();
+            if (made != nullptr && made->array->space == Space::kScratch)
+                unread_.insert(made->array);
+        });
+        if (unread_.empty()) return;
+        for_each_stmt(entry_.body, [&](Stmt& stmt) { look(stmt); });
+        if (unread_.empty()) return;
+        for_each_stmt(entry_.body, [&](Stmt& stmt) {
+            if (auto* launch = stmt.as<Launch>()) drop(*launch);
+        });
+        rewrite_stmts(entry_.body, [&](Stmt* stmt, Body& out) {
+            const auto* made = stmt->as<Alloc>();
+            if (made == nullptr || !unread_.contains(made->array)) out.push_back(stmt);
+        });
+    }
+
+private:
+    void look(Stmt& stmt) {
+        const auto* launch = stmt.as<Launch>();
+        if (launch == nullptr) {
+            read_in(stmt, {});
+            return;
+        }
+        std::unordered_map<const Var*, const Var*> arrays;
+        for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
+            const Expr& argument = *launch->arguments[i];
+            if (argument.op == Op::kArray) arrays.emplace(launch->kernel->params[i], argument.var);
+        }
+        for_each_stmt(launch->kernel->body, [&](Stmt& inner) { read_in(inner, arrays); });
+    }
+
+    // All but stores of plain values read.
+    void read_in(Stmt& stmt, const std::unordered_map<const Var*, const Var*>& arrays) {
+        const auto read = [&](const Var* var) {
+            const auto found = arrays.find(var);
+            unread_.erase(found == arrays.end() ? var : found->second);
+        };
+        const auto* store = stmt.as<Store>();
+        const bool plain = store != nullptr && !has_effects(*store->value);
+        if (!plain && stmt.kind != StmtKind::kAlloc)
+            for_each_var(stmt, [&](const Var* var) { read(var); });
+        for_each_slot(
+            stmt, [&](Expr*& slot) { for_each_expr(*slot, [&](const Expr& e) { read(e.var); }); });
+    }
+
+    void drop(Launch& launch) {
+        std::vector<Var*>& params = launch.kernel->params;
+        std::unordered_set<const Var*> dropped;
+        for (std::size_t i = launch.arguments.size(); i-- > 0;) {
+            const Expr& argument = *launch.arguments[i];
+            if (argument.op != Op::kArray || !unread_.contains(argument.var)) continue;
+            const auto place = static_cast<std::ptrdiff_t>(i);
+            dropped.insert(params[i]);
+            params.erase(params.begin() + place);
+            launch.arguments.erase(launch.arguments.begin() + place);
+        }
+        if (dropped.empty()) return;
+        rewrite_stmts(launch.kernel->body, [&](Stmt* stmt, Body& out) {
+            const auto* store = stmt->as<Store>();
+            if (store == nullptr || !dropped.contains(store->array)) out.push_back(stmt);
+        });
+    }
+
+    Function& entry_;
+    std::unordered_set<const Var*> unread_;
+};
+
 }  // namespace
 
 void promote_elements(PassContext& context) {
-    for_each_stmt(context.module.entry_function()->body, [&](Stmt& stmt) {
+    Function& entry = *context.module.entry_function();
+    for_each_stmt(entry.body, [&](Stmt& stmt) {
         if (auto* launch = stmt.as<Launch>()) KernelElements(context.module, *launch).run();
     });
+    UnreadScratch(entry).run();
 }
 
 }  // namespace parpy
