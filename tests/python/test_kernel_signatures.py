@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import runpy
+
 import numpy as np
 import pytest
 
@@ -160,3 +162,20 @@ def test_functions_that_return_tuples_convert_their_arguments():
         @cuda.jit([("float32",), ("float64",)], device=True)
         def pair(a):
             return a, a
+
+
+@pytest.mark.parametrize(
+    ("text", "signature", "message"),
+    [
+        ("def d(x):\n    return x[0]", "float32(float32)", r"d\.py:4:5: error\[P213\].*\n.*def d\(x\)"),
+        ("def d(x):\n    y = x", "float32(float32)", r"d\.py:4:5: error\[P214\].*\n.*def d\(x\)"),
+        ("def d(x):\n    return x", "float32(complex64)", r"d\.py:4:5: error\[P205\].*\n.*def d\(x\)"),
+    ],
+)
+def test_what_is_wrong_with_a_signature_is_told_at_the_function(tmp_path, text, signature, message):
+    file = tmp_path / "d.py"
+    inside = text.replace("\n", "\n    ")
+    file.write_text(f"from parpy import cuda\nif True:\n    @cuda.jit('{signature}', device=True)\n    {inside}\n")
+    with pytest.raises(parpy.CompileError, match=message) as error:
+        runpy.run_path(str(file))
+    assert "a call of" not in str(error.value) and "call(a0)" not in str(error.value)

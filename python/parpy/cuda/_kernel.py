@@ -6,8 +6,8 @@ A launch is a call of a native jit function whose first seven parameters are the
 
 from __future__ import annotations
 
+import ast
 import inspect
-import linecache
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -466,11 +466,15 @@ def _check_calls(
             expected = function.py_func.__code__.co_argcount
             raise TypeError(f"'{function.py_func.__name__}' has {expected} parameters, but its signature is {each}")
         names = ", ".join(f"a{i}" for i in range(count))
-        file, text = f"<a call of {count} arguments>", f"def call({names}): function({names})\n"
-        linecache.cache[file] = (len(text), None, [text], file)
+        # At the place of the function, where its signature stands too.
+        text, own = f"def call({names}): function({names})\n", function.__parpy_source__
+        tree = ast.parse(text).body[0]
+        for node in ast.walk(tree):
+            ast.copy_location(node, own.tree())
         space: dict[str, Any] = {"function": function}
-        exec(compile(text, file, "exec"), space)
-        Kernel(space["call"], (Signature(None, each.arguments),), options, link)._check_signatures()
+        exec(text, space)
+        source = FunctionSource(space["call"], own.name, own.text, own.first_line, tree)
+        Kernel(source, (Signature(None, each.arguments),), options, link)._check_signatures()
 
 
 def linked(link: Any) -> tuple[str, ...]:
