@@ -112,7 +112,9 @@ public:
             specialization.fill(views, slots.data());
             error = run_program(specialization, slots.data(), nullptr);
         }
+        if (PyErr_Occurred() != nullptr) nb::raise_python_error();  // of a handler of SIGINT
         if (error.failed()) {
+            if (PyErr_CheckSignals() != 0) nb::raise_python_error();  // which may have made it fail
             if (error.code == Code::kP900 &&
                 !error.located) {  // all that the text itself can return
                 raise(Code::kP563, "the host code returned an error that is none of ParPy's",

@@ -190,6 +190,7 @@ PyObject* run_driver(const Surface& surface, JitFunction* self, PyObject* const*
 
 // False with the exception that the error stands for, if there is one.
 bool succeeded(const Surface& surface, const RuntimeError& error) {
+    if (PyErr_Occurred() != nullptr) return false;  // a handler of SIGINT raised it meanwhile
     if (!error.failed()) return true;
     if (PyErr_CheckSignals() != 0) return false;  // Ctrl-C, which may have made it fail
     set_python_error(error, surface.module->sources);

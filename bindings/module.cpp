@@ -19,6 +19,7 @@ void bind_explain(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_tune(nb::module_& m);
 void bind_buffer(nb::module_& m);
+void bind_interrupts();
 }  // namespace parpy
 
 NB_MODULE(_native, m) {
@@ -40,4 +41,5 @@ NB_MODULE(_native, m) {
     parpy::bind_text(m);
     parpy::bind_tune(m);
     parpy::bind_buffer(m);
+    parpy::bind_interrupts();
 }

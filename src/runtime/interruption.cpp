@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cinttypes>
 #include <cmath>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <mutex>
@@ -21,6 +22,9 @@ namespace {
 
 std::atomic<Grid*> launched{nullptr};  // by the main thread
 std::atomic<bool> interrupted{false};
+std::atomic<bool> asks{false};   // the handlers decide: they are called in between
+std::atomic<bool> noted{false};  // … SIGINT, for them
+InterruptHooks known_hooks;
 struct sigaction handler_before;
 sem_t wake;
 
@@ -40,8 +44,16 @@ void on_interrupt(int signal, siginfo_t* info, void* context) {
         handler_before.sa_handler(signal);
     }
     if (launched.load() == nullptr) return;
+    if (asks.load()) {
+        noted.store(true);
+        return;
+    }
     interrupted.store(true);
     sem_post(&wake);
+}
+
+Fault interruption() {
+    return {Code::kP541, "was interrupted", 0, 0, ""};
 }
 
 // The executable mapping that the address lies in.
@@ -71,7 +83,7 @@ bool ask_once() {
         double (*const sine)(double) = &std::sin;
         const auto row = reinterpret_cast<std::uintptr_t>(grid->launch.kernel->row);
         grid->interrupt.code = {code_at(row), code_at(reinterpret_cast<std::uintptr_t>(sine))};
-        grid->stop({Code::kP541, "was interrupted", 0, 0, ""});
+        grid->stop(interruption());
         grid->interrupt.asked.store(true, std::memory_order_release);
     }
     FiberThread::interrupt_all();
@@ -97,6 +109,27 @@ void start_watcher() {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     std::thread(watch).detach();
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// A thread that runs launches while the main thread looks after signals.
+struct Aside {
+    std::mutex mutex;
+    std::condition_variable changed;
+    const std::function<void()>* launch = nullptr;  // that it runs
+    bool started = false;
+};
+Aside* aside = new Aside;
+
+void run_launches(Aside& own) {
+    std::unique_lock lock(own.mutex);
+    for (;;) {
+        own.changed.wait(lock, [&] { return own.launch != nullptr; });
+        lock.unlock();
+        (*own.launch)();
+        lock.lock();
+        own.launch = nullptr;
+        own.changed.notify_all();
+    }
 }
 
 thread_local std::optional<bool> known_main;
@@ -139,17 +172,23 @@ bool handles_interrupts() {
     found.sa_sigaction = &on_interrupt;
     found.sa_flags |= SA_SIGINFO | SA_ONSTACK;
     sigaction(SIGINT, &found, nullptr);
+    asks.store(known_hooks.may_go_on != nullptr && known_hooks.may_go_on());
     return true;
 }
 
 }  // namespace
 
-Interruptible::Interruptible(Grid& grid) {
+void set_interrupt_hooks(const InterruptHooks& hooks) {
+    known_hooks = hooks;
+}
+
+Interruptible::Interruptible(Grid& grid) : grid_(grid) {
     follow_forks();
     if (!is_main_thread() || launched.load(std::memory_order_relaxed) != nullptr) return;
     if (!handles_interrupts()) return;
     start_watcher();
     interrupted.store(false, std::memory_order_relaxed);
+    noted.store(false, std::memory_order_relaxed);
     launched.store(&grid);
     active_ = true;
 }
@@ -158,6 +197,38 @@ Interruptible::~Interruptible() {
     if (!active_) return;
     const std::scoped_lock lock(watcher().mutex);
     launched.store(nullptr);
+}
+
+void Interruptible::run(const std::function<void()>& launch) {
+    if (active_ && asks.load()) {
+        run_aside(launch);
+    } else {
+        launch();
+    }
+}
+
+void Interruptible::run_aside(const std::function<void()>& launch) {
+    Aside& other = *aside;
+    std::unique_lock lock(other.mutex);
+    if (!other.started) {
+        other.started = true;
+        std::thread(run_launches, std::ref(other)).detach();
+    }
+    other.launch = &launch;
+    other.changed.notify_all();
+    while (other.launch != nullptr) {
+        other.changed.wait_for(lock, std::chrono::milliseconds(10));
+        if (!noted.exchange(false)) continue;
+        lock.unlock();
+        if (known_hooks.ends()) {
+            grid_.stop(interruption());
+            interrupted.store(true);
+            sem_post(&wake);
+        } else {
+            handles_interrupts();  // also where the handler has set another one
+        }
+        lock.lock();
+    }
 }
 
 }  // namespace parpy::sim

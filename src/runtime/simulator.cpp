@@ -106,24 +106,21 @@ void run_together(Grid& grid, std::uint64_t count) {
     }
 }
 
-}  // namespace
-
-Fault simulate(const Launch& launch) {
+void run(Grid& grid) {
+    const Launch& launch = grid.launch;
     const std::uint64_t blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
     const unsigned size = launch.kernel->cluster_size();
-    Grid grid(launch);
-    const Interruptible interruptible(grid);
     if (launch.settings.seed != 0 || size > 1) grid.order = order_of(launch, blocks);
     if ((launch.kernel->needs & kSpins) != 0) {
         run_together(grid, blocks / size);
-        return grid.take_fault();
+        return;
     }
     const bool waits = (launch.kernel->needs & kWaits) != 0;
     const auto run = waits ? run_clusters : run_blocks;
     const std::uint64_t count = waits ? blocks / size : blocks;
     if (launch.settings.seed != 0 || launch.settings.watched) {
         run(grid, 0, count);
-        return grid.take_fault();
+        return;
     }
     // About what a thread costs in itself; kernels that do more only start helpers too late for a
     // few microseconds.
@@ -142,6 +139,13 @@ Fault simulate(const Launch& launch) {
             each.run(each.grid, static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end));
         },
         &frame);
+}
+
+}  // namespace
+
+Fault simulate(const Launch& launch) {
+    Grid grid(launch);
+    Interruptible(grid).run([&] { run(grid); });
     return grid.take_fault();
 }
 

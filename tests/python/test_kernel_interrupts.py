@@ -174,6 +174,88 @@ os._exit(7)
 """
 
 
+CALMS = """
+import os, signal, threading, time
+import numpy as np
+from parpy import cuda
+
+@cuda.jit
+def counts(x, n):
+    i = cuda.grid(1)
+    while x[i] < n:
+        x[i] += 1
+
+@cuda.jit
+def meets(x, n):
+    shared = cuda.shared.array(32, np.float64)
+    while True:
+        shared[cuda.threadIdx.x] = x[cuda.grid(1)]
+        cuda.syncthreads()
+        if shared[0] >= n:
+            break
+        cuda.syncthreads()
+        x[cuda.grid(1)] += 1
+
+@cuda.jit
+def filled(x):
+    x[cuda.grid(1)] = 7
+
+def interrupt(times):
+    for _ in range(times):
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+
+class Stop(Exception):
+    pass
+
+def note(*_):
+    assert threading.current_thread() is threading.main_thread()
+    noted.append(time.perf_counter())
+
+def launch_another(*_):
+    filled[4, 8](other)
+    noted.append(other.sum())
+
+def note_once(*_):
+    noted.append(0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def stop(*_):
+    raise Stop
+
+signal.alarm(100)
+filled[1, 1](np.zeros(1))
+for kernel, few, many in ((counts, 2e8, 1e300), (meets, 4e5, 1e300)):
+    threads = (2, 32) if kernel is meets else (2, 1)
+    kernel[threads](np.zeros(64), 1)
+    for handler, expected, count in ((note, None, 1), (note, None, 2), (launch_another, None, 1),
+                                     (note_once, KeyboardInterrupt, 2), (stop, Stop, 1)):
+        signal.signal(signal.SIGINT, handler)
+        noted, x, other = [], np.zeros(64), np.zeros(32)
+        thread = threading.Thread(target=interrupt, args=(count,))
+        thread.start()
+        try:
+            kernel[threads](x, few if expected is None else many)
+            end = time.perf_counter()
+            found = None
+        except (Stop, KeyboardInterrupt) as error:
+            found = type(error)
+        thread.join()
+        size = threads[0] * threads[1]
+        assert found is expected, (kernel, handler, found)
+        assert expected or (x[:size] == few).all() and not x[size:].any()
+        if handler is note:
+            assert len(noted) == count and (kernel is meets or noted[0] < end)
+        elif handler is launch_another:
+            assert noted == [7 * 32]
+        elif handler is note_once:
+            assert noted == [0]
+        filled[2, 32](x)
+        assert (x == 7).all()
+os._exit(7)
+"""
+
+
 @pytest.mark.parametrize("kernel", ["endless", "checked", "waits", "spins", "computes"])
 def test_control_c_ends_a_kernel(kernel, tmp_path):
     python = str(Path(__file__).parents[2] / "python")
@@ -192,7 +274,9 @@ def test_control_c_ends_a_kernel(kernel, tmp_path):
             child.kill()
 
 
-@pytest.mark.parametrize("program", [FORKS, THREAD_FORKS, HANDLERS], ids=["forks", "thread_forks", "handlers"])
+@pytest.mark.parametrize(
+    "program", [FORKS, THREAD_FORKS, HANDLERS, CALMS], ids=["forks", "thread_forks", "handlers", "calms"]
+)
 def test_control_c_ends_a_kernel_wherever_it_runs(program, tmp_path):
     file = tmp_path / "forks.py"
     file.write_text(program)
