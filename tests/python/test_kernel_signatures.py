@@ -167,7 +167,6 @@ def test_functions_that_return_tuples_convert_their_arguments():
 @pytest.mark.parametrize(
     ("text", "signature", "message"),
     [
-        ("def d(x):\n    return x[0]", "float32(float32)", r"d\.py:4:5: error\[P213\].*\n.*def d\(x\)"),
         ("def d(x):\n    y = x", "float32(float32)", r"d\.py:4:5: error\[P214\].*\n.*def d\(x\)"),
         ("def d(x):\n    return x", "float32(complex64)", r"d\.py:4:5: error\[P205\].*\n.*def d\(x\)"),
     ],
