@@ -70,7 +70,9 @@ class External:
 
     @property
     def place(self) -> str:
-        """The back end as a function of IR text names it."""
+        """The back end as a function of IR text names it; "host": host code of the CPU alone."""
+        if self.backend is CompileBackend.Cpu and self.target is Target.Host:
+            return "host"
         return "" if self.backend is CompileBackend.Auto else self.backend.value
 
 

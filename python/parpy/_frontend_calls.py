@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from . import _native
@@ -293,24 +294,17 @@ class Calls(Compositions):
 
     def _call_external(self, node: ast.Call, function: External) -> _native.Expr:
         """A call of C++ that a header declares."""
-        given: dict[str, ast.expr] = dict(zip(function.parameters, node.args, strict=False))
-        for keyword in node.keywords:
-            if keyword.arg is not None:
-                given.setdefault(keyword.arg, keyword.value)
-        count = len(node.args) + len(node.keywords)
-        if count != len(function.parameters) or set(given) != set(function.parameters):
-            self.error(
-                "P105",
-                node,
-                f"'{function.__name__}' takes {_counted(len(function.types), len(function.types))}, not {count}",
-                f"its parameters are ({', '.join(function.parameters)})",
-            )
+        given = self.bound(node, function.__wrapped__)
+        if given is None:
             return self.poison(node)
         given = {name: self.as_pointed(argument) for name, argument in given.items()}
         lowered = self.lower_arguments(given, function.parameters)
         known = self.program.externals.get(function)
         if known is None:
             known = self._declare(function, node)
+        for name, parameter in inspect.signature(function.__wrapped__, follow_wrapped=False).parameters.items():
+            if name not in lowered:
+                lowered[name] = self.default(parameter, function.__name__, node)
         return self.module.call(known, [lowered[name] for name in function.parameters], self.span(node))
 
     def as_pointed(self, argument: ast.expr) -> ast.expr:
@@ -497,8 +491,10 @@ class Calls(Compositions):
         raise NotImplementedError
 
     def given(self, node: ast.Call, source: FunctionSource) -> dict[str, ast.expr] | None:
+        return self.bound(node, source.function)
+
+    def bound(self, node: ast.Call, function: Callable[..., Any]) -> dict[str, ast.expr] | None:
         """The arguments of the call by parameter, in the order of the call; None after an error."""
-        function = source.function
         name = function.__name__
         parameters = inspect.signature(function, follow_wrapped=False).parameters
         kinds = inspect.Parameter

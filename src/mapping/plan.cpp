@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/cost.h"
+#include "analysis/host_calls.h"
 #include "analysis/scatters.h"
 #include "analysis/uses.h"
 #include "ir/visit.h"
@@ -25,6 +26,7 @@ const LoopFacts& ParallelLoops::facts(For& loop) {
 }
 
 bool ParallelLoops::legal(For& loop) {
+    if (host_call(loop.body) != nullptr) return false;
     const LoopFacts& f = facts(loop);
     const bool independent = f.verdict == Verdict::kProved ||
                              (f.verdict == Verdict::kReduction && !f.scatters && !f.forgets_nan);
@@ -34,6 +36,7 @@ bool ParallelLoops::legal(For& loop) {
 }
 
 std::vector<Update> ParallelLoops::scattered(For& loop) {
+    if (host_call(loop.body) != nullptr) return {};
     const LoopFacts& f = facts(loop);
     return f.forgets_nan ? std::vector<Update>{} : scattered_updates(loop, f, deterministic_);
 }

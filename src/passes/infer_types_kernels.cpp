@@ -3,6 +3,7 @@
 // arithmetic with them never overflows; narrow_indices finds out where 32 bits do.
 #include <algorithm>
 
+#include "analysis/host_calls.h"
 #include "backend/dialects/dialect.h"
 #include "ir/builder.h"
 #include "ir/ops.h"
@@ -260,7 +261,8 @@ Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
     call.type = result.type;
     const std::string_view here = kernel_dialect(context_.options.backend).name;
     const std::string& target = call.callee->target;
-    if (!target.empty() && target != here) {
+    const bool on_host = target == kHost && context_.options.backend == Backend::kCpu;
+    if (!target.empty() && target != here && !on_host) {
         report(Code::kP029, call.span,
                "'" + call.callee->name + "' is a function of the back end '" + target +
                    "', but the program is for '" + std::string(here) + "'",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/host_calls.h"
 #include "analysis/updates.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
@@ -213,6 +214,20 @@ void check_blocks(Diagnostics& diagnostics, const Body& body) {
     }
 }
 
+void check_host_calls(Diagnostics& diagnostics, const Function& entry) {
+    for_each_stmt(entry.body, [&](const Stmt& stmt) {
+        const auto* loop = stmt.as<For>();
+        const Expr* call = is_parallel(stmt) ? host_call(loop->body) : nullptr;
+        if (call == nullptr) return;
+        auto& error = diagnostics.error(Code::kP029, call->span,
+                                        "'" + call->callee->name +
+                                            "' is a function of the host, which loop '" +
+                                            loop->var->shown() + "' calls in parallel");
+        error.notes.push_back({loop->span, "mapped here"});
+        error.help = "declare it with parpy.Target.Device, if several threads may call it at once";
+    });
+}
+
 void dissolve_gpu(Body& body) {
     rewrite_stmts(body, [](Stmt* stmt, Body& out) {
         if (auto* gpu = stmt->as<Gpu>()) {
@@ -390,6 +405,7 @@ void map_cpu_loops(PassContext& context) {
     RequestBinder(context).run();
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
     check_blocks(context.diagnostics, entry.body);
+    check_host_calls(context.diagnostics, entry);
     if (context.diagnostics.has_errors()) return;
     dissolve_gpu(entry.body);
     dissolve_gpu_in_helpers(context.module);

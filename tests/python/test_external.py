@@ -339,3 +339,54 @@ def test_standard_headers_need_no_folder():
     x = np.array([27.0])
     f(x, opts=parpy.CompileOptions(backend=CompileBackend.Cpu))
     np.testing.assert_allclose(x[0], 3)
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_defaults_and_mistakes_of_calls(backend, headers):
+    on = CompileBackend.Cpu if backend == "cpu" else CompileBackend.Cuda
+
+    @parpy.external("thrice", on, Target.Device, header="ext.h" if backend == "cpu" else "ext.cuh")
+    def thrice(v: F64 = 2.5) -> F64:
+        return 3 * v
+
+    @parpy.jit
+    def f(x):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            x[i] = thrice() + thrice(v=1) + thrice(2)
+
+    f(x := np.zeros(3), opts=with_headers(backend, headers, i=3))
+    f(want := np.zeros(3), seq=True)
+    assert np.array_equal(x, want)
+
+    @parpy.jit
+    def twice_given(x):
+        x[0] = thrice(1, v=2)
+
+    with pytest.raises(TypeError, match="gets two values for parameter 'v'"):
+        twice_given(x)
+
+
+def test_functions_of_the_host_are_not_called_in_parallel(headers):
+    @parpy.external("thrice", CompileBackend.Cpu, Target.Host, header="ext.h")
+    def thrice(v: F64) -> F64:
+        return 3 * v
+
+    @parpy.jit
+    def through_a_helper(v):
+        return thrice(v) + 1
+
+    @parpy.jit
+    def f(x):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            x[i] = through_a_helper(x[i])
+
+    with pytest.raises(
+        parpy.CompileError, match="'thrice' is a function of the host, which loop 'i' calls in parallel"
+    ):
+        f(np.ones(100_000), opts=with_headers("cpu", headers, i=8))
+    opts = with_headers("cpu", headers)
+    f(x := np.ones(1_000_000), opts=opts)  # in automatic mode, too
+    assert (x == 4).all()
+    assert "parallel_for" not in parpy.print_compiled(f, [x], opts)
