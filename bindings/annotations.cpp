@@ -23,7 +23,8 @@ std::string type_text(const ir::Type& type) {
     return type.is_array()
                ? "an array of " + std::string(ir::name(type.scalar)) + " with " +
                      std::to_string(type.rank) + (type.rank == 1 ? " dimension" : " dimensions")
-               : "a number of type " + to_string(type);
+           : type.weak && type.scalar == ir::Scalar::kBool ? "a Python bool"
+                                                           : "a number of type " + to_string(type);
 }
 
 // Python numbers are taken for every type that they convert to without loss of meaning.

@@ -78,6 +78,14 @@ std::string text_of(PyObject* object) {
     return utf8 != nullptr ? utf8 : "?";
 }
 
+// Of the exception that is set, which is dropped.
+std::string text_of_error() {
+    PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &error, &trace);
+    const Owned held_type(type), held_error(error), held_trace(trace);
+    return held_error ? text_of(held_error.get()) : "?";
+}
+
 bool is_masked(PyObject* object) {
     for (PyTypeObject* type = Py_TYPE(object); type != nullptr; type = type->tp_base) {
         if (std::string_view(type->tp_name).ends_with("MaskedArray")) return true;
@@ -267,7 +275,17 @@ bool Intake::take(PyObject* object, ArgumentView& view, IntakeFault& fault) {
     if (!is_text && PyObject_CheckBuffer(object)) return take_as_array(object, true, view, fault);
     for (const char* name : {"__array_interface__", "__array_struct__", "__array__"}) {
         const Owned found(PyType_Check(object) ? nullptr : optional_attribute(object, name));
-        if (found) return take_as_array(object, std::strcmp(name, "__array__") != 0, view, fault);
+        if (found) {
+            if (take_as_array(object, std::strcmp(name, "__array__") != 0, view, fault))
+                return true;
+            const bool malformed = std::strcmp(name, "__array_interface__") == 0 &&
+                                   PyErr_Occurred() != nullptr &&
+                                   (PyErr_ExceptionMatches(PyExc_ValueError) != 0 ||
+                                    PyErr_ExceptionMatches(PyExc_TypeError) != 0);
+            if (!malformed) return false;
+            return refuse(fault, Code::kP555,
+                          "has a malformed __array_interface__: " + text_of_error(), "");
+        }
         if (PyErr_Occurred() != nullptr) return false;
     }
     std::string help =

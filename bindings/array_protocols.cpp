@@ -267,7 +267,12 @@ bool Intake::take_dlpack(PyObject* object, ArgumentView& view, IntakeFault& faul
     if (!device) return false;
     int device_type = 0;
     int device_id = 0;
-    if (!PyArg_ParseTuple(device.get(), "ii", &device_type, &device_id)) return false;
+    if (!PyTuple_Check(device.get()) ||
+        !PyArg_ParseTuple(device.get(), "ii", &device_type, &device_id)) {
+        PyErr_Clear();
+        return refuse(fault, Code::kP555, "has a malformed __dlpack_device__",
+                      "it must return a tuple of two integers");
+    }
     Owned capsule(call_dlpack(object, device_type == dlpack::kCuda));
     if (!capsule) return false;
     bool read_only = false;

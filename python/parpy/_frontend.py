@@ -8,6 +8,7 @@ stands in the other _frontend_*.py files; what names stand for in _names.py.
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -222,7 +223,8 @@ class FunctionFrontend(Overloads):
             params.append(Param(name))
         for name, argument in self.parameters.items():
             entries = self.dict_params.get(name)
-            if name in self.absent or (entries is None and self.is_unused_record(name)):
+            unused = entries is None and (self.is_unused_record(name) or self._is_for_python(name))
+            if name in self.absent or unused:
                 continue
             if entries is None:
                 for var in self.received.get(name) or [self.variable(name, argument)]:
@@ -237,6 +239,13 @@ class FunctionFrontend(Overloads):
         for var in self.results or ():
             self.module.add_param(self.function, var)
         return params
+
+    def _is_for_python(self, name: str) -> bool:
+        """Whether a parameter of the entry, which nothing here uses, has a default that is no number: mode="fast"."""
+        if not self.entry or self.program.kernel or name in self.variables or name in self.annotations:
+            return False
+        default = inspect.signature(self.source.function, follow_wrapped=False).parameters[name].default
+        return default is None or isinstance(default, str)
 
     def check_returns(self) -> None:
         """An entry with results has them on every path."""

@@ -392,7 +392,7 @@ class Arrays(FunctionScope):
         param = self.dict_params.setdefault(name, DictParam({}, node))
         if key not in param.entries:
             shown = self.unique_name(identifier(f"{name}_{key}"))
-            field = f"{name}.{key}" if self.program.kernel and self.has_views else ""
+            field = f"{name}.{key}" if self.program.kernel and self.has_views else f"{name}[{key!r}]"
             param.entries[key] = self.module.variable(shown, self.span(node), field)
         return param.entries[key]
 

@@ -376,7 +376,7 @@ class FunctionScope:
         binding = self.scope.lookup(node.id)
         if binding is None and node.id not in self._reported_names:
             self._reported_names.add(node.id)
-            close = self.scope.undefined_hint(node.id)
+            close = "" if self.scope.is_cell(node.id) else self.scope.undefined_hint(node.id)
             self.error(
                 "P101",
                 node,

@@ -106,6 +106,10 @@ class Scope:
             return Binding(self._builtins[name], self._builtins, name)
         return None
 
+    def is_cell(self, name: str) -> bool:
+        """Whether it is a variable of an enclosing function, which may have no value yet."""
+        return name in self._cells
+
     def kind_of(self, name: str) -> str:
         return "closure variable" if name in self._cells else "global"
 

@@ -70,7 +70,11 @@ private:
     void refuse(For& loop, const Dependence& conflict) {
         const Occurrence& first = conflict.witness[0];
         const Occurrence& second = conflict.witness[1];
-        const bool other_name = conflict.source->array != conflict.sink->array;
+        // Another array or, of one whose elements overlap, another element.
+        const bool other_name =
+            conflict.source->array != conflict.sink->array ||
+            (first.access->array == second.access->array &&
+             first.element.size() == second.element.size() && first.element != second.element);
         auto& error = context_.diagnostics.error(
             Code::kP401, loop.span,
             "loop '" + loop.var->shown() + "' cannot run in parallel: " +
@@ -79,7 +83,7 @@ private:
         for (const Occurrence* instance : {&first, &second}) {
             if (instance == &second && second.access->span == first.access->span) break;
             error.notes.push_back({instance->access->span,
-                                   "'" + instance->access->array->name + "' is " +
+                                   "'" + instance->access->array->shown() + "' is " +
                                        participle(*instance->access, conflict.commutes) + " here"});
         }
         error.help = advice(loop, conflict);
@@ -99,7 +103,7 @@ private:
                       Code::kP403, loop.span, name + " runs in parallel unproved: " + facts.reason);
         if (facts.decisive) {
             made.notes.push_back({facts.decisive->source->span,
-                                  "'" + facts.decisive->source->array->name + "' is " +
+                                  "'" + facts.decisive->source->array->shown() + "' is " +
                                       participle(*facts.decisive->source, false) + " here"});
         }
         made.help = strict ? "use legality='check' if the iterations are known to be independent, "
@@ -120,7 +124,7 @@ private:
                    " are independent: loop over the diagonals one after the other, and along "
                    "each in parallel";
         } else if (overwrites_only(loop, *conflict.source->array)) {
-            text = "read from a copy of '" + conflict.source->array->name +
+            text = "read from a copy of '" + conflict.source->array->shown() +
                    "': iterations only overwrite what earlier ones have read";
         }
         return text + (text.empty() ? "leave the loop out of the mapping to run it sequentially"

@@ -264,11 +264,11 @@ ArgumentKey Typer::argument_key(Expr*& slot) {
     if (operand.rank > 0) {
         const bool is_part = slot->op == Op::kLoad;
         report(Code::kP223, slot->span,
-               (is_part ? "a part of array '" + slot->var->name + "'"
+               (is_part ? "a part of array '" + slot->var->shown() + "'"
                         : std::string("an array that is computed here")) +
                    " is passed to a function, which takes whole arrays and numbers",
-               is_part ? "pass '" + slot->var->name + "' and the subscripts: f(" + slot->var->name +
-                             ", i)"
+               is_part ? "pass '" + slot->var->shown() + "' and the subscripts: f(" +
+                             slot->var->shown() + ", i)"
                        : "store it into an array that exists, and pass that");
         return key;
     }

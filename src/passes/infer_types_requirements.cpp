@@ -109,7 +109,7 @@ private:
                     "the Python integer " + std::to_string(demand.value.constant) +
                         " does not fit " + python_name(demand.type) + ", whose values are " +
                         range_text(demand.type.scalar) + ", in the called function",
-                    "convert the other operand to a wider type, or use a constant in range");
+                    "use a wider type, or a number in range");
     }
 
     PassContext& context_;

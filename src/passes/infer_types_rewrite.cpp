@@ -81,7 +81,7 @@ Expr* Typer::convert(Expr* expr, const Type& from, Type to) {
             report(Code::kP201, expr->span,
                    "the Python integer " + std::to_string(*value) + " does not fit " +
                        python_name(to) + ", whose values are " + range_text(to.scalar),
-                   "convert the other operand to a wider type, or use a constant in range");
+                   "use a wider type, or a number in range");
         }
         if (!is_float(expr->type.scalar) || is_float(to.scalar) || is_complex(to.scalar)) {
             return b.constant(to, convert_constant(expr->constant, expr->type.scalar, to.scalar));

@@ -50,9 +50,9 @@ bool Typer::check_subscripts(const Var* array, const std::vector<Expr*>& indices
     if (!array->type.is_array()) {
         if (!array->type.is_unknown()) {
             report(Code::kP204, span,
-                   "'" + array->name + "' is " + a_python_name(array->type) +
+                   "'" + array->shown() + "' is " + a_python_name(array->type) +
                        " and takes no subscripts",
-                   "pass an array for '" + array->name + "'");
+                   "pass an array for '" + array->shown() + "'");
         }
         return false;
     }
@@ -61,7 +61,7 @@ bool Typer::check_subscripts(const Var* array, const std::vector<Expr*>& indices
         return true;
     }
     report(Code::kP202, span,
-           "'" + array->name + "' has " + std::to_string(rank) +
+           "'" + array->shown() + "' has " + std::to_string(rank) +
                (rank == 1 ? " dimension, but " : " dimensions, but ") + std::to_string(count) +
                (count == 1 ? " subscript" : " subscripts"),
            count > rank ? "remove " + std::to_string(count - rank) + " of them"
@@ -86,7 +86,7 @@ int Typer::walk_index(Expr*& slot, const Var* array) {
     }
     if (!is_integer(index.type.scalar)) {
         report(Code::kP203, slot->span,
-               "a subscript of '" + array->name + "' is " + a_python_name(index.type) +
+               "a subscript of '" + array->shown() + "' is " + a_python_name(index.type) +
                    ", not an integer",
                is_float(index.type.scalar) ? "convert it: int(…), or divide with '//'"
                                            : "convert it: int(…)");
@@ -115,7 +115,7 @@ int Typer::walk_indices(std::vector<Expr*>& indices, const Var* array) {
         (is_slice ? slices : gathered) = is_slice ? slices + rank : std::max(gathered, rank);
         if (slices > 0 && gathered > 0) {
             report(Code::kP223, index->span,
-                   "'" + array->name + "' has both slices and arrays as subscripts",
+                   "'" + array->shown() + "' has both slices and arrays as subscripts",
                    "write a loop over one of them");
         }
     }
@@ -142,11 +142,13 @@ bool Typer::needs_scalar(const Expr& expr, int rank) {
     }
     if (const Expr* whole = whole_array(expr)) {
         const int dimensions = whole->var->type.rank;
-        report(Code::kP204, whole->span, "array '" + whole->var->name + "' is used as a number",
-               "give it subscripts: " + whole->var->name +
+        const char* store = whole == &expr ? "" : ", or store what is computed: y[:] = …";
+        report(Code::kP204, whole->span, "array '" + whole->var->shown() + "' is used as a number",
+               "give it subscripts: " + whole->var->shown() +
                    (dimensions == 1   ? "[i]"
                     : dimensions == 2 ? "[i, j]"
-                                      : "[i, j, …]"));
+                                      : "[i, j, …]") +
+                   store);
     } else {
         report(Code::kP223, expr.span,
                "an array with " + std::to_string(rank) +
@@ -172,7 +174,7 @@ int Typer::check_axes(const Expr& expr, int rank) {
             return 0;
         }
         if (reduced[static_cast<std::size_t>(from_start)]) {
-            report(Code::kP216, expr.span, "axis " + std::to_string(axis) + " is reduced twice",
+            report(Code::kP221, expr.span, "axis " + std::to_string(axis) + " is reduced twice",
                    "name each axis once");
         }
         reduced[static_cast<std::size_t>(from_start)] = true;

@@ -358,7 +358,7 @@ void Typer::walk_integer(Expr*& slot, Scalar scalar) {
 
 void Typer::walk_for(For& stmt) {
     if (stmt.var->type.is_array()) {
-        report(Code::kP217, stmt.span, "the name of array '" + stmt.var->name + "' is assigned",
+        report(Code::kP217, stmt.span, "the name of array '" + stmt.var->shown() + "' is assigned",
                "use another name for the loop variable");
         return;
     }

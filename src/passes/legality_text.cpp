@@ -18,7 +18,7 @@ std::string iteration_text(const Occurrence& instance) {
 }
 
 std::string element_text(const Occurrence& instance) {
-    std::string text = instance.access->array->name + "[";
+    std::string text = instance.access->array->shown() + "[";
     for (std::size_t i = 0; i < instance.element.size(); ++i)
         text += (i == 0 ? "" : ", ") + std::to_string(instance.element[i]);
     return text + "]";

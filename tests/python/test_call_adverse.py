@@ -407,3 +407,113 @@ def test_one_field_of_unaligned_records_twice():
     given = np.zeros(9, FIELDS)
     with pytest.raises(ValueError, match="P556"):
         shifted(given["x"][:-1], given["x"][1:], opts=CPU)
+
+
+class WithoutShape:
+    @property
+    def __array_interface__(self):
+        return {"typestr": "<f8", "version": 3, "data": (0, False)}
+
+
+class WithoutDevice:
+    def __dlpack_device__(self):
+        return None
+
+    def __dlpack__(self, **_):
+        raise AssertionError("not reached")
+
+
+@parpy.jit
+def stores_one(x):
+    x[0] = 1
+
+
+@parpy.jit
+def takes_float(x, k: parpy.types.F32):
+    x[0] = k
+
+
+@parpy.jit
+def uses_entries(d):
+    parpy.label("i")
+    for i in range(1, 4):
+        d["x"][i] = d["x"][i - 1]
+
+
+@parpy.jit
+def uses_entry_as_number(d):
+    d["x"][0] = d["x"][:] * 2
+    return 0
+
+
+@parpy.jit
+def reduces_twice(x):
+    x[0, :] = parpy.sum(x[:, :], axis=(0, -2))
+
+
+@parpy.jit
+def labelled(x):
+    parpy.label("i")
+    for i in range(3):
+        x[i] += 1
+
+
+MAPPED = parpy.par({"i": parpy.threads(3)}, backend=parpy.CompileBackend.Cpu)
+
+
+@pytest.mark.parametrize(
+    "call, kind, message",
+    [
+        (lambda: stores_one(WithoutShape()), TypeError, "'x' has a malformed __array_interface__: .*shape"),
+        (lambda: stores_one(WithoutDevice()), TypeError, "'x' has a malformed __dlpack_device__"),
+        (lambda: takes_float(np.zeros(1), True), TypeError, "'k' is a Python bool, but its annotation says"),
+        (
+            lambda: uses_entries({"x": np.zeros(4)}, opts=MAPPED),
+            RuntimeError,
+            r"writes d\['x'\]\[1\], .*reads d\['x'\]",
+        ),
+        (
+            lambda: uses_entry_as_number({"x": np.zeros(4)}),
+            TypeError,
+            r"(?s)array 'd\['x'\]' is used as.*store what is",
+        ),
+        (lambda: reduces_twice(np.zeros((2, 2))), ValueError, "axis -2 is reduced twice"),
+        (
+            lambda: labelled(np.lib.stride_tricks.as_strided(np.zeros(1), (3,), (0,)), opts=MAPPED),
+            RuntimeError,
+            r"iteration i=1 writes x\[1\], which is the same memory",
+        ),
+    ],
+)
+def test_messages(call, kind, message):
+    with pytest.raises(kind, match=message) as error:
+        call()
+    assert "test_call_adverse.py" in str(error.value)
+
+
+def test_variables_of_functions_around_without_a_value():
+    @parpy.jit
+    def f(x):
+        x[0] = later
+
+    with pytest.raises(NameError, match=r"(?s)'later' is not defined.*help: define it before"):
+        f(np.zeros(1))
+    later = 1.0
+    f(x := np.zeros(1))
+    assert x[0] == 1
+
+
+@parpy.jit
+def with_a_mode(x, mode="fast", scratch=None, n=1):
+    x[0] += n
+
+
+def test_parameters_that_compiled_code_does_not_use():
+    x = np.zeros(1)
+    with_a_mode(x)
+    with_a_mode(x, "slow", n=2)
+    with_a_mode(x, None, np.zeros((2, 2)), 3)
+    with_a_mode(x, scratch="text")
+    for n in range(10):
+        with_a_mode(x, n=n)
+    assert x[0] == 7 + 45
