@@ -80,4 +80,6 @@ class Nones(Records):
 
     def refuse_none(self, node: ast.Name) -> None:
         name = node.id
-        self.error("P204", node, f"argument '{name}' is None here", f"compare it before it is used: if {name} is not None")
+        self.error(
+            "P204", node, f"argument '{name}' is None here", f"compare it before it is used: if {name} is not None"
+        )

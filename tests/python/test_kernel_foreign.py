@@ -117,11 +117,36 @@ def test_a_file_beside_it(tmp_path):
     assert values_of(tmp_path, ["twice(x)"], head='#include "beside.h"').tolist() == [0.5]
 
 
-@pytest.mark.parametrize("header", ["math.h", "cmath", "stdint.h", "stdio.h", "stdlib.h", "string.h", "algorithm"])
-def test_headers_of_the_c_library(tmp_path, header, monkeypatch):
+HEADERS = {
+    "math.h": ("sin(x) + isnan(x) + M_PI + (INFINITY > x)", math.sin(0.25) + math.pi + 1),
+    "cmath": ("std::sqrt(x) + std::isfinite(x) + M_PI_2", 1.5 + math.pi / 2),
+    "stdint.h": ("sizeof(uint64_t) + (int8_t)200 + INT32_MAX", 8 - 56 + 2**31 - 1),
+    "cstdint": ("sizeof(std::uint16_t)", 2),
+    "limits.h": ("INT_MIN + CHAR_BIT", 8 - 2**31),
+    "float.h": ("FLT_MAX + DBL_EPSILON", float(np.finfo(np.float32).max)),
+    "stdio.h": ("x", 0.25),
+    "stdlib.h": ("abs(-3)", 3),
+    "cstring": ("[&] { int a = 3, b; std::memcpy(&b, &a, 4); return b; }()", 3),
+    "assert.h": ("[&] { assert(x > 0); return x; }()", 0.25),
+    "cuda_runtime.h": ("make_float2(1, 2).y", 2),
+    "math_constants.h": ("CUDART_PI + (CUDART_INF_F > 1)", math.pi + 1),
+}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_headers_that_nvcc_has(tmp_path, header):
+    text, expected = HEADERS[header]
+    assert values_of(tmp_path, [text], head=f"#include <{header}>") == pytest.approx([expected])
+
+
+def test_other_headers_of_the_system(tmp_path, monkeypatch):
     monkeypatch.setitem(globals(), "why_missing", lambda: "NVRTC has no such headers")
-    found = values_of(tmp_path, ["sin(x) + isnan(x) + abs(-2) + min(3, 4)"], head=f"#include <{header}>")
-    assert found == pytest.approx([math.sin(0.25) + 5])
+    assert values_of(tmp_path, ["std::max(x, 2.0) + min(3, 4)"], head="#include <algorithm>").tolist() == [5]
+
+
+def test_headers_of_the_user_come_first(tmp_path):
+    (tmp_path / "math_constants.h").write_text("#define CUDART_PI 3\n")
+    assert values_of(tmp_path, ["CUDART_PI"], head='#include "math_constants.h"').tolist() == [3]
 
 
 def test_declarations_of_what_cuda_has(tmp_path):

@@ -172,6 +172,17 @@ def test_kernels_call_those_without_a_signature():
     assert results(kernel, np.arange(8)) == [i + 3 for i in range(8)]
 
 
+def test_lambdas_are_device_functions():
+    offset = 5
+    more, half = cuda.jit(device=True)(lambda a: a + offset), cuda.jit("float32(float32)", device=True)(lambda a: a / 2)
+
+    def kernel(out):
+        i = cuda.grid(1)
+        out[i] = more(i) + half(i)
+
+    assert results(kernel) == [1.5 * i + 5 for i in range(8)]
+
+
 def test_device_functions_are_not_launched():
     with pytest.raises(TypeError, match="'f' is a device function: kernels call it, and a kernel is made without"):
 

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any, NoReturn
 
 from .._names import source_of
-from .._source import DeclaredArray, FunctionSource
+from .._source import DeclaredArray, FunctionSource, capture_expression
 from ._types import Array, Scalar, Signature
 
 
@@ -18,7 +18,10 @@ class DeviceFunction:
     its arrays must have them; of several, a call takes the one that fits best."""
 
     def __init__(self, function: Callable[..., Any] | FunctionSource, signatures: tuple[Signature, ...] = ()) -> None:
-        source = source_of(function)
+        if isinstance(function, FunctionType) and function.__name__ == "<lambda>":
+            source = capture_expression(function, "nameless")
+        else:
+            source = source_of(function)
         typed = [_with_types(source, each) for each in signatures]
         if len(typed) > 1:
             source = copy(source)

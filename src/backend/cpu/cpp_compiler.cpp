@@ -36,6 +36,7 @@
 #include <mutex>
 
 #include "backend/cpu/llvm_guard.h"
+#include "backend/device_headers.h"
 #include "backend/sim/expose_ranges.h"
 #include "backend/sim/lower_failures.h"
 #include "backend/sim/lower_simulated.h"
@@ -120,6 +121,21 @@ const Host& host() {
         return h;
     }();
     return result;
+}
+
+// Where device code finds the headers that the system has not (device_headers.h).
+constexpr const char* kDeviceHeaders = "/parpy-device-headers";
+
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of_device_code() {
+    llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> own(new llvm::vfs::InMemoryFileSystem);
+    for (const DeviceHeader& header : device_headers()) {
+        own->addFile(std::string(kDeviceHeaders) + "/" + header.name, 0,
+                     llvm::MemoryBuffer::getMemBuffer(header.text, header.name));
+    }
+    llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> all(
+        new llvm::vfs::OverlayFileSystem(llvm::vfs::getRealFileSystem()));
+    all->pushOverlay(own);
+    return all;
 }
 
 // The directories of the system's C++ and C headers, GCC's own last but before libc's.
@@ -215,6 +231,7 @@ std::vector<std::string> cc1_arguments(const CppOptions& options) {
         for (const std::string& directory : system_include_directories()) {
             a.insert(a.end(), {"-internal-isystem", directory});
         }
+        if (options.simulated) a.insert(a.end(), {"-internal-isystem", kDeviceHeaders});
     }
     a.insert(a.end(), options.extra_flags.begin(), options.extra_flags.end());
     return a;
@@ -311,7 +328,7 @@ bool run_front_end(std::string_view source, std::string_view file_name, const Cp
         new clang::TextDiagnosticPrinter(c.message_stream, &c.front_end.getDiagnosticOpts()));
     llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files =
         reads_headers(options)
-            ? llvm::vfs::getRealFileSystem()
+            ? (options.simulated ? files_of_device_code() : llvm::vfs::getRealFileSystem())
             : llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(new llvm::vfs::InMemoryFileSystem);
     c.front_end.createFileManager(std::move(files));
     c.front_end.setVerboseOutputStream(c.message_stream);

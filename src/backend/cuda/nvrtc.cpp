@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <span>
 
 #include "backend/cuda/driver.h"
 #include "backend/cuda/library.h"
+#include "backend/device_headers.h"
 #include "backend/foreign_text.h"
 
 namespace parpy::cuda {
@@ -241,6 +243,24 @@ RuntimeError compile_failure(const Nvrtc& compiler, NvrtcProgram program, Result
     return {Code::kP524, std::move(message), {}};
 }
 
+// Headers that the text may include, of which the user has none.
+std::vector<DeviceHeader> own_headers(const std::string& text, const NvrtcOptions& options) {
+    if (text.find("#include") == std::string::npos) return {};
+    std::vector<std::string> folders = options.includes;
+    for (const std::string& flag : options.extra_flags) {
+        for (const std::string_view word : {"-I", "--include-path="})
+            if (flag.starts_with(word)) folders.push_back(flag.substr(word.size()));
+    }
+    std::vector<DeviceHeader> own;
+    std::ranges::copy_if(device_headers(), std::back_inserter(own), [&](const DeviceHeader& each) {
+        return std::ranges::none_of(folders, [&](const std::string& folder) {
+            std::error_code ignored;
+            return fs::exists(fs::path(folder) / each.name, ignored);
+        });
+    });
+    return own;
+}
+
 std::string compile_text(const Nvrtc& compiler, const std::string& text,
                          const std::string& file_name, const NvrtcOptions& options,
                          RuntimeError& error) {
@@ -250,9 +270,15 @@ std::string compile_text(const Nvrtc& compiler, const std::string& text,
     for (const std::string& argument : arguments)
         pointers.push_back(argument.c_str());
 
+    std::vector<const char*> names, texts;
+    for (const DeviceHeader& header : own_headers(text, options)) {
+        names.push_back(header.name);
+        texts.push_back(header.text);
+    }
     NvrtcProgram program = nullptr;
     if (const Result r =
-            compiler.create(&program, text.c_str(), file_name.c_str(), 0, nullptr, nullptr);
+            compiler.create(&program, text.c_str(), file_name.c_str(),
+                            static_cast<int>(names.size()), texts.data(), names.data());
         r != kSuccess) {
         error = {Code::kP524, "NVRTC failed: " + std::string(compiler.error_string(r)), {}};
         return {};
