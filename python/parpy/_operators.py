@@ -139,11 +139,18 @@ _DTYPE_OF = {
 _NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()} | {"bfloat16": "bf16"}
 
 
+def is_torch_dtype(found: object) -> bool:
+    """Whether it is one of PyTorch's element types; PyTorch need not be there."""
+    return (type(found).__module__, type(found).__name__) == ("torch", "dtype")
+
+
 def scalar_name(found: object) -> str | None:
     """The name in IR text ("f32") of the scalar type that `found` stands for; None if it is none.
 
-    Accepts NumPy scalar types and dtypes, the types of parpy.types, and int, float, bool, complex.
+    Accepts NumPy scalar types and dtypes, PyTorch's dtypes, the types of parpy.types, and int, float, bool, complex.
     """
+    if is_torch_dtype(found):
+        return _NAME_OF.get(str(found).removeprefix("torch."))
     name = getattr(found, "name", None)
     if isinstance(name, str) and type(found).__module__.startswith("parpy."):
         name = name.lower()

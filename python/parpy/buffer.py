@@ -275,7 +275,7 @@ def _elem_size(dtype: Any) -> Size:
         except TypeError:
             found = None
     if found is None:
-        raise TypeError(f"elements have a type of parpy.types or of NumPy, not {dtype!r}")
+        raise TypeError(f"elements have a type of parpy.types, NumPy or PyTorch, not {dtype!r}")
     return found
 
 

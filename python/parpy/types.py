@@ -192,12 +192,13 @@ def buffer(elem: Any, shape: Sequence[int | Symbol] | int | Symbol) -> BufferTyp
 
 
 def elem_size(found: object) -> Size | None:
-    """The type that `found` is or, as a NumPy scalar type or dtype, stands for; None if it is none."""
-    from ._operators import scalar_name
+    """The type that `found` is or, as a type of NumPy or PyTorch, stands for; None if it is none."""
+    from ._operators import is_torch_dtype, scalar_name
 
     if isinstance(found, Size):
         return found
-    if not isinstance(found, np.dtype) and not (isinstance(found, type) and issubclass(found, np.generic)):
+    of_numpy = isinstance(found, np.dtype) or (isinstance(found, type) and issubclass(found, np.generic))
+    if not of_numpy and not is_torch_dtype(found):
         return None
     name = scalar_name(found)
     return next((size for size in (*ElemSize, *MoreSizes) if size.value == name), None)

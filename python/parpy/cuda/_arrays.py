@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._operators import scalar_name
+from .._operators import is_torch_dtype, scalar_name
 from .._views import reshaped
+from ..types import elem_size
 from ._backend import on_gpu
 from ._streams import handle_of
 
@@ -389,7 +390,11 @@ def _sizes(shape: Any) -> tuple[int, ...]:
 
 def _elements(dtype: Any) -> np.dtype[Any]:
     """The type of elements that ``dtype`` says; TypeError where they cannot be on the device."""
-    kind: np.dtype[Any] = np.dtype(dtype)
+    of_torch = is_torch_dtype(dtype)
+    known = elem_size(dtype) if of_torch else None
+    if of_torch and known is None:
+        raise TypeError(f"elements of type {dtype} cannot be on the device")
+    kind: np.dtype[Any] = np.dtype(dtype if known is None else known.to_numpy())
     if not _is_number(kind) and not _is_record(kind):
         raise TypeError(f"elements of type {kind} cannot be on the device")
     return kind
