@@ -36,8 +36,13 @@ def annotations_of(function: FunctionType) -> dict[str, Any]:
         found = inspect.get_annotations(function, eval_str=True)
     except Exception:  # text that does not evaluate is not ours
         found = {name: _evaluated(text, function) for name, text in function.__annotations__.items()}
-    found = {name: _evaluated(value, function) for name, value in found.items()}  # quoted twice
+    found = {name: _number_or(_evaluated(value, function)) for name, value in found.items()}  # quoted twice
     return {name: value for name, value in found.items() if declared(value) is not None}
+
+
+def _number_or(annotation: Any) -> Any:
+    """An array without dimensions is a number."""
+    return annotation.elem if isinstance(annotation, BufferType) and not annotation.shape else annotation
 
 
 def _evaluated(text: object, function: FunctionType) -> Any:

@@ -295,3 +295,20 @@ def test_numbers_of_annotations_under_seq():
         store_narrow_complex(want, k, seq=True)
         store_narrow_complex(got, k)
         assert got == want == np.complex64(k)
+
+
+@parpy.jit
+def scaled_by_array_of_no_dimensions(x: buffer(T, [N]), k: buffer(T, [])):
+    for i in range(N):
+        x[i] = k * 2
+
+
+def test_arrays_without_dimensions_are_numbers():
+    for k in (np.float32(1.5), np.array(1.5, np.float32), 1.5):
+        x, want = np.zeros(3, np.float32), np.zeros(3, np.float32)
+        scaled_by_array_of_no_dimensions(want, k, seq=True)
+        scaled_by_array_of_no_dimensions(x, k)
+        assert x.tolist() == want.tolist() == [3, 3, 3]
+    for k in (np.float64(1.5), np.ones(1, np.float32)):
+        with pytest.raises(TypeError, match="argument 'k' is a"):
+            scaled_by_array_of_no_dimensions(x, k)
