@@ -151,7 +151,8 @@ bool read_arguments(const Surface& surface, PyObject* const* args, ArgumentView*
         PyObject* object = surface.captures[i].read_new();
         if (object == nullptr) {
             if (PyErr_Occurred() == nullptr) {
-                PyErr_Format(PyExc_NameError, "name '%U' is not defined", surface.captures[i].key);
+                raise_fault(surface, leaves + i,
+                            {Code::kP101, "is not defined", "define it before the call"});
             }
             return false;
         }

@@ -24,7 +24,7 @@ from ._frontend_scope import FunctionScope, Program, Span
 from ._names import MISSING, Capture, Guard, source_of
 from ._paths import ends
 from ._source import FunctionSource
-from .types import BufferType, Symbol, TypeVar
+from .types import BufferType, Symbol, TypeVar, elem_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class FunctionFrontend(Overloads):
         for name, argument in self.parameters.items():
             annotation, span = self.annotations.get(name), self.span(argument)
             known = declared(annotation)
-            if known is None or not isinstance(annotation, BufferType | TypeVar | Symbol) or self._comes_in_parts(name):
+            if known is None or self._comes_in_parts(name):
                 continue
             fail = f"'{name}' is not what its annotation says", f"the annotation says {known.shown}"
 
@@ -179,12 +179,13 @@ class FunctionFrontend(Overloads):
                     if isinstance(extent, int) or places[extent] != (name, number):
                         found = self._extent_of(name, number, argument)
                         require(op("==", [found, self._value_of(extent, places, argument)], span))
-            elif places[annotation] == (name, None):
+            elif isinstance(annotation, Symbol | TypeVar) and places[annotation] == (name, None):
                 continue
             elif isinstance(annotation, Symbol):
                 require(op("==", [whole, self._value_of(annotation, places, argument)], span))
             else:  # marked as a number
-                require(op("types_equal", [op("pos", [whole], span), self._type_of(annotation, places, span)], span))
+                elem = annotation if isinstance(annotation, TypeVar) else elem_size(annotation)
+                require(op("types_equal", [op("pos", [whole], span), self._type_of(elem, places, span)], span))
         return statements
 
     def _comes_in_parts(self, name: str) -> bool:

@@ -251,6 +251,10 @@ def test_globals_are_read_at_each_call(monkeypatch):
         assert x[0] == value
     assert scaled.cache_info().compilations <= 4
     monkeypatch.delitem(globals(), "SCALE")
+    with pytest.raises(
+        parpy.CompileError, match=r"test_call_reuse.py:\d+:\d+: error\[P101\]: .*'SCALE' is not defined"
+    ):
+        scaled(x, opts=CPU)
     with pytest.raises(NameError):
         scaled(x, opts=CPU)
 

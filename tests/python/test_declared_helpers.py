@@ -7,7 +7,7 @@ import pytest
 
 import parpy
 from backends import TARGETS, options
-from parpy.types import F64, buffer, symbol, type_var
+from parpy.types import F64, I8, buffer, symbol, type_var
 
 N, M, T = symbol("N"), symbol("M"), type_var("T")
 
@@ -171,3 +171,34 @@ def test_functions_that_take_the_place_of_their_calls(backend):
     assert not y.any()
     with pytest.raises(TypeError, match="'y' is not what its annotation says"):
         call_labelled(floats(9), np.zeros(9, np.float32), opts=opts)
+
+
+@parpy.jit
+def narrow(n: I8):
+    return n * 1
+
+
+@parpy.jit
+def call_narrow(y, x):
+    y[0] = narrow(x[0])
+
+
+@parpy.jit
+def call_narrow_with_number(y, k):
+    y[0] = narrow(k) + narrow(3)
+
+
+def test_types_of_numbers():
+    y = np.zeros(1)
+    call_narrow(y, np.array([7], np.int8))
+    assert y[0] == 7
+    call_narrow_with_number(y, 4)
+    assert y[0] == 7
+    for function, argument, message in [
+        (call_narrow, np.array([7]), "'n' of 'narrow' is an int64, not int8"),
+        (call_narrow_with_number, 2.5, "'n' of 'narrow' is a float, not int8"),
+        (call_narrow_with_number, np.int16(2), "'n' of 'narrow' is an int16, not int8"),
+        (call_narrow_with_number, 300, "300 does not fit int8"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            function(y, argument)
