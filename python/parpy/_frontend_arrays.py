@@ -92,7 +92,7 @@ class Arrays(FunctionScope):
             if self._refuses_item(base):
                 return None, (), []
             own = self.index_parts(base.slice)
-            if parts and any(isinstance(part, ast.Slice) for part in own):
+            if parts and any(isinstance(part, ast.Slice) or _is_ellipsis(part) for part in own):
                 if self.subscripts_array(base):
                     view = self.view_of(base)
                     return (None, (), []) if view is None else (view.array, view.axes, parts)
@@ -109,9 +109,13 @@ class Arrays(FunctionScope):
             return None, (), []
         known = self.view_named(base)
         array, axes = (self.array(base), ()) if known is None else (known.array, known.axes)
-        if parts and isinstance(parts[-1], ast.Constant) and parts[-1].value is ...:
+        if parts and _is_ellipsis(parts[-1]):
             parts.pop()  # all of the dimensions that are left, as without it
-        return array, axes, parts
+        return array, axes, self.without_ellipsis(parts, base)
+
+    def without_ellipsis(self, parts: list[ast.expr], base: ast.expr) -> list[ast.expr]:
+        """The subscripts of `base` with a slice for each dimension that an ellipsis stands for, in a kernel."""
+        raise NotImplementedError
 
     def _is_subscript(self, node: ast.Subscript) -> bool:
         """Whether the node is a subscript of an array, and no name of one itself."""
@@ -161,7 +165,7 @@ class Arrays(FunctionScope):
         """The expressions of a subscript that have values: itself, or the bounds of a slice."""
         if isinstance(part, ast.Slice):
             return [bound for bound in (part.lower, part.upper, part.step) if self._is_given(bound)]
-        return [] if self._is_none(part) or (isinstance(part, ast.Constant) and part.value is ...) else [part]
+        return [] if self._is_none(part) or _is_ellipsis(part) else [part]
 
     def subscripts_array(self, node: ast.expr) -> bool:
         """Whether `node` is x[…] of an array that may be a view."""
@@ -188,7 +192,7 @@ class Arrays(FunctionScope):
             bounds = (part.lower, part.upper, part.step)
             begin, end, step = (next(values) if self._is_given(bound) else None for bound in bounds)
             return self.module.slice(begin, end, step, self.span(part))
-        if isinstance(part, ast.Constant) and part.value is ...:
+        if _is_ellipsis(part):
             self.error("P025", part, "an ellipsis is followed by subscripts", "write ':' for each dimension")
             return self.poison(part)
         if self._is_none(part):
@@ -484,3 +488,7 @@ def integer_constant(node: ast.expr, limit: int = 64) -> int | None:
     if isinstance(node, ast.Constant) and type(node.value) is int and node.value < limit:
         return sign * node.value
     return None
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...

@@ -11,11 +11,15 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from . import _native
 from ._device import DeviceFunction, ForeignFunction, GridGroup, Launchable, Register, this_grid
 from ._frontend_arrays import integer_constant
 from ._frontend_memory import Memory
 from ._intrinsics import Intrinsic, intrinsic_of
+from ._names import is_array
+from ._records import has_slice
 
 _FULL = 0xFFFFFFFF
 
@@ -221,12 +225,50 @@ class Kernels(Memory):
             self.rely_on(binding)
             self._print(call)
             return True
+        if isinstance(known, np.ufunc) and self.program.kernel and len(call.args) == known.nin + 1:
+            self._ufunc(call)
+            return True
         if not isinstance(known, DeviceFunction) or known.lowering != "barrier":
             return False
         intrinsic = Intrinsic.of(known)
         if self._in_kernel(intrinsic.name, call) and self.fits(call, intrinsic):
             self.out.append(self.module.barrier(known.op, self.span(node)))
         return True
+
+    def _ufunc(self, call: ast.Call) -> None:
+        """`np.sin(x, out)`: out[:] = np.sin(x[:]), by each thread."""
+
+        def whole(node: ast.expr) -> ast.expr:
+            return ast.copy_location(ast.Subscript(node, ast.copy_location(ast.Slice(), node), ast.Load()), node)
+
+        *given, out = call.args
+        operands = [whole(each) if self._is_whole_array(each) else each for each in given]
+        value = ast.copy_location(ast.Call(call.func, operands, call.keywords), call)
+        self.out.extend(self.body([ast.copy_location(ast.Assign([whole(out)], value), call)]))
+
+    def _is_whole_array(self, node: ast.expr) -> bool:
+        """Whether the operand is an array that has no subscripts, or a view."""
+        if not isinstance(node, ast.Name):
+            rank = self.dimensions(node) if self.subscripts_array(node) and not has_slice(node) else 0
+            if rank is None:
+                self.want_kinds(node)
+            return bool(rank)
+        if node.id in self.views:
+            return True
+        if node.id not in self.scope.locals:
+            binding = self.resolve(node)
+            return binding is not None and is_array(binding.value)
+        var = self.variables.get(node.id)
+        rank = None if var is None else self.array_rank(var)
+        if rank is None and node.id in self.parameters:
+            kind = self.kind_of(node.id)
+            if kind is None:
+                self.want_kinds(node)
+            return kind is not None and kind.ndim > 0
+        return rank is not None and rank > 0
+
+    def body(self, nodes: list[ast.stmt]) -> list[_native.Stmt]:
+        raise NotImplementedError
 
     def _grid_sync(self, call: ast.Call) -> DeviceFunction | None:
         """`cg.this_grid().sync()`, or `g.sync()` behind `g = cg.this_grid()`."""

@@ -152,6 +152,18 @@ class Tuples(Calls):
                 found = None if array is None else self.array_rank(array)
         return None if found is None else max(found - sum(map(self._subscripts_in, indices)), 0)
 
+    def without_ellipsis(self, parts: list[ast.expr], base: ast.expr) -> list[ast.expr]:
+        places = [i for i, part in enumerate(parts) if isinstance(part, ast.Constant) and part.value is ...]
+        if len(places) != 1 or not (self.program.kernel and self.has_views):
+            return parts
+        rank, at = self.dimensions(base), places[0]
+        if rank is None:
+            self.want_kinds(parts[at])
+            return [*parts[:at], *parts[at + 1 :]]
+        taken = sum(isinstance(part, ast.Slice) or bool(self._numbers(part)) for part in parts)
+        everything = [ast.copy_location(ast.Slice(), parts[at]) for _ in range(rank - taken)]
+        return [*parts[:at], *everything, *parts[at + 1 :]]
+
     def _subscripts_in(self, index: ast.expr) -> int:
         """How many dimensions x[index] takes away."""
         parts = index.elts if isinstance(index, ast.Tuple) else [index]

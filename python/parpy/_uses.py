@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ._annotations import annotations_of
 from ._device import DeviceFunction, ForeignFunction
 from ._external import External
@@ -82,6 +84,8 @@ class Uses:
                 called = _value(func, scope)
                 if called is builtins.len or (isinstance(called, DeviceFunction) and called.name.startswith("atomic.")):
                     return bool(arguments) and is_it(arguments[0])
+                if isinstance(called, np.ufunc) and len(arguments) == called.nin + 1:
+                    return is_it(arguments[-1])  # it is stored to
                 if isinstance(called, External):
                     kinds = dict(zip(called.parameters, called.types, strict=True))
                     given = [*zip(called.parameters, arguments, strict=False), *((k.arg, k.value) for k in words)]

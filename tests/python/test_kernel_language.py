@@ -224,6 +224,62 @@ def test_forall_takes_keywords_and_checks_the_arguments_of_no_launch():
         fill.forall(0)(x.astype(np.float32))
 
 
+# ---------------------------------------------------------------- arrays as a whole
+
+
+def test_ufuncs_of_arrays():
+    @cuda.jit
+    def kernel(x, y, c, r):
+        np.sin(x, r)
+        np.add(r[0], c, r[1])
+        row = r[2]
+        np.multiply(y[0], x[0, :], row)
+        np.add(row[0], 0, r[2, :1])
+
+    x, y = np.arange(12.0).reshape(3, 4), np.arange(8.0).reshape(2, 4)
+    r = np.zeros((3, 4))
+    kernel[1, 1](x, y, 5, r)
+    np.testing.assert_allclose(r, [np.sin(x[0]), np.sin(x[0]) + 5, y[0] * x[0]], rtol=1e-15)
+
+
+def test_ufuncs_are_refused_where_the_arrays_do_not_fit():
+    @cuda.jit
+    def kernel(x, r):
+        np.sin(x, r)
+
+    with pytest.raises((parpy.CompileError, ValueError, IndexError)):
+        kernel[1, 1](np.zeros(4), np.zeros(3))
+
+
+@cuda.jit(device=True)
+def middle(a, i):
+    v = a[..., i, :]
+    return v[1, 2]
+
+
+def test_an_ellipsis_in_front_of_subscripts():
+    @cuda.jit
+    def kernel(a, out):
+        own = cuda.local.array((2, 3), np.int32)
+        own[..., 1] = 8
+        own[..., 0] = own[..., 2] = 9
+        view = a[..., 1, 2]
+        out[0], out[1], out[2] = view[1], a[..., 1, 2][1], a[..., 1, 2, 3]
+        out[3], out[4], out[5] = a[0, ..., 1][2], middle(a, 2), own[1, 1]
+        a[..., 3] = -1
+        a[0, ...][1][0] = -2
+        out[6] = own[0, 0]
+
+    a = np.arange(60.0).reshape(3, 5, 4)
+    b, out = a.copy(), np.zeros(7)
+    with pytest.raises(parpy.CompileError):
+        kernel[1, 1](a[0], out)
+    kernel[1, 1](a, out)
+    assert out.tolist() == [b[1, 1, 2], b[1, 1, 2], b[1, 2, 3], b[0, 2, 1], b[1, 2, 2], 8, 9]
+    b[..., 3], b[0, 1, 0] = -1, -2
+    assert (a == b).all()
+
+
 # ---------------------------------------------------------------- data
 
 
