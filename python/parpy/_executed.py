@@ -9,6 +9,8 @@ import __future__
 
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType
 
 _FUTURE = 0
@@ -24,10 +26,10 @@ def executed_lines(code: CodeType) -> list[list[str]]:
         frame = frame.f_back
     if frame is None:
         return []
-    mention = f"def {code.co_name}"
-    for texts in _texts(frame.f_back):
-        found = {text for text in texts if isinstance(text, str) and mention in text}
-        fitting = [text for text in found if _compiles_to(text, frame.f_code)]
+    for values in _values(frame.f_back):
+        texts = {_text(value) for value in values if isinstance(value, str | bytes | bytearray)}
+        mentions = [text for text in texts if "def" in text and code.co_name in text]
+        fitting = [text for text in mentions if _compiles_to(text, frame.f_code)]
         if fitting:
             return [lines_of(text) for text in fitting]
     return []
@@ -52,14 +54,32 @@ def _is_part(code: CodeType, program: CodeType) -> bool:
     return False
 
 
-def _texts(frame: FrameType | None) -> Iterator[Iterable[object]]:
+def _values(frame: FrameType | None) -> Iterator[Iterable[object]]:
     """What each of the scopes around holds, the nearest first."""
     while frame is not None:
-        yield (*frame.f_locals.values(), *frame.f_code.co_consts)
+        yield (*_of_variables(frame), *frame.f_code.co_consts)
         if frame.f_back is None or frame.f_back.f_globals is not frame.f_globals:
-            yield frame.f_globals.values()
+            yield dict.values(frame.f_globals)
         frame = frame.f_back
     yield sys.orig_argv
+
+
+def _of_variables(frame: FrameType) -> Iterable[object]:
+    """Of a frame's variables, which may be in any mapping that the user gives to exec."""
+    variables = frame.f_locals
+    if isinstance(variables, dict):
+        return dict.values(variables)
+    if frame.f_code.co_flags & CO_OPTIMIZED:  # a function's own, which newer Pythons show by a proxy
+        return [*variables.values()]
+    found = []
+    for name in frame.f_code.co_names:
+        with suppress(Exception):
+            found.append(variables[name])
+    return found
+
+
+def _text(value: str | bytes | bytearray) -> str:
+    return value if isinstance(value, str) else bytes(value).decode("utf-8-sig", "replace")
 
 
 def _compiles_to(text: str, code: CodeType) -> bool:

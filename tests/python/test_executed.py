@@ -113,6 +113,42 @@ def test_characters_that_end_lines_elsewhere(odd, end, tmp_path):
     assert x.tolist() == [4] * 3
 
 
+class Variables:
+    """What exec takes for local variables, and no more."""
+
+    def __init__(self, known):
+        self._known = known
+
+    def __getitem__(self, name):
+        return self._known[name]
+
+    def __setitem__(self, name, value):
+        self._known[name] = value
+
+
+class OddDict(dict):
+    def values(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("make", [Variables, OddDict])
+def test_text_in_variables_of_any_kind(make):
+    text, space, x = TEXT.format(4), {}, np.zeros(3)
+    variables = make({"inner": text, "space": space})
+    del text
+    exec("exec(inner, space)", {}, variables)
+    space["f"](x)
+    assert x.tolist() == [4] * 3
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray])
+def test_text_as_bytes(kind):
+    text, space, x = kind(TEXT.format(5).replace("def f", "def   f").encode()), {}, np.zeros(3)
+    exec(bytes(text), space)
+    space["f"](x)
+    assert x.tolist() == [5] * 3
+
+
 def test_text_of_the_command_line():
     text = TEXT.format(3) + "import numpy\nx = numpy.zeros(2)\nf(x)\nprint(x)"
     done = subprocess.run(
