@@ -26,9 +26,10 @@ def executed_lines(code: CodeType) -> list[list[str]]:
         frame = frame.f_back
     if frame is None:
         return []
+    words = ("lambda",) if code.co_name == "<lambda>" else ("def", code.co_name)
     for values in _values(frame.f_back):
         texts = {_text(value) for value in values if isinstance(value, str | bytes | bytearray)}
-        mentions = [text for text in texts if "def" in text and code.co_name in text]
+        mentions = [text for text in texts if all(word in text for word in words)]
         fitting = [text for text in mentions if _compiles_to(text, frame.f_code)]
         if fitting:
             return [lines_of(text) for text in fitting]

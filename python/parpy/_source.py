@@ -178,7 +178,9 @@ def capture_expression(function: FunctionType, name: str) -> FunctionSource:
     if code.co_name != "<lambda>":
         return capture(function)
     linecache.checkcache(code.co_filename)
-    text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+    given = linecache.getlines(code.co_filename, function.__globals__)
+    texts = [given] if given else executed_lines(code)
+    text = "".join(texts[0]) if len(texts) == 1 else ""
     try:
         tree = with_deep_stack(lambda: ast.parse(text))
     except SyntaxError:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import parpy
+from parpy import cuda
 
 TEXT = """
 from __future__ import annotations
@@ -111,6 +112,17 @@ def test_characters_that_end_lines_elsewhere(odd, end, tmp_path):
     space = runpy.run_path(str(file))
     space["f"](x)
     assert x.tolist() == [4] * 3
+
+
+def test_lambdas():
+    text = "added = cuda.reduce(lambda a, b: a + b)  # its text is not 'def'"
+    space = {"cuda": cuda}
+    exec(text, space)
+    cuda.sim.enabled = True
+    try:
+        assert space["added"](np.arange(4)) == 6
+    finally:
+        cuda.sim.enabled = False
 
 
 class Variables:

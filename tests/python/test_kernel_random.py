@@ -223,7 +223,11 @@ def test_functions_that_reduce_nothing():
     def three(a, b, c):
         return a + b + c
 
-    for function, shown in ((lambda a: a, r"'<lambda>' takes \(a\)"), (three, r"'three' takes \(a, b, c\)")):
+    for function, shown in (
+        (lambda a: a, r"'<lambda>' takes \(a\)"),
+        (lambda *a: a[0], r"'<lambda>' takes \(\*a\)"),
+        (three, r"'three' takes \(a, b, c\)"),
+    ):
         with pytest.raises(TypeError, match="a function of two numbers; " + shown):
             cuda.reduce(function)
     with pytest.raises(TypeError, match="a function of two numbers; 'three'"):

@@ -71,12 +71,14 @@ def _check_parameters(functor: Any) -> None:
     if not isinstance(function, FunctionType):
         return  # what is none is refused where its source is asked for
     signature = inspect.signature(function)
-    try:
-        signature.bind(0, 0)
-    except TypeError:
-        raise TypeError(
-            f"an array is reduced by a function of two numbers; '{function.__name__}' takes {signature}"
-        ) from None
+    fits = all(each.kind is not inspect.Parameter.VAR_POSITIONAL for each in signature.parameters.values())
+    if fits:
+        try:
+            signature.bind(0, 0)
+        except TypeError:
+            fits = False
+    if not fits:
+        raise TypeError(f"an array is reduced by a function of two numbers; '{function.__name__}' takes {signature}")
 
 
 def _is_default(stream: Any) -> bool:
