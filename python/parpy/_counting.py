@@ -1,5 +1,5 @@
-"""`math.factorial`, `math.perm` and `math.comb` as compiled code computes them: jit functions of integers that are not
-negative. -1 says that the result needs more than 64 bits.
+"""`math.factorial`, `math.perm`, `math.comb` and `pow(a, b, m)` as compiled code computes them: jit functions of
+integers. The first three get none that is negative; -1 says that their result needs more than 64 bits.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -49,3 +49,52 @@ def comb(n, k):
             return -1
         product *= factor
     return product
+
+
+@jit
+def power(base, exponent, modulus):
+    """`modulus` itself says that the base has no inverse; it is not 0."""
+    m = abs(modulus)
+    if m == 1:
+        return 0
+    factor = base % m
+    result = 1
+    left = exponent
+    if exponent < 0:
+        factor = _inverse(factor, m)
+        if factor == 0:
+            return modulus
+        result = factor
+        left = -(exponent + 1)
+    while left > 0:
+        if left % 2 == 1:
+            result = _product(result, factor, m)
+        factor = _product(factor, factor, m)
+        left //= 2
+    return result + modulus if modulus < 0 and result > 0 else result
+
+
+@jit
+def _product(a, b, m):
+    """a * b % m for 0 <= a, b < m; no sum passes 64 bits."""
+    if m <= 3037000500:
+        return a * b % m
+    total = 0
+    while b > 0:
+        if b % 2 == 1:
+            total = total - (m - a) if total >= m - a else total + a
+        a = a - (m - a) if a >= m - a else a + a
+        b //= 2
+    return total
+
+
+@jit
+def _inverse(a, m):
+    """What times a is 1 modulo m, by Euclid's algorithm; 0: nothing."""
+    r, s = m, a
+    t, u = 0, 1
+    while s > 0:
+        q = r // s
+        r, s = s, r - q * s
+        t, u = u, t - q * u
+    return t % m if r == 1 else 0

@@ -192,8 +192,6 @@ class Calls(Compositions):
         fix = f"leave out {count - most} of them" if count > most else "add what is missing"
         if name in ("min", "max") and count == 1:
             fix = f"give {name} the values one by one, or write the loop that finds it"
-        elif name == "pow":
-            fix = "write (a ** b) % m"
         self.error("P023", node, f"'{name}' takes {_counted(least, most)}, not {count}", fix)
         return False
 

@@ -64,6 +64,16 @@ class Compositions(Functions):
             return _Composer(self, node, held=True).counted(intrinsic)
         return self.constant(getattr(math, intrinsic.op)(*known), node)
 
+    def lower_power(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+        """pow(a, b) is a ** b; pow(a, b, m) of constants a constant, else what _counting.power returns."""
+        if len(node.args) == 2:
+            return self.lower_op(node, intrinsic)
+        known = [self.whole(part) for part in node.args]
+        try:
+            return self.constant(pow(*known), node)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            return _Composer(self, node, held=True).power()
+
     def lower_dist(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
         """math.dist((x, y), (a, b))."""
         points = [self._elements(part) for part in node.args]
@@ -119,13 +129,30 @@ class _Composer:
         call = f"{intrinsic.name}({shown})"
         for number in numbers:
             self._refuse("P427", self.term("<", number, 0), f"{call}: the integers must not be negative", numbers)
-        source = source_of(getattr(_counting, intrinsic.op))
-        callee = self.frontend.helper(source)
-        value = self.frontend.module.call(callee.function, [number() for number in numbers], self.span)
-        self.frontend.calls.append((value, callee, self.span))
-        result = self._held(value, self.node)
+        result = self._called(getattr(_counting, intrinsic.op), numbers)
         self._refuse("P428", self.term("<", result, 0), f"{call} needs more than 64 bits", numbers)
         return result()
+
+    def power(self) -> _native.Expr:
+        from . import _counting
+
+        numbers = [self.let("int", self.term("as_index", self._argument(part))) for part in self.node.args]
+        modulus, call = numbers[2], "pow({0}, {1}, {2})"
+        self._refuse("P427", self.term("==", modulus, 0), f"{call}: the modulus is zero", numbers)
+        self._refuse(
+            "P428", self.term("==", modulus, -(2**63)), f"{call}: the modulus needs more than 64 bits", numbers
+        )
+        result = self._called(_counting.power, numbers)
+        missing = self.term("==", result, modulus)
+        self._refuse("P427", missing, f"{call}: the base has no inverse for this modulus", numbers)
+        return result()
+
+    def _called(self, function: object, numbers: list[Term]) -> Term:
+        """What a jit function returns."""
+        callee = self.frontend.helper(source_of(function))
+        value = self.frontend.module.call(callee.function, [number() for number in numbers], self.span)
+        self.frontend.calls.append((value, callee, self.span))
+        return self._held(value, self.node)
 
     def _refuse(self, code: str, test: Term, text: str, numbers: list[Term]) -> None:
         """Ends the program where `test` holds."""

@@ -129,7 +129,7 @@ def _builtin_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield builtins.abs, Intrinsic("abs", "op", "abs", 1, 1)
     yield builtins.min, Intrinsic("min", "fold", "min", 2, _MANY)
     yield builtins.max, Intrinsic("max", "fold", "max", 2, _MANY)
-    yield builtins.pow, Intrinsic("pow", "op", "**", 2, 2)
+    yield builtins.pow, Intrinsic("pow", "power", "**", 2, 3)
     yield builtins.round, Intrinsic("round", "round", "", 1, 2, ("ndigits",))
     yield builtins.int, Intrinsic("int", "op", "int", 1, 1)
     yield builtins.bool, Intrinsic("bool", "op", "truth", 1, 1)

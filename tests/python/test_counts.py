@@ -137,3 +137,49 @@ def test_distances_and_products(tmp_path) -> None:
 def test_all_names_of_math_are_there() -> None:
     missing = {name for name in dir(math) if not name.startswith("_") and not hasattr(parpy.math, name)}
     assert missing <= {"fsum", "sumprod", "fma"}
+
+
+@parpy.jit
+def powers(y, a, b, m):
+    parpy.label("i")
+    for i in range(len(y)):
+        y[i] = pow(a[i], b[i], m[i])
+
+
+@pytest.mark.parametrize("backend", [parpy.CompileBackend.Cpu, parpy.CompileBackend.Sim])
+def test_powers_modulo(backend) -> None:
+    random = np.random.default_rng(0)
+    edges = [-1, 0, 1, 2, 3037000500, 3037000501, 2**62, 2**63 - 1, -(2**63) + 1]
+    rows: list[tuple[int, ...]] = []
+    while len(rows) < 600:
+        row = tuple(
+            int(random.choice(edges)) if random.random() < 0.5 else int(random.integers(-99, 99)) for _ in "abm"
+        )
+        if row[2] != 0 and (row[1] >= 0 or math.gcd(row[0], row[2]) == 1):
+            rows.append(row)
+    a, b, m = (np.array(column) for column in zip(*rows, strict=True))
+    y = np.zeros(len(rows), np.int64)
+    powers(y, a, b, m, opts=parpy.par({"i": parpy.threads(64)}, backend=backend))
+    assert y.tolist() == [pow(*row) for row in rows]
+
+
+@parpy.jit
+def one_power(y, a, b, m):
+    y[0] = pow(a, b, m)
+    y[1] = pow(3, -1, 7)
+
+
+@pytest.mark.parametrize(
+    "a, b, m, kind, message",
+    [
+        (3, 2, 0, ValueError, r"pow\(3, 2, 0\): the modulus is zero"),
+        (6, -1, 9, ValueError, "has no inverse"),
+        (6, 1, -(2**63), OverflowError, "more than 64 bits"),
+        (6, 1.5, 7, TypeError, "an integer is wanted"),
+    ],
+)
+def test_powers_that_are_refused(a, b, m, kind, message) -> None:
+    one_power(y := np.zeros(2), 2, 5, 7)
+    assert y.tolist() == [4, 5]
+    with pytest.raises(kind, match=message):
+        one_power(np.zeros(2), a, b, m)
