@@ -138,6 +138,36 @@ def test_types_of_elements_are_not_asked_of_none():
         assert out[0] == value
 
 
+def test_records_that_are_none():
+    @cuda.jit
+    def kernel(out, r=None, s=None):
+        if r is not None:
+            p = r[1]
+            out[0] = r[0].a + p.b
+        if s is not None:
+            out[1] = s["a"]
+
+    records = np.array([(1, 2), (3, 4)], [("a", "f4"), ("b", "i4")])
+    for given, left in [((None,), [0, 0]), ((records,), [5, 0]), ((None, {"a": 7}), [0, 7]), ((), [0, 0])]:
+        out = np.zeros(2)
+        kernel[1, 1](out, *given)
+        assert out.tolist() == left
+
+
+def test_kernels_that_call_themselves():
+    @cuda.jit
+    def kernel(x, n=None):
+        if n is None:
+            kernel(x, 4)
+        elif n > 0:
+            x[0] += n
+            kernel(x, n - 1)
+
+    x = np.zeros(1)
+    kernel[1, 1](x)
+    assert x[0] == 10
+
+
 def refused(kernel, *arguments):
     with pytest.raises((parpy.CompileError, TypeError)) as caught:
         kernel[1, 1](*arguments)

@@ -321,7 +321,8 @@ class Kernel(Launchable):
         sizes = values[: len(GEOMETRY)]
         arguments = [each.records if isinstance(each, Fields) else each for each in values[len(GEOMETRY) :]]
         codes = error.codes if isinstance(error, CompileError) else ()
-        given_tuples = "P550" in codes and any(map(_comes_apart, arguments)) and not self._tuples
+        refused = "P550" in codes or "P557" in codes
+        given_tuples = refused and any(map(_comes_apart, arguments)) and not self._tuples
         records = "P551" in codes and any(map(has_records, arguments))
         if self._knows_all or not (given_tuples or records):
             return NotImplemented
