@@ -286,6 +286,17 @@ def test_an_ellipsis_in_front_of_subscripts():
 def test_arrays_of_no_dimension_keep_their_shape():
     given = cuda.to_device(np.array(5.0))
     assert given.shape == () and given.copy_to_host() == 5
+    assert given[()] == 5 and given[...].copy_to_host() == 5
+    given[()] = 6
+    assert cuda.to_device(given).copy_to_host() == 6 and given.reshape(1)[0] == 6
+    given[...] = 7
+    assert given[()] == 7
+    with pytest.raises(TypeError, match="no dimension"):
+        list(given)
+    records = cuda.to_device(np.array((1, 2), [("a", "f4"), ("b", "i4")]))
+    assert records[()].tolist() == (1, 2)
+    assert list(cuda.to_device(np.arange(3))) == [0, 1, 2]
+    assert [row.copy_to_host().tolist() for row in cuda.to_device(np.eye(2))] == [[1, 0], [0, 1]]
 
 
 def test_types_of_arrays_take_keywords():

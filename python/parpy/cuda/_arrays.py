@@ -191,7 +191,12 @@ class DeviceNDArray:
     def __getitem__(self, index: Any) -> Any:
         if not _is_element(index, self.ndim):
             return self._of(self._view[_index(index, self.dtype)])
-        return self._of(self._view[_cell(index, self.shape)]).copy_to_host()[0]
+        return self._of(self._view[_cell(index, self.shape)]).copy_to_host().reshape(1)[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.ndim == 0:
+            raise TypeError("an array of no dimension has no elements to go through; a[()] is its only one")
+        return (self[i] for i in range(len(self)))
 
     def getitem(self, index: Any, stream: Any = 0) -> Any:
         """``a[index]``, copied on a stream."""
@@ -335,14 +340,13 @@ def _is_int(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _cell(index: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
+def _cell(index: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
     """The index of one element as slices that keep a dimension, flattened to one."""
     parts = index if isinstance(index, tuple) else (index,)
     for axis, (part, size) in enumerate(zip(parts, shape, strict=True)):
         if not -size <= part < size:
             raise IndexError(f"index {part} is out of bounds for axis {axis} with size {size}")
-    last = parts[-1] if parts else 0
-    return (*parts[:-1], slice(last, last + 1 or None))
+    return (*parts[:-1], slice(parts[-1], parts[-1] + 1 or None)) if parts else (...,)
 
 
 def _index(index: Any, dtype: np.dtype[Any]) -> Any:
