@@ -125,8 +125,7 @@ struct Dependences::State {
         if (outcome == Outcome::kNever) return;
         if (outcome == Outcome::kForSomeCalls ||
             (outcome == Outcome::kPerhaps && system.general())) {
-            if (commutes && reduced(facts, source)) return;
-            // Updates that meet in some calls may be atomic in all.
+            // Updates that meet in some calls may be atomic in all, or reduced.
             if (!commutes) {
                 auto excluded =
                     outcome == Outcome::kForSomeCalls ? system.excluded(sets) : std::nullopt;
