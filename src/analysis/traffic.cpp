@@ -40,6 +40,12 @@ std::optional<double> Traffic::known_trips(const ir::For& loop) const {
 // lies between. Of bounds with several definitions, `min(i + 64, n)` say, those that leave the
 // least.
 std::optional<double> Traffic::trips(int loop, Of which) const {
+    const auto known = trips_.find({loop, which});
+    if (known != trips_.end()) return known->second;
+    return trips_[{loop, which}] = estimate(loop, which);
+}
+
+std::optional<double> Traffic::estimate(int loop, Of which) const {
     const LoopInstance& instance = accesses_.loops()[index(loop)];
     if (const auto exact = constant_trip_count(*instance.stmt)) return static_cast<double>(*exact);
     std::vector<Affine> above;  // c - low
@@ -131,14 +137,35 @@ std::vector<Affine> Traffic::alternatives(const Affine& value) const {
 }
 
 std::optional<double> Traffic::value_of(const Affine& value, Of which) const {
-    const Interval range = accesses_.range(value);
-    constexpr std::int64_t kKnown = Accesses::kLargestParameter / 2;
-    if (range.low <= -kKnown || range.high >= kKnown) return std::nullopt;
-    const auto counted = [](std::int64_t n) {
-        return static_cast<double>(std::max<std::int64_t>(n, 0));
-    };
-    const double most = counted(range.high);
-    return which == Of::kMost ? most : (counted(range.low) + most) / 2;
+    constexpr auto kKnown = static_cast<double>(Accesses::kLargestParameter / 2);
+    double low = static_cast<double>(value.constant), high = low;
+    for (const auto& [symbol, coefficient] : value.terms) {
+        const auto [least, most] = likely_range(symbol);
+        const auto factor = static_cast<double>(coefficient);
+        low += factor * (factor > 0 ? least : most);
+        high += factor * (factor > 0 ? most : least);
+    }
+    if (low <= -kKnown || high >= kKnown) return std::nullopt;
+    const double most = std::max(high, 0.0);
+    return which == Of::kMost ? most : (std::max(low, 0.0) + most) / 2;
+}
+
+// Sizes that the call leaves open have the values that they typically have. A counter runs as often
+// as its loop at most, which may be less often than the bounds of the loop, each on its own, tell.
+std::pair<double, double> Traffic::likely_range(int number) const {
+    const Symbol& symbol = accesses_.symbols()[index(number)];
+    if (symbol.var != nullptr && symbol.var->typical != 0) {
+        const auto typical = static_cast<double>(symbol.var->typical);
+        return {typical, typical};
+    }
+    const Interval range = accesses_.range(Affine::symbol(number));
+    const auto least = static_cast<double>(range.low), most = static_cast<double>(range.high);
+    if (symbol.kind != Symbol::Kind::kCounter) return {least, most};
+    const auto& loops = accesses_.loops();
+    const auto loop = std::ranges::find(loops, number, &LoopInstance::counter);
+    if (loop == loops.end()) return {least, most};
+    const auto count = trips(static_cast<int>(loop - loops.begin()), Of::kMost);
+    return {least, std::min(most, count ? std::max(*count - 1, 0.0) : most)};
 }
 
 double Traffic::runs(int loop) const {

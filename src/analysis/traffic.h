@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analysis/accesses.h"
@@ -41,6 +43,7 @@ public:
 private:
     enum class Of : std::uint8_t { kMean, kMost };
     [[nodiscard]] std::optional<double> trips(int loop, Of which) const;
+    [[nodiscard]] std::optional<double> estimate(int loop, Of which) const;
     [[nodiscard]] std::optional<std::int64_t> change(const Affine& value, int loop) const;
     [[nodiscard]] std::optional<std::int64_t> change_of_symbol(int number, int loop) const;
     [[nodiscard]] bool jumps(const Affine& value, int loop) const;
@@ -48,8 +51,10 @@ private:
     [[nodiscard]] std::optional<double> elements_passed(int loop) const;
     [[nodiscard]] std::vector<Affine> alternatives(const Affine& value) const;
     [[nodiscard]] std::optional<double> value_of(const Affine& value, Of which) const;
+    [[nodiscard]] std::pair<double, double> likely_range(int symbol) const;
 
     const Accesses& accesses_;
+    mutable std::map<std::pair<int, Of>, std::optional<double>> trips_;
 };
 
 }  // namespace parpy
