@@ -6,32 +6,32 @@
 
 namespace parpy {
 
-std::int64_t ThreadCounts::rounded(std::int64_t count) const {
+std::int64_t ThreadCounts::rounded(std::int64_t count, bool coarsely) const {
     constexpr std::int64_t kLargest = std::int64_t{1} << 30;  // more may not fit a grid
     if (limit_ > 0 && count >= limit_) return limit_;
     if (count <= 0 || count > kLargest) return count;
     const auto value = static_cast<std::uint64_t>(count);
-    return static_cast<std::int64_t>(round_ == Round::kUp ? std::bit_ceil(value)
-                                                          : std::bit_floor(value));
+    const bool up = round_ == Round::kUp;
+    int power = std::countr_zero(up ? std::bit_ceil(value) : std::bit_floor(value));
+    // …, 16, 128, 1024, …: the most threads of a block are one of them.
+    constexpr int kEvery = 3, kOf1024 = 10;
+    while (coarsely && power > 0 && power < 30 && power % kEvery != kOf1024 % kEvery)
+        power += up ? 1 : -1;
+    return std::int64_t{1} << power;
 }
 
 std::vector<std::int64_t> ThreadCounts::settle(std::span<const std::int64_t> wanted) {
-    labels_.resize(wanted.size());
+    seen_.resize(wanted.size());
     const bool crowded = combinations_.size() >= kMostCombinations;
     const bool overcrowded = combinations_.size() >= 2 * kMostCombinations;
     std::vector<std::int64_t> result(wanted.begin(), wanted.end());
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-        Label& label = labels_[i];
-        auto& seen = label.seen;
+        auto& seen = seen_[i];
         if (seen.size() <= kDistinctValues && std::ranges::find(seen, wanted[i]) == seen.end()) {
             seen.push_back(wanted[i]);
         }
-        const std::int64_t count = rounded(wanted[i]);
-        if (count <= 0) continue;  // the loop stays sequential
-        const bool further = round_ == Round::kUp ? count > label.extreme : count < label.extreme;
-        if (label.extreme == 0 || further) label.extreme = count;
         if (seen.size() > (crowded ? 1 : kDistinctValues)) {
-            result[i] = overcrowded ? label.extreme : count;
+            result[i] = rounded(wanted[i], overcrowded);
         }
     }
     if (std::ranges::find(combinations_, result) == combinations_.end()) {

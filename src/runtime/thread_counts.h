@@ -1,8 +1,8 @@
 // Which thread counts a function is compiled with when the counts in its mapping keep changing, as
 // they do where they follow the sizes of arrays. Any count gives the same results (loops stride),
 // so counts that change are rounded: to powers of two, and where even those have many combinations,
-// to the extreme one so far. On a GPU the count is rounded up, which leaves some threads idle; on
-// the CPU, where it is a bound, down.
+// to every third of them. On a GPU the count is rounded up, which leaves some threads idle; on the
+// CPU, where it is a bound, down.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class ThreadCounts {
 public:
     // Distinct counts of a label before it is rounded.
     static constexpr std::size_t kDistinctValues = 3;
-    // Combinations before all that had more than one count are rounded; as many again before the
-    // rounded ones are widened.
+    // Combinations before all that had more than one count are rounded; as many again before they
+    // are rounded coarsely.
     static constexpr std::size_t kMostCombinations = 16;
 
     enum class Round : std::uint8_t { kUp, kDown };
@@ -28,15 +28,11 @@ public:
     [[nodiscard]] std::vector<std::int64_t> settle(std::span<const std::int64_t> wanted);
 
 private:
-    struct Label {
-        std::vector<std::int64_t> seen;  // up to one more than kDistinctValues
-        std::int64_t extreme = 0;        // of the rounded counts
-    };
-    [[nodiscard]] std::int64_t rounded(std::int64_t count) const;
+    [[nodiscard]] std::int64_t rounded(std::int64_t count, bool coarsely) const;
 
     Round round_;
     std::int64_t limit_;
-    std::vector<Label> labels_;
+    std::vector<std::vector<std::int64_t>> seen_;  // per label, up to one more than kDistinctValues
     std::vector<std::vector<std::int64_t>> combinations_;  // settled on so far
 };
 
