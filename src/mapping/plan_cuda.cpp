@@ -30,7 +30,12 @@ constexpr std::int64_t kMostPerBlock = 1024;
 constexpr std::int64_t kThreadsPerJam = 128;  // of a block whose threads have many registers each
 constexpr std::int64_t kMostAlone = std::int64_t{1} << 30;  // of a loop with nothing around it
 constexpr std::int64_t kMostReducing = std::int64_t{132} * 2048;  // resident at once
-constexpr std::int64_t kPerReducingThread = 16;  // iterations, before others are asked to help
+// Iterations of a thread that reduces, before others are asked to help: those of the block, of a
+// card that is busy anyway; those of other blocks.
+constexpr std::int64_t kPerReducingThread = 64;
+constexpr std::int64_t kPerSpreadThread = 16;
+constexpr std::int64_t kMostReducingBusy =
+    512;  // threads of a block, several of which share a processor
 
 // Iterations of two loops that a thread runs side by side.
 struct Jammed {
@@ -100,7 +105,7 @@ private:
         std::int64_t common = 0;
         for (For* child : children) {
             if (children.size() > 1 && loops_.reduces(*child))
-                common = std::max(common, reducing_threads(traffic_.most_trips(*child)));
+                common = std::max(common, reducing_threads(traffic_.most_trips(*child), blocks));
         }
         for (For* child : children)
             nested.append(threads(*child, blocks, only, common));
@@ -160,9 +165,16 @@ private:
         return outer.body.size() == 1 && outer.body[0] == &inner;
     }
 
-    static std::int64_t reducing_threads(double trips) {
+    // Of each of `blocks`: as few as keep the card busy, which wait for each other the least.
+    static std::int64_t reducing_threads(double trips, double blocks) {
         std::int64_t threads = kWarpSize;
-        while (threads < kMostPerBlock && static_cast<double>(threads * kPerReducingThread) < trips)
+        const auto enough = [&] {
+            const bool busy = blocks * static_cast<double>(threads) >= kThreadsAtOnce;
+            if (!busy) return static_cast<double>(threads) >= trips;
+            return threads >= kMostReducingBusy ||
+                   static_cast<double>(threads * kPerReducingThread) >= trips;
+        };
+        while (threads < kMostPerBlock && !enough())
             threads *= 2;
         return threads;
     }
@@ -179,7 +191,7 @@ private:
         } else if (together > 0) {
             request.threads = together;
         } else if (request.reduce) {
-            request.threads = reducing_threads(trips);
+            request.threads = reducing_threads(trips, around);
         } else if (!alone || whole <= kMostPerBlock) {
             request.threads = std::min(whole, kMostPerBlock);
         } else {
@@ -208,7 +220,7 @@ private:
 
     // Threads of a reduction in `around` places that fill the card together, in whole blocks.
     static std::int64_t many_blocks(double trips, double around) {
-        const double threads = std::min(trips / static_cast<double>(kPerReducingThread),
+        const double threads = std::min(trips / static_cast<double>(kPerSpreadThread),
                                         static_cast<double>(kMostReducing) / around);
         return static_cast<std::int64_t>(threads) / kMostPerBlock * kMostPerBlock;
     }
