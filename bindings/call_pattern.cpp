@@ -29,7 +29,7 @@ std::unique_ptr<const CallPattern> CallPattern::of(PyObject* const* args, Argume
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const Generality::Position general =
             generality.any ? generality.positions[i] : Generality::Position{};
-        if (!made->add(args[i], arguments[i], general)) return nullptr;
+        if (!made->add(args[i], arguments[i], general, generality.by_size)) return nullptr;
     }
     const auto none = static_cast<std::uint32_t>(arguments.size());
     for (Argument& argument : made->arguments_)
@@ -54,7 +54,7 @@ CallPattern::~CallPattern() {
 }
 
 bool CallPattern::add(PyObject* object, const ArgumentView& view,
-                      const Generality::Position& general) {
+                      const Generality::Position& general, bool by_size) {
     Argument made;
     made.type = Py_TYPE(object);
     made.any_value = general.value;
@@ -79,6 +79,11 @@ bool CallPattern::add(PyObject* object, const ArgumentView& view,
             if (!is_small(view, general.small)) return false;
             made.least = -general.small;
             made.most = general.small;
+            if (by_size) {
+                const SizeClass size(static_cast<std::int64_t>(view.value));
+                made.least = std::max(made.least, size.least());
+                made.most = std::min(made.most, size.most());
+            }
         }
     } else {
         made.kind = Kind::kBool;

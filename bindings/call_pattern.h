@@ -56,7 +56,7 @@ private:
 
     explicit CallPattern(const Specialization& specialization) : specialization_(specialization) {}
     [[nodiscard]] bool add(PyObject* object, const ArgumentView& view,
-                           const Generality::Position& general);
+                           const Generality::Position& general, bool by_size);
     [[nodiscard]] bool match_array(const Argument& argument, PyArrayObject* array) const;
 
     const Specialization& specialization_;

@@ -53,6 +53,7 @@ struct Argument {
     struct Dim {
         std::optional<std::int64_t> extent;  // empty: generalised, passed at run time
         std::optional<std::int64_t> stride;  // in elements; empty likewise
+        std::int64_t typical = 0;            // extents passed at run time: as of ir::Var
         friend bool operator==(const Dim&, const Dim&) = default;
     };
     ir::Type type;  // scalars: weak for Python int/float/complex; arrays: elem and rank
@@ -63,7 +64,8 @@ struct Argument {
     bool aliased = false;                    // its memory overlaps that of another argument
     std::optional<ir::Placement> placement;  // aliased: how, where it is known
     bool wide = false;  // integers passed at run time: beyond what legality is reasoned about with
-    std::int64_t limit = 0;  // of what is passed at run time, as of ir::Var
+    std::int64_t limit = 0;    // of what is passed at run time, as of ir::Var
+    std::int64_t typical = 0;  // integers passed at run time: likewise
     friend bool operator==(const Argument&, const Argument&) = default;
 };
 

@@ -92,6 +92,8 @@ struct Var {
     // Integer parameters and arrays: no value, extent, stride or distance of elements (in elements)
     // is of a greater magnitude; 0 where that is not known.
     std::int64_t limit = 0;
+    // Integer parameters: a value of the magnitude that calls have, for estimates; 0: not known.
+    std::int64_t typical = 0;
     // What to call it in a message.
     [[nodiscard]] const std::string& shown() const { return user_name.empty() ? name : user_name; }
     // A constant known at specialisation: the value of a scalar parameter or of a captured global.

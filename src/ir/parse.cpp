@@ -133,6 +133,7 @@ private:
         var->aliased = accept("aliased");
         var->wide = accept("wide");
         if (accept("limit")) var->limit = integer();
+        if (accept("typical")) var->typical = integer();
         if (accept("=")) {
             var->constant = std::make_shared<Constant>(literal(var->type));
         }

@@ -204,6 +204,7 @@ private:
         out_ += param.aliased ? " aliased" : "";
         out_ += param.wide ? " wide" : "";
         out_ += param.limit != 0 ? " limit " + std::to_string(param.limit) : "";
+        out_ += param.typical != 0 ? " typical " + std::to_string(param.typical) : "";
         if (param.constant) {
             out_ += " = " + literal(param.type, *param.constant, literals_);
         }

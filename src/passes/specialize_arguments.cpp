@@ -18,6 +18,7 @@ public:
         param->placement = argument.placement;
         param->wide = argument.wide;
         param->limit = argument.limit;
+        param->typical = argument.typical;
         if (argument.type.is_array()) {
             params_.push_back(param);
             bind_layout(param, argument, index);
@@ -58,6 +59,7 @@ private:
             dim.extent = from.extent;
             dim.stride = from.stride;
             dim.extent_var = from.extent ? nullptr : at_run_time("extent", Kind::kExtent);
+            if (dim.extent_var != nullptr) dim.extent_var->typical = from.typical;
             dim.stride_var = from.stride ? nullptr : at_run_time("stride", Kind::kStride);
             array->dims.push_back(dim);
         }

@@ -186,6 +186,7 @@ struct Specializations::Pending {
 
 Specializations::Specializations(Options o, std::uint64_t written, Generality generality)
     : options(std::move(o)), written_(written), state_(nullptr) {
+    generality.by_size = options.automatic;
     publish(std::move(generality), 16);
 }
 
@@ -278,6 +279,15 @@ bool Specializations::generalize(Arguments arguments) {
     return changed;
 }
 
+// Programs for all sizes, where those by size became many.
+bool Specializations::take_together(Arguments arguments) {
+    Generality generality = state_.load(std::memory_order_relaxed)->generality;
+    if (!generality.by_size || !crowded(arguments)) return false;
+    generality.by_size = false;
+    publish(std::move(generality));
+    return true;
+}
+
 bool Specializations::crowded(Arguments arguments) const {
     const auto made = made_.find(hash_types(arguments));
     return made != made_.end() && made->second >= kMostOwn;
@@ -300,7 +310,7 @@ const Specialization* Specializations::find_or_build(Arguments arguments, const 
     while (!failure.failed()) {
         const State& state = *state_.load(std::memory_order_relaxed);
         if (const Specialization* found = find(state, arguments)) return found;
-        if (!fixed_ && generalize(arguments)) continue;
+        if (!fixed_ && (generalize(arguments) || take_together(arguments))) continue;
 
         const std::uint64_t aliased = overlapping(arguments, written_);
         const Key general(arguments, state.generality, aliased);

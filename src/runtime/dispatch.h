@@ -139,6 +139,7 @@ private:
     void publish(Generality generality, std::size_t capacity);
     void publish(Generality generality);  // with the capacity as it is
     [[nodiscard]] bool generalize(Arguments arguments);
+    [[nodiscard]] bool take_together(Arguments arguments);
     // Too many programs were made for such arguments.
     [[nodiscard]] bool crowded(Arguments arguments) const;
     // The program for a call that shares one, after a check of the call. nullptr without a failure:

@@ -30,6 +30,16 @@ unsigned tiny_extents(const ArgumentView& view, const Generality& generality) {
     return dimensions;
 }
 
+// In a key in the place of a size that is a run-time value; 0 where programs are for all sizes.
+std::uint64_t size_word(std::int64_t value, bool by_size) {
+    return by_size ? static_cast<std::uint64_t>(SizeClass(value).number() + 1) : 0;
+}
+
+std::uint64_t general_word(const ArgumentView& view, bool by_size) {
+    return ir::is_integer(view.scalar()) ? size_word(static_cast<std::int64_t>(view.value), by_size)
+                                         : 0;
+}
+
 // In the header of a key where the value is a run-time one.
 std::uint64_t general_value(const ArgumentView& view, std::int64_t small) {
     return ArgumentView::kGeneralValue | (is_wide(view) ? ArgumentView::kWide : 0) |
@@ -61,6 +71,7 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
                          Scope scope) {
     const bool shared = scope == Scope::kShared;
     const bool open = shared || generality.overlaps;
+    const bool by_size = generality.by_size && !shared;
     Signature signature;
     signature.reserve(arguments.size());
     std::vector<ir::Placement> placed;
@@ -79,6 +90,8 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
                 argument.wide = is_wide(view);
                 if (is_small(view, small_at(generality, i)))
                     argument.limit = small_at(generality, i);
+                if (by_size && ir::is_integer(scalar))
+                    argument.typical = SizeClass(static_cast<std::int64_t>(view.value)).typical();
                 continue;
             }
             if (scalar == ir::Scalar::kF64) {
@@ -105,7 +118,11 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
         for (int d = view.rank() - 1; d >= 0; --d) {
             Argument::Dim& dim = argument.dims[static_cast<std::size_t>(d)];
             const bool general_extent = (extents >> d & 1) != 0;
-            if (!general_extent) dim.extent = view.extents[d];
+            if (!general_extent) {
+                dim.extent = view.extents[d];
+            } else if (by_size) {
+                dim.typical = SizeClass(view.extents[d]).typical();
+            }
             if (contiguous) {
                 if (known) dim.stride = product;
             } else if ((general.strides >> d & 1) == 0) {
@@ -121,6 +138,7 @@ Signature make_signature(Arguments arguments, const Generality& generality, std:
 Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliased, Scope scope) {
     const bool shared = scope == Scope::kShared;
     const bool open = shared || generality.overlaps;
+    const bool by_size = generality.by_size && !shared;
     words_ = inline_.data();
     std::vector<ir::Placement> placed;
     if (aliased != 0 && !open) placed = placements(arguments, aliased);
@@ -141,7 +159,7 @@ Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliase
             const bool general =
                 never_fixed(view.scalar()) || (generality.any && generality.positions[i].value);
             if (general) *header |= general_value(view, small_at(generality, i));
-            *word++ = general ? 0 : view.value;
+            *word++ = general ? general_word(view, by_size) : view.value;
             continue;
         }
         const bool overlaps = (aliased & argument_bit(i)) != 0;
@@ -169,7 +187,7 @@ Key::Key(Arguments arguments, const Generality& generality, std::uint64_t aliase
             *header |= std::uint64_t{extents} << ArgumentView::kGeneralExtentsShift;
             *header |= std::uint64_t{strides} << ArgumentView::kGeneralStridesShift;
             for (std::size_t d = 0; d < rank; ++d) {
-                if ((extents >> d & 1) != 0) word[d] = 0;
+                if ((extents >> d & 1) != 0) word[d] = size_word(view.extents[d], by_size);
                 if ((strides >> d & 1) != 0) word[rank + d] = 0;
             }
         }
@@ -186,8 +204,10 @@ bool answers(std::span<const std::uint64_t> key, Arguments arguments,
         const std::uint64_t header = *word++;
         if (!view.is_array()) {
             const bool same = view.header == header && view.value == *word;
-            if (!same && (view.header | general_value(view, small_at(generality, i))) != header)
-                return false;
+            const bool general =
+                (view.header | general_value(view, small_at(generality, i))) == header &&
+                general_word(view, generality.by_size) == *word;
+            if (!same && !general) return false;
             ++word;
             continue;
         }

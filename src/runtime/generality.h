@@ -3,7 +3,10 @@
 // specialisation yet; the caller holds its lock.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "runtime/argument_view.h"
@@ -25,7 +28,30 @@ struct Generality {
     std::vector<Position> positions;
     bool any = false;
     bool overlaps = false;  // where arrays that overlap lie is left open
+    bool by_size = false;   // programs are for run-time values of one SizeClass each
     friend bool operator==(const Generality&, const Generality&) = default;
+};
+
+// Integers between two powers of 16: mappings are chosen by how often loops run, which need not be
+// known better than that. The first class has all that are smaller too, the last all that are more.
+class SizeClass {
+public:
+    explicit SizeClass(std::int64_t value) {
+        const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value)));
+        number_ = value < 16 ? 0 : std::min(kLast, (bits - 1) / 4);
+    }
+    [[nodiscard]] int number() const { return number_; }
+    [[nodiscard]] std::int64_t typical() const { return std::int64_t{4} << (4 * number_); }
+    [[nodiscard]] std::int64_t least() const {
+        return number_ == 0 ? std::numeric_limits<std::int64_t>::min() : typical() / 4;
+    }
+    [[nodiscard]] std::int64_t most() const {
+        return number_ == kLast ? std::numeric_limits<std::int64_t>::max() : typical() * 4 - 1;
+    }
+
+private:
+    static constexpr int kLast = 11;
+    int number_ = 0;
 };
 
 // Of a kernel: the first `general` of `count` arguments are run-time values in every part, from the

@@ -148,6 +148,77 @@ def test_thread_counts_of_several_loops(tmp_path):
     assert compilations(f) <= 48
 
 
+@pytest.mark.parametrize("automatic", [False, True])
+def test_sizes_of_one_magnitude_have_a_program(automatic, tmp_path):
+    f = fresh(ADD, tmp_path)
+    opts = parpy.auto(backend=parpy.CompileBackend.Cpu) if automatic else CPU
+
+    def call(n):
+        x, y = np.ones(n), np.zeros(n)
+        f(x, y, n, 2.0, opts=opts)
+        assert y.tolist() == [2.0] * n
+
+    for n in (20, 21, 22, 23, 24):
+        call(n)
+    before = compilations(f)
+    call(255)
+    assert compilations(f) == before
+    for n in (3000, 256, 4095):
+        call(n)
+    assert compilations(f) == before + automatic
+    for n in (70000, 15):
+        call(n)
+    assert compilations(f) == before + 3 * automatic
+    for n in (70001, 14, 3000, 30):
+        call(n)
+    assert compilations(f) == before + 3 * automatic
+
+
+def test_magnitudes_of_many_sizes_share_a_program_in_the_end(tmp_path):
+    f = fresh(
+        """
+        @parpy.jit
+        def f(x, y, z):
+            for i in range(len(x)):
+                x[i] += 1
+            for i in range(len(y)):
+                y[i] += 1
+            for i in range(len(z)):
+                z[i] += 1
+        """,
+        tmp_path,
+    )
+
+    def call(more):
+        for sizes in itertools.product((13, 200, 3000, 20000), repeat=3):
+            arrays = [np.zeros(n + more) for n in sizes]
+            f(*arrays, opts=parpy.auto(backend=parpy.CompileBackend.Cpu))
+            assert all((a == 1).all() for a in arrays)
+
+    call(0)
+    call(1)
+    before = compilations(f)
+    assert before <= 50
+    call(2)
+    assert compilations(f) == before
+
+
+def test_integers_of_one_magnitude_have_a_program(tmp_path):
+    f = fresh(ADD, tmp_path)
+    opts = parpy.auto(backend=parpy.CompileBackend.Cpu)
+    x, y = np.ones(500), np.zeros(500)
+    for n in (*range(2, 16), *range(-3, 0), *range(16, 60)):
+        y[:] = 0
+        f(x, y, n, 2.0, opts=opts)
+        assert y.sum() == 2.0 * max(n, 0)
+    before = compilations(f)
+    for n in (300, 499, 500, 5, 17, -7):
+        y[:] = 0
+        f(x, y, n, 2.0, opts=opts)
+        assert y.sum() == 2.0 * max(n, 0)
+    assert compilations(f) == before + 1
+
+
 def test_bools_that_keep_changing_become_arguments(tmp_path):
     names = "abcdefg"
     lines = [f"            if {name}: s += {1 << i}" for i, name in enumerate(names)]
