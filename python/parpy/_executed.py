@@ -18,6 +18,9 @@ for _feature in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _feature).compiler_flag
 
 
+_REFERENCES = 3  # the frame's to a copy of its variables, ours, and that of who counts
+
+
 def executed_lines(code: CodeType) -> list[list[str]]:
     """The lines of the running text that `code`, of a function, is a part of. Several where texts with other comments
     would be the same code, none if it is not found."""
@@ -60,18 +63,22 @@ def _values(frame: FrameType | None) -> Iterator[Iterable[object]]:
     while frame is not None:
         yield (*_of_variables(frame), *frame.f_code.co_consts)
         if frame.f_back is None or frame.f_back.f_globals is not frame.f_globals:
-            yield dict.values(frame.f_globals)
+            yield [*dict.values(frame.f_globals)]  # other threads may add some
         frame = frame.f_back
     yield sys.orig_argv
 
 
-def _of_variables(frame: FrameType) -> Iterable[object]:
+def _of_variables(frame: FrameType) -> list[object]:
     """Of a frame's variables, which may be in any mapping that the user gives to exec."""
     variables = frame.f_locals
+    if frame.f_code.co_flags & CO_OPTIMIZED:
+        found = [*variables.values()]
+        # A copy that the frame keeps: what the function lets go would live on in it. Whoever asked for it has it too.
+        if type(variables) is dict and sys.getrefcount(variables) <= _REFERENCES:
+            variables.clear()
+        return found
     if isinstance(variables, dict):
-        return dict.values(variables)
-    if frame.f_code.co_flags & CO_OPTIMIZED:  # a function's own, which newer Pythons show by a proxy
-        return [*variables.values()]
+        return [*dict.values(variables)]
     found = []
     for name in frame.f_code.co_names:
         with suppress(Exception):

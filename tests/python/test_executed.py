@@ -6,6 +6,7 @@ import os
 import runpy
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -112,6 +113,25 @@ def test_characters_that_end_lines_elsewhere(odd, end, tmp_path):
     space = runpy.run_path(str(file))
     space["f"](x)
     assert x.tolist() == [4] * 3
+
+
+def test_what_the_caller_lets_go_is_freed():
+    class Large:
+        pass
+
+    large = Large()
+    known = weakref.ref(large)
+    text, space = TEXT.format(1), {}
+    exec(text, space)
+    del large
+    assert known() is None
+
+
+def test_variables_that_the_caller_has_asked_for_stay():
+    text, space = TEXT.format(1), {}
+    mine = locals()
+    exec(text, space)
+    assert mine["text"] == text and mine["space"] is space
 
 
 def test_lambdas():
