@@ -5,6 +5,7 @@
 #include "ir/clone.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
+#include "passes/function_names.h"
 #include "passes/infer_types_typer.h"
 
 namespace parpy {
@@ -300,11 +301,13 @@ Operand Typer::walk_call(Expr*& slot) {
     if (key.size() != callee.params.size()) {
         if (Diagnostic* error = report(
                 Code::kP206, call.span,
-                "'" + callee.name + "' takes " + std::to_string(callee.params.size()) +
+                "'" + shown_name(context_.module, callee) + "' takes " +
+                    std::to_string(callee.params.size()) +
                     (callee.params.size() == 1 ? " argument, " : " arguments, ") +
                     std::to_string(key.size()) + (key.size() == 1 ? " is" : " are") + " given",
                 "give one argument per parameter")) {
-            error->notes.push_back({callee.span, "'" + callee.name + "' is defined here"});
+            error->notes.push_back(
+                {callee.span, "'" + shown_name(context_.module, callee) + "' is defined here"});
         }
         return kUnknownOperand;
     }
@@ -345,7 +348,8 @@ Operand Typer::walk_call(Expr*& slot) {
     }
     if (!numbers.numbers.empty()) instances_.number_passes.push_back(std::move(numbers));
     arguments.insert(arguments.end(), layout.begin(), layout.end());
-    if (operand.type.is_unknown()) instances_.untyped_calls.push_back({call.span, callee.name});
+    if (operand.type.is_unknown())
+        instances_.untyped_calls.push_back({call.span, shown_name(context_.module, callee)});
     instance.called = true;
     call.operands = std::move(arguments);
     call.callee = instance.function;

@@ -11,6 +11,7 @@
 #include "ir/builder.h"
 #include "ir/visit.h"
 #include "mapping/geometry.h"
+#include "passes/function_names.h"
 #include "passes/gpu_blocks.h"
 
 namespace parpy {
@@ -82,13 +83,18 @@ private:
                                "' is mapped, but the statement behind it is no "
                                "`for` loop")
                     .help = "move `parpy.label('" + label + "')` in front of a loop";
-            } else if (&function != context_.module.entry_function()) {
-                context_.diagnostics
-                    .error(Code::kP305, stmt.span,
-                           "label '" + label + "' is mapped, but its loop is in the helper '" +
-                               function.name + "'")
-                    .help = "map a loop of '" + context_.module.entry_function()->name +
-                            "', or write the helper's loop there";
+            } else if (const Function& entry = *context_.module.entry_function();
+                       &function != &entry) {
+                const std::string& name = shown_name(context_.module, function);
+                const bool is_copy = function.name != name;
+                auto& error = context_.diagnostics.error(
+                    Code::kP305, stmt.span,
+                    "label '" + label + "' is mapped, but its loop is in " +
+                        (is_copy ? "'" + name + "', which calls itself"
+                                 : "the helper '" + name + "'"));
+                error.help = is_copy ? "map a loop of a function that calls '" + name + "'"
+                                     : "map a loop of '" + entry.name +
+                                           "', or write the helper's loop there";
             } else {
                 merge(*loop, label, request);
             }

@@ -137,3 +137,17 @@ def test_what_they_overwrite_is_not():
     strict.legality = "strict"
     with pytest.raises(parpy.ParallelError, match="P402"):
         overwritten(*data(), opts=strict)
+
+
+@parpy.jit
+def calls_itself_behind_a_loop(x, n):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        x[i] += 1
+    if n > 0:
+        calls_itself_behind_a_loop(x, n - 1)
+
+
+def test_messages_name_functions_that_call_themselves_as_they_are():
+    with pytest.raises(parpy.CompileError, match="its loop is in 'calls_itself_behind_a_loop', which calls itself"):
+        calls_itself_behind_a_loop(np.ones(4), 2, opts=options("cpu", {"i": 4}))
