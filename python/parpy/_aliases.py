@@ -11,11 +11,12 @@ import copy
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def without_aliases(node: Function) -> Function:
-    """The function with such names replaced by what they stand for; the tree that is given is left as it is."""
+def without_aliases(node: Function, shapes: bool = True) -> Function:
+    """The function with such names replaced by what they stand for; the tree that is given is left as it is. Without
+    `shapes`: those for functions and modules alone."""
     if not any(_is_candidate(statement) for statement in node.body):
         return node
-    found = _aliases(node)
+    found = _aliases(node, shapes)
     return _Replace(found).visit(copy.deepcopy(node)) if found else node
 
 
@@ -28,7 +29,7 @@ def _is_candidate(node: ast.stmt) -> bool:
     )
 
 
-def _aliases(node: Function) -> dict[str, ast.expr]:
+def _aliases(node: Function, shapes: bool) -> dict[str, ast.expr]:
     parameters = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
     bound: dict[str, int] = {}
     called: set[int] = set()  # names in the places of functions and modules, by the node
@@ -53,7 +54,7 @@ def _aliases(node: Function) -> dict[str, ast.expr]:
         if bound[name] != 1 or not uses or any((use.lineno, use.col_offset) < behind for use in uses):
             continue
         if isinstance(value, ast.Attribute) and value.attr == "shape" and _root(value) in parameters:
-            if bound[_root(value)] == 1 and isinstance(_owner(value), ast.Name):
+            if shapes and bound[_root(value)] == 1 and isinstance(_owner(value), ast.Name):
                 found[name] = value
         elif _root(value) not in bound and all(id(use) in called for use in uses):
             found[name] = value

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._aliases import without_aliases
 from ._annotations import annotations_of
 from ._device import DeviceFunction, ForeignFunction
 from ._external import External
@@ -49,8 +50,9 @@ class Uses:
         """The function with fields of records separated (_records.py)."""
         if source.function not in self._trees:
             code = source.function.__code__
+            tree = without_aliases(source.written(), shapes=False)  # which kernels have as tuples
             names = frozenset(code.co_varnames) | record_names(Scope(source.function), code)
-            self._trees[source.function] = with_separate_fields(source.written(), names)
+            self._trees[source.function] = with_separate_fields(tree, names)
         return self._trees[source.function]
 
     # ------------------------------------------------------------ arrays

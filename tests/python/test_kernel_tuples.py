@@ -413,3 +413,31 @@ def test_what_tuples_are_not(body, message):
         names["kernel"][1, 1](np.arange(4.0))
     assert message in str(caught.value)
     assert str(caught.value).count(message) == 1
+
+
+@cuda.jit(device=True)
+def twofold(v):
+    return v * 2
+
+
+@cuda.jit
+def with_other_names(x):
+    double = twofold
+    shared = cuda.shared
+    shape = x.shape
+    barrier = cuda.syncthreads
+    add = cuda.atomic.add
+    power = math.pow
+    local = shared.array(32, "f8")
+    t = cuda.threadIdx.x
+    local[t] = double(t)
+    barrier()
+    add(x, 0, local[31 - t] * power(2, 1))
+    if t < shape[0] and t > 0:
+        x[t] = shape[0]
+
+
+def test_local_names_for_functions_and_modules(backend):
+    x = np.zeros(3)
+    with_other_names[1, 32](x)
+    assert x.tolist() == [sum(4 * t for t in range(32)), 3, 3]
