@@ -225,7 +225,7 @@ class Kernels(Memory):
             self.rely_on(binding)
             self._print(call)
             return True
-        if isinstance(known, np.ufunc) and self.program.kernel and len(call.args) == known.nin + 1:
+        if isinstance(known, np.ufunc) and self.has_views and self.program.kernel and len(call.args) == known.nin + 1:
             self._ufunc(call)
             return True
         if not isinstance(known, DeviceFunction) or known.lowering != "barrier":
