@@ -66,10 +66,12 @@ PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* 
         } else if (PyErr_ExceptionMatches(PyExc_TypeError) ||
                    PyErr_ExceptionMatches(PyExc_IndexError)) {
             PyErr_Clear();
+            const bool is_array = PyObject_HasAttrString(value, "dtype") != 0;
             fault = {Code::kP557,
                      "is read from an object of type '" + std::string(Py_TYPE(value)->tp_name) +
-                         "', which is no dict",
-                     "pass a dict with the keys that the function reads"};
+                         "', which is no dict" + (is_array ? " and has no fields" : ""),
+                     std::string("pass a dict with the keys that the function reads") +
+                         (is_array ? ", or to a kernel an array of records" : "")};
         } else if (PyErr_ExceptionMatches(PyExc_ValueError)) {
             const std::string fields = field_names(value);
             if (!fields.empty()) {

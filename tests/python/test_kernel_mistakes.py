@@ -314,6 +314,15 @@ def raises_nothing(x):
 const_of_globals = np.ones(3)
 
 
+def test_arrays_have_no_fields():
+    @cuda.jit
+    def kernel(x, out):
+        out[0] = x[0].T[1]
+
+    message = refused(kernel, np.zeros((2, 2)), np.zeros(1))
+    assert "which is no dict and has no fields" in message and "or to a kernel an array of records" in message
+
+
 def test_only_kernels_have_threads():
     @parpy.jit
     def loop(x):
