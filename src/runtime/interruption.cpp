@@ -142,6 +142,7 @@ void follow_forks() {
                        [] {
                            launched.store(nullptr);
                            watcher().started = false;
+                           aside = new Aside;
                            known_main = true;
                            watcher().mutex.unlock();
                        });

@@ -100,6 +100,12 @@ os.kill(child, signal.SIGKILL)
 """
 
 
+CALM_FORKS = FORKS.replace("signal.default_int_handler", "raises").replace("KeyboardInterrupt", "Stop")
+CALM_FORKS = CALM_FORKS.replace(
+    "@cuda.jit", "class Stop(Exception):\n    pass\n\ndef raises(*_):\n    raise Stop\n\n@cuda.jit"
+)
+
+
 THREAD_FORKS = """
 import os, signal, threading, time
 import numpy as np
@@ -275,7 +281,9 @@ def test_control_c_ends_a_kernel(kernel, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "program", [FORKS, THREAD_FORKS, HANDLERS, CALMS], ids=["forks", "thread_forks", "handlers", "calms"]
+    "program",
+    [FORKS, CALM_FORKS, THREAD_FORKS, HANDLERS, CALMS],
+    ids=["forks", "calm_forks", "thread_forks", "handlers", "calms"],
 )
 def test_control_c_ends_a_kernel_wherever_it_runs(program, tmp_path):
     file = tmp_path / "forks.py"
