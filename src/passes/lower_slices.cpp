@@ -349,7 +349,18 @@ private:
         return array;
     }
 
-    // Made at the entry of the function; null if a size is not known there.
+    // Of the loop with this number around the statement, if they are known and few.
+    std::optional<std::int64_t> most_iterations(std::size_t number) const {
+        constexpr std::int64_t kMost = 1 << 16;
+        if (number >= parallel_.size()) return std::nullopt;
+        const std::int64_t first = intervals_.of(parallel_[number]->begin).low;
+        const std::int64_t end = intervals_.of(parallel_[number]->end).high;
+        if (first < -kMost || end > kMost || end - first > kMost) return std::nullopt;
+        return std::max<std::int64_t>(end - first, 0);
+    }
+
+    // Made at the entry of the function; null if a size is not known there. Of a loop around whose
+    // bounds other loops set, the most iterations that it can have will do.
     Var* make_scratch(Builder& b, Scalar element, const std::vector<Extent>& lengths) {
         Var* array = module_.make_var(
             "values", Type::array(element, static_cast<int>(lengths.size())), b.span);
@@ -371,10 +382,13 @@ private:
             if (dim.extent) dim.extent = std::max<std::int64_t>(*dim.extent, 0);
             if (!dim.extent) {
                 Expr* length = b.binary(Op::kMax, math.sum(lengths[i].form), math.number(0));
-                if (!known_at_entry(*length, uses)) {
+                if (known_at_entry(*length, uses)) {
+                    dim.extent_var = held(length, "size");
+                } else if (const auto most = most_iterations(i)) {
+                    dim.extent = most;
+                } else {
                     return nullptr;
                 }
-                dim.extent_var = held(length, "size");
             }
             dim.stride = constant_integer(stride);
             if (!dim.stride) {

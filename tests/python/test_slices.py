@@ -511,3 +511,19 @@ def one_in(x, step):
 @pytest.mark.parametrize("step", [2**63 - 1, 2**63 - 3, 2**62, 2**33, -(2**63), -(2**62), -(2**31)])
 def test_steps_longer_than_any_array(step):
     check(one_in, (ints(4), step))
+
+
+@parpy.jit
+def triangle_of_rows(x, n):
+    parpy.label("i")
+    for i in range(n):
+        parpy.label("j")
+        for j in range(max(i - 3, 0), i + 1):
+            parpy.label("k")
+            x[i, j, 1:-1] = x[i, j, 2:] + x[i, j, :-2]
+
+
+@pytest.mark.parametrize("loops", [{"i": 6, "j": 6}, {"i": 6, "j": 6, "k": 32}, {"j": 6, "k": 64}])
+def test_overlap_in_loops_that_others_bound(loops):
+    for n in (6, 1, 7, 8, 9, 10):
+        check(triangle_of_rows, (np.random.default_rng(n).random((n, n, 20)), n), loops)
