@@ -102,7 +102,10 @@ class Inlining(Tuples):
 
     def _hand_over(self, given: dict[str, ast.expr], callee: Inlining, node: ast.Call) -> None:
         """The parameters of a function that stands in place of its call get their values, in the order of the call."""
+        read = {part.id for part in ast.walk(callee.node) if isinstance(part, ast.Name)}
         for name, argument in given.items():
+            if name not in read and isinstance(argument, ast.Name) and self._is_there(argument):
+                continue  # it may be an array, and nobody asks
             if self.is_none(argument):
                 callee.nones.add(name)
             elif self.tuple_form(argument) is not None:
@@ -123,6 +126,10 @@ class Inlining(Tuples):
                 callee.nones.add(parameter.name)
             elif parameter.name not in given:
                 self._set_parameter(callee, parameter.name, self.default(parameter, callee.node.name, node), node)
+
+    def _is_there(self, node: ast.Name) -> bool:
+        """Whether the name stands for something."""
+        return self.is_assigned(node) if node.id in self.scope.locals else self.resolve(node) is not None
 
     def _hand_over_records(self, argument: ast.expr, callee: Inlining, name: str) -> None:
         apart = self.record_apart(argument, callee.source, name)

@@ -441,3 +441,20 @@ def test_local_names_for_functions_and_modules(backend):
     x = np.zeros(3)
     with_other_names[1, 32](x)
     assert x.tolist() == [sum(4 * t for t in range(32)), 3, 3]
+
+
+@cuda.jit(device=True)
+def ignores(x, i, nothing=None):
+    return i, i + 1
+
+
+def test_functions_that_return_tuples_may_ignore_arrays():
+    @cuda.jit
+    def kernel(x, out):
+        a, b = ignores(x, 3)
+        c, d = ignores(x[1:], 5, x)
+        out[0] = a + 10 * b + 100 * c + 1000 * d
+
+    out = np.zeros(1)
+    kernel[1, 1](np.zeros(3), out)
+    assert out[0] == 6543
