@@ -24,7 +24,7 @@ from ._frontend import Findings, check
 from ._liveness import Names, assigned, live_before, live_in_loop, reads
 from ._names import Guard, jit_source
 from ._options import CompileOptions
-from ._python_parts import Resolver, is_whole, needs_driver
+from ._python_parts import Resolver, is_shape, is_whole, needs_driver
 from ._source import FunctionSource
 from ._unset import NO_VALUE, at, marked, never_assigned, without_arrays
 from .types import Symbol, bound_to
@@ -354,7 +354,7 @@ class _Splitter:
                 continue
             elements = list(value.elts) if isinstance(value, ast.Tuple) else [value]
             for index, element in enumerate(elements):
-                if isinstance(element, ast.Constant) or is_whole(element):
+                if isinstance(element, ast.Constant) or is_whole(element) or is_shape(element):
                     continue
                 self._hoisted += 1
                 name = f"result_{self._hoisted}"

@@ -113,7 +113,8 @@ class _Composer:
         self.arrays = not held and any(self._may_be_array(part) for part in node.args)
 
     def compose(self, name: str) -> _native.Expr:
-        result: _native.Expr = getattr(self, name)(*map(self._argument, self.node.args))
+        named = {str(each.arg): self._argument(each.value) for each in self.node.keywords}
+        result: _native.Expr = getattr(self, name)(*map(self._argument, self.node.args), **named)
         return result
 
     def pair(self, name: str) -> list[Term]:
@@ -260,12 +261,14 @@ class _Composer:
 
     # ------------------------------------------------------------ functions of `math`: Python floats
 
-    def isclose(self, x: Term, y: Term) -> _native.Expr:
-        """With the default tolerance; infinities are close to themselves alone."""
+    def isclose(self, x: Term, y: Term, rel_tol: Term | None = None, abs_tol: Term | None = None) -> _native.Expr:
+        """Infinities are close to themselves alone."""
         a, b = self.let("float", x), self.let("float", y)
         gap = self.let("abs", self.term("-", a, b))
         most = self.term("max", self.term("abs", a), self.term("abs", b))
-        near = self.term("<=", gap, self.term("*", most, 1e-9))
+        near = self.term("<=", gap, self.term("*", most, 1e-9 if rel_tol is None else self.term("float", rel_tol)))
+        if abs_tol is not None:
+            near = self.term("or", near, self.term("<=", gap, self.term("float", abs_tol)))
         return self.op("or", self.term("==", a, b), self.term("and", near, self.term("isfinite", gap)))
 
     def isqrt(self, x: Term) -> _native.Expr:

@@ -148,7 +148,9 @@ def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:
     for name in ("floor", "ceil", "trunc"):
         yield getattr(math, name), Intrinsic(f"math.{name}", "whole", name, 1, 1)
     yield math.log, Intrinsic("math.log", "log", "log", 1, 2)
-    for name, count in (("isclose", 2), ("isqrt", 1), ("ldexp", 2), ("remainder", 2), ("ulp", 1)):
+    tolerances = ("rel_tol", "abs_tol")
+    yield math.isclose, Intrinsic("math.isclose", "composed", "isclose", 2, 2, tolerances)
+    for name, count in (("isqrt", 1), ("ldexp", 2), ("remainder", 2), ("ulp", 1)):
         yield getattr(math, name), Intrinsic(f"math.{name}", "composed", name, count, count)
     for name in ("frexp", "modf"):
         yield getattr(math, name), Intrinsic(f"math.{name}", "pair", name, 1, 1)

@@ -43,7 +43,7 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
         if isinstance(part, ast.Return) and part.value is not None:
             elements = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
             if resolver.is_python(part.value) or (
-                not called and any(is_whole(e) and _root(e) in arguments | made for e in elements)
+                not called and any((is_whole(e) or is_shape(e)) and _root(e) in arguments | made for e in elements)
             ):
                 return True
         elif isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
@@ -59,8 +59,14 @@ def is_whole(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) or (isinstance(node, ast.Subscript) and key_of(node) is not None)
 
 
+def is_shape(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "shape" and is_whole(node.value)
+
+
 def _root(node: ast.expr) -> str:
-    root = node.value if isinstance(node, ast.Subscript) else node
+    root = node
+    while isinstance(root, ast.Attribute | ast.Subscript):
+        root = root.value
     return root.id if isinstance(root, ast.Name) else ""
 
 

@@ -183,3 +183,21 @@ def test_powers_that_are_refused(a, b, m, kind, message) -> None:
     assert y.tolist() == [4, 5]
     with pytest.raises(kind, match=message):
         one_power(np.zeros(2), a, b, m)
+
+
+@parpy.jit
+def close(y, a, b, r, t):
+    for i in range(len(a)):
+        for j in range(len(b)):
+            y[i, j, 0] = math.isclose(a[i], b[j])
+            y[i, j, 1] = math.isclose(a[i], b[j], rel_tol=r)
+            y[i, j, 2] = math.isclose(a[i], b[j], abs_tol=t, rel_tol=0)
+
+
+def test_tolerances() -> None:
+    a = np.array([0.0, -0.0, 1.0, 1.05, 1 + 1e-10, -1.0, 1e300, 1.05e300, np.inf, -np.inf, np.nan, 5e-324])
+    for r, t in ((0.1, 0.06), (0, 0), (1, 2), (2.0, np.inf)):
+        y, want = (np.zeros((len(a), len(a), 3), bool) for _ in range(2))
+        close(want, a, a, r, t, seq=True)
+        close(y, a, a, r, t)
+        assert np.array_equal(y, want)

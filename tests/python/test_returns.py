@@ -471,3 +471,14 @@ def test_callbacks_in_values_and_conditions(function):
     if function is asks_on_the_way:
         str(parpy.explain(function, got, 3))
     assert not asked
+
+
+@parpy.jit
+def returns_shapes(x):
+    x[0] = 1
+    return x.shape
+
+
+def test_shapes_are_results():
+    for shape in ((3,), (2, 4)):
+        assert returns_shapes(np.zeros(shape)) == shape
