@@ -282,15 +282,15 @@ bool Specializations::generalize(Arguments arguments) {
 // Programs for all sizes, where those by size became many.
 bool Specializations::take_together(Arguments arguments) {
     Generality generality = state_.load(std::memory_order_relaxed)->generality;
-    if (!generality.by_size || !crowded(arguments)) return false;
+    if (!generality.by_size || !crowded(arguments, kMostBySize)) return false;
     generality.by_size = false;
     publish(std::move(generality));
     return true;
 }
 
-bool Specializations::crowded(Arguments arguments) const {
+bool Specializations::crowded(Arguments arguments, std::size_t most) const {
     const auto made = made_.find(hash_types(arguments));
-    return made != made_.end() && made->second >= kMostOwn;
+    return made != made_.end() && made->second >= most;
 }
 
 namespace {

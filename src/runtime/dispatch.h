@@ -87,6 +87,8 @@ public:
     // Programs for arguments of the same types under one Generality: more than one call in this
     // many is not worth a program of its own.
     static constexpr std::size_t kMostOwn = 16;
+    // The same for programs by size, before one is for all sizes.
+    static constexpr std::size_t kMostBySize = 64;
     // Calls that share a program are remembered as checked up to this many.
     static constexpr std::size_t kMostRemembered = 4096;
 
@@ -141,7 +143,7 @@ private:
     [[nodiscard]] bool generalize(Arguments arguments);
     [[nodiscard]] bool take_together(Arguments arguments);
     // Too many programs were made for such arguments.
-    [[nodiscard]] bool crowded(Arguments arguments) const;
+    [[nodiscard]] bool crowded(Arguments arguments, std::size_t most = kMostOwn) const;
     // The program for a call that shares one, after a check of the call. nullptr without a failure:
     // try again.
     std::shared_ptr<const Specialization> share(Arguments arguments, std::uint64_t aliased,

@@ -190,7 +190,7 @@ def test_magnitudes_of_many_sizes_share_a_program_in_the_end(tmp_path):
     )
 
     def call(more):
-        for sizes in itertools.product((13, 200, 3000, 20000), repeat=3):
+        for sizes in itertools.product((13, 200, 3000, 20000, 70000), repeat=3):
             arrays = [np.zeros(n + more) for n in sizes]
             f(*arrays, opts=parpy.auto(backend=parpy.CompileBackend.Cpu))
             assert all((a == 1).all() for a in arrays)
@@ -198,7 +198,7 @@ def test_magnitudes_of_many_sizes_share_a_program_in_the_end(tmp_path):
     call(0)
     call(1)
     before = compilations(f)
-    assert before <= 50
+    assert before <= 100
     call(2)
     assert compilations(f) == before
 
