@@ -8,7 +8,6 @@ where that would run a call twice, held in a temporary assigned in front of the 
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Iterable
 from enum import Enum
 from functools import partial
@@ -24,6 +23,7 @@ from ._frontend_none import Nones
 from ._frontend_scope import attribute_hint, describe
 from ._names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
 from ._operators import scalar_name
+from ._whole_numbers import MOST_BITS, computed
 from .types import Symbol
 
 T = TypeVar("T")
@@ -46,14 +46,6 @@ _NO_COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.NotIn: ("not in", "write the loop that looks for the value"),
 }
 _INT64 = range(-(2**63), 2**63)
-_WHOLE: dict[type[ast.operator] | type[ast.unaryop], Callable[..., int | float]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
-    ast.LShift: operator.lshift, ast.RShift: operator.rshift,
-    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
-}  # fmt: skip
-_MOST_BITS = 4096  # of the integers that constants are computed with
 _ARRAY_ATTRIBUTES = ("shape", "ndim", "size")
 
 # What to say of expressions outside the language: what it is, and the way out.
@@ -75,41 +67,6 @@ _REFUSED: dict[type[ast.expr], tuple[str, str]] = {
     ast.Starred: ("a starred expression", "write the elements one by one"),
     ast.Slice: ("a slice", "write a for loop over the elements"),
 }
-
-
-def _computed(node: ast.expr, whole: Callable[[ast.expr], int | float | None]) -> int | float | None:
-    """What `node` is if `whole` knows its operands and they are integers; None if they are not.
-
-    Raises:
-        OverflowError: it has thousands of bits.
-    """
-    if isinstance(node, ast.Constant):
-        return node.value if type(node.value) is int else None
-    if isinstance(node, ast.UnaryOp) and type(node.op) in _WHOLE:
-        value = whole(node.operand)
-        return _WHOLE[type(node.op)](value) if isinstance(value, int) else None
-    if not isinstance(node, ast.BinOp):
-        return None
-    left = whole(node.left)
-    right = whole(node.right) if isinstance(left, int) else None
-    return combined(node.op, left, right) if isinstance(left, int) and isinstance(right, int) else None
-
-
-def combined(op: ast.operator, left: int, right: int) -> int | float | None:
-    """What Python makes of two whole numbers; None where that is an error. OverflowError: of too many bits."""
-    bits = 0
-    if type(op) not in _WHOLE or (isinstance(op, ast.Pow | ast.LShift | ast.RShift) and right < 0):
-        return None
-    if isinstance(op, ast.Pow) and abs(left) > 1:
-        bits = left.bit_length() * right
-    elif isinstance(op, ast.LShift) and left != 0:
-        bits = left.bit_length() + right
-    elif isinstance(op, ast.Mult):
-        bits = left.bit_length() + right.bit_length()
-    if bits > _MOST_BITS:
-        raise OverflowError
-    divides = isinstance(op, ast.FloorDiv | ast.Mod | ast.Div)
-    return None if right == 0 and divides else _WHOLE[type(op)](left, right)
 
 
 class Expressions(Nones):
@@ -162,7 +119,7 @@ class Expressions(Nones):
         if isinstance(value, int):
             if value in _INT64:
                 return self.module.constant(value, self.span(node))
-            self._beyond_64_bits(str(value) if value.bit_length() <= _MOST_BITS else "of so many digits", node)
+            self._beyond_64_bits(str(value) if value.bit_length() <= MOST_BITS else "of so many digits", node)
         elif value is None:
             self.error("P018", node, "None has no value in compiled code", "use a number")
         elif isinstance(value, str | bytes):
@@ -312,7 +269,7 @@ class Expressions(Nones):
             if part in self._wholes:
                 continue
             try:
-                self._wholes[part] = _computed(part, self.whole)
+                self._wholes[part] = computed(part, self.whole)
             except OverflowError:
                 self._beyond_64_bits("that this makes", part)
                 self._wholes[part] = 0

@@ -13,7 +13,6 @@ import numpy as np
 
 from . import _native
 from ._device import DeviceFunction
-from ._frontend_expressions import combined
 from ._frontend_inlining import Inlining
 from ._frontend_records import Record
 from ._frontend_scope import FunctionScope
@@ -21,6 +20,7 @@ from ._intrinsics import Intrinsic
 from ._names import Binding, is_array
 from ._operators import scalar_name
 from ._records import are_records, field, field_type, leaves
+from ._whole_numbers import combined
 
 GEOMETRY = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "shared bytes")
 """The parameters of a kernel in front of those of its function: no Python function can have such names."""

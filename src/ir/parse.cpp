@@ -123,8 +123,7 @@ private:
                     fail(what.span, "expected 'extent' or 'stride' with a dimension");
                 }
                 var->origin.kind = extent ? Origin::Kind::kExtent : Origin::Kind::kStride;
-                const std::string_view digits =
-                    what.text.substr(std::min<std::size_t>(what.text.size(), 6));
+                const auto digits = what.text.substr(std::min<std::size_t>(what.text.size(), 6));
                 std::from_chars(digits.data(), digits.data() + digits.size(),
                                 var->origin.dimension);
             }
