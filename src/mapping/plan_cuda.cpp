@@ -34,8 +34,8 @@ constexpr std::int64_t kMostReducing = std::int64_t{132} * 2048;  // resident at
 // card that is busy anyway; those of other blocks.
 constexpr std::int64_t kPerReducingThread = 64;
 constexpr std::int64_t kPerSpreadThread = 16;
-constexpr std::int64_t kMostReducingBusy =
-    512;  // threads of a block, several of which share a processor
+constexpr double kUnknownReduced = 64;  // iterations of a reduction, where nothing tells how many
+constexpr std::int64_t kMostReducingBusy = 512;  // threads of a block: several share a processor
 
 // Iterations of two loops that a thread runs side by side.
 struct Jammed {
@@ -105,7 +105,7 @@ private:
         std::int64_t common = 0;
         for (For* child : children) {
             if (children.size() > 1 && loops_.reduces(*child))
-                common = std::max(common, reducing_threads(traffic_.most_trips(*child), blocks));
+                common = std::max(common, reducing_threads(*child, blocks));
         }
         for (For* child : children)
             nested.append(threads(*child, blocks, only, common));
@@ -166,7 +166,8 @@ private:
     }
 
     // Of each of `blocks`: as few as keep the card busy, which wait for each other the least.
-    static std::int64_t reducing_threads(double trips, double blocks) {
+    [[nodiscard]] std::int64_t reducing_threads(const For& loop, double blocks) const {
+        const double trips = traffic_.known_trips(loop).value_or(kUnknownReduced);
         std::int64_t threads = kWarpSize;
         const auto enough = [&] {
             const bool busy = blocks * static_cast<double>(threads) >= kThreadsAtOnce;
@@ -191,7 +192,7 @@ private:
         } else if (together > 0) {
             request.threads = together;
         } else if (request.reduce) {
-            request.threads = reducing_threads(trips, around);
+            request.threads = reducing_threads(loop, around);
         } else if (!alone || whole <= kMostPerBlock) {
             request.threads = std::min(whole, kMostPerBlock);
         } else {
