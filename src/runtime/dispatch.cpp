@@ -186,7 +186,7 @@ struct Specializations::Pending {
 
 Specializations::Specializations(Options o, std::uint64_t written, Generality generality)
     : options(std::move(o)), written_(written), state_(nullptr) {
-    generality.by_size = options.automatic;
+    generality.by_size = proved_.by_size = options.automatic;
     publish(std::move(generality), 16);
 }
 
@@ -282,7 +282,8 @@ bool Specializations::generalize(Arguments arguments) {
 // Programs for all sizes, where those by size became many.
 bool Specializations::take_together(Arguments arguments) {
     Generality generality = state_.load(std::memory_order_relaxed)->generality;
-    if (!generality.by_size || !crowded(arguments, kMostBySize)) return false;
+    const bool parted = generality.any && generality.by_size;
+    if (!parted || !crowded(arguments, kMostBySize)) return false;
     generality.by_size = false;
     publish(std::move(generality));
     return true;
@@ -310,12 +311,13 @@ const Specialization* Specializations::find_or_build(Arguments arguments, const 
     while (!failure.failed()) {
         const State& state = *state_.load(std::memory_order_relaxed);
         if (const Specialization* found = find(state, arguments)) return found;
-        if (!fixed_ && (generalize(arguments) || take_together(arguments))) continue;
+        if (!fixed_ && generalize(arguments)) continue;
 
         const std::uint64_t aliased = overlapping(arguments, written_);
         const Key general(arguments, state.generality, aliased);
         const bool refused = look_up(state, general.words()) != nullptr;
         const bool special = refused || aliased != 0;
+        if (!special && take_together(arguments)) continue;
         std::shared_ptr<const Specialization> made;
         if (sharing_ && special && crowded(arguments)) {
             made = share(arguments, aliased, build, check, failure, lock);

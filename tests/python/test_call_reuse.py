@@ -203,6 +203,28 @@ def test_magnitudes_of_many_sizes_share_a_program_in_the_end(tmp_path):
     assert compilations(f) == before
 
 
+def test_overlapping_calls_do_not_use_up_the_programs_of_magnitudes(tmp_path):
+    f = fresh(
+        """
+        @parpy.jit
+        def f(x, y, n):
+            for i in range(n):
+                y[i] = x[i] + 1
+        """,
+        tmp_path,
+    )
+    for first in range(120):
+        n = 10 + first
+        data = np.arange(4000.0)
+        expected = data.copy()
+        there = slice(first + n - 3 - first % 3, first + 2 * n - 3 - first % 3)
+        for i in range(n):
+            expected[there.start + i] = expected[first + i] + 1
+        f(data[first : first + n], data[there], n, opts=parpy.auto(backend=parpy.CompileBackend.Cpu))
+        assert (data == expected).all()
+    assert compilations(f) <= 22
+
+
 def test_integers_of_one_magnitude_have_a_program(tmp_path):
     f = fresh(ADD, tmp_path)
     opts = parpy.auto(backend=parpy.CompileBackend.Cpu)
