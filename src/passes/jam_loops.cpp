@@ -1,5 +1,5 @@
 // See jam_loops.h. Where the number of iterations does not divide, the statements of sequential
-// loops run for the last iteration again, which they may (analysis/jams.h), and everything else is
+// loops run for the last iteration again where they may (analysis/jams.h), and everything else is
 // guarded.
 #include "passes/jam_loops.h"
 
@@ -168,6 +168,7 @@ private:
             builder_.span = var->span;
             innermost.body.push_back(builder_.alloc(array));
         }
+        repeats_ = harmless(body);
         const Body jammed = side_by_side(body, lanes, false);
         innermost.body.insert(innermost.body.end(), jammed.begin(), jammed.end());
         for (Lane& lane : lanes) {
@@ -234,11 +235,37 @@ private:
         end();
     }
 
-    // `repeats`: the last iteration may run again.
-    Body side_by_side(const Body& body, const std::vector<Lane>& lanes, bool repeats) {
+    // Statements that touch what the nest stores.
+    [[nodiscard]] bool touches_stored(const Uses& uses) const {
+        return !uses.stored.empty() || std::ranges::any_of(uses.loaded, [&](const Var* array) {
+            return stored_.contains(array);
+        });
+    }
+
+    // Whether statements of sequential loops may run for an iteration too many: what guarded
+    // statements in front of them leave unset there is no subscript, nor made one.
+    [[nodiscard]] bool harmless(const Body& body) const {
+        bool result = true;
+        for_each_stretch(body, [&](const Body& statements) {
+            const Uses uses = uses_of(statements);
+            if (!touches_stored(uses)) return;
+            for (const auto& [var, array] : arrays_)
+                result = result && !(uses.written.contains(var) && is_integer(var->type.scalar));
+        });
+        for_each_expr(body, [&](const Expr& e) {
+            const bool made_whole = e.op == Op::kConvert && e.type.is_scalar() &&
+                                    is_integer(e.type.scalar) &&
+                                    !is_integer(e.operands[0]->type.scalar);
+            result = result && !made_whole;
+        });
+        return result;
+    }
+
+    // `in_loop`: of a sequential one, which only loads what is not stored.
+    Body side_by_side(const Body& body, const std::vector<Lane>& lanes, bool in_loop) {
         Body out, stretch;
         const auto end = [&] {
-            if (!stretch.empty()) out.push_back(copies(std::move(stretch), lanes, repeats));
+            if (!stretch.empty()) out.push_back(copies(std::move(stretch), lanes, in_loop));
             stretch.clear();
         };
         for (Stmt* stmt : body) {
@@ -256,17 +283,13 @@ private:
     }
 
     // for i_copy in range(4) [unroll]: i = …;  for j_copy in range(2) [unroll]: j = …;  body
-    Stmt* copies(Body body, const std::vector<Lane>& lanes, bool repeats) {
+    Stmt* copies(Body body, const std::vector<Lane>& lanes, bool in_loop) {
         builder_.span = body.front()->span;
         std::vector<Var*> counters;
         for (const Lane& lane : lanes)
             counters.push_back(
                 builder_.scalar(lane.loop->var->name + "_copy", lane.loop->var->type.scalar));
-        const Uses uses = uses_of(body);
-        repeats = repeats ||
-                  (uses.stored.empty() && std::ranges::none_of(uses.loaded, [&](const Var* array) {
-                       return stored_.contains(array);
-                   }));
+        const bool repeats = repeats_ && (in_loop || !touches_stored(uses_of(body)));
         use_arrays(body, counters);
         Stmt* result = nullptr;
         for (std::size_t i = lanes.size(); i-- > 0;) {
@@ -347,6 +370,7 @@ private:
     Function& kernel_;
     const KernelShape shape_;
     VarSet stored_;                              // in the nest that is being jammed
+    bool repeats_ = true;                        // what it says of that nest
     std::vector<std::pair<Var*, Var*>> arrays_;  // scalars, and where their copies are
 };
 

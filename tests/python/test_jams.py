@@ -128,3 +128,26 @@ def test_chosen_for_large_products():
     assert parpy.print_compiled(product, [a, b, c], found.opts) == source
     few = arrays(64, 64, 512, np.float32)
     assert "_copy" not in parpy.print_compiled(product, few, automatic)
+
+
+@parpy.jit
+def chased(p, a, b, c):
+    parpy.label("rows")
+    for i in range(c.shape[0]):
+        at = p[i]
+        p[i] = -77
+        total = 0.0
+        for k in range(b.shape[0]):
+            total += a[at, k] * b[k]
+        c[i] = total
+
+
+@pytest.mark.parametrize("target", GPUS)
+@pytest.mark.parametrize("n", [33, 61, 64])
+def test_subscripts_read_in_front_of_the_loop(target, n):
+    rng = np.random.default_rng(n)
+    p, a, b, c = rng.permutation(n), rng.random((n, 7)), rng.random(7), np.zeros(n)
+    expected = [sum((a[i, k] * b[k] for k in range(7)), 0.0) for i in p]
+    chased(p, a, b, c, opts=options(target, {"rows": parpy.threads(32)}))
+    np.testing.assert_allclose(c, expected, rtol=1e-14)
+    assert (p == -77).all()
