@@ -54,18 +54,42 @@ def _aliases(node: Function, shapes: bool) -> dict[str, ast.expr]:
         if bound[name] != 1 or not uses or any((use.lineno, use.col_offset) < behind for use in uses):
             continue
         if isinstance(value, ast.Attribute) and value.attr == "shape" and _root(value) in parameters:
-            if shapes and bound[_root(value)] == 1 and isinstance(_owner(value), ast.Name):
+            if shapes and bound[_root(value)] == 1 and _stays(value, node):
                 found[name] = value
         elif _root(value) not in bound and all(id(use) in called for use in uses):
             found[name] = value
     return found
 
 
-def _owner(node: ast.Attribute) -> ast.expr:
-    """`x` of x.shape, `d` of d['x'].shape."""
-    owner = node.value
-    is_entry = isinstance(owner, ast.Subscript) and isinstance(owner.slice, ast.Constant)
-    return owner.value if isinstance(owner, ast.Subscript) and is_entry else owner
+def _stays(shape: ast.Attribute, node: Function) -> bool:
+    """Whether x.shape of a parameter, or d['x'].shape, is the same throughout the function."""
+    owner = shape.value
+    if isinstance(owner, ast.Name):
+        return True
+    if not (isinstance(owner, ast.Subscript) and isinstance(owner.value, ast.Name)):
+        return False
+    return isinstance(owner.slice, ast.Constant) and _keeps_entry(node, owner.value.id, owner.slice.value)
+
+
+def _keeps_entry(node: Function, name: str, key: object) -> bool:
+    """Whether d[key] is never set: d is used for nothing but its entries, and no dict of another name has any set."""
+    entries: set[int] = set()  # names of what entries are used of, by the node
+    for part in ast.walk(node):
+        if not isinstance(part, ast.Subscript):
+            continue
+        is_set, its_key = not isinstance(part.ctx, ast.Load), part.slice
+        entry = its_key.value if isinstance(its_key, ast.Constant) and isinstance(its_key.value, str) else None
+        if _is_name(part.value, name):
+            if is_set and entry in (None, key):
+                return False
+            entries.add(id(part.value))
+        elif is_set and entry is not None:
+            return False
+    return all(id(part) in entries for part in ast.walk(node) if _is_name(part, name))
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def _root(node: ast.expr) -> str:

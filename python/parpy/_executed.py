@@ -18,9 +18,6 @@ for _feature in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _feature).compiler_flag
 
 
-_REFERENCES = 3  # the frame's to a copy of its variables, ours, and that of who counts
-
-
 def executed_lines(code: CodeType) -> list[list[str]]:
     """The lines of the running text that `code`, of a function, is a part of. Several where texts with other comments
     would be the same code, none if it is not found."""
@@ -72,11 +69,7 @@ def _of_variables(frame: FrameType) -> list[object]:
     """Of a frame's variables, which may be in any mapping that the user gives to exec."""
     variables = frame.f_locals
     if frame.f_code.co_flags & CO_OPTIMIZED:
-        found = [*variables.values()]
-        # A copy that the frame keeps: what the function lets go would live on in it. Whoever asked for it has it too.
-        if type(variables) is dict and sys.getrefcount(variables) <= _REFERENCES:
-            variables.clear()
-        return found
+        return [*variables.values()]  # not to be changed: it is what the function goes on with under a trace function
     if isinstance(variables, dict):
         return [*dict.values(variables)]
     found = []

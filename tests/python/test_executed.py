@@ -6,7 +6,6 @@ import os
 import runpy
 import subprocess
 import sys
-import weakref
 
 import numpy as np
 import pytest
@@ -115,16 +114,31 @@ def test_characters_that_end_lines_elsewhere(odd, end, tmp_path):
     assert x.tolist() == [4] * 3
 
 
-def test_what_the_caller_lets_go_is_freed():
-    class Large:
-        pass
+def traced():
+    a = 1
+    b = 2
+    return a + b
 
-    large = Large()
-    known = weakref.ref(large)
-    text, space = TEXT.format(1), {}
-    exec(text, space)
-    del large
-    assert known() is None
+
+@pytest.mark.parametrize("on", [False, True])
+def test_variables_of_functions_that_are_traced_stay(on):
+    text, space, before = TEXT.format(1), {}, sys.gettrace()
+
+    def trace(frame, event, _):
+        if frame.f_code is not traced.__code__:
+            return None
+        if event == "line" and "b" in frame.f_locals:
+            if not on:
+                sys.settrace(None)
+            exec(text, space)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        assert traced() == 3
+    finally:
+        sys.settrace(before)
+    assert "f" in space
 
 
 def test_variables_that_the_caller_has_asked_for_stay():

@@ -482,3 +482,58 @@ def returns_shapes(x):
 def test_shapes_are_results():
     for shape in ((3,), (2, 4)):
         assert returns_shapes(np.zeros(shape)) == shape
+
+
+@parpy.jit
+def entry_is_replaced(d, e):
+    s = d["x"].shape
+    d["x"] = np.zeros(7)
+    return s[0]
+
+
+@parpy.jit
+def other_dict_may_be_the_same(d, e):
+    s = d["x"].shape
+    e["x"] = np.zeros(7)
+    return s[0]
+
+
+@parpy.jit
+def dict_has_another_name(d, e):
+    s = d["x"].shape
+    other = d
+    other["x"] = np.zeros(7)
+    return s[0]
+
+
+@parpy.jit
+def gets_an_array(d):
+    d["x"] = np.zeros(7)
+
+
+@parpy.jit
+def function_replaces_the_entry(d, e):
+    s = d["x"].shape
+    gets_an_array(d)
+    return s[0]
+
+
+@parpy.jit
+def another_entry_is_replaced(d, e):
+    s = d["x"].shape
+    d["y"] = np.zeros(7)
+    return s[0]
+
+
+def test_names_for_shapes_of_entries():
+    replaced = (
+        entry_is_replaced, other_dict_may_be_the_same, dict_has_another_name, function_replaces_the_entry,
+    )  # fmt: skip
+    for function in replaced:
+        entries = {"x": np.zeros(5)}
+        with pytest.raises(parpy.CompileError, match="a shape is no value of its own"):
+            function(entries, entries)
+        assert len(entries["x"]) == 5
+    entries = {"x": np.zeros(5), "y": np.zeros(5)}
+    assert another_entry_is_replaced(entries, {}) == 5
+    assert len(entries["y"]) == 7
