@@ -130,34 +130,12 @@ nb::dict pass_seconds(nb::handle function, nb::tuple arguments, nb::handle optio
     return result;
 }
 
-// Raises the errors that the passes up to infer-types find.
-void check_types(nb::handle function, nb::tuple arguments, nb::handle options) {
-    Call call(function, arguments);
-    const Options chosen = chosen_options(options, call);
-    std::vector<Pass> passes;
-    for (const Pass& pass : pipeline(chosen.backend)) {
-        passes.push_back(pass);
-        if (pass.name == "infer-types") break;
-    }
-    const Signature signature = call.surface->signature(call.views);
-    ir::Module module = ir::clone(*call.surface->module);
-    Diagnostics diagnostics;
-    PassContext context{module, chosen, signature, diagnostics};
-    run_passes(context, passes);
-    if (diagnostics.has_errors()) {
-        set_python_error(diagnostics, module.sources);
-        nb::raise_python_error();
-    }
-}
-
 }  // namespace
 
 void bind_analysis(nb::module_& m) {
     m.def(
         "loop_facts", loop_facts, "function"_a, "arguments"_a,
         "What the dependence analysis finds of each loop of a jit function, for these arguments.");
-    m.def("check_types", check_types, "function"_a, "arguments"_a, "options"_a,
-          "Raises what the compiler finds wrong up to the types, for these arguments.");
     m.def("pass_seconds", pass_seconds, "function"_a, "arguments"_a, "options"_a,
           "How long each pass of the compiler takes, for these arguments.");
 }

@@ -16,10 +16,10 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple, TypeVar
 
 from . import _native, _operators
-from ._ahead import MOST_CHECKED, Computed, Once, Seen, kind, nothing
+from ._ahead import Once, Seen, nothing
 from ._annotations import annotations_of, symbol_places
 from ._callback import Callback
-from ._errors import CompileError, fail
+from ._errors import fail
 from ._frontend import Findings, check
 from ._liveness import Names, assigned, live_before, live_in_loop, reads
 from ._names import Guard, jit_source
@@ -62,8 +62,6 @@ class Driver:
         self.regions = splitter.regions
         self._live = _rebuilt(source.function, splitter.driver(node, False))
         self._dry = _rebuilt(source.function, splitter.driver(node, True))
-        self._trial = _rebuilt(source.function, splitter.driver(node, True, True))
-        self._tried: set[tuple[object, ...]] = set()
         self._options: dict[int, tuple[CompileOptions, dict[str, Any], list[CompileOptions]]] = {}
         self._findings = _check(splitter)
 
@@ -71,9 +69,6 @@ class Driver:
         if not self._findings.hold():
             self._findings = _check(self._splitter)
         per_region = None if opts is None else self._per_region(opts)
-        if len(self._tried) < MOST_CHECKED and (kinds := tuple(map(kind, values))) not in self._tried:
-            self._tried.add(kinds)
-            self._check_types(values, opts)
 
         def run(index: int, *inputs: Any) -> Any:
             chosen = None if per_region is None else per_region[index]
@@ -108,54 +103,35 @@ class Driver:
         )
         return found
 
-    def _check_types(self, values: tuple[Any, ...], opts: CompileOptions | None) -> None:
-        """Raises CompileError for the mistakes in types of the regions that the call is certain to get to, before the
-        first one runs. What depends on values that regions compute is left to them."""
-        try:
-            self._visit(values, opts, _native.check_types, Seen(), Computed())
-        except CompileError:
-            raise
-        except Exception:  # of a statement that Python runs, or of a value that is not known yet
-            pass
-
     def _visit(
-        self,
-        values: tuple[Any, ...],
-        opts: CompileOptions | None,
-        look: Callable[..., None],
-        seen: Seen,
-        computed: Computed | None = None,
+        self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., None], seen: Seen
     ) -> Any:
-        """The same, also for the functions that Python calls; those that were `seen` are not looked at. With
-        `computed` for what regions return, only those are that need nothing of it; else zeros stand for it."""
+        """The same, also for the functions that Python calls; those that were `seen` are not looked at."""
         per_region = None if opts is None else self._per_region(opts)
         seen.drivers[self._splitter.source.function] = self
 
-        def run(index: int, *inputs: Any) -> tuple[Any, ...]:
+        def run(index: int, *inputs: Any) -> tuple[int, ...]:
             region, arguments, _ = self._splitter.region_for(index, inputs)
-            if not any(isinstance(each, Computed) for each in arguments):
-                look(region, arguments, None if per_region is None else per_region[index])
-            return (0 if computed is None else computed,) * len(self._splitter.parts[index].outputs)
+            look(region, arguments, None if per_region is None else per_region[index])
+            return (0,) * len(self._splitter.parts[index].outputs)
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
             source = jit_source(function)
             if source is None:
-                return nothing if computed is None else lambda *_, **__: computed
+                return nothing
             again = source.function in seen.drivers
             driver = seen.drivers[source.function] if again else driver_of(source)
             assert driver is not None
 
             def visit(*arguments: Any, **named: Any) -> Any:
                 if again and seen.ends():
-                    return nothing() if computed is None else computed
+                    return nothing()
                 given, ours = _bound(source, arguments, named), self._nested(opts, function)
-                return driver._visit(given, ours, (lambda *_: None) if again else look, seen, computed)
+                return driver._visit(given, ours, (lambda *_: None) if again else look, seen)
 
             return visit
 
         with self._symbols(values):
-            if computed is not None:
-                return self._trial(run, call, computed, *values)
             return self._dry(run, call, _UNSET, *values)
 
     def _per_region(self, opts: CompileOptions) -> list[CompileOptions]:
@@ -258,8 +234,8 @@ class _Splitter:
         self._unset_arrays = unset & self.resolver.arrays()
         self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
 
-    def driver(self, node: ast.FunctionDef, dry: bool, certain: bool = False) -> ast.FunctionDef:
-        """The function as Python runs it; dry: each loop once; certain: only as far as that is certain."""
+    def driver(self, node: ast.FunctionDef, dry: bool) -> ast.FunctionDef:
+        """The function as Python runs it; dry: each loop once."""
         made = copy.deepcopy(ast.FunctionDef(node.name, node.args, self.body, [], None))
         made.args.defaults, made.args.kw_defaults = [], []
         given = [*made.args.posonlyargs, *made.args.args, *made.args.kwonlyargs]
@@ -270,7 +246,7 @@ class _Splitter:
         ast.copy_location(made, node)
         made.body = made.body or [ast.copy_location(ast.Pass(), node)]
         if dry:
-            made = Once(certain).visit(made)
+            made = Once().visit(made)
         made.body += [at(each, node) for each in never_assigned(self._unset)]  # local, if only regions assign them
         return ast.fix_missing_locations(made)
 

@@ -537,3 +537,53 @@ def test_names_for_shapes_of_entries():
     entries = {"x": np.zeros(5), "y": np.zeros(5)}
     assert another_entry_is_replaced(entries, {}) == 5
     assert len(entries["y"]) == 7
+
+
+@parpy.jit
+def bound_that_is_computed(x):
+    x[0] = 0.0
+    for _ in range(int(x[0])):
+        z = np.zeros(2)
+        z[0] = x[0] & 1
+    return x
+
+
+@parpy.jit
+def condition_that_is_computed(x):
+    x[0] = -1.0
+    z, n = np.zeros(3), x[0]
+    if n > 0:
+        z = np.zeros(2)
+        z[0] = x[0] & 1
+    return z
+
+
+@parpy.jit
+def array_that_is_chosen(x):
+    x[0] = -1.0
+    z = np.zeros((2, 2)) if x[0] > 0 else np.zeros(3)
+    z[1] = 5.0
+    z[2] = z[1] + z[0]
+    return z
+
+
+@parpy.callback
+def leaves(v: int) -> int:
+    raise KeyError(v)
+
+
+@parpy.jit
+def callback_that_leaves(x):
+    leaves(1)
+    y = np.zeros(3)
+    y[0] = x[0] & 3
+    return y
+
+
+@pytest.mark.parametrize("opts", [None, parpy.CompileOptions()])
+@pytest.mark.parametrize("function", [bound_that_is_computed, condition_that_is_computed, array_that_is_chosen])
+def test_mistakes_in_parts_that_are_not_reached(function, opts):
+    got, want = (function(np.arange(1, 6.0), **given) for given in ({"opts": opts}, {"seq": True}))
+    assert got.tolist() == want.tolist()
+    with pytest.raises(KeyError):
+        callback_that_leaves(np.ones(3), opts=opts)
