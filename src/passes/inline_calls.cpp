@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "analysis/uses.h"
@@ -41,6 +42,15 @@ bool shifts_slices(const Function& function) {
                    return e.var == store->array && e.op == Op::kLoad &&
                           !same(e.operands, store->indices);
                });
+    });
+}
+
+// Whether a variable may still be without a value where it is read. In a loop of the caller it
+// would have the one of the call before.
+bool may_leave_unassigned(const Function& function) {
+    const VarSet exposed = exposed_reads(function.body);
+    return std::ranges::any_of(exposed, [&](const Var* var) {
+        return var->constant == nullptr && std::ranges::count(function.params, var) == 0;
     });
 }
 
@@ -87,15 +97,25 @@ struct Effects {
     }
 };
 
+// Statements that take the place of calls in one function though nobody asked for it: what follows
+// takes longer than in proportion to them.
+constexpr std::size_t kMostUnasked = 256;
+
 // What the functions of a module do, in those that they call as well.
 class Functions {
 public:
     explicit Functions(const PassContext& context) : Functions(context.module, context.options) {}
 
-    // Whether calls are replaced though nobody asked for it; `parallel`: those in loops that are or
-    // may be parallel, where updates may be seen to be reductions.
-    [[nodiscard]] bool wants(const Function& function, bool parallel) const {
-        return wanted_.contains(&function) || (parallel && updating_.contains(&function));
+    // Whether calls have to be replaced though nobody marked them.
+    [[nodiscard]] bool wants(const Function& function) const { return wanted_.contains(&function); }
+    // Whether replacing calls in a parallel loop may show that the loop is a reduction.
+    [[nodiscard]] bool may_reduce(const Function& function) const {
+        return reducing_.contains(&function);
+    }
+    // Statements that take the place of a call, with those of the calls in them, up to
+    // kMostUnasked + 1.
+    [[nodiscard]] std::size_t size_of(const Function& function) const {
+        return sizes_.at(&function);
     }
 
     // Of the operator itself, and of all of the expression.
@@ -120,7 +140,7 @@ private:
                                [&](const Function& function) {
                                    return is_mapped(function, options) || shifts_slices(function);
                                })),
-          updating_(with_callers(
+          reducing_(with_callers(
               module, [](const Function& function) { return any_stmt(function.body, is_update); })),
           reading_(with_callers(module,
                                 [](const Function& function) {
@@ -137,7 +157,24 @@ private:
                                })),
           by_hand_(std::ranges::any_of(module.functions, [](const Function* function) {
               return any_stmt(function->body, is_launch);
-          })) {}
+          })) {
+        std::erase_if(reducing_, [](const Function* f) { return may_leave_unassigned(*f); });
+        for (const Function* function : module.functions)
+            measure(*function);
+    }
+
+    std::size_t measure(const Function& function) {
+        const auto [known, added] = sizes_.try_emplace(&function, 0);
+        if (!added) return known->second;  // of one that is being measured: it is not replaced
+        std::size_t size = 0;
+        for_each_stmt(function.body, [&](const Stmt&) { ++size; });
+        for_each_expr(function.body, [&](const Expr& e) {
+            if (e.op != Op::kCall) return;
+            if (e.index == kInlineCall || wants(*e.callee) || may_reduce(*e.callee))
+                size += measure(*e.callee);
+        });
+        return sizes_[&function] = std::min(size, kMostUnasked + 1);
+    }
 
     static bool is_array(const Expr* expr) { return expr->op == Op::kArray; }
     static bool reads(const Expr& expr) {
@@ -158,7 +195,8 @@ private:
                                    [](const Var* param) { return param->type.is_array(); });
     }
 
-    FunctionSet wanted_, updating_, reading_, acting_;
+    FunctionSet wanted_, reducing_, reading_, acting_;
+    std::unordered_map<const Function*, std::size_t> sizes_;
     bool by_hand_;
 };
 
@@ -249,12 +287,19 @@ private:
 
     bool put_in_place(Expr*& slot, const Effects& ahead, Body& out) {
         if (!functions_.effects_of(*slot).may_overtake(ahead)) return false;
+        const Function& callee = *slot->callee;
         const bool asked = slot->index == kInlineCall;
-        if (!asked && !functions_.wants(*slot->callee, parallel_ > 0)) return false;
+        const bool unasked = !asked && !functions_.wants(callee);
+        if (unasked && (parallel_ == 0 || !functions_.may_reduce(callee))) return false;
+        const std::size_t size = unasked && unasked_ == 0 ? functions_.size_of(callee) : 0;
+        if (size > room_) return false;
         slot->index = 0;
         const std::string problem = problem_of(*slot);
         if (problem.empty()) {
+            room_ -= size;
+            unasked_ += unasked ? 1 : 0;
             slot = expand(*slot, out);
+            unasked_ -= unasked ? 1 : 0;
             return true;
         }
         if (asked && problem != kReportedLater) {
@@ -354,7 +399,9 @@ private:
     PassContext& context_;
     Module& module_;
     const Functions& functions_;
-    int parallel_ = 0;                   // loops around that are or may be parallel
+    int parallel_ = 0;  // loops around that are or may be parallel
+    int unasked_ = 0;   // bodies around that are there though nobody asked
+    std::size_t room_ = kMostUnasked;
     std::vector<const Function*> open_;  // whose bodies are being expanded, outermost first
 };
 
