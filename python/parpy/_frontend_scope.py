@@ -227,6 +227,7 @@ class FunctionScope:
         self.loops: list[tuple[ast.For | ast.While, int]] = []
         self.left_by_break: dict[ast.For | ast.While, _native.Var] = {}  # of loops with an else branch
         self.conditions = 0
+        self.goes_on = True  # whether what follows the current statement is reached, as far as None tells
         # Of a kernel: the sizes of its launch, statements in front of it, names of the grid itself.
         self.launch: list[_native.Var] = []
         self.in_front: list[_native.Stmt] = []

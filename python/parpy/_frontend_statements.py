@@ -13,6 +13,7 @@ from ._frontend_arrays import first_name, integer_constant, mask_rank, string_ke
 from ._frontend_expressions import BINARY, is_literal
 from ._frontend_labels import Label
 from ._frontend_loops import Loops
+from ._paths import leaves
 
 # What to say of statements outside the language: what it is, and the way out.
 _REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
@@ -39,19 +40,22 @@ class Statements(Loops):
     on_device = False  # inside `with parpy.gpu`
 
     def body(self, nodes: list[ast.stmt]) -> list[_native.Stmt]:
-        """The statements of a block, each with the labels in front of it."""
-        outer, self.out = getattr(self, "out", []), []
+        """The statements of a block, each with the labels in front of it, up to a branch that is known to leave it."""
+        outer, self.out, goes_on = getattr(self, "out", []), [], True
         labels: list[Label] = []
         for node in nodes:
             found = self._label(node)
             if found is not None:
                 labels.append(found)
                 continue
+            self.goes_on = True
             self._labelled(labels, node)
             labels = []
+            if not (goes_on := self.goes_on or not isinstance(node, ast.If)):
+                break
         for label in labels:
             self._dangling(label, "no statement follows in its block")
-        lowered, self.out = self.out, outer
+        lowered, self.out, self.goes_on = self.out, outer, goes_on
         return lowered
 
     def statement(self, node: ast.stmt) -> None:
@@ -430,7 +434,9 @@ class Statements(Loops):
 
     def _if(self, node: ast.If) -> None:
         if (known := self.known_truth(node.test)) is not None:
-            self.out.extend(self.body(node.body if known else node.orelse))
+            taken = node.body if known else node.orelse
+            self.out.extend(self.body(taken))
+            self.goes_on = self.goes_on and not leaves(taken)
             return
         test = self.condition(node.test)
         before = set(self.assigned)
@@ -440,8 +446,8 @@ class Statements(Loops):
         else_body = self.body(node.orelse)
         self.assigned |= after_then
         self.conditions -= 1
-        span = self.span(node, node.test)
-        self.out.append(self.module.if_(test, then_body, else_body, span))
+        self.goes_on = True
+        self.out.append(self.module.if_(test, then_body, else_body, self.span(node, node.test)))
 
     def _with(self, node: ast.With) -> None:
         for item in node.items:
@@ -481,8 +487,7 @@ class Statements(Loops):
             self.out.append(self.module.evaluate(lowered, self.span(node)))
 
     def _return(self, node: ast.Return) -> None:
-        value = node.value
-        span = self.span(node)
+        value, span = node.value, self.span(node)
         if self.inlined_results is not None:
             self.return_inlined(node)
         elif value is None or (isinstance(value, ast.Constant) and value.value is None):

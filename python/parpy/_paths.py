@@ -1,4 +1,4 @@
-"""Where the statements of a function end: for functions that are put in place of their calls."""
+"""Where the statements of a function end."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ def ends(body: list[ast.stmt]) -> bool:
         always = isinstance(last.test, ast.Constant) and bool(last.test.value)
         return always and not any(isinstance(part, ast.Break) for part in ast.walk(last))
     return isinstance(last, ast.Return)
+
+
+def leaves(body: list[ast.stmt]) -> bool:
+    """Whether nothing behind the statements is reached."""
+    return any(isinstance(stmt, ast.Break | ast.Continue) or ends([stmt]) for stmt in body)
 
 
 def returning_last(body: list[ast.stmt]) -> list[ast.stmt] | None:

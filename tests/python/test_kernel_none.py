@@ -214,3 +214,81 @@ def test_is_compares_with_none_only():
     assert "the operator 'is' cannot be compiled" in refused(kernel, np.zeros(1), np.zeros(1))
     with pytest.raises(NameError, match="nowhere"):
         undefined[1, 1](np.zeros(1))
+
+
+@cuda.jit(device=True)
+def plus(a, b):
+    if b is None:
+        return a
+    return a + b
+
+
+@cuda.jit(device=True)
+def plus_by_size(a, b):
+    if b is None:
+        if a > 1:
+            return a
+        else:
+            return -a
+    return a + b
+
+
+@cuda.jit(device=True)
+def plus_thrice(a, b):
+    for i in range(3):
+        if b is None:
+            continue
+        a += b
+    for i in range(3):
+        if b is None:
+            break
+        a += b
+    a += 1
+    if a > 100:
+        if b is None:
+            return a
+        a += b
+    return a + 1
+
+
+@cuda.jit
+def leaves_early(x, out, weight, shift):
+    i = cuda.grid(1)
+    if shift is None:
+        return
+    if i < len(x):
+        out[i] = plus(x[i], weight) + 10 * plus_by_size(x[i], weight) + 100 * plus_thrice(x[i], weight) + shift
+
+
+@pytest.mark.parametrize("weight", [None, 3.0])
+def test_branches_that_leave(weight):
+    def by_size(a):
+        return a + weight if weight is not None else a if a > 1 else -a
+
+    x, out = np.array([0.5, 2, 200]), np.zeros(3)
+    more = weight or 0
+    leaves_early[1, 4](x, out, weight, 5)
+    thrice = [a + 6 * more + 1 + (1 if a < 100 or weight else 0) + (more if a > 100 else 0) for a in x]
+    assert out.tolist() == [a + more + 10 * by_size(a) + 100 * b + 5 for a, b in zip(x, thrice, strict=True)]
+    leaves_early[1, 4](x, out, weight, None)
+    assert out.any()
+
+
+@cuda.jit
+def goes_on_behind(x, b):
+    i = cuda.grid(1)
+    if i < 2:
+        if b is None:
+            return
+        x[i] += b
+    elif b is None:
+        x[i] += 5
+    x[i] += 1
+
+
+def test_branches_that_leave_on_some_paths():
+    x = np.zeros(4)
+    goes_on_behind[1, 4](x, None)
+    assert x.tolist() == [0, 0, 6, 6]
+    goes_on_behind[1, 4](x, 2)
+    assert x.tolist() == [3, 3, 7, 7]
