@@ -2,6 +2,8 @@
 #include "passes/slice_shapes.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 
 #include "analysis/uses.h"
 #include "ir/clone.h"
@@ -289,8 +291,9 @@ Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
             return result;
         }
         // No array is longer: a larger step takes one element as well, and would overflow.
-        const std::int64_t far =
-            index_type() == Scalar::kI64 ? Intervals::kMaxExtent : std::int64_t{1} << 30;
+        const std::int64_t far = index_type() == Scalar::kI64
+                                     ? Intervals::kMaxExtent
+                                     : std::numeric_limits<std::int32_t>::max();
         result.step = constant ? math.number(std::clamp(*constant, -far, far))
                                : once(clone(context_.module, step), "step");
     }
@@ -324,22 +327,30 @@ Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
     }
     const bool filled = up && first.range.high <= last.range.low;
     const auto count = [&](const Expr& from, const Expr& to) {
-        const Linear reach = up ? linear(to) - linear(from) : linear(from) - linear(to);
-        Expr* total = math.sum(reach);
+        Expr* total = math.sum(up ? linear(to) - linear(from) : linear(from) - linear(to));
+        if (!filled || !is_plain(*total)) total = math.greatest(total, math.number(0));
         const auto stride = constant_integer(result.step);
-        if (stride != 1 && stride != -1) {
-            Expr* width = math.copy(*result.step);
-            width = up ? width : math.multiply(width, math.number(-1));
-            total =
-                math.divide(math.add(total, math.add(math.copy(*width), math.number(-1))), width);
-        }
-        return filled && is_plain(*total) ? total : math.greatest(total, math.number(0));
+        if (stride == 1 || stride == -1) return total;
+        // (total - 1) / |step| + 1, where division rounds down. The smallest step has no |step|.
+        Expr* const quotient =
+            up || stride
+                ? math.divide(math.add(total, math.number(-1)),
+                              stride ? math.number(std::abs(*stride)) : math.copy(*result.step))
+                : math.divide(math.subtract(math.number(1), total), math.copy(*result.step));
+        return math.add(quotient, math.number(1));
     };
     // Sizes are compared as they are written, before parts of them become variables.
     result.length.written = count(*first.value, *last.value);
     result.length.form = linear(*result.length.written);
     result.first = linear(*first.value);
     result.begin = once(first.value, "begin");
+    // The difference of bounds that are far apart overflows; elements end at those of the array.
+    const std::int64_t lowest = Interval::of_type(index_type()).low;
+    if (up && last.range.low < 0 && first.range.high > last.range.low - lowest) {
+        last.value = math.greatest(last.value, math.number(0));
+    } else if (!up && last.range.high >= 0 && first.range.low < last.range.high + lowest) {
+        last.value = math.least(last.value, clone(context_.module, n.value));
+    }
     result.length.value = count(*result.begin, *last.value);
     return result;
 }

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -511,6 +513,68 @@ def one_in(x, step):
 @pytest.mark.parametrize("step", [2**63 - 1, 2**63 - 3, 2**62, 2**33, -(2**63), -(2**62), -(2**31)])
 def test_steps_longer_than_any_array(step):
     check(one_in, (ints(4), step))
+
+
+@parpy.jit
+def sums_up(out, x, s):
+    out[0] = parpy.sum(x[:: max(s[2], 1)])
+    out[1] = parpy.sum(x[2 : s[1] : max(s[2], 1)])
+    out[2] = parpy.sum(x[s[0] : s[1] : max(s[2], 1)])
+    out[3] = parpy.sum(x[s[0] : s[1]])
+    out[4] = parpy.sum(x[s[0] : -3])
+
+
+@parpy.jit
+def sums_down(out, x, s):
+    out[0] = parpy.sum(x[:: min(s[2], -1)])
+    out[1] = parpy.sum(x[: s[1] : min(s[2], -1)])
+    out[2] = parpy.sum(x[s[0] : s[1] : min(s[2], -1)])
+    out[3] = parpy.sum(x[s[0] : s[1] : -1])
+    out[4] = parpy.sum(x[-3 : s[1] : -2])
+
+
+@parpy.jit
+def sum_against(out, x, t):
+    if t > 0:
+        out[0] = parpy.sum(x[::-t])
+
+
+FAR = [2**63 - 1, 2**63 - 2, -(2**63), -(2**63) + 1]
+
+
+@pytest.mark.parametrize("n", [0, 5])
+def test_run_time_bounds_and_steps_far_away(n):
+    x = np.arange(1.0, n + 1)
+    out = np.zeros(5)
+    for begin, end, step in itertools.product([0, 4, -3, *FAR], [5, -4, *FAR], [1, 2, -1, -2, *FAR]):
+        sums = sums_up if step > 0 else sums_down
+        s = np.array([begin, end, step])
+        expected = np.zeros(5)
+        sums(expected, x, s, seq=True)
+        sums(out, x, s)
+        np.testing.assert_array_equal(out, expected, f"{begin}:{end}:{step}")
+    check(sums_up, (np.zeros(5), x, np.array([2**63 - 1, -(2**63), 2**63 - 1])))
+    check(sums_down, (np.zeros(5), x, np.array([-(2**63), 2**63 - 1, -(2**63)])))
+    check(sum_against, (np.zeros(1), x, 2**63 - 1))
+
+
+@parpy.jit
+def sum_of_two(out, x, s):
+    out[0] = parpy.sum(x[::1073741825])
+    out[1] = parpy.sum(x[:: max(s[0], 1)])
+    out[2] = parpy.sum(x[:: min(s[1], -1)])
+
+
+def test_steps_in_32_bits():
+    x = np.zeros(2**30 + 10, np.uint8)
+    x[[0, 2**30 + 1, 2**30 - 1, 9]] = 3, 5, 7, 11
+    opts = parpy.seq()
+    opts.force_int_size = parpy.types.I32
+    out = np.zeros(3)
+    for steps in ([2**30 + 1, -(2**30)], [2**31 - 1, -(2**31)]):
+        s = np.array(steps, np.int32)
+        sum_of_two(out, x, s, opts=opts)
+        np.testing.assert_array_equal(out, [8, x[:: s[0]].sum(), x[:: s[1]].sum()])
 
 
 @parpy.jit
