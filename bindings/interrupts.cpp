@@ -24,10 +24,11 @@ bool may_go_on() {
     return !own;
 }
 
-// The exception that a handler raises stays: the call ends with it.
+// The exception that a handler raises stays: the call ends with it, and Python calls the handlers
+// of what comes meanwhile after it.
 bool ends() {
     const PyGILState_STATE state = PyGILState_Ensure();
-    const bool raised = PyErr_CheckSignals() != 0;
+    const bool raised = PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;
     PyGILState_Release(state);
     return raised;
 }

@@ -477,7 +477,8 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
             },
             failure);
     }
-    if (made != nullptr) return made;
+    if (made != nullptr)
+        return PyErr_CheckSignals() == 0 ? made : nullptr;  // of what came meanwhile
     if (failure.diagnostics.has_errors()) {
         set_python_error(failure.diagnostics, surface.module->sources);
     } else {

@@ -12,9 +12,11 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace parpy::sim {
 
@@ -116,6 +118,7 @@ struct Aside {
     std::mutex mutex;
     std::condition_variable changed;
     const std::function<void()>* launch = nullptr;  // that it runs
+    std::exception_ptr thrown;                      // by the launch
     bool started = false;
 };
 Aside* aside = new Aside;
@@ -125,8 +128,14 @@ void run_launches(Aside& own) {
     for (;;) {
         own.changed.wait(lock, [&] { return own.launch != nullptr; });
         lock.unlock();
-        (*own.launch)();
+        std::exception_ptr thrown;
+        try {
+            (*own.launch)();
+        } catch (...) {
+            thrown = std::current_exception();
+        }
         lock.lock();
+        own.thrown = std::move(thrown);
         own.launch = nullptr;
         own.changed.notify_all();
     }
@@ -221,7 +230,13 @@ void Interruptible::run_aside(const std::function<void()>& launch) {
         other.changed.wait_for(lock, std::chrono::milliseconds(10));
         if (!noted.exchange(false)) continue;
         lock.unlock();
-        if (known_hooks.ends()) {
+        const bool ends = known_hooks.ends();
+        if (aside != &other) {  // the handler forked, and this is the child: nobody runs it here
+            grid_.stop({Code::kP541, "does not run on in a process that was forked meanwhile", 0, 0,
+                        "launch it again there"});
+            return;
+        }
+        if (ends) {
             grid_.stop(interruption());
             interrupted.store(true);
             sem_post(&wake);
@@ -229,6 +244,9 @@ void Interruptible::run_aside(const std::function<void()>& launch) {
             handles_interrupts();  // also where the handler has set another one
         }
         lock.lock();
+    }
+    if (const std::exception_ptr thrown = std::exchange(other.thrown, nullptr)) {
+        std::rethrow_exception(thrown);
     }
 }
 

@@ -262,6 +262,129 @@ os._exit(7)
 """
 
 
+HANDLER_FORKS = """
+import os, signal, threading, time
+import numpy as np
+import parpy
+from parpy import cuda
+
+@cuda.jit
+def counts(x, n):
+    while x[0] < n:
+        x[0] += 1
+
+def interrupt():
+    time.sleep(0.3)
+    os.kill(parent, signal.SIGINT)
+
+def forks(*_):
+    child = os.fork()
+    if child:
+        children.append(child)
+    else:
+        signal.alarm(30)
+
+signal.alarm(100)
+signal.signal(signal.SIGINT, forks)
+parent, children, x = os.getpid(), [], np.zeros(1)
+counts[1, 1](x, 1)
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    counts[1, 1](x, 1e9)
+except parpy.BackendError as error:
+    assert os.getpid() != parent and "forked" in str(error), error
+    counts[1, 1](np.zeros(1), 1e6)
+    os._exit(7)
+assert os.getpid() == parent and x[0] == 1e9
+_, status = os.waitpid(children[0], 0)
+os._exit(os.waitstatus_to_exitcode(status) % 256)
+"""
+
+
+TWO = """
+import os, signal, threading, time
+import numpy as np
+from parpy import cuda
+
+@cuda.jit
+def waits(x):
+    shared = cuda.shared.array(32, np.float64)
+    while True:
+        shared[cuda.threadIdx.x] = x[cuda.grid(1)]
+        cuda.syncthreads()
+        if shared[0] < 0:
+            break
+        x[cuda.grid(1)] += 1
+
+class Stop(Exception):
+    pass
+
+def stop(_, frame):
+    while frame is not None:
+        if frame.f_code is launch.__code__:
+            called.append(frame)
+            raise Stop
+        frame = frame.f_back
+
+def launch():
+    waits[16, 32](np.zeros(512))
+
+def interrupt():  # again and again, also while the launch ends
+    time.sleep(0.1)
+    for _ in range(40):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.0005)
+
+signal.alarm(100)
+waits[16, 32](-np.ones(512))
+signal.signal(signal.SIGINT, stop)
+for _ in range(10):
+    called = []
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        launch()
+    except Stop:
+        thread.join()
+    assert len(called) >= 1
+os._exit(7)
+"""
+
+
+COMPILES = """
+import os, signal, threading, time
+import numpy as np
+
+os.environ["PARPY_CACHE_DIR"] = os.path.dirname(__file__) + "/cache"
+import parpy
+from parpy import cuda
+
+def interrupt(delay):
+    time.sleep(delay)
+    os.kill(os.getpid(), signal.SIGINT)
+
+def fresh():
+    @cuda.jit
+    def endless(x):
+        while x[0] >= 0:
+            x[0] = 0 if x[0] > 1e9 else x[0] + np.sin(x[0]) ** 2
+    return endless
+
+signal.alarm(100)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+fresh()[1, 1](-np.ones(1))
+for delay in range(2, 100, 7):
+    parpy.clear_cache()
+    thread = threading.Thread(target=interrupt, args=(delay / 1e3,))
+    try:
+        thread.start()
+        fresh()[1, 1](np.ones(1))
+    except KeyboardInterrupt:
+        thread.join()
+os._exit(7)
+"""
+
+
 @pytest.mark.parametrize("kernel", ["endless", "checked", "waits", "spins", "computes"])
 def test_control_c_ends_a_kernel(kernel, tmp_path):
     python = str(Path(__file__).parents[2] / "python")
@@ -282,8 +405,8 @@ def test_control_c_ends_a_kernel(kernel, tmp_path):
 
 @pytest.mark.parametrize(
     "program",
-    [FORKS, CALM_FORKS, THREAD_FORKS, HANDLERS, CALMS],
-    ids=["forks", "calm_forks", "thread_forks", "handlers", "calms"],
+    [FORKS, CALM_FORKS, THREAD_FORKS, HANDLERS, CALMS, HANDLER_FORKS, TWO, COMPILES],
+    ids=["forks", "calm_forks", "thread_forks", "handlers", "calms", "handler_forks", "two", "compiles"],
 )
 def test_control_c_ends_a_kernel_wherever_it_runs(program, tmp_path):
     file = tmp_path / "forks.py"

@@ -2,11 +2,15 @@
 // errors.
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <new>
 #include <numeric>
 #include <vector>
 
 #include "runtime/executable.h"
+#include "runtime/interruption.h"
 #include "runtime/sim_executable.h"
+#include "runtime/simulated_block.h"
 
 namespace parpy {
 namespace {
@@ -289,6 +293,30 @@ TEST_F(Simulator, TextThatDoesNotCompileIsLocated) {
     const RuntimeError error = fail("\n" KERNEL "this is no C++; }", 1, 32);
     EXPECT_EQ(error.code, Code::kP510);
     EXPECT_NE(error.message.find("program.cu:3:"), std::string::npos) << error.message;
+}
+
+// In a process of its own, which keeps the handler.
+TEST_F(Simulator, ExceptionsOfLaunchesThatRunAside) {
+    const auto throws = [] {
+        std::signal(SIGINT, [](int) {});
+        sim::set_interrupt_hooks({[] { return true; }, [] { return false; }});
+        const sim::Launch launch{};
+        sim::Grid grid(launch);
+        sim::Interruptible interruptible(grid);
+        for (int i = 0; i < 2; ++i) {
+            bool caught = false;
+            try {
+                interruptible.run([] { throw std::bad_alloc(); });
+            } catch (const std::bad_alloc&) {
+                caught = true;
+            }
+            if (!caught) std::_Exit(1);
+        }
+        int runs = 0;
+        interruptible.run([&] { ++runs; });
+        std::_Exit(runs == 1 ? 7 : 2);
+    };
+    EXPECT_EXIT(throws(), testing::ExitedWithCode(7), "");
 }
 
 }  // namespace
