@@ -1,5 +1,5 @@
-// Arguments that are dicts: one compiled parameter for each key that the function reads, of dicts
-// of one level whose keys are strings. Also fields of records, which are read alike.
+// Arguments that are dicts: one compiled parameter for each key that the function reads; what else
+// is in them is never looked at. Also fields of records, which are read alike.
 #include <string>
 
 #include "jit_function.h"
@@ -19,9 +19,10 @@ std::string shown(PyObject* object) {
 std::string keys(PyObject* dict) {
     constexpr std::size_t kMost = 200;
     std::string out;
-    PyObject *key = nullptr, *value = nullptr;
-    for (Py_ssize_t at = 0; out.size() < kMost && PyDict_Next(dict, &at, &key, &value) != 0;)
-        out += (out.empty() ? "" : ", ") + shown(key);
+    const Owned all(PyDict_Keys(dict));
+    const Py_ssize_t count = all ? PyList_GET_SIZE(all.get()) : 0;
+    for (Py_ssize_t i = 0; i < count && out.size() < kMost; ++i)
+        out += (out.empty() ? "" : ", ") + shown(PyList_GET_ITEM(all.get(), i));
     return out.size() < kMost ? out : out + ", …";
 }
 
@@ -84,34 +85,6 @@ PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* 
     intake.hold(entry);
     Py_DECREF(entry);
     return entry;
-}
-
-bool check_dicts(const Surface& surface, PyObject* const* args) {
-    for (std::size_t i = 0; i < surface.leaves.size(); ++i) {
-        const Leaf& leaf = surface.leaves[i];
-        if (leaf.key == nullptr || PyDict_Check(args[leaf.parameter]) == 0) continue;
-        if (i > 0 && surface.leaves[i - 1].parameter == leaf.parameter) continue;
-        PyObject *key = nullptr, *value = nullptr;
-        for (Py_ssize_t at = 0; PyDict_Next(args[leaf.parameter], &at, &key, &value) != 0;) {
-            IntakeFault fault;
-            if (PyUnicode_Check(key) == 0) {
-                fault = {Code::kP557,
-                         "is read from a dict that also has the key " + shown(key) +
-                             ", which is no string",
-                         "pass a dict whose keys are strings"};
-            } else if (PyDict_Check(value) != 0) {
-                fault = {
-                    Code::kP557,
-                    "is read from a dict that has another one in it, with the key " + shown(key),
-                    "pass the inner dict as an argument of its own"};
-            } else {
-                continue;
-            }
-            raise_fault(surface, i, fault);
-            return false;
-        }
-    }
-    return true;
 }
 
 }  // namespace parpy

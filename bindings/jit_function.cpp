@@ -138,7 +138,6 @@ done:
 bool read_arguments(const Surface& surface, PyObject* const* args, ArgumentView* views,
                     Intake& intake) {
     const std::size_t leaves = surface.leaves.size();
-    if (!surface.plain && !check_dicts(surface, args)) return false;
     for (std::size_t i = 0; i < leaves; ++i) {
         PyObject* object =
             surface.plain ? args[i] : leaf_value(surface, surface.leaves[i], args, intake);

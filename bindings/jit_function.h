@@ -184,8 +184,6 @@ void raise_fault(const Surface& surface, std::size_t argument, const IntakeFault
 // exception.
 PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* args,
                      Intake& intake);
-// Refuses dicts that are not of one level with strings for keys. False with an exception.
-bool check_dicts(const Surface& surface, PyObject* const* args);
 // Refuses arguments whose memory overlaps where their aligned copies do not. False with an
 // exception.
 bool check_copies(const Surface& surface, const Intake& intake, Arguments arguments);
