@@ -218,18 +218,24 @@ bool Intake::take_device_array(PyObject* object, ArgumentView& view, IntakeFault
     hold(array.get());
     auto* elements = reinterpret_cast<PyArrayObject*>(array.get());
     const int rank = PyArray_NDIM(elements);
-    if (on_gpu.get() != Py_True) return take_numpy(elements, view, fault);
+    const bool there = on_gpu.get() == Py_True;
+    if (rank == 0 && PyArray_ISALIGNED(elements)) {  // an array too: kernels may write it
+        PyArray_Descr* descr = PyArray_DESCR(elements);
+        if (!check_dtype(descr, fault)) return false;
+        view.header = ArgumentView::array_header(static_cast<Scalar>(scalar_of(descr)), 0);
+        if (there) view.header |= ArgumentView::kOnDevice;
+        view.data = PyArray_DATA(elements);
+        view.extents = view.strides = new_dims();
+        return true;
+    }
+    if (!there) return take_numpy(elements, view, fault);
     // Nothing here may look at the elements.
     bool whole = PyArray_ISALIGNED(elements);
     for (int d = 0; d < rank; ++d)
         whole = whole && PyArray_STRIDES(elements)[d] % PyArray_ITEMSIZE(elements) == 0;
-    if (rank == 0 || !whole) {
-        return refuse(fault, Code::kP556,
-                      rank == 0 ? "is a device array without dimensions"
-                                : "is a device array whose elements are not aligned",
-                      rank == 0
-                          ? "give it the shape (1,)"
-                          : "make records with np.dtype(…, align=True) and fields of one size");
+    if (!whole) {
+        return refuse(fault, Code::kP556, "is a device array whose elements are not aligned",
+                      "make records with np.dtype(…, align=True) and fields of one size");
     }
     if (!take_numpy(elements, view, fault)) return false;
     view.header |= ArgumentView::kOnDevice;

@@ -147,9 +147,10 @@ Operand Typer::walk_of_kernels(Expr*& slot) {
 Operand Typer::walk_atomic(Expr*& slot) {
     Expr& expr = *slot;
     const auto atomic = static_cast<Atomic>(expr.index);
-    const std::size_t rank = expr.rank();
     std::vector<Expr*> indices(expr.operands.begin(),
-                               expr.operands.begin() + static_cast<std::ptrdiff_t>(rank));
+                               expr.operands.begin() + static_cast<std::ptrdiff_t>(expr.rank()));
+    if (drop_subscript(expr.var, indices)) expr.operands.erase(expr.operands.begin());
+    const std::size_t rank = indices.size();
     for (Expr*& index : indices)
         needs_scalar(*index, walk_index(index, expr.var));
     std::copy(indices.begin(), indices.end(), expr.operands.begin());

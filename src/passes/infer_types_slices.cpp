@@ -35,9 +35,19 @@ const Expr* whole_array(const Expr& expr) {
 
 }  // namespace
 
+// The one element of an array without dimensions is x[()], and x[0] too.
+bool Typer::drop_subscript(const Var* array, std::vector<Expr*>& indices) {
+    if (!array->type.is_array() || array->type.rank != 0 || indices.size() != 1) return false;
+    const Expr& index = *indices.front();
+    const auto* place = std::get_if<std::int64_t>(&index.constant.value);
+    if (index.op != Op::kConst || place == nullptr || *place != 0) return false;
+    indices.clear();
+    return true;
+}
+
 // x[i] of an array with two dimensions is x[i, :].
 void Typer::complete_subscripts(const Var* array, std::vector<Expr*>& indices, Span span) {
-    if (!array->type.is_array()) return;
+    if (!array->type.is_array() || drop_subscript(array, indices)) return;
     auto count = static_cast<std::size_t>(std::ranges::count_if(
         indices, [](const Expr* index) { return index->op != Op::kNewAxis; }));
     for (; count < array->type.rank; ++count)

@@ -158,6 +158,7 @@ private:
                         Instance& callee);
     Operand walk_foreign(ir::Expr*& slot, const std::vector<ArgumentKey>& key);
     [[nodiscard]] ir::Type found_so_far(const Operand& a, const Operand& b) const;
+    static bool drop_subscript(const ir::Var* array, std::vector<ir::Expr*>& indices);
     void complete_subscripts(const ir::Var* array, std::vector<ir::Expr*>& indices, Span span);
     bool check_subscripts(const ir::Var* array, const std::vector<ir::Expr*>& indices, Span span);
     bool check_update(const ir::Store& stmt, const ir::Type& result);

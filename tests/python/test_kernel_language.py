@@ -283,6 +283,54 @@ def test_an_ellipsis_in_front_of_subscripts():
 # ---------------------------------------------------------------- data
 
 
+def test_kernels_write_arrays_of_no_dimension():
+    @cuda.jit
+    def counts(total, out):
+        cuda.atomic.add(total, 0, 1)
+        cuda.atomic.add(total, (), 1)
+        out[0], out[1] = total.ndim, total.size
+
+    @cuda.jit(device=True)
+    def twice(value):
+        value[()] *= 2
+
+    @cuda.jit
+    def updates(value, out):
+        twice(value)
+        value[0] += 1
+        out[0] = value + value[()]
+
+    @cuda.jit
+    def beyond(value):
+        value[1] = 2
+
+    for dtype in (np.float64, np.int32):
+        given, out = cuda.to_device(dtype(3)), np.zeros(2)
+        counts[2, 8](given, out)
+        assert given.shape == () and given.copy_to_host() == 3 + 2 * 16 and out.tolist() == [0, 1]
+        updates[1, 1](given, out)
+        assert given[()] == 71 and out[0] == 142
+        with pytest.raises(IndexError, match="'value' has 0 dimensions, but 1 subscript"):
+            beyond[1, 1](given)
+
+    @parpy.jit
+    def adds(x, n, total):
+        for i in range(n):
+            total[()] += x[i]
+
+    @parpy.jit
+    def fills(x, value):
+        for i in range(len(x)):
+            x[i] = value
+
+    if not given.on_gpu:
+        x = np.arange(100.0)
+        adds(x, 100, given)
+        assert given[()] == 71 + 4950
+        fills(x, given)
+        assert (x == 71 + 4950).all()
+
+
 def test_arrays_of_no_dimension_keep_their_shape():
     given = cuda.to_device(np.array(5.0))
     assert given.shape == () and given.copy_to_host() == 5
