@@ -263,13 +263,18 @@ class _Composer:
 
     def isclose(self, x: Term, y: Term, rel_tol: Term | None = None, abs_tol: Term | None = None) -> _native.Expr:
         """Infinities are close to themselves alone."""
+        for each in self.node.keywords:
+            if not isinstance(each.value, ast.Constant):
+                tolerance = rel_tol if each.arg == "rel_tol" else abs_tol
+                assert tolerance is not None
+                self._refuse("P427", self.term("<", tolerance, 0), "math.isclose: a tolerance is negative", [])
         a, b = self.let("float", x), self.let("float", y)
         gap = self.let("abs", self.term("-", a, b))
-        most = self.term("max", self.term("abs", a), self.term("abs", b))
+        most = self.let("max", self.term("abs", a), self.term("abs", b))
         near = self.term("<=", gap, self.term("*", most, 1e-9 if rel_tol is None else self.term("float", rel_tol)))
         if abs_tol is not None:
             near = self.term("or", near, self.term("<=", gap, self.term("float", abs_tol)))
-        return self.op("or", self.term("==", a, b), self.term("and", near, self.term("isfinite", gap)))
+        return self.op("or", self.term("==", a, b), self.term("and", near, self.term("isfinite", most)))
 
     def isqrt(self, x: Term) -> _native.Expr:
         """The root of the number as a float is off by one at most; squares would leave 64 bits."""

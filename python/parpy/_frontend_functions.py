@@ -5,6 +5,7 @@ row in _intrinsics.py.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import partial
 
 from . import _native
@@ -104,7 +105,27 @@ class Functions(Expressions):
         rounded = self.module.op("round", [make(), self.module.constant(count, span)], span)
         if by_numpy:
             return self.by_numpy(rounded, node)
-        return self.module.op("int", [rounded], span) if absent else rounded
+        if absent:
+            return self.module.op("int", [rounded], span)
+        return rounded if count >= 0 or self.program.kernel else self._in_range(make, rounded, node)
+
+    def _in_range(self, number: Callable[[], _native.Expr], rounded: _native.Expr, node: ast.Call) -> _native.Expr:
+        """What round(number, -1) gives. Of Python integers it has the other sign where 64 bits are too few. -2**63 is
+        no multiple of ten: NumPy's numbers become it."""
+        span, module = self.span(node), self.module
+        result = self.hold(rounded, node)
+        real = partial(module.op, "real")  # of complex numbers there is an error already
+
+        def test(left: _native.Expr, op: str, right: int) -> _native.Expr:
+            return module.op(op, [left, module.constant(right, span)], span)
+
+        above = [test(real([number()], span), ">", 2**62), test(module.read(result, span), "<", 0)]
+        below = [test(real([number()], span), "<", -(2**62)), test(module.read(result, span), ">", 0)]
+        wraps = module.op("or", [module.op("and", above, span), module.op("and", below, span)], span)
+        is_wrong = module.op("and", [wraps, test(module.read(result, span), "!=", -(2**63))], span)
+        fail = module.fail("P428", "the rounded integer needs more than 64 bits", [], span)
+        self.out.append(module.if_(is_wrong, [fail], [], span))
+        return module.read(result, span)
 
     def lower_whole(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
         """math.floor(x), …: a Python integer."""

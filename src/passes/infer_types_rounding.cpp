@@ -41,9 +41,10 @@ public:
         return b_.select(coarse, b_.binary(Op::kCopysign, result, again()), again());
     }
 
-    // Python's of an integer: to a multiple of the power of ten.
+    // Python's of an integer: to a multiple of the power of ten, modulo 2**64.
     Expr* nearest_multiple() {
-        if (digits_ < -18) return b_.integer(0, value_->type.scalar);
+        if (digits_ == -19) return nearest_beyond();
+        if (digits_ < -19) return b_.integer(0, value_->type.scalar);
         const auto power = static_cast<std::int64_t>(power_);
         const auto unit = [&] { return b_.integer(power, value_->type.scalar); };
         const auto one = [&] { return b_.integer(1, value_->type.scalar); };
@@ -58,6 +59,16 @@ public:
     }
 
 private:
+    // 0 or, beyond half of it, the power of ten that 64 bits do not hold.
+    Expr* nearest_beyond() {
+        constexpr std::int64_t kHalf = 5'000'000'000'000'000'000;
+        const auto integer = [&](std::int64_t n) { return b_.integer(n, value_->type.scalar); };
+        const auto power = static_cast<std::int64_t>(2 * static_cast<std::uint64_t>(kHalf));
+        Expr* above = b_.binary(Op::kGt, again(), integer(kHalf));
+        Expr* below = b_.binary(Op::kLt, again(), integer(-kHalf));
+        return b_.select(above, integer(power), b_.select(below, integer(-power), integer(0)));
+    }
+
     Expr* copy(const Expr* expr) { return clone(b_.module(), expr); }
     Expr* again() { return copy(value_); }
     Expr* power() { return b_.real(power_); }

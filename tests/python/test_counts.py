@@ -195,9 +195,50 @@ def close(y, a, b, r, t):
 
 
 def test_tolerances() -> None:
-    a = np.array([0.0, -0.0, 1.0, 1.05, 1 + 1e-10, -1.0, 1e300, 1.05e300, np.inf, -np.inf, np.nan, 5e-324])
-    for r, t in ((0.1, 0.06), (0, 0), (1, 2), (2.0, np.inf)):
+    a = np.array(
+        [0.0, -0.0, 1.0, 1.05, 1 + 1e-10, -1.0, 1e300, 1.05e300, np.inf, -np.inf, np.nan, 5e-324, 1e308, -1e308]
+    )
+    for r, t in ((0.1, 0.06), (0, 0), (1, 2), (2.0, np.inf), (3.0, 1), (np.inf, 0), (np.nan, np.nan)):
         y, want = (np.zeros((len(a), len(a), 3), bool) for _ in range(2))
         close(want, a, a, r, t, seq=True)
         close(y, a, a, r, t)
         assert np.array_equal(y, want)
+    for r, t in ((-1.0, 0), (0, -1)):
+        with pytest.raises(ValueError, match="a tolerance is negative"):
+            close(y, a, a, r, t)
+
+
+@parpy.jit
+def to_tens(n: int):
+    return round(n, -1), round(n, -2), round(n, -18)
+
+
+@parpy.jit
+def to_the_largest_power(n: int):
+    return round(n, -19), round(n, -20)
+
+
+@parpy.jit
+def elements_to_tens(x):
+    for i in range(len(x)):
+        x[i] = round(x[i], -1)
+
+
+def test_rounded_integers_of_more_than_64_bits() -> None:
+    for n in (0, 25, -35, 9223372036854774999, -9223372036854774999):
+        assert to_tens(n) == to_tens(n, seq=True)
+    for n in (2**63 - 1, 2**63 - 2, -(2**63)):
+        with pytest.raises(OverflowError, match="the rounded integer needs more than 64 bits"):
+            to_tens(n)
+    for n in (5 * 10**18, -5 * 10**18, 4):
+        assert to_the_largest_power(n) == (0, 0)
+    for n in (5 * 10**18 + 1, -5 * 10**18 - 1):
+        with pytest.raises(OverflowError, match="more than 64 bits"):
+            to_the_largest_power(n)
+    for x in (np.array([127, 15], np.int8), np.array([15.0, 1e19, np.inf, -25]), np.array([2**63, 8], np.uint64)):
+        want = np.array([round(each, -1) for each in x], x.dtype)
+        elements_to_tens(x)
+        assert x.tolist() == want.tolist()
+    with pytest.raises(parpy.CompileError) as error:
+        elements_to_tens(np.zeros(2, complex))
+    assert str(error.value).count("error[") == 1
