@@ -75,7 +75,9 @@ def main() -> None:
             numbers = f"{found['parpy']:>9.1f} {found['cupy']:>9.1f} {found['kernels']:>9.1f} {found['TB/s']:>6.2f}"
             print(f"{name:<22} {numbers}")
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps({"device": cuda.get_current_device().name, "us": results}, indent=1) + "\n")
+    arguments.out.write_text(
+        json.dumps({"device": cuda.get_current_device().name.decode(), "us": results}, indent=1) + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -19,6 +19,14 @@ bool can_be_atomic(const Update& update) {
            std::ranges::all_of(update.more, fits, &Update::Term::value);
 }
 
+// The order of such updates shows in the result.
+bool is_ordered(const Update& update) {
+    const Scalar scalar = update.var->type.scalar;
+    return (is_float(scalar) || is_complex(scalar)) &&
+           (update.update == Op::kAdd || update.update == Op::kSub || update.update == Op::kMul ||
+            update.update == Op::kDiv);
+}
+
 }  // namespace
 
 std::vector<Update> scattered_updates(For& loop, const LoopFacts& facts, bool deterministic) {
@@ -32,17 +40,26 @@ std::vector<Update> scattered_updates(For& loop, const LoopFacts& facts, bool de
     for (const Update& update : find_updates_in_calls(loop.body)) {
         const auto here = std::ranges::find(wanted, *update.slot);
         if (here == wanted.end()) continue;
-        const Scalar scalar = update.var->type.scalar;
-        const bool ordered = deterministic && (is_float(scalar) || is_complex(scalar)) &&
-                             (update.update == Op::kAdd || update.update == Op::kSub ||
-                              update.update == Op::kMul || update.update == Op::kDiv);
-        if (!can_be_atomic(update) || ordered) return {};
+        if (!can_be_atomic(update) || (deterministic && is_ordered(update))) return {};
         found.push_back(update);
     }
     const bool all = std::ranges::all_of(wanted, [&](const Stmt* stmt) {
         return std::ranges::any_of(found, [&](const Update& u) { return *u.slot == stmt; });
     });
     return all ? found : std::vector<Update>{};
+}
+
+std::vector<Update> updates_that_meet(For& loop, const LoopFacts& facts, bool deterministic) {
+    std::vector<Update> found = find_updates_in_calls(loop.body);
+    std::erase_if(found, [&](const Update& update) {
+        const auto meets = [&](const Dependence& d) {
+            return d.commutes && (d.source->made_by(*update.slot) || d.sink->made_by(*update.slot));
+        };
+        return update.indices == nullptr || !can_be_atomic(update) ||
+               (deterministic && is_ordered(update)) ||
+               std::ranges::none_of(facts.dependences, meets);
+    });
+    return found;
 }
 
 }  // namespace parpy

@@ -82,7 +82,14 @@ void atomic_updates(PassContext& context) {
     for (For* loop : loops) {
         const LoopFacts facts = dependences.of(*loop);
         if (facts.forgets_nan && context.options.legality == Legality::kStrict) continue;
-        found.emplace_back(loop, scattered_updates(*loop, facts, context.options.deterministic));
+        const bool deterministic = context.options.deterministic;
+        if (facts.verdict != Verdict::kUnknown) {
+            found.emplace_back(loop, scattered_updates(*loop, facts, deterministic));
+            continue;
+        }
+        std::vector<Update> meeting = updates_that_meet(*loop, facts, deterministic);
+        std::erase_if(meeting, [&](const Update& update) { return is_reduced(*loop, update); });
+        found.emplace_back(loop, std::move(meeting));
     }
     for (const auto& [loop, updates] : found) {
         for (const Update& update : updates) {

@@ -3,8 +3,9 @@
 //     for i in range(n): [threads(n)]           for i in range(n): [threads(n)]
 //         h[k[i]] += 1                               atomic h[k[i]] += 1
 //
-// Left alone: loops with any other conflict, which check_legality judges next, and what
-// analysis/scatters.h leaves out.
+// So are those in loops that may run although other conflicts are possible, which check_legality
+// judges next. Left alone: loops with any other certain conflict, and what analysis/scatters.h
+// leaves out.
 // Before and after: kMapped, reductions filled in.
 #pragma once
 

@@ -403,10 +403,12 @@ def test_arrays_without_a_value_in_code_that_does_not_run(backend, n, m):
             array_of_no_iterations(want, n, m, seq=True)
         with pytest.raises(UnboundLocalError, match=r"y\[j\] = t\[j\]"):
             array_of_no_iterations(got, n, m, opts=opts)
+        # Arrays of the host are not copied back after an error.
+        assert got.tolist() in (want.tolist(), [0.0] * 4)
     else:
         array_of_no_iterations(want, n, m, seq=True)
         array_of_no_iterations(got, n, m, opts=opts)
-    np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(got, want)
 
 
 @parpy.jit
