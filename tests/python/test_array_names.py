@@ -441,3 +441,43 @@ def other_name_of_a_tuple(x):
 def test_other_names_of_tuples_are_no_arrays():
     with pytest.raises(parpy.CompileError, match="a tuple as a value cannot be compiled"):
         other_name_of_a_tuple(np.zeros(2))
+
+
+@parpy.jit
+def shape_of_a_name(x, y):
+    s = x.shape
+    x = y
+    for i in range(s[0]):
+        x[i] = s[0]
+
+
+@parpy.jit
+def two_names_for_a_shape(x, y):
+    s = t = x.shape
+    z = np.zeros(s)
+    for i in range(t[0]):
+        z[i] = y[i]
+    return z
+
+
+@parpy.jit
+def tuple_of_numbers(x, y):
+    t = (1, 2)
+    z = np.zeros(t)
+    for i in range(t[0]):
+        z[i, 0] = y[i]
+    return z
+
+
+@pytest.mark.parametrize(
+    "function, message, line, help_text",
+    [
+        (shape_of_a_name, "'s' is a tuple", "s = x.shape", "write n = x.shape[0]"),
+        (two_names_for_a_shape, "'t' is a tuple", "s = t = x.shape", "write n = x.shape[0]"),
+        (tuple_of_numbers, "'t' is a tuple", "t = (1, 2)", "give each element a name"),
+    ],
+)
+def test_tuples_that_compiled_parts_would_get(function, message, line, help_text):
+    with pytest.raises(TypeError, match=message) as error:
+        function(np.zeros(3), np.zeros(3))
+    assert line in str(error.value) and help_text in str(error.value)
