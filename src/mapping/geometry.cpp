@@ -12,13 +12,22 @@ namespace parpy {
 
 using namespace ir;
 
+std::string place_of(const For& loop) {
+    return loop.var->shown() + "@" + std::to_string(loop.span.line);
+}
+
+std::optional<std::string> place_named(std::string_view name) {
+    if (!line_of_place(name)) return std::nullopt;
+    return std::string(name.substr(0, name.rfind('#')));
+}
+
 std::unordered_map<const For*, std::string> place_names(const Function& of) {
     std::unordered_map<const For*, std::string> names;
     std::unordered_map<std::string, int> count;
     for_each_stmt(of.body, [&](const Stmt& stmt) {
         const auto* loop = stmt.as<For>();
         if (loop == nullptr) return;
-        std::string name = loop->var->shown() + "@" + std::to_string(loop->span.line);
+        std::string name = place_of(*loop);
         const int number = ++count[name];
         names[loop] = number == 1 ? name : name + "#" + std::to_string(number);
     });

@@ -27,6 +27,9 @@ inline constexpr std::int64_t kMaxGridYZ = 65535;
 // What a mapping calls each loop: a label that no other statement carries, else its place.
 [[nodiscard]] std::unordered_map<const ir::For*, std::string> mapping_keys(const ir::Function& of);
 [[nodiscard]] std::optional<std::uint32_t> line_of_place(std::string_view name);
+// The place without the number: of the loop, and of what a mapping names, if that is a place.
+[[nodiscard]] std::string place_of(const ir::For& loop);
+[[nodiscard]] std::optional<std::string> place_named(std::string_view name);
 
 // Makes `mapping` a level of `threads` threads, rounded up to warps, in blocks of at most `tpb`
 // threads (of one warp at least).

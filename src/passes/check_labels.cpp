@@ -25,6 +25,7 @@ std::string quoted(const std::vector<std::string>& names) {
 
 void check_labels(PassContext& context) {
     std::vector<std::string> present;  // in program order
+    std::vector<std::uint32_t> lines;  // helpers may take the place of their calls
     for (const Function* function : context.module.functions) {
         for_each_stmt(function->body, [&](const Stmt& stmt) {
             for (const std::string& label : stmt.labels) {
@@ -33,11 +34,10 @@ void check_labels(PassContext& context) {
                     present.push_back(label);
                 }
             }
+            lines.push_back(stmt.span.line);
         });
     }
     const Function* entry = context.module.entry_function();
-    std::vector<std::uint32_t> lines;
-    for_each_stmt(entry->body, [&](const Stmt& stmt) { lines.push_back(stmt.span.line); });
     for (const auto& [label, request] : context.options.mapping) {
         if (label == kGpuCode) continue;
         const auto line = line_of_place(label);

@@ -11,6 +11,7 @@
 #include "ir/clone.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
+#include "mapping/geometry.h"
 #include "passes/infer_types_typer.h"
 
 namespace parpy {
@@ -21,15 +22,41 @@ namespace {
 
 using FunctionSet = std::unordered_set<const Function*>;
 
-// Whether the mapping names a loop of the function, or there is a mapping and a Gpu block.
-bool is_mapped(const Function& function, const Options& options) {
-    return any_stmt(function.body, [&](const Stmt& stmt) {
-        return (stmt.kind == StmtKind::kGpu && !options.mapping.empty()) ||
-               std::ranges::any_of(stmt.labels, [&](const std::string& label) {
-                   return options.mapping.contains(label);
+// What the mapping names: labels, and places of loops as the automatic mode's mapping has them.
+class MappedLoops {
+public:
+    explicit MappedLoops(const Options& options) : options_(options) {
+        for (const auto& [name, request] : options.mapping) {
+            if (const auto place = place_named(name)) places_.insert(*place);
+            if (const auto line = line_of_place(name)) lines_.insert(*line);
+        }
+    }
+
+    [[nodiscard]] bool has_places() const { return !places_.empty(); }
+
+    // What has no label has a name only where the automatic mode puts it.
+    [[nodiscard]] bool names(const Stmt& stmt) const {
+        if (stmt.labels.empty()) return false;
+        const auto* loop = stmt.as<For>();
+        const bool by_place = loop != nullptr ? places_.contains(place_of(*loop))
+                                              : lines_.contains(stmt.span.line);  // of slices
+        return by_place || std::ranges::any_of(stmt.labels, [&](const std::string& label) {
+                   return options_.mapping.contains(label);
                });
-    });
-}
+    }
+
+    // Whether it names a loop of the function, or there is a mapping and a Gpu block.
+    [[nodiscard]] bool in(const Function& function) const {
+        return any_stmt(function.body, [&](const Stmt& stmt) {
+            return (stmt.kind == StmtKind::kGpu && !options_.mapping.empty()) || names(stmt);
+        });
+    }
+
+private:
+    const Options& options_;
+    std::unordered_set<std::string> places_;
+    std::unordered_set<std::uint32_t> lines_;  // of them
+};
 
 // Whether a statement stores slices of an array and reads other elements of it: the values may have
 // to be kept apart, for which the entry alone has memory (lower_slices).
@@ -131,14 +158,19 @@ public:
         return all;
     }
 
-    // Kernels written by hand have no loops that run in parallel.
-    [[nodiscard]] bool by_hand() const { return by_hand_; }
+    // A loop that the mapping names, or that the automatic mode may run in parallel. With places it
+    // is as the automatic mode had it, or they would be those of other loops.
+    [[nodiscard]] bool may_be_parallel(const Stmt& stmt) const {
+        if (stmt.kind != StmtKind::kFor || by_hand_) return false;
+        return automatic_ || mapped_.has_places() || mapped_.names(stmt);
+    }
 
 private:
     Functions(const Module& module, const Options& options)
-        : wanted_(with_callers(module,
+        : mapped_(options),
+          wanted_(with_callers(module,
                                [&](const Function& function) {
-                                   return is_mapped(function, options) || shifts_slices(function);
+                                   return mapped_.in(function) || shifts_slices(function);
                                })),
           reducing_(with_callers(
               module, [](const Function& function) { return any_stmt(function.body, is_update); })),
@@ -155,6 +187,7 @@ private:
                                               return e.op != Op::kCall && has_effects(e.op);
                                           });
                                })),
+          automatic_(options.automatic),
           by_hand_(std::ranges::any_of(module.functions, [](const Function* function) {
               return any_stmt(function->body, is_launch);
           })) {
@@ -195,9 +228,11 @@ private:
                                    [](const Var* param) { return param->type.is_array(); });
     }
 
+    MappedLoops mapped_;
     FunctionSet wanted_, reducing_, reading_, acting_;
     std::unordered_map<const Function*, std::size_t> sizes_;
-    bool by_hand_;
+    bool automatic_;
+    bool by_hand_;  // such kernels have no loops that run in parallel
 };
 
 class Inliner {
@@ -212,7 +247,7 @@ public:
             const Expr* call = assign != nullptr && !assign->update ? assign->value : nullptr;
             Body before;
             expressions(*stmt, before);
-            const bool parallel = may_be_parallel(*stmt);
+            const bool parallel = functions_.may_be_parallel(*stmt);
             parallel_ += parallel ? 1 : 0;
             for_each_body(*stmt, [&](Body& inner) { body(inner); });
             parallel_ -= parallel ? 1 : 0;
@@ -230,15 +265,6 @@ public:
     }
 
 private:
-    // A loop that the mapping names, or that the automatic mode may run in parallel.
-    [[nodiscard]] bool may_be_parallel(const Stmt& stmt) const {
-        if (stmt.kind != StmtKind::kFor || functions_.by_hand()) return false;
-        return context_.options.automatic ||
-               std::ranges::any_of(stmt.labels, [&](const std::string& label) {
-                   return context_.options.mapping.contains(label);
-               });
-    }
-
     static bool mentions(const Body& body, const Var& var) {
         bool found = false;
         for_each_stmt(body, [&](const Stmt& stmt) {

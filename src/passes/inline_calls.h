@@ -14,6 +14,9 @@
 // that would act before what is evaluated first, or read before it acts, means nothing: that stays
 // a call.
 //
+// A mapping that names loops by their places ("j@5") is the automatic mode's: under it, calls are
+// replaced as in automatic mode, or the places would be those of other loops.
+//
 // Before and after: kSurface.
 #pragma once
 

@@ -4,6 +4,7 @@
 #include "passes/map_loops.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "analysis/host_calls.h"
 #include "analysis/updates.h"
@@ -38,6 +39,7 @@ public:
         for (Function* function : context_.module.functions) {
             for_each_stmt(function->body, [&](Stmt& stmt) { bind(*function, stmt); });
         }
+        check_places();
     }
 
 private:
@@ -74,7 +76,7 @@ private:
             const auto found = context_.options.mapping.find(label);
             if (found == context_.options.mapping.end()) continue;
             const LoopPar& request = found->second;
-            if (request.threads == 0 && !request.reduce) continue;
+            if (!asks(request)) continue;
             auto* loop = stmt.as<For>();
             if (loop == nullptr) {
                 context_.diagnostics
@@ -83,22 +85,46 @@ private:
                                "' is mapped, but the statement behind it is no "
                                "`for` loop")
                     .help = "move `parpy.label('" + label + "')` in front of a loop";
-            } else if (const Function& entry = *context_.module.entry_function();
-                       &function != &entry) {
-                const std::string& name = shown_name(context_.module, function);
-                const bool is_copy = function.name != name;
-                auto& error = context_.diagnostics.error(
-                    Code::kP305, stmt.span,
-                    "label '" + label + "' is mapped, but its loop is in " +
-                        (is_copy ? "'" + name + "', which calls itself"
-                                 : "the helper '" + name + "'"));
-                error.help = is_copy ? "map a loop of a function that calls '" + name + "'"
-                                     : "map a loop of '" + entry.name +
-                                           "', or write the helper's loop there";
+            } else if (&function != context_.module.entry_function()) {
+                report_helper(function, stmt, "label '" + label + "'");
             } else {
                 merge(*loop, label, request);
             }
         }
+    }
+
+    static bool asks(const LoopPar& request) { return request.threads != 0 || request.reduce; }
+
+    // Places of loops of helpers that did not take the place of their calls.
+    void check_places() {
+        std::unordered_set<std::string> bound;
+        for (const auto& [loop, place] : places_)
+            bound.insert(place_of(*loop));
+        for (const Function* function : context_.module.functions) {
+            for_each_stmt(function->body, [&](const Stmt& stmt) {
+                const auto* loop = stmt.as<For>();
+                if (loop == nullptr || !bound.insert(place_of(*loop)).second) return;
+                const auto named = std::ranges::find_if(context_.options.mapping, [&](auto& each) {
+                    return asks(each.second) && place_named(each.first) == place_of(*loop);
+                });
+                if (named != context_.options.mapping.end())
+                    report_helper(*function, stmt, "'" + named->first + "'");
+            });
+        }
+    }
+
+    void report_helper(const Function& function, const Stmt& stmt, const std::string& what) {
+        const Function& entry = *context_.module.entry_function();
+        const std::string& name = shown_name(context_.module, function);
+        const bool is_copy = function.name != name;
+        context_.diagnostics
+            .error(
+                Code::kP305, stmt.span,
+                what + " is mapped, but its loop is in " +
+                    (is_copy ? "'" + name + "', which calls itself" : "the helper '" + name + "'"))
+            .help = is_copy
+                        ? "map a loop of a function that calls '" + name + "'"
+                        : "map a loop of '" + entry.name + "', or write the helper's loop there";
     }
 
     // Several labels may sit on one loop; requests that say nothing about a field agree with all.
