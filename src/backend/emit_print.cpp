@@ -2,8 +2,11 @@
 //
 // printf shows as many digits as its format says. Python shows as many as tell a number from its
 // neighbours; so there are three calls, for numbers of which few digits, one more, or all are
-// needed.
+// needed. CUDA's printf takes 32 arguments: what is more goes to another call, whose text other
+// threads may come in front of.
 #include <array>
+#include <string>
+#include <vector>
 
 #include "backend/emit_function.h"
 #include "ir/ops.h"
@@ -48,32 +51,50 @@ std::array<int, kSteps> digits_of(Scalar scalar) {
     }
 }
 
-// The formats and the arguments of the three calls.
-struct Calls {
+constexpr std::size_t kMostArguments = 32;
+
+// A call, for each of the three.
+struct Piece {
     std::array<std::string, kSteps> formats, arguments;
+    std::size_t count = 0;  // of the arguments
+};
+
+// The formats and the arguments of all.
+struct Calls {
+    std::vector<Piece> pieces{1};
     std::array<std::string, kSteps>
         tests;  // whether so many digits do, of those that are no last ones
 
     void text(const std::string& more) {
-        for (std::string& format : formats)
+        for (std::string& format : pieces.back().formats)
             format += more;
     }
     void value(const std::string& conversion, const std::string& argument) {
-        text(conversion);
-        for (std::string& list : arguments)
-            list += ", " + argument;
+        Piece& piece = with_room(1);
+        for (std::size_t i = 0; i < kSteps; ++i) {
+            piece.formats[i] += conversion;
+            piece.arguments[i] += ", " + argument;
+        }
     }
     // `sign`: the flag of the format. `whole`: numbers without a fraction end in ".0".
     void number(Scalar scalar, const std::string& name, std::string_view sign, bool whole) {
         const std::array<int, kSteps> digits = digits_of(scalar);
+        Piece& piece = with_room(whole ? 2 : 1);
         for (std::size_t i = 0; i < kSteps; ++i) {
             const std::string count = std::to_string(digits[i]);
-            formats[i] += "%" + std::string(sign) + "." + count + "g" + (whole ? "%s" : "");
-            arguments[i] += ", printable(" + name + ")";
-            if (whole) arguments[i] += ", point_zero(" + name + ", " + count + ")";
+            piece.formats[i] += "%" + std::string(sign) + "." + count + "g" + (whole ? "%s" : "");
+            piece.arguments[i] += ", printable(" + name + ")";
+            if (whole) piece.arguments[i] += ", point_zero(" + name + ", " + count + ")";
             tests[i] +=
                 (tests[i].empty() ? "" : " && ") + ("digits_tell(" + name + ", " + count + ")");
         }
+    }
+
+private:
+    Piece& with_room(std::size_t more) {
+        if (pieces.back().count + more > kMostArguments) pieces.emplace_back();
+        pieces.back().count += more;
+        return pieces.back();
     }
 };
 
@@ -108,8 +129,10 @@ void FunctionPrinter::print(const ir::Print& stmt) {
                             exprs_.exact(value, Precedence::kUnary).text);
         }
     }
+    calls.text("\\n");
     const auto call = [&](std::size_t step) {
-        line("printf(\"" + calls.formats[step] + "\\n\"" + calls.arguments[step] + ");");
+        for (const Piece& piece : calls.pieces)
+            line("printf(\"" + piece.formats[step] + "\"" + piece.arguments[step] + ");");
     };
     if (held.empty()) return call(0);
     line("{");

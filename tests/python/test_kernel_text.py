@@ -53,3 +53,49 @@ def test_text_is_for_such_arguments():
         kernel(x, y, 2.0)
     with pytest.raises(ValueError, match="stream"):
         kernel[1, 6, 5](x, y, 2.0)
+
+
+@cuda.jit
+def prints_many(x, n):
+    if n > 0:
+        print("a", x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11], x[12], x[13], x[14], x[15])
+        print(
+            "b",
+            x[0],
+            x[1],
+            x[2],
+            x[3],
+            x[4],
+            x[5],
+            x[6],
+            x[7],
+            x[8],
+            n,
+            x[9], x[10],
+            x[11],
+            x[12],
+            x[13],
+            x[14],
+            x[15],
+            n,
+            "!",
+        )
+    if n > 1:
+        print(n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n)
+
+
+def test_no_call_of_printf_has_more_arguments_than_cuda_takes(capfd):
+    x = np.arange(16) / 4
+    text = prints_many.inspect_source(x, 2).partition("// ---- host code")[0]
+    calls = [line.strip() for line in text.splitlines() if line.strip().startswith('printf("')]
+    counts = [call.count("printable(") + call.count("point_zero(") + call.count("(long long)") for call in calls]
+    assert counts == 3 * [32] + 3 * [31, 3] + [32, 1]
+    assert [call.count("\\n") for call in calls] == 3 * [1] + 3 * [0, 1] + [0, 1]
+    prints_many[1, 1](x, 2)
+    shown = [str(each) for each in x]
+    other = [*shown[:9], "2", *shown[9:]]
+    assert capfd.readouterr().out.splitlines() == [
+        " ".join(["a", *shown]), " ".join(["b", *other, "2", "!"]), " ".join(33 * ["2"])
+    ]  # fmt: skip
+    prints_many[1, 1](x, 0)
+    assert capfd.readouterr().out == ""
