@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <thread>
 
@@ -267,6 +269,27 @@ TEST_F(CudaRuntime, OptionsOfTheCompiler) {
     image = compile_cuda("text", "k.cu", {.architecture = "sm_103"}, error);
     EXPECT_TRUE(contains(image, "-arch=compute_90")) << "a newer GPU gets PTX";
     EXPECT_FALSE(error.failed());
+}
+
+TEST_F(CudaRuntime, HeadersOfTheUserComeBeforeOurs) {
+    const std::string text = "#include <cuda_fp16.h>";
+    RuntimeError error;
+    (void)compile_cuda(text, "k.cu", {}, error);
+    const int all = fake().headers;
+    ASSERT_GT(all, 0);
+    const std::string folder = testing::TempDir() + "parpy_headers";
+    std::filesystem::create_directory(folder);
+    std::ofstream(folder + "/" + fake().header) << "";
+    for (const std::vector<std::string>& flags : {std::vector<std::string>{"-I" + folder},
+                                                  {"--include-path=" + folder},
+                                                  {"-I", folder},
+                                                  {"--include-path", folder}}) {
+        (void)compile_cuda(text, "k.cu", {.extra_flags = flags}, error);
+        EXPECT_EQ(fake().headers, all - 1) << flags.front();
+    }
+    (void)compile_cuda(text, "k.cu", {.includes = {folder}}, error);
+    EXPECT_EQ(fake().headers, all - 1);
+    std::filesystem::remove_all(folder);
 }
 
 TEST_F(CudaRuntime, CompilerErrorsCarryTheLog) {

@@ -247,7 +247,10 @@ RuntimeError compile_failure(const Nvrtc& compiler, NvrtcProgram program, Result
 std::vector<DeviceHeader> own_headers(const std::string& text, const NvrtcOptions& options) {
     if (text.find("#include") == std::string::npos) return {};
     std::vector<std::string> folders = options.includes;
+    bool next = false;  // a folder is: -I dir
     for (const std::string& flag : options.extra_flags) {
+        if (next) folders.push_back(flag);
+        next = !next && (flag == "-I" || flag == "--include-path");
         for (const std::string_view word : {"-I", "--include-path="})
             if (flag.starts_with(word)) folders.push_back(flag.substr(word.size()));
     }

@@ -432,8 +432,10 @@ FAKE(nvrtcGetSupportedArchs, int* numbers) {
     numbers[1] = 90;
     return kSuccess;
 }
-FAKE(nvrtcCreateProgram, NvrtcProgramRecord** program, const char* source, const char*, int,
-     const char* const*, const char* const*) {
+FAKE(nvrtcCreateProgram, NvrtcProgramRecord** program, const char* source, const char*, int count,
+     const char* const*, const char* const* names) {
+    state.headers = count;
+    state.header = count > 0 ? names[0] : nullptr;
     *program = new NvrtcProgramRecord{source, "the log"};
     return kSuccess;
 }

@@ -30,6 +30,8 @@ struct FakeCuda {
     char failing[64];           // the function that fails, "" for none
     int failure, after, times;  // with this result, after so many calls, so many times
     int nvrtc_result;           // of nvrtcCompileProgram
+    int headers;                // that nvrtcCreateProgram got, …
+    const char* header;         // … and the first one
     bool capturing;             // every stream
 };
 
