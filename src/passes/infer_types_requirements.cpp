@@ -3,6 +3,7 @@
 // which its calls pass on.
 #include <algorithm>
 #include <limits>
+#include <unordered_set>
 
 #include "ir/visit.h"
 #include "passes/infer_types_typer.h"
@@ -59,48 +60,84 @@ std::optional<ParameterBound> in_caller(const ParameterBound& value, const Numbe
     return result;
 }
 
+// Leaves out those that never hold; whether one always does.
+bool one_holds(std::vector<ParameterBound>& bounds) {
+    std::erase_if(bounds, [](const auto& b) { return b.terms.empty() && b.constant < 0; });
+    return std::ranges::any_of(bounds, [](const auto& b) { return b.terms.empty(); });
+}
+
 class Settling {
 public:
     Settling(PassContext& context, Instances& instances)
-        : context_(context), instances_(instances) {}
-
-    void run() {
-        for (std::size_t i = 0; i < instances_.demands.size(); ++i) {
-            const Demand demand = instances_.demands[i];
-            std::vector<const Function*> chain = {demand.instance->source};
-            ask_callers(demand, chain);
+        : context_(context), instances_(instances) {
+        for (const NumberPass& pass : instances_.number_passes)
+            callers_[pass.callee].push_back(&pass);
+        for (const Instance& instance : instances_.all) {
+            if (calls_itself(instance)) recursive_.insert(instance.source);
         }
     }
 
+    void run() {
+        for (const Demand& demand : instances_.demands)
+            ask_callers(demand, {});
+    }
+
 private:
-    // `chain`: the functions that the demand came through; those that call themselves are asked
-    // by others alone, as they know when to end.
-    void ask_callers(const Demand& demand, std::vector<const Function*>& chain) {
-        for (const NumberPass& pass : instances_.number_passes) {
-            if (pass.callee != demand.instance ||
-                std::ranges::find(chain, pass.caller->source) != chain.end()) {
-                continue;
-            }
-            const auto value = in_caller(demand.value, pass);
-            if (!value) continue;
-            Demand asked = demand;
-            asked.instance = pass.caller;
-            asked.value = *value;
-            const auto bound = bound_of(asked);
-            if (!bound) continue;
-            if (bound->terms.empty()) {
-                if (bound->constant < 0) refuse(asked, pass.span);
-            } else if (pass.caller->function->kind == FunctionKind::kEntry) {
-                auto& known = context_.module.requirements;
-                if (std::ranges::find(known, Requirement{*bound}) == known.end()) {
-                    known.push_back({*bound});
-                }
-            } else {
-                chain.push_back(pass.caller->source);
-                ask_callers(asked, chain);
-                chain.pop_back();
+    using Chain = std::vector<const Function*>;
+
+    // `chain`: the functions that the demand came through, of those that call themselves: these are
+    // asked by others alone, as they know when to end.
+    void ask_callers(const Demand& demand, Chain chain) {
+        if (recursive_.contains(demand.instance->source)) chain.push_back(demand.instance->source);
+        auto& asked = asked_[demand.instance];
+        const std::pair question(demand, chain);
+        if (std::ranges::find(asked, question) != asked.end()) return;
+        asked.push_back(question);
+        for (const NumberPass* pass : callers_[demand.instance]) {
+            if (std::ranges::find(chain, pass->caller->source) == chain.end())
+                ask(demand, *pass, chain);
+        }
+    }
+
+    void ask(const Demand& demand, const NumberPass& pass, const Chain& chain) {
+        const auto value = in_caller(demand.value, pass);
+        if (!value) return;
+        Demand asked = demand;
+        asked.instance = pass.caller;
+        asked.value = *value;
+        asked.unless = pass.reach.unless;
+        bool known = !pass.reach.unknown;
+        for (const ParameterBound& each : demand.unless) {
+            const auto bound = in_caller(each, pass);
+            known = known && bound;
+            if (bound) asked.unless.push_back(*bound);
+        }
+        const auto bound = bound_of(asked);
+        // What fails when it is reached needs no refusal, but a program for its own values.
+        if (!bound || one_holds(asked.unless) || (!known && demand.type.is_scalar())) return;
+        if (bound->terms.empty() && (bound->constant >= 0 || asked.unless.empty())) {
+            if (bound->constant < 0) refuse(asked, pass.span);
+        } else if (pass.caller->function->kind == FunctionKind::kEntry) {
+            Requirement requirement = asked.unless;
+            if (!bound->terms.empty()) requirement.insert(requirement.begin(), *bound);
+            auto& requirements = context_.module.requirements;
+            if (std::ranges::find(requirements, requirement) == requirements.end())
+                requirements.push_back(std::move(requirement));
+        } else {
+            ask_callers(asked, chain);
+        }
+    }
+
+    bool calls_itself(const Instance& instance) {
+        std::vector<const Instance*> reached = {&instance};
+        for (std::size_t i = 0; i < reached.size(); ++i) {
+            for (const NumberPass* pass : callers_[reached[i]]) {
+                if (pass->caller->source == instance.source) return true;
+                if (std::ranges::find(reached, pass->caller) == reached.end())
+                    reached.push_back(pass->caller);
             }
         }
+        return false;
     }
 
     void refuse(const Demand& demand, Span call) {
@@ -114,7 +151,33 @@ private:
 
     PassContext& context_;
     Instances& instances_;
+    std::unordered_map<const Instance*, std::vector<const NumberPass*>> callers_;
+    std::unordered_set<const Function*> recursive_;
+    std::unordered_map<const Instance*, std::vector<std::pair<Demand, Chain>>> asked_;
 };
+
+// Of a comparison, the one that is true where it is false.
+Op opposite(Op op) {
+    switch (op) {
+        case Op::kLt:
+            return Op::kGe;
+        case Op::kGe:
+            return Op::kLt;
+        case Op::kGt:
+            return Op::kLe;
+        case Op::kLe:
+            return Op::kGt;
+        case Op::kEq:
+            return Op::kNe;
+        default:
+            return Op::kEq;
+    }
+}
+
+bool is_comparison(Op op) {
+    return op == Op::kLt || op == Op::kLe || op == Op::kGt || op == Op::kGe || op == Op::kEq ||
+           op == Op::kNe;
+}
 
 }  // namespace
 
@@ -143,9 +206,12 @@ std::optional<ParameterBound> Typer::in_parameters(const Expr& expr) const {
 void Typer::require(const Expr& expr, std::int64_t sign, std::int64_t least, const Type& type) {
     const auto value = in_parameters(expr);
     if (!value || value->terms.empty()) return;
-    const Demand demand{&instance_, *value, sign, least, type};
+    Demand demand{&instance_, *value, sign, least, type, {}};
     if (instance_.function->kind != FunctionKind::kEntry) {
-        instances_.demands.push_back(demand);
+        // A scalar that does not fit is refused, what other demands ask fails when it is reached.
+        if (reach_.unknown && type.is_scalar()) return;
+        demand.unless = reach_.unless;
+        if (!one_holds(demand.unless)) instances_.demands.push_back(std::move(demand));
         return;
     }
     const auto bound = bound_of(demand);
@@ -153,6 +219,93 @@ void Typer::require(const Expr& expr, std::int64_t sign, std::int64_t least, con
     if (bound && std::ranges::find(known, Requirement{*bound}) == known.end()) {
         known.push_back({*bound});
     }
+}
+
+void Typer::assume(const Expr& condition, bool holds) {
+    if (!rewriting()) return;
+    const auto operand = [&](std::size_t i) -> const Expr& { return *condition.operands[i]; };
+    if (condition.op == Op::kNot) {
+        assume(operand(0), !holds);
+        return;
+    }
+    if (condition.op == (holds ? Op::kAnd : Op::kOr)) {
+        assume(operand(0), holds);
+        assume(operand(1), holds);
+        return;
+    }
+    if (condition.op == Op::kConst) {
+        if ((condition.constant == Constant{true}) != holds) reach_.unless.push_back({{}, 0});
+        return;
+    }
+    const Op op = holds || !is_comparison(condition.op) ? condition.op : opposite(condition.op);
+    // a - b < 0 and the like: unless the difference is at least 0.
+    const auto unless = [&](std::int64_t sign, std::int64_t least) {
+        auto a = in_parameters(operand(0));
+        const auto b = in_parameters(operand(1));
+        ParameterBound bound{{}, -least};
+        if (a && b && add_multiple(bound, *a, sign) && add_multiple(bound, *b, -sign)) {
+            reach_.unless.push_back(std::move(bound));
+        } else {
+            reach_.unknown = true;
+        }
+    };
+    const bool numbers = is_comparison(op) && operand(0).type == operand(1).type &&
+                         operand(0).type.is_scalar() && is_integer(operand(0).type.scalar) &&
+                         !is_unsigned_integer(operand(0).type.scalar);
+    if (!numbers || op == Op::kNe) {
+        reach_.unknown = true;
+    } else if (op == Op::kEq) {
+        unless(1, 1);
+        unless(-1, 1);
+    } else {
+        const bool less = op == Op::kLt || op == Op::kLe;
+        unless(less ? 1 : -1, op == Op::kLt || op == Op::kGt ? 0 : 1);
+    }
+}
+
+// As in code without functions, loops of the entry and those over extents are taken to run.
+void Typer::assume(const For& loop) {
+    if (!rewriting()) return;
+    const auto step = constant_integer(loop.step);
+    const auto begin = in_parameters(*loop.begin);
+    const auto end = in_parameters(*loop.end);
+    if (step && *step != 0 && begin && end) {
+        ParameterBound bound{{}, 0};
+        const std::int64_t sign = *step > 0 ? 1 : -1;
+        if (add_multiple(bound, *begin, sign) && add_multiple(bound, *end, -sign)) {
+            reach_.unless.push_back(std::move(bound));
+            return;
+        }
+    }
+    const auto over_extents = [&](const Expr& expr) {
+        return std::ranges::all_of(linear(expr).terms, [&](const auto& term) {
+            const Expr& e = *term.first;
+            return e.op == Op::kExtent ||
+                   (e.op == Op::kVar && std::ranges::any_of(instance_.inputs, [&](const Var* in) {
+                        return std::ranges::any_of(
+                            in->dims, [&](const Dim& dim) { return dim.extent_var == e.var; });
+                    }));
+        });
+    };
+    const bool runs = instance_.function->kind == FunctionKind::kEntry ||
+                      (over_extents(*loop.begin) && over_extents(*loop.end));
+    reach_.unknown = reach_.unknown || !runs;
+}
+
+void Typer::leave(const Stmt& stmt, Reach around) {
+    if (!rewriting()) return;
+    const bool loop = stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile;
+    bool ends = false;  // before what follows it
+    for_each_body(stmt, [&](const Body& body) {
+        ends = ends || any_stmt(body, [&](const Stmt& inner) {
+                   const bool jump =
+                       inner.kind == StmtKind::kBreak || inner.kind == StmtKind::kContinue;
+                   return inner.kind == StmtKind::kReturn || inner.kind == StmtKind::kFail ||
+                          (jump && !loop);
+               });
+    });
+    reach_ = std::move(around);
+    reach_.unknown = reach_.unknown || ends;
 }
 
 void settle_demands(PassContext& context, Instances& instances) {

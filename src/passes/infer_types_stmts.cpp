@@ -128,14 +128,24 @@ void Typer::walk(Stmt& stmt, Body& out) {
         case StmtKind::kWhile: {
             auto& loop = static_cast<While&>(stmt);
             walk_test(loop.condition);
+            const Reach around = reach_;
+            reach_.unknown = true;
             walk(loop.body);
+            leave(loop, around);
             break;
         }
         case StmtKind::kIf: {
             auto& branch = static_cast<If&>(stmt);
             walk_test(branch.condition);
+            const Reach around = reach_;
+            assume(*branch.condition, true);
             walk(branch.then_body);
+            reach_ = around;
+            assume(*branch.condition, false);
             walk(branch.else_body);
+            if (!branch.else_body.empty() || falls_through(branch.then_body)) {
+                leave(branch, around);
+            }
             break;
         }
         case StmtKind::kReturn:
@@ -368,7 +378,10 @@ void Typer::walk_for(For& stmt) {
     Operand counter;
     counter.type = Type::weak_of(Scalar::kI64);
     widen(stmt.var, counter);
+    const Reach around = reach_;
+    assume(stmt);
     walk(stmt.body);
+    leave(stmt, around);
     if (!rewriting()) {
         return;
     }

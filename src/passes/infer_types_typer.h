@@ -63,6 +63,14 @@ struct Demand {
     std::int64_t sign = 1;
     std::int64_t least = 0;
     ir::Type type;  // that the value must fit; unknown: another one demands it
+    std::vector<ir::ParameterBound> unless;  // where one of them holds it is not reached
+    friend bool operator==(const Demand&, const Demand&) = default;
+};
+
+// Whether a statement runs when its function does.
+struct Reach {
+    bool unknown = false;
+    std::vector<ir::ParameterBound> unless;  // if known: where none of them holds
 };
 
 // The numbers of a rewritten call. Those that are no sums of multiples of the caller's parameters
@@ -72,6 +80,7 @@ struct NumberPass {
     Instance* callee = nullptr;
     Span span;
     std::vector<std::pair<const ir::Var*, std::optional<ir::ParameterBound>>> numbers;
+    Reach reach;
 };
 
 class Instances {
@@ -119,6 +128,11 @@ private:
     void find_result(ir::Var& array, const Operand& value);
     void walk_for(ir::For& stmt);
     void refuse_zero_step(ir::For& stmt);
+    // What follows is reached where the condition is `holds`; where the loop has iterations.
+    void assume(const ir::Expr& condition, bool holds);
+    void assume(const ir::For& loop);
+    void leave(const ir::Stmt& stmt,
+               Reach around);  // a statement with bodies, that is behind `around`
     void walk_return(ir::Return& stmt);
     void widen(ir::Var* var, const Operand& value);
 
@@ -196,6 +210,7 @@ private:
     Instance& instance_;
     const Phase phase_;
     bool changed_ = false;
+    Reach reach_;  // of what is walked
     std::unordered_map<ir::Var*, ir::Type> narrowed_;
     ir::Type narrowed_result_;
     std::unordered_map<ir::Var*, ir::Type> results_;  // in this walk

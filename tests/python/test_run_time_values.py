@@ -254,3 +254,91 @@ def test_functions_that_call_themselves_ask_once(tmp_path):
         y = np.zeros(1)
         f(y, np.ones(1, np.uint8), n, opts=CPU)
         assert y[0] == 1 + n * (n + 1) // 2
+
+
+BRANCHES = """
+    @parpy.jit
+    def store(y, i, v):
+        y[i] = v
+
+    @parpy.jit
+    def clamped(y, n, v):
+        if 0 <= v and v < 256:
+            y[n] = v
+        else:
+            y[n] = 0
+
+    @parpy.jit
+    def looped(y, n, v):
+        for i in range(n):
+            y[i] = v
+
+    @parpy.jit
+    def early(y, n, v):
+        if v > 255:
+            return
+        y[n] = v
+
+    @parpy.jit
+    def deeper(y, n, v):
+        if n > 1:
+            store(y, n, v)
+
+    @parpy.jit
+    def opened(y, n, v):
+        if v <= 100000 or n > 2:
+            y[n] = 1
+        else:
+            store(y, n, v)
+"""
+
+
+@pytest.mark.parametrize("helper", ["clamped", "looped", "early", "deeper", "opened"])
+def test_integers_that_do_not_fit_in_branches_that_are_not_taken(helper, tmp_path):
+    f = fresh(BRANCHES + f"\n    @parpy.jit\n    def f(y, n, v):\n        {helper}(y, n, v)\n", tmp_path)
+    calls = [(n, v) for v in (1, 2, 3, 4, 5, 6, 7, 300, 400, -1, 100001, 0, 300) for n in (2, 3, 1, 0)]
+    for n, v in calls:
+        expected, found = np.zeros(4, np.uint8), np.zeros(4, np.uint8)
+        try:
+            f(expected, n, v, seq=True)
+        except OverflowError:
+            with pytest.raises(parpy.CompileError, match="does not fit uint8"):
+                f(found, n, v, opts=CPU)
+            continue
+        f(found, n, v, opts=CPU)
+        assert found.tolist() == expected.tolist()
+
+
+def test_calls_in_branches_that_are_not_taken(tmp_path):
+    f = fresh(
+        BRANCHES
+        + """
+    @parpy.jit
+    def f(y, n, v):
+        if v > 100000:
+            store(y, n, v)
+        for i in range(n):
+            store(y, i, v % 256)
+    """,
+        tmp_path,
+    )
+    for v in (1, 2, 3, 4, 5, 6, 7, 300, 100000, -1):
+        y = np.zeros(4, np.uint8)
+        f(y, 2, v, opts=CPU)
+        assert y.tolist() == [v % 256] * 2 + [0, 0]
+    with pytest.raises(parpy.CompileError, match="does not fit uint8"):
+        f(y, 2, 100001, opts=CPU)
+
+
+def test_demands_of_many_paths_are_asked_once(tmp_path):
+    levels = "".join(
+        f"    @parpy.jit\n    def h{d}(y, i, v):\n        h{d - 1}(y, i, v)\n        h{d - 1}(y, i, v)\n\n"
+        for d in range(1, 24)
+    )
+    f = fresh(
+        f"    @parpy.jit\n    def h0(y, i, v):\n        y[i] = v\n\n{levels}"
+        "    @parpy.jit\n    def f(y, n, v):\n        for i in range(n):\n            h23(y, i, v)\n",
+        tmp_path,
+    )
+    for v in range(6):
+        f(np.zeros(4, np.uint8), 0, v, opts=CPU)
