@@ -105,7 +105,9 @@ Operand Typer::walk_round(Expr*& slot, bool by_numpy) {
     Operand operand = walk_value(expr.operands[0]);
     if (by_numpy && operand.type == Type::weak_of(Scalar::kBool)) operand.type.weak = false;
     const std::int64_t digits = *constant_integer(expr.operands[1]);
-    const Typing typing = type_operation(Op::kRound, {{operand}});
+    // NumPy has no other digits of bools.
+    const bool as_float = by_numpy && operand.type.is(Scalar::kBool) && digits == 0;
+    const Typing typing = type_operation(as_float ? Op::kRint : Op::kRound, {{operand}});
     if (!typing.error.empty()) {
         report(typing, expr.span);
         return {};

@@ -26,6 +26,7 @@ NUMBERS = [
     "np.add(k, np.add(n, 1))",
     "np.add(True, True)", "np.multiply(True, 2)", "np.logical_not(s) + np.logical_not(n)", "np.isnan(s) + np.isnan(s)",
     "np.less(s, n) + np.less(s, n)", "np.equal(s, s) + True", "np.logical_and(s, n) + np.logical_or(s, n)",
+    "np.round(np.equal(n, 3))", "np.round(n > 3)", "np.round(True, 0)",
 ]  # fmt: skip
 
 
@@ -79,6 +80,25 @@ def test_numbers_of_slices() -> None:
     f(expected, x, 0.3, seq=True)
     f(out, x, 0.3)
     assert (out == expected).all()
+
+
+def test_bools_rounded() -> None:
+    @parpy.jit
+    def f(out, x, b):
+        out[:] = np.round(b[:]) * x[:]
+
+    x, b = np.full(4, 0.7, np.float16), np.array([True, False, True, True])
+    expected, found = np.zeros(4), np.zeros(4)
+    f(expected, x, b, seq=True)
+    f(found, x, b)
+    assert (found == expected).all()
+
+    @parpy.jit
+    def digits(out, b):
+        out[0] = np.round(b[0], 1)
+
+    with pytest.raises(parpy.CompileError, match="does not take a bool"):
+        digits(found, b)
 
 
 def test_forced_sizes_hold_for_numpy_numbers() -> None:
