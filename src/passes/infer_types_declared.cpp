@@ -203,6 +203,22 @@ void Typer::check_declared(const Expr& call, const std::vector<ArgumentKey>& key
     }
 }
 
+// Where a body took the place of its call.
+void Typer::check_number(const If& check) {
+    const Expr& number = *check.condition->operands[0]->operands[0];
+    const Expr& wanted = *check.condition->operands[1];
+    const Type& given = number.var->type;
+    const Type& type = wanted.op == Op::kConvert ? wanted.type : wanted.var->type;
+    if (given.is_unknown() || type.is_unknown() || fits(given, type.scalar)) return;
+    const Site& site = context_.module.sites[fail_of(check)->site];
+    if (Diagnostic* error = report(Code::kP231, number.span,
+                                   site.message + ": " + a_python_name(given) + ", not " +
+                                       python_name(Type::of(type.scalar)),
+                                   "pass such an argument, or change the annotation")) {
+        error->notes.push_back({check.span, site.help});
+    }
+}
+
 void put_open_checks(Module& module, Instance& instance) {
     Body front;
     for (const DeclaredCheck& check : instance.checks) {

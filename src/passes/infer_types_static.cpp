@@ -41,6 +41,10 @@ private:
     void body(Body& stmts) {
         Body out;
         for (Stmt* stmt : stmts) {
+            if (is_declared_check(context_.module, *stmt) && asks_for_number(*stmt)) {
+                out.push_back(stmt);  // when types are known
+                continue;
+            }
             for_each_slot(*stmt, [&](Expr*& slot) { fold(slot); });
             auto* branch = stmt->as<If>();
             const bool* taken = branch != nullptr ? truth_of(*branch->condition) : nullptr;

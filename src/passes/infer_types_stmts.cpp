@@ -136,6 +136,10 @@ void Typer::walk(Stmt& stmt, Body& out) {
         }
         case StmtKind::kIf: {
             auto& branch = static_cast<If&>(stmt);
+            if (is_declared_check(context_.module, stmt) && asks_for_number(stmt)) {
+                check_number(branch);
+                return;
+            }
             walk_test(branch.condition);
             const Reach around = reach_;
             assume(*branch.condition, true);

@@ -168,6 +168,7 @@ private:
     Operand walk_atomic(ir::Expr*& slot);
     // What the annotations of the called function say of these arguments
     // (infer_types_declared.cpp).
+    void check_number(const ir::If& check);
     void check_declared(const ir::Expr& call, const std::vector<ArgumentKey>& key,
                         Instance& callee);
     Operand walk_foreign(ir::Expr*& slot, const std::vector<ArgumentKey>& key);

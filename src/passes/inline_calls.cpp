@@ -360,6 +360,31 @@ private:
         });
     }
 
+    // Where the function's body asks for the types of the numbers that it gets: infer_types
+    // answers.
+    std::vector<std::size_t> number_checks(const Function& callee) const {
+        std::vector<std::size_t> found;
+        for (std::size_t i = 0; i < callee.body.size(); ++i) {
+            if (!is_declared_check(module_, *callee.body[i])) break;
+            if (asks_for_number(*callee.body[i])) found.push_back(i);
+        }
+        return found;
+    }
+    static Expr* number_of(const Stmt& check) {
+        return check.as<If>()->condition->operands[0]->operands[0];
+    }
+
+    // The value by way of a variable.
+    Expr* held(Var* var, Expr* value, Span span, Body& out) {
+        auto* assign = module_.make<Assign>(span);
+        assign->var = var;
+        assign->value = value;
+        out.push_back(assign);
+        Expr* read = module_.make_expr(Op::kVar, Type::unknown(), span);
+        read->var = assign->var;
+        return read;
+    }
+
     Expr* expand(const Expr& call, Body& out) {
         const Function& callee = *call.callee;
         std::unordered_set<const Var*> assigned;
@@ -376,15 +401,23 @@ private:
                 if (stmt.kind != StmtKind::kStore) assigned.insert(var);
             });
         });
+        const std::vector<std::size_t> checks = number_checks(callee);
+        Substitution given;  // what the checks ask of: the arguments, whatever is assigned later
         for (std::size_t i = 0; i < callee.params.size(); ++i) {
             Var* param = callee.params[i];
             Expr* argument = call.operands[i];
-            const bool names_variable = argument->op == Op::kVar || argument->op == Op::kArray;
+            bool names_variable = argument->op == Op::kVar || argument->op == Op::kArray;
+            if (!names_variable && assigned.contains(param) && !checks.empty()) {
+                argument = held(module_.make_like(*param), argument, argument->span, out);
+                names_variable = true;
+            }
+            if (names_variable) given.vars[param] = argument->var;
             if (names_variable && !assigned.contains(param)) {
                 names.vars[param] = argument->var;
                 continue;
             }
             own(param);
+            given.vars.try_emplace(param, names.vars[param]);
             auto* copy = module_.make<Assign>(argument->span);
             copy->var = names.vars[param];
             copy->value = argument;
@@ -395,10 +428,14 @@ private:
             if (expr.var != nullptr) own(expr.var);
         });
         Body copy = clone(module_, callee.body, names);
-        // The types of the numbers are not known yet.
-        std::erase_if(copy, [&](const Stmt* stmt) {
-            return is_declared_check(module_, *stmt) && asks_for_number(*stmt);
-        });
+        for (const std::size_t at : checks) {
+            copy[at] = clone(module_, callee.body[at], given);
+            Expr* number = number_of(*copy[at]);
+            for (std::size_t i = 0; i < callee.params.size(); ++i) {
+                if (callee.params[i] == number_of(*callee.body[at])->var)
+                    number->span = call.operands[i]->span;
+            }
+        }
         open_.push_back(&callee);
         body(copy);
         open_.pop_back();
@@ -411,13 +448,8 @@ private:
         if (result == nullptr || (result->op == Op::kVar && assigned_here(*result->var, copy))) {
             return result;
         }
-        auto* assign = module_.make<Assign>(call.span);
-        assign->var = module_.make_var(callee.name, Type::unknown(), call.span);
-        assign->value = result;
-        out.push_back(assign);
-        Expr* read = module_.make_expr(Op::kVar, Type::unknown(), call.span);
-        read->var = assign->var;
-        return read;
+        return held(module_.make_var(callee.name, Type::unknown(), call.span), result, call.span,
+                    out);
     }
 
     static constexpr const char* kReportedLater = "-";  // with the types

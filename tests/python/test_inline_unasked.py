@@ -10,7 +10,10 @@ import backends
 import parpy
 from backends import options
 from calls import fresh
+from parpy.builtin import inline
+from parpy.types import F32, I64, buffer, symbol, type_var
 
+N, T = symbol("N"), type_var("T")
 chosen = np.array([1, 0, 1, 0, 1, 1, 0, 1])
 
 
@@ -80,3 +83,95 @@ def test_helpers_of_helpers_take_the_place_of_their_calls_while_they_are_few(dep
     text += f"@parpy.jit\ndef f(a, n):\n    for i in range(n):\n        h{depth}(a, i, 1.0)\n"
     code = parpy.print_compiled(fresh(text, tmp_path), (np.zeros(4), 4), parpy.auto(backend=parpy.CompileBackend.Cpu))
     assert ("double h0(" in code) == (depth == 10)
+
+
+@parpy.jit
+def add_single(a, i, v: F32):
+    a[i] += v
+
+
+@parpy.jit
+def add_alike(a: buffer(T, [N]), i: I64, v: T):
+    a[i] += v
+
+
+@parpy.jit
+def add_halves(a, i, v: I64):
+    for _ in range(2):
+        a[i] += v
+        v = v * 0.5
+
+
+@parpy.jit
+def single(a, x, n):
+    parpy.label("N")
+    for i in range(n):
+        add_single(a, i, x[i])
+
+
+@parpy.jit
+def single_asked(a, x, n):
+    parpy.label("N")
+    for i in range(n):
+        inline(add_single(a, i, x[i]))
+
+
+@parpy.jit
+def alike(a, x, n):
+    parpy.label("N")
+    for i in range(n):
+        add_alike(a, i, x[i])
+
+
+@parpy.jit
+def at_floats(a, x, n):
+    parpy.label("N")
+    for i in range(n):
+        add_alike(a, x[i], 1)
+
+
+@parpy.jit
+def literals(a, x, n):
+    parpy.label("N")
+    for i in range(n):
+        s = 2.5
+        add_single(a, i, 1)
+        add_single(a, i, 1.5)
+        add_single(a, i, s)
+        add_alike(a, i, s)
+
+
+@parpy.jit
+def halves(a, x, n):
+    parpy.label("N")
+    for i in range(n):
+        add_halves(a, i, 3)
+        add_halves(a, i, i)
+
+
+@pytest.mark.parametrize("mapping", [None, {}, {"N": 8}], ids=["auto", "none", "mapped"])
+@pytest.mark.parametrize(
+    ("function", "dtype", "problem"),
+    [
+        (single, "d", "float64, not float32"),
+        (single_asked, "d", "float64, not float32"),
+        (alike, "f", "float32, not float64"),
+        (at_floats, "d", "float64, not int64"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_annotations_of_numbers_hold(function, dtype, problem, mapping):
+    how = {} if mapping is None else {"opts": options("cpu", mapping)}
+    with pytest.raises(parpy.CompileError, match=rf"P231[\s\S]*{problem}[\s\S]*the annotation says"):
+        function(np.zeros(8), np.ones(8, dtype), 8, **how)
+
+
+@pytest.mark.parametrize("mapping", [{}, {"N": 8}], ids=["none", "mapped"])
+@pytest.mark.parametrize(
+    ("function", "dtype"), [(single, "f"), (single_asked, "f"), (alike, "d"), (literals, "d"), (halves, "d")]
+)
+def test_numbers_that_are_what_annotations_say(function, dtype, mapping):
+    got, want = np.zeros(8), np.zeros(8)
+    function(want, np.ones(8, dtype), 8, seq=True)
+    function(got, np.ones(8, dtype), 8, opts=options("cpu", mapping))
+    np.testing.assert_array_equal(got, want)
