@@ -513,14 +513,16 @@ private:
         for_each_stmt(launch->kernel->body, [&](Stmt& inner) { read_in(inner, arrays); });
     }
 
-    // All but stores of plain values read.
+    // All but stores without effects read.
     void read_in(Stmt& stmt, const std::unordered_map<const Var*, const Var*>& arrays) {
         const auto read = [&](const Var* var) {
             const auto found = arrays.find(var);
             unread_.erase(found == arrays.end() ? var : found->second);
         };
         const auto* store = stmt.as<Store>();
-        const bool plain = store != nullptr && !has_effects(*store->value);
+        const bool plain =
+            store != nullptr && !has_effects(*store->value) &&
+            std::ranges::none_of(store->indices, [](const Expr* e) { return has_effects(*e); });
         if (!plain && stmt.kind != StmtKind::kAlloc)
             for_each_var(stmt, [&](const Var* var) { read(var); });
         for_each_slot(
@@ -553,6 +555,16 @@ private:
 
 void promote_elements(PassContext& context) {
     Function& entry = *context.module.entry_function();
+    // Kernels are changed as their launch allows, which must be the only one.
+    std::unordered_set<const Function*> launched;
+    for_each_stmt(entry.body, [&](Stmt& stmt) {
+        const auto* launch = stmt.as<Launch>();
+        if (launch != nullptr && !launched.insert(launch->kernel).second) {
+            context.diagnostics.internal(
+                stmt.span, "kernel '" + launch->kernel->name + "' is launched by two statements");
+        }
+    });
+    if (context.diagnostics.has_errors()) return;
     for_each_stmt(entry.body, [&](Stmt& stmt) {
         if (auto* launch = stmt.as<Launch>()) KernelElements(context.module, *launch).run();
     });
