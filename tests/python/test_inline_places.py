@@ -130,7 +130,7 @@ def test_mappings_of_helpers_are_tuned():
     tuned_rows(*want, seq=True)
     tuned_rows(*got, opts=best)
     np.testing.assert_array_equal(got[1], want[1])
-    tried = [trial for trial in best.tuning.trials if trial.outcome == "tried"]
+    tried = [trial for trial in best.tuning.trials if trial.outcome in ("tried", "skipped")]
     assert any(key.startswith("j@") for trial in tried for key in trial.opts.parallelize)
 
 
