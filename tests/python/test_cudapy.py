@@ -533,3 +533,43 @@ def test_functions_that_only_cuda_has(suffix, tmp_path, monkeypatch):
     call(1)(Y)
     np.testing.assert_allclose(Y.toList(), [want for want, *_ in OF_CUDA.values()], rtol=3e-6 if suffix else 1e-13)
     cubin(call.source())
+
+
+LIMIT = 0x7FFFFFFF
+NUMBERS = (1, 2.5, 7)
+
+
+def test_constants_from_the_end_of_tuples():
+    def last(X, I):
+        X[idx] = NUMBERS[-2]
+        I[idx] = NUMBERS[-1] + NUMBERS[-3]
+
+    x, i = np.zeros(2, np.float32), np.zeros(2, np.int32)
+    cp.compile(last, sig="void (float* X, int* I)")(2)(x, i)
+    assert x.tolist() == [2.5, 2.5] and i.tolist() == [8, 8]
+
+
+def test_constants_beyond_an_int_are_refused_before_the_launch():
+    def literals(X, n):
+        X[0] = 0x7FFFFFFF + 1
+
+    def product(X, n):
+        X[0] = n * (65536 * 65536)
+
+    def from_outside(X, n):
+        X[0] = -LIMIT - 2
+
+    def negated(X, n):
+        X[0] = -(-LIMIT - 1)
+
+    def fits(X, n):
+        X[0] = -LIMIT - 1 + n * LIMIT
+
+    sig = "void (int* X, int n)"
+    assert "'2147483647 + 1' is 2147483648, which is no int: these have 32 bits" in errors_of(literals, sig)
+    assert "'65536 * 65536' is 4294967296" in errors_of(product, sig)
+    assert "'-LIMIT - 2' is -2147483649" in errors_of(from_outside, sig)
+    assert "is 2147483648, which is no int" in errors_of(negated, sig)
+    x = np.zeros(1, np.int32)
+    cp.compile(fits, sig=sig)(1)(x, np.int32(1))
+    assert x[0] == -1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,10 @@ _SYMBOLS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.FloorDiv: "//", ast.LShift: "<<",
     ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.Pow: "**", ast.MatMult: "@",
 }  # fmt: skip
+_FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+}  # fmt: skip
+_INT = range(-(2**31), 2**31)
 _CASTS = {"int": Int, "float": Float, "double": Double, "bool": Bool}
 _NUMERIC = (Int, Float, Double)
 
@@ -290,7 +295,7 @@ class Checker:
         value = self._constant(node)
         if isinstance(value, Coordinates):
             self._error(node, f"'{ast.unparse(node)}' has three parts", f"write {ast.unparse(node)}.x")
-        if type(value) is int and not -(2**31) <= value < 2**31:
+        if type(value) is int and value not in _INT:
             self._error(node, f"'{ast.unparse(node)}' is {value}, which is no int: these have 32 bits")
         return type_of(value)
 
@@ -298,10 +303,33 @@ class Checker:
         """What a name, an attribute or an element of a tuple stands for outside of the function; None if nothing."""
         if isinstance(node, ast.Subscript):
             owner = self._constant(node.value)
-            place = node.slice.value if isinstance(node.slice, ast.Constant) else None
-            inside = isinstance(owner, tuple) and isinstance(place, int) and place < len(owner)
-            return owner[place] if inside else None
+            place = self._integer(node.slice) if isinstance(owner, tuple) else None
+            return None if place is None or not -len(owner) <= place < len(owner) else owner[place]
         return None if isinstance(node, ast.Name) and node.id in self.variables else self.resolve(node)
+
+    def _integer(self, node: ast.expr) -> int | None:
+        """The value of a constant int: a literal, a name from outside, or what + - * make of such; None of others."""
+        match node:
+            case ast.Constant(value=value):
+                return value if type(value) is int else None
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
+                value = self._integer(operand)
+                return -value if value is not None and isinstance(op, ast.USub) else value
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _FOLDED:
+                a, b = self._integer(left), self._integer(right)
+                return None if a is None or b is None else _FOLDED[type(op)](a, b)
+            case ast.Name() | ast.Attribute() | ast.Subscript():
+                value = self._constant(node)
+                return value if type(value) is int else None
+        return None
+
+    def _in_range(self, node: ast.expr, *operands: ast.expr) -> None:
+        """Reports an operation on constants whose result is no int, where the operands are."""
+        value = self._integer(node)
+        if value is None or value in _INT:
+            return
+        if all(known is not None and known in _INT for known in map(self._integer, operands)):
+            self._error(node, f"'{ast.unparse(node)}' is {value}, which is no int: these have 32 bits")
 
     def _binary(self, node: ast.expr, left: ast.expr, op: ast.operator, right: ast.expr) -> CType | None:
         symbol = _SYMBOLS[type(op)]
@@ -313,6 +341,8 @@ class Checker:
         if common is not None and common not in allowed:
             self._error(node, f"'{symbol}' takes {' or '.join(map(str, allowed))}, not {common}")
             return None
+        if common == Int and type(op) in _FOLDED:
+            self._in_range(node, left, right)
         return common
 
     def _unary(self, node: ast.expr, op: ast.unaryop, operand: ast.expr) -> CType | None:
@@ -324,6 +354,8 @@ class Checker:
         if found is not None and found not in allowed:
             self._error(node, f"this sign takes {' or '.join(map(str, allowed))}, not {found}")
             return None
+        if found == Int and isinstance(op, ast.USub):
+            self._in_range(node, operand)
         return found
 
     def _element(self, node: ast.expr, base: ast.expr, index: ast.expr) -> CType | None:
