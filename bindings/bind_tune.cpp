@@ -165,7 +165,7 @@ void bind_tune(nb::module_& m) {
     m.def("forget_compiled", forget_compiled, "function"_a, "Calls that follow are compiled anew.");
     m.def("written_arguments", written_arguments, "function"_a, "arguments"_a,
           "The parameters, and the captured arrays, that a call may store to.");
-    m.def("array_view", array_view, "object"_a,
+    m.def("array_view", array_view, "object"_a.none(),
           "Where the elements of an array of any library are; None for what is none.");
 }
 

@@ -733,3 +733,9 @@ def test_warnings_of_a_search_are_its_own():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tune(sum_rows_here, *rows(), seconds=0.2, opts=parpy.auto(backend=CPU), progress=True)
+
+
+def test_what_is_no_array_has_no_view():
+    assert _native.array_view(None) is None
+    assert _native.array_view("text") is None
+    assert _native.array_view(np.zeros((2, 3)))["shape"] == (2, 3)
