@@ -156,3 +156,13 @@ def test_unary(pattern):
             assert actual is None
         else:
             assert actual == numpy_type(UNARY[pattern], pattern, (OPERANDS[a],)), pattern.format(a)
+
+
+def test_what_helpers_demand_is_asked_once_of_many_paths():
+    levels = [f"helper h{d}(y, i, v):\n" + f"    h{d - 1}(y[...], i, v)\n" * 2 for d in range(1, 40)]
+    entry = "surface\nentry f(y: u8[4], n: int, v: int):\n    h39(y[...], n, v)\n"
+    program = "\n".join([entry, *levels, "helper h0(y, i, v):\n    y[i] = v\n"])
+    done = subprocess.run(
+        [str(PARPY_OPT), "--pass", "infer-types"], input=program, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

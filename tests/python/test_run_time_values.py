@@ -328,17 +328,3 @@ def test_calls_in_branches_that_are_not_taken(tmp_path):
         assert y.tolist() == [v % 256] * 2 + [0, 0]
     with pytest.raises(parpy.CompileError, match="does not fit uint8"):
         f(y, 2, 100001, opts=CPU)
-
-
-def test_demands_of_many_paths_are_asked_once(tmp_path):
-    levels = "".join(
-        f"    @parpy.jit\n    def h{d}(y, i, v):\n        h{d - 1}(y, i, v)\n        h{d - 1}(y, i, v)\n\n"
-        for d in range(1, 24)
-    )
-    f = fresh(
-        f"    @parpy.jit\n    def h0(y, i, v):\n        y[i] = v\n\n{levels}"
-        "    @parpy.jit\n    def f(y, n, v):\n        for i in range(n):\n            h23(y, i, v)\n",
-        tmp_path,
-    )
-    for v in range(6):
-        f(np.zeros(4, np.uint8), 0, v, opts=CPU)
