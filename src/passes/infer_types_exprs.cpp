@@ -363,12 +363,8 @@ Operand Typer::walk_call(Expr*& slot) {
 int Typer::walk_condition(Expr*& slot) {
     if (slot->op == Op::kAnd || slot->op == Op::kOr || slot->op == Op::kNot) {
         int rank = 0;
-        const bool unknown = reach_.unknown;
-        for (Expr*& operand : slot->operands) {
+        for (Expr*& operand : slot->operands)
             rank = std::max(rank, walk_condition(operand));
-            reach_.unknown = true;
-        }
-        reach_.unknown = unknown;
         if (rewriting()) {
             slot->type = Type::of(Scalar::kBool);
         }
@@ -397,10 +393,7 @@ Type Typer::found_so_far(const Operand& a, const Operand& b) const {
 // `a or b` is one of its operands, as in Python.
 Operand Typer::walk_logical(Expr*& slot) {
     Expr& expr = *slot;
-    const Operand first_operand = walk_value(expr.operands[0]);
-    const bool unknown = std::exchange(reach_.unknown, true);
-    const Operand operands[2] = {first_operand, walk_value(expr.operands[1])};
-    reach_.unknown = unknown;
+    const Operand operands[2] = {walk_value(expr.operands[0]), walk_value(expr.operands[1])};
     const Operand &a = operands[0], &b = operands[1];
     Operand result;
     result.rank = std::max(a.rank, b.rank);
@@ -432,10 +425,7 @@ Operand Typer::walk_logical(Expr*& slot) {
 Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
     Expr& expr = *slot;
     const int rank = walk_condition(expr.operands[0]);
-    const bool unknown = reach_.unknown;
-    reach_.unknown = unknown || !by_numpy;  // np.where evaluates both
     Operand branches[2] = {walk_value(expr.operands[1]), walk_value(expr.operands[2])};
-    reach_.unknown = unknown;
     const bool made = by_numpy && made_numpy(branches);
     const Operand &a = branches[0], &b = branches[1];
     Operand result;

@@ -106,15 +106,11 @@ private:
         asked.instance = pass.caller;
         asked.value = *value;
         asked.unless = pass.reach.unless;
-        bool known = !pass.reach.unknown;
         for (const ParameterBound& each : demand.unless) {
-            const auto bound = in_caller(each, pass);
-            known = known && bound;
-            if (bound) asked.unless.push_back(*bound);
+            if (const auto bound = in_caller(each, pass)) asked.unless.push_back(*bound);
         }
         const auto bound = bound_of(asked);
-        // What fails when it is reached needs no refusal, but a program for its own values.
-        if (!bound || one_holds(asked.unless) || (!known && demand.type.is_scalar())) return;
+        if (!bound || one_holds(asked.unless)) return;
         if (bound->terms.empty() && (bound->constant >= 0 || asked.unless.empty())) {
             if (bound->constant < 0) refuse(asked, pass.span);
         } else if (pass.caller->function->kind == FunctionKind::kEntry) {
@@ -208,8 +204,6 @@ void Typer::require(const Expr& expr, std::int64_t sign, std::int64_t least, con
     if (!value || value->terms.empty()) return;
     Demand demand{&instance_, *value, sign, least, type, {}};
     if (instance_.function->kind != FunctionKind::kEntry) {
-        // A scalar that does not fit is refused, what other demands ask fails when it is reached.
-        if (reach_.unknown && type.is_scalar()) return;
         demand.unless = reach_.unless;
         if (!one_holds(demand.unless)) instances_.demands.push_back(std::move(demand));
         return;
@@ -243,18 +237,14 @@ void Typer::assume(const Expr& condition, bool holds) {
         auto a = in_parameters(operand(0));
         const auto b = in_parameters(operand(1));
         ParameterBound bound{{}, -least};
-        if (a && b && add_multiple(bound, *a, sign) && add_multiple(bound, *b, -sign)) {
+        if (a && b && add_multiple(bound, *a, sign) && add_multiple(bound, *b, -sign))
             reach_.unless.push_back(std::move(bound));
-        } else {
-            reach_.unknown = true;
-        }
     };
     const bool numbers = is_comparison(op) && operand(0).type == operand(1).type &&
                          operand(0).type.is_scalar() && is_integer(operand(0).type.scalar) &&
                          !is_unsigned_integer(operand(0).type.scalar);
-    if (!numbers || op == Op::kNe) {
-        reach_.unknown = true;
-    } else if (op == Op::kEq) {
+    if (!numbers || op == Op::kNe) return;
+    if (op == Op::kEq) {
         unless(1, 1);
         unless(-1, 1);
     } else {
@@ -263,49 +253,17 @@ void Typer::assume(const Expr& condition, bool holds) {
     }
 }
 
-// As in code without functions, loops of the entry and those over extents are taken to run.
+// Loops whose range integer parameters do not tell are taken to run.
 void Typer::assume(const For& loop) {
     if (!rewriting()) return;
     const auto step = constant_integer(loop.step);
     const auto begin = in_parameters(*loop.begin);
     const auto end = in_parameters(*loop.end);
-    if (step && *step != 0 && begin && end) {
-        ParameterBound bound{{}, 0};
-        const std::int64_t sign = *step > 0 ? 1 : -1;
-        if (add_multiple(bound, *begin, sign) && add_multiple(bound, *end, -sign)) {
-            reach_.unless.push_back(std::move(bound));
-            return;
-        }
-    }
-    const auto over_extents = [&](const Expr& expr) {
-        return std::ranges::all_of(linear(expr).terms, [&](const auto& term) {
-            const Expr& e = *term.first;
-            return e.op == Op::kExtent ||
-                   (e.op == Op::kVar && std::ranges::any_of(instance_.inputs, [&](const Var* in) {
-                        return std::ranges::any_of(
-                            in->dims, [&](const Dim& dim) { return dim.extent_var == e.var; });
-                    }));
-        });
-    };
-    const bool runs = instance_.function->kind == FunctionKind::kEntry ||
-                      (over_extents(*loop.begin) && over_extents(*loop.end));
-    reach_.unknown = reach_.unknown || !runs;
-}
-
-void Typer::leave(const Stmt& stmt, Reach around) {
-    if (!rewriting()) return;
-    const bool loop = stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile;
-    bool ends = false;  // before what follows it
-    for_each_body(stmt, [&](const Body& body) {
-        ends = ends || any_stmt(body, [&](const Stmt& inner) {
-                   const bool jump =
-                       inner.kind == StmtKind::kBreak || inner.kind == StmtKind::kContinue;
-                   return inner.kind == StmtKind::kReturn || inner.kind == StmtKind::kFail ||
-                          (jump && !loop);
-               });
-    });
-    reach_ = std::move(around);
-    reach_.unknown = reach_.unknown || ends;
+    if (!step || *step == 0 || !begin || !end) return;
+    ParameterBound bound{{}, 0};
+    const std::int64_t sign = *step > 0 ? 1 : -1;
+    if (add_multiple(bound, *begin, sign) && add_multiple(bound, *end, -sign))
+        reach_.unless.push_back(std::move(bound));
 }
 
 void settle_demands(PassContext& context, Instances& instances) {

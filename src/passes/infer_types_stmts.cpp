@@ -129,9 +129,8 @@ void Typer::walk(Stmt& stmt, Body& out) {
             auto& loop = static_cast<While&>(stmt);
             walk_test(loop.condition);
             const Reach around = reach_;
-            reach_.unknown = true;
             walk(loop.body);
-            leave(loop, around);
+            reach_ = around;
             break;
         }
         case StmtKind::kIf: {
@@ -148,7 +147,7 @@ void Typer::walk(Stmt& stmt, Body& out) {
             assume(*branch.condition, false);
             walk(branch.else_body);
             if (!branch.else_body.empty() || falls_through(branch.then_body)) {
-                leave(branch, around);
+                reach_ = around;
             }
             break;
         }
@@ -385,7 +384,7 @@ void Typer::walk_for(For& stmt) {
     const Reach around = reach_;
     assume(stmt);
     walk(stmt.body);
-    leave(stmt, around);
+    reach_ = around;
     if (!rewriting()) {
         return;
     }

@@ -67,10 +67,10 @@ struct Demand {
     friend bool operator==(const Demand&, const Demand&) = default;
 };
 
-// Whether a statement runs when its function does.
+// Where a statement is not reached: where one of these holds. Conditions on anything but integer
+// parameters are taken to be met.
 struct Reach {
-    bool unknown = false;
-    std::vector<ir::ParameterBound> unless;  // if known: where none of them holds
+    std::vector<ir::ParameterBound> unless;
 };
 
 // The numbers of a rewritten call. Those that are no sums of multiples of the caller's parameters
@@ -131,8 +131,6 @@ private:
     // What follows is reached where the condition is `holds`; where the loop has iterations.
     void assume(const ir::Expr& condition, bool holds);
     void assume(const ir::For& loop);
-    void leave(const ir::Stmt& stmt,
-               Reach around);  // a statement with bodies, that is behind `around`
     void walk_return(ir::Return& stmt);
     void widen(ir::Var* var, const Operand& value);
 

@@ -309,6 +309,30 @@ def test_integers_that_do_not_fit_in_branches_that_are_not_taken(helper, tmp_pat
         assert found.tolist() == expected.tolist()
 
 
+def test_integers_that_do_not_fit_in_branches_that_elements_decide(tmp_path):
+    f = fresh(
+        BRANCHES
+        + """
+    @parpy.jit
+    def decided(y, x, v):
+        if x[0] > 0:
+            y[0] = v
+
+    @parpy.jit
+    def f(y, x, v):
+        decided(y, x, v)
+    """,
+        tmp_path,
+    )
+    y = np.zeros(4, np.uint8)
+    for v in range(8):
+        f(y, np.ones(1), v, opts=CPU)
+        assert y[0] == v
+    with pytest.raises(parpy.CompileError, match="300 does not fit uint8"):
+        f(y, np.ones(1), 300, opts=CPU)
+    assert y[0] == 7
+
+
 def test_calls_in_branches_that_are_not_taken(tmp_path):
     f = fresh(
         BRANCHES
