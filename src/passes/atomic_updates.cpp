@@ -87,7 +87,8 @@ void atomic_updates(PassContext& context) {
             found.emplace_back(loop, scattered_updates(*loop, facts, deterministic));
             continue;
         }
-        if (context.options.checks_races()) continue;  // which tells whether they meet other accesses
+        if (context.options.checks_races())
+            continue;  // which tells whether they meet other accesses
         std::vector<Update> meeting = updates_that_meet(*loop, facts, deterministic);
         std::erase_if(meeting, [&](const Update& update) { return is_reduced(*loop, update); });
         found.emplace_back(loop, std::move(meeting));
