@@ -1,26 +1,14 @@
-// parpy-opt: reads IR text, runs named passes or a whole pipeline, and prints, verifies, emits or
-// evaluates the result. What the golden tests run; `parpy-opt --help` lists the flags.
+// See flags.h.
+#include "flags.h"
+
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
-#include <fstream>
-#include <iostream>
 #include <iterator>
-#include <map>
-
-#include "backend/emit.h"
-#include "ir/builder.h"
-#include "ir/eval.h"
-#include "ir/eval_ops.h"
-#include "ir/parse.h"
-#include "ir/print.h"
-#include "ir/verify.h"
-#include "pass.h"
+#include <utility>
 
 namespace parpy {
-namespace {
 
-constexpr std::string_view kHelp =
+const std::string_view kHelp =
     R"(usage: parpy-opt [flags] [FILE]      reads FILE or standard input
 
   --pass A,B,C             run these passes, in this order
@@ -51,23 +39,7 @@ constexpr std::string_view kHelp =
 Errors and warnings go to standard output too, so that golden files show them; the exit status tells.
 )";
 
-constexpr std::string_view kProfiles[] = {"surface", "typed",   "loops",
-                                          "mapped",  "kernels", "target"};
-
-struct Arguments {
-    std::vector<std::string> passes;
-    std::optional<Backend> pipeline;
-    std::string until;
-    Options options;
-    Signature signature;
-    std::optional<ir::Profile> verify;
-    bool print_pipeline = false;
-    bool spans = false, trace = false, quiet = false, help = false, eval = false;
-    std::map<std::string, double> values;  // --set
-    std::optional<Backend> emit;
-    std::string file;
-    std::string error;
-};
+namespace {
 
 std::string_view trimmed(std::string_view text) {
     const std::size_t begin = text.find_first_not_of(' ');
@@ -231,6 +203,8 @@ bool parse_signature(std::string_view text, Signature& signature) {
     return true;
 }
 
+}  // namespace
+
 Arguments parse_arguments(int count, char** values) {
     Arguments out;
     std::optional<Backend> target;
@@ -339,263 +313,4 @@ Arguments parse_arguments(int count, char** values) {
     return out;
 }
 
-std::vector<Pass> chosen_passes(Arguments& arguments) {
-    std::vector<Pass> passes;
-    if (arguments.pipeline) {
-        for (const Pass& pass : pipeline(*arguments.pipeline)) {
-            passes.push_back(pass);
-            if (pass.name == arguments.until) {
-                break;
-            }
-        }
-        if (!arguments.until.empty() && (passes.empty() || passes.back().name != arguments.until)) {
-            arguments.error = "no pass '" + arguments.until + "' in this pipeline";
-        }
-    }
-    for (const std::string& name : arguments.passes) {
-        const Pass* pass = find_pass(name, arguments.options.backend);
-        if (pass == nullptr) {
-            arguments.error = "unknown pass '" + name + "'";
-            return {};
-        }
-        passes.push_back(*pass);
-    }
-    return passes;
-}
-
-struct PipelineRow {
-    const Pass* pass;
-    std::string_view where;
-};
-
-// The passes of both back ends in one order, which is that of each.
-std::vector<PipelineRow> merged_pipelines() {
-    const std::span<const Pass> cpu = pipeline(Backend::kCpu);
-    const std::span<const Pass> cuda = pipeline(Backend::kCuda);
-    const auto has = [](std::span<const Pass> passes, std::string_view name) {
-        return std::ranges::any_of(passes, [&](const Pass& p) { return p.name == name; });
-    };
-    std::vector<PipelineRow> rows;
-    std::size_t next = 0;  // of cpu
-    for (const Pass& pass : cuda) {
-        if (!has(cpu, pass.name)) {
-            rows.push_back({&pass, "cuda"});
-            continue;
-        }
-        for (; cpu[next].name != pass.name; ++next) {
-            rows.push_back({&cpu[next], "cpu"});
-        }
-        rows.push_back({&cpu[next++], "all"});
-    }
-    for (; next < cpu.size(); ++next) {
-        rows.push_back({&cpu[next], "cpu"});
-    }
-    return rows;
-}
-
-void print_pipeline() {
-    const std::vector<PipelineRow> rows = merged_pipelines();
-    std::size_t width = 0;
-    for (const PipelineRow& row : rows) {
-        width = std::max(width, row.pass->name.size());
-    }
-    const auto padded = [](std::string_view text, std::size_t to) {
-        return std::string(text) + std::string(to + 2 - text.size(), ' ');
-    };
-    for (const auto& [pass, where] : rows) {
-        std::cout << padded(pass->name, width) << padded(where, 4)
-                  << padded(kProfiles[static_cast<std::size_t>(pass->after)], 7) << pass->why_here
-                  << '\n';
-    }
-}
-
-bool read(const std::string& file, std::string& text) {
-    if (file.empty() || file == "-") {
-        text.assign(std::istreambuf_iterator<char>(std::cin), {});
-        return true;
-    }
-    std::ifstream stream(file, std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(stream), {});
-    return static_cast<bool>(stream);
-}
-
-// ---------------------------------------------------------------- --eval
-
-// A number that depends on the position alone: small, of both signs where the type has them.
-ir::Constant pattern(ir::Scalar type, std::size_t parameter, std::int64_t index) {
-    const std::int64_t value = (index * 37 + static_cast<std::int64_t>(parameter) * 11) % 23;
-    if (ir::is_integer(type) || type == ir::Scalar::kBool) {
-        const bool is_signed = ir::is_signed_integer(type);
-        return ir::convert_constant(ir::Constant{is_signed ? value - 7 : value}, ir::Scalar::kI64,
-                                    type);
-    }
-    return ir::convert_constant(ir::Constant{static_cast<double>(value - 7) * 0.5},
-                                ir::Scalar::kF64, type);
-}
-
-// The arguments of one evaluation, and the memory behind the arrays.
-struct EvalData {
-    std::vector<ir::EvalArgument> arguments;
-    std::vector<std::vector<std::byte>> memory;
-};
-
-std::int64_t scalar_value(const Arguments& arguments, const ir::Var& var) {
-    const auto found = arguments.values.find(var.name);
-    return found == arguments.values.end() ? 3 : static_cast<std::int64_t>(found->second);
-}
-
-void add_array(const Arguments& arguments, const ir::Var& param, EvalData& data) {
-    ir::ArrayView view;
-    view.element = param.type.scalar;
-    std::int64_t lowest = 0;
-    std::int64_t highest = 0;
-    for (const ir::Dim& dim : param.dims) {
-        const auto size = [&](const std::optional<std::int64_t>& constant, const ir::Var* var) {
-            return constant || var == nullptr ? constant.value_or(1)
-                                              : scalar_value(arguments, *var);
-        };
-        view.extents.push_back(size(dim.extent, dim.extent_var));
-        view.strides.push_back(size(dim.stride, dim.stride_var));
-        const std::int64_t reach =
-            std::max<std::int64_t>(view.extents.back() - 1, 0) * view.strides.back();
-        (reach < 0 ? lowest : highest) += reach;
-    }
-    const int size = ir::size_in_bytes(view.element);
-    auto& bytes = data.memory.emplace_back(static_cast<std::size_t>((highest - lowest + 1) * size));
-    for (std::int64_t i = 0; i <= highest - lowest; ++i) {
-        ir::store_element(view.element, bytes.data() + i * size,
-                          pattern(view.element, data.arguments.size(), i));
-    }
-    view.data = bytes.data() - lowest * size;
-    data.arguments.emplace_back(std::move(view));
-}
-
-void print_array(const ir::Var& param, const std::vector<std::byte>& bytes, ir::Module& scratch) {
-    const int size = ir::size_in_bytes(param.type.scalar);
-    ir::Builder builder(scratch);
-    std::cout << param.name << ':';
-    for (std::size_t at = 0; at < bytes.size(); at += static_cast<std::size_t>(size)) {
-        const ir::Constant value = ir::load_element(param.type.scalar, bytes.data() + at);
-        std::cout << ' ' << ir::print(*builder.constant(ir::Type::of(param.type.scalar), value));
-    }
-    std::cout << '\n';
-}
-
-// Prints the memory of every array (in the order of addresses) and what the function returned.
-bool evaluate_and_print(const Arguments& arguments, const ir::Module& module, ir::Profile profile,
-                        Diagnostics& diagnostics) {
-    EvalData data;
-    const ir::Function& entry = *module.entry_function();
-    for (const ir::Var* param : entry.params) {
-        if (param->type.is_array()) {
-            add_array(arguments, *param, data);
-        } else {
-            const auto found = arguments.values.find(param->name);
-            const double value = found == arguments.values.end() ? 3 : found->second;
-            data.arguments.emplace_back(
-                ir::convert_constant(ir::Constant{value}, ir::Scalar::kF64, param->type.scalar));
-        }
-    }
-    const ir::EvalResult result = ir::evaluate(module, data.arguments, {.profile = profile});
-    if (!result.ok()) {
-        if (result.failure) {
-            diagnostics.report(*result.failure);
-        } else {
-            diagnostics.error(Code::kP802, result.span, result.error);
-        }
-        return false;
-    }
-    ir::Module scratch;
-    std::size_t next = 0;
-    for (const ir::Var* param : entry.params) {
-        if (param->type.is_array()) {
-            print_array(*param, data.memory[next++], scratch);
-        }
-    }
-    if (result.value && entry.result.is_scalar()) {
-        std::cout << "returned: "
-                  << ir::print(*ir::Builder(scratch).constant(entry.result, *result.value)) << '\n';
-    }
-    return true;
-}
-
-// What must hold of the text: what the pass in front of the first one leaves behind.
-// Nothing of text that is only parsed and printed.
-std::optional<ir::Profile> input_profile(const Arguments& arguments,
-                                         const std::vector<Pass>& passes) {
-    if (passes.empty()) {
-        return arguments.eval || arguments.emit ? arguments.verify.value_or(ir::Profile::kTyped)
-                                                : arguments.verify;
-    }
-    for (const Backend backend : {arguments.options.backend, Backend::kCpu, Backend::kCuda}) {
-        ir::Profile before = ir::Profile::kSurface;
-        for (const Pass& pass : pipeline(backend)) {
-            if (pass.name == passes[0].name) {
-                return before;
-            }
-            before = pass.after;
-        }
-    }
-    return std::nullopt;
-}
-
-int run(Arguments& arguments) {
-    const std::vector<Pass> passes = chosen_passes(arguments);
-    std::string text;
-    if (arguments.error.empty() && !read(arguments.file, text)) {
-        arguments.error = "cannot read '" + arguments.file + "'";
-    }
-    if (!arguments.error.empty()) {
-        std::cerr << "parpy-opt: " << arguments.error << '\n';
-        return 2;
-    }
-    const std::string name = arguments.file.empty()
-                                 ? "<stdin>"
-                                 : arguments.file.substr(arguments.file.find_last_of('/') + 1);
-    Diagnostics diagnostics;
-    ir::Module module;
-    Trace trace;
-    if (arguments.trace) {
-        trace = [](std::string_view pass, double, const std::string& after) {
-            std::cout << "# after " << pass << '\n' << after << '\n';
-        };
-    }
-    bool ok = ir::parse(text, name, module, diagnostics);
-    if (const auto profile = input_profile(arguments, passes); ok && profile) {
-        ok = ir::verify(module, *profile, diagnostics);
-    }
-    if (ok) {
-        PassContext context{module, arguments.options, arguments.signature, diagnostics};
-        ok = run_passes(context, passes, trace);
-    }
-    if (ok && arguments.verify && !passes.empty()) {
-        ok = ir::verify(module, *arguments.verify, diagnostics);
-    }
-    if (ok && arguments.eval) {
-        const ir::Profile profile =
-            arguments.verify.value_or(passes.empty() ? ir::Profile::kTyped : passes.back().after);
-        ok = evaluate_and_print(arguments, module, profile, diagnostics);
-    } else if (ok && arguments.emit) {
-        std::cout << emit_program(module, *arguments.emit, arguments.options).text;
-    } else if (ok && !arguments.quiet && !arguments.trace) {
-        std::cout << ir::print(module, {.spans = arguments.spans});
-    }
-    std::cout << render(diagnostics, module.sources);
-    return ok ? 0 : 1;
-}
-
-}  // namespace
 }  // namespace parpy
-
-int main(int count, char** values) {
-    parpy::Arguments arguments = parpy::parse_arguments(count, values);
-    if (arguments.help) {
-        std::cout << parpy::kHelp;
-        return 0;
-    }
-    if (arguments.error.empty() && arguments.print_pipeline) {
-        parpy::print_pipeline();
-        return 0;
-    }
-    return parpy::run(arguments);
-}

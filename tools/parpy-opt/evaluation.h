@@ -1,0 +1,15 @@
+// parpy-opt --eval: runs a program in the reference interpreter.
+#pragma once
+
+#include "flags.h"
+#include "ir/ir.h"
+#include "support/diagnostic.h"
+
+namespace parpy {
+
+// On arrays filled with a fixed pattern. Prints the memory of every array (in the order of
+// addresses) and what the function returned; false if it failed.
+bool evaluate_and_print(const Arguments& arguments, const ir::Module& module, ir::Profile profile,
+                        Diagnostics& diagnostics);
+
+}  // namespace parpy

@@ -1,0 +1,40 @@
+// The command line of parpy-opt.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/verify.h"
+#include "parpy/options.h"
+#include "pass.h"
+
+namespace parpy {
+
+extern const std::string_view kHelp;
+
+// By their number, as in ir::Profile.
+inline constexpr std::string_view kProfiles[] = {"surface", "typed",   "loops",
+                                                 "mapped",  "kernels", "target"};
+
+struct Arguments {
+    std::vector<std::string> passes;
+    std::optional<Backend> pipeline;
+    std::string until;
+    Options options;
+    Signature signature;
+    std::optional<ir::Profile> verify;
+    bool print_pipeline = false;
+    bool spans = false, trace = false, quiet = false, help = false, eval = false;
+    std::map<std::string, double> values;  // --set
+    std::optional<Backend> emit;
+    std::string file;
+    std::string error;
+};
+
+// What is wrong with them is told in `error`.
+[[nodiscard]] Arguments parse_arguments(int count, char** values);
+
+}  // namespace parpy
