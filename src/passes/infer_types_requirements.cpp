@@ -5,6 +5,8 @@
 #include <limits>
 #include <unordered_set>
 
+#include "analysis/interval_arithmetic.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "passes/infer_types_typer.h"
 #include "passes/slice_shapes.h"
@@ -152,29 +154,6 @@ private:
     std::unordered_map<const Instance*, std::vector<std::pair<Demand, Chain>>> asked_;
 };
 
-// Of a comparison, the one that is true where it is false.
-Op opposite(Op op) {
-    switch (op) {
-        case Op::kLt:
-            return Op::kGe;
-        case Op::kGe:
-            return Op::kLt;
-        case Op::kGt:
-            return Op::kLe;
-        case Op::kLe:
-            return Op::kGt;
-        case Op::kEq:
-            return Op::kNe;
-        default:
-            return Op::kEq;
-    }
-}
-
-bool is_comparison(Op op) {
-    return op == Op::kLt || op == Op::kLe || op == Op::kGt || op == Op::kGe || op == Op::kEq ||
-           op == Op::kNe;
-}
-
 }  // namespace
 
 std::optional<ParameterBound> Typer::in_parameters(const Expr& expr) const {
@@ -231,7 +210,7 @@ void Typer::assume(const Expr& condition, bool holds) {
         if ((condition.constant == Constant{true}) != holds) reach_.unless.push_back({{}, 0});
         return;
     }
-    const Op op = holds || !is_comparison(condition.op) ? condition.op : opposite(condition.op);
+    const Op op = holds || !is_comparison(condition.op) ? condition.op : negation(condition.op);
     // a - b < 0 and the like: unless the difference is at least 0.
     const auto unless = [&](std::int64_t sign, std::int64_t least) {
         auto a = in_parameters(operand(0));
