@@ -5,7 +5,7 @@
 The product in tiles of two 256² float32 matrices (threads that wait: fibers), beside numba's simulator, where numba is
 installed, on a sixteenth of the blocks, times sixteen. Kernels without barriers (y = a x + y on 10^7 float64, a 5-point
 stencil on 2048² float32 in two shapes of blocks, the Mandelbrot set at 1024²) beside the same loops on the CPU back
-end. Best of five, in ms. Writes benchmarks/results/kernels_on_sim.json.
+end. Medians of calls by turns, in ms. Writes benchmarks/results/kernels_on_sim.json.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -28,12 +29,15 @@ from parpy import CompileBackend, CompileOptions, cuda, threads
 HERE = Path(__file__).parent
 matmul = tiled_product(cuda, np.float32)
 NUMBA = """
-import time
+import inspect, time
 import numpy as np
 from numba import cuda
-from gpu.tiled_product import T, tiled_product
+from gpu import tiled_product as source
 
-matmul = tiled_product(cuda, np.float32)
+# Its simulator replaces `cuda` where that is a global of the kernel.
+T = source.T
+exec(inspect.getsource(source.tiled_product).replace("(cuda: Any, kind: Any) -> Any", "(kind)"))
+matmul = tiled_product(np.float32)
 n = 256
 a, b = np.ones((n, n), np.float32), np.ones((n, n), np.float32)
 c = np.zeros((n, n), np.float32)
@@ -98,14 +102,16 @@ def mandelbrot_loop(image, limit, N):
             image[y, x] = steps
 
 
-def best_ms(call: Callable[[], object]) -> float:
-    call()
-    best = float("inf")
-    for _ in range(5):
-        start = time.perf_counter()
+def median_ms(*calls: Callable[[], object]) -> list[float]:
+    for call in calls:
         call()
-        best = min(best, 1e3 * (time.perf_counter() - start))
-    return best
+    times: list[list[float]] = [[] for _ in calls]
+    for _ in range(15):
+        for call, taken in zip(calls, times, strict=True):
+            start = time.perf_counter()
+            call()
+            taken.append(1e3 * (time.perf_counter() - start))
+    return [statistics.median(taken) for taken in times]
 
 
 def numba_ms() -> float | None:
@@ -121,7 +127,7 @@ def main() -> None:
     cuda.sim.enabled = True
     n = 256
     a, b, c = np.ones((n, n), np.float32), np.ones((n, n), np.float32), np.zeros((n, n), np.float32)
-    product = {"parpy": best_ms(lambda: matmul[(n // T, n // T), (T, T)](a, b, c)), "numba": numba_ms()}
+    product = {"parpy": median_ms(lambda: matmul[(n // T, n // T), (T, T)](a, b, c))[0], "numba": numba_ms()}
     assert (c == n).all()
     print(f"tiled product of {n}²: {product['parpy']:.1f} ms", end="")
     print(
@@ -131,8 +137,8 @@ def main() -> None:
     )
 
     loops = CompileOptions(backend=CompileBackend.Cpu, parallelize={"i": threads(os.cpu_count() or 1)})
-    x, y, N, S = np.ones(10**7), np.zeros(10**7), 2048, 1024
-    s, t = np.ones((N, N), np.float32), np.zeros((N, N), np.float32)
+    x, y, N, S = np.random.default_rng(0).random(10**7), np.zeros(10**7), 2048, 1024
+    s, t = np.random.default_rng(0).random((N, N), np.float32), np.zeros((N, N), np.float32)
     seen, same = np.zeros((S, S), np.int32), np.zeros((S, S), np.int32)
     cases = {
         "axpy": (lambda: axpy[x.size // 256 + 1, 256](2.0, x, y), lambda: axpy_loop(2.0, x, y, x.size, opts=loops)),
@@ -149,10 +155,9 @@ def main() -> None:
     }  # fmt: skip
     rows = []
     for name, (kernel, loop) in cases.items():
-        row = {"kernel": name, "simulator": best_ms(kernel), "loops": best_ms(loop)}
-        rows.append(row)
-        ratio = row["simulator"] / row["loops"]
-        print(f"{name:26} {row['simulator']:8.2f} ms, loops {row['loops']:8.2f} ms: {ratio:.2f} x")
+        simulator, loops_ms = median_ms(kernel, loop)
+        rows.append({"kernel": name, "simulator": simulator, "loops": loops_ms})
+        print(f"{name:26} {simulator:8.2f} ms, loops {loops_ms:8.2f} ms: {simulator / loops_ms:.2f} x")
     np.testing.assert_array_equal(seen, same)
     out.write_text(json.dumps({"product_ms": product, "without_barriers_ms": rows}, indent=1) + "\n")
 
