@@ -114,6 +114,9 @@ def test_characters_that_end_lines_elsewhere(odd, end, tmp_path):
     assert x.tolist() == [4] * 3
 
 
+TRACED = TEXT.format(1)  # of the module: where it is looked for, the traced function comes first
+
+
 def traced():
     a = 1
     b = 2
@@ -122,7 +125,7 @@ def traced():
 
 @pytest.mark.parametrize("on", [False, True])
 def test_variables_of_functions_that_are_traced_stay(on):
-    text, space, before = TEXT.format(1), {}, sys.gettrace()
+    space, before = {}, sys.gettrace()
 
     def trace(frame, event, _):
         if frame.f_code is not traced.__code__:
@@ -130,7 +133,7 @@ def test_variables_of_functions_that_are_traced_stay(on):
         if event == "line" and "b" in frame.f_locals:
             if not on:
                 sys.settrace(None)
-            exec(text, space)
+            exec(TRACED, space)
         return trace
 
     sys.settrace(trace)
