@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/sharing.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
 #include "mapping/geometry.h"
@@ -54,9 +55,13 @@ private:
         return std::ranges::none_of(exposed, [&](const Var* v) { return assigned_.contains(v); });
     }
 
-    // An array that is stored may lie on another one.
+    // An array that is stored may lie on another one, or on itself.
     [[nodiscard]] bool overlaps() const {
-        return std::ranges::any_of(uses_.stored, [](const Var* v) { return v->aliased; });
+        return std::ranges::any_of(uses_.stored, [&](const Var* v) {
+            const auto others = [&](const Var* other) { return other != v && may_share(*v, *other); };
+            return !is_injective(*v) || std::ranges::any_of(uses_.stored, others) ||
+                   std::ranges::any_of(uses_.loaded, others);
+        });
     }
 
     // ------------------------------------------------------------ elements that are kept

@@ -8,6 +8,7 @@
 
 #include "analysis/interval_arithmetic.h"
 #include "analysis/intervals.h"
+#include "analysis/sharing.h"
 #include "ir/builder.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
@@ -28,10 +29,7 @@ LinearValues::LinearValues(std::vector<Symbol>& symbols,
                            std::unordered_map<const Var*, int>& parameters, const Function& entry,
                            Listener& listener)
     : symbols_(symbols), listener_(listener), parameters_(parameters) {
-    for (const Var* array : uses_of(entry.body).stored) {
-        stored_.insert(array);
-        aliases_stored_ = aliases_stored_ || array->aliased;
-    }
+    stored_ = uses_of(entry.body).stored;
     for (const Var* param : entry.params) {
         if (!param->type.is_scalar()) continue;
         const Scalar type = param->type.scalar;
@@ -225,9 +223,7 @@ Affine LinearValues::extent(const Expr& e) {
 
 Affine LinearValues::load(const Expr& e, std::vector<Affine> indices) {
     const Var* array = actual(e.var);
-    const bool stored =
-        array == nullptr || stored_.contains(array) || (array->aliased && aliases_stored_);
-    if (stored) return unknown(e, false);
+    if (array == nullptr || may_share(stored_, *array)) return unknown(e, false);
     return shared({static_cast<int>(Op::kLoad), array, std::move(indices)},
                   [&](Symbol& symbol, int) {
                       symbol.kind = Symbol::Kind::kOpaque;

@@ -165,8 +165,7 @@ private:
 
     std::vector<Symbol>& symbols_;
     Listener& listener_;
-    std::unordered_set<const ir::Var*> stored_;  // arrays
-    bool aliases_stored_ = false;                // among them one that overlaps others
+    VarSet stored_;  // arrays
     std::unordered_map<const ir::Var*, int>& parameters_;
     bool has_parameters_ = false;
     Environment environment_;

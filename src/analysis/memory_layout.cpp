@@ -2,7 +2,8 @@
 #include "analysis/memory_layout.h"
 
 #include <algorithm>
-#include <cstdlib>
+
+#include "analysis/sharing.h"
 
 namespace parpy {
 
@@ -12,26 +13,6 @@ namespace {
 
 bool known(const Var& array) {
     return std::ranges::all_of(array.dims, [](const Dim& dim) { return dim.extent && dim.stride; });
-}
-
-// Different subscripts within the extents are different addresses: each stride is beyond the reach
-// of all smaller ones. Of layouts with run-time strides or extents the dispatcher makes sure.
-bool injective(const Var& array) {
-    if (!known(array)) return !array.aliased;
-    std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, extent
-    for (const Dim& dim : array.dims) {
-        if (*dim.extent > 1) dims.emplace_back(std::abs(*dim.stride), *dim.extent);
-    }
-    std::ranges::sort(dims);
-    std::int64_t reach = 0;
-    for (const auto& [stride, extent] : dims) {
-        std::int64_t length = 0;
-        if (stride <= reach || __builtin_mul_overflow(stride, extent - 1, &length) ||
-            __builtin_add_overflow(reach, length, &reach)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 bool same_layout(const Var& a, const Var& b) {
@@ -45,15 +26,14 @@ bool same_layout(const Var& a, const Var& b) {
 
 Memory relation(const Var& a, const Var& b) {
     if (&a == &b) {
-        return injective(a) ? Memory::kSameElements
+        return is_injective(a) ? Memory::kSameElements
                : known(a)   ? Memory::kSameBytes
                             : Memory::kUnclear;
     }
-    if (!a.aliased || !b.aliased) return Memory::kApart;
+    if (!may_share(a, b)) return Memory::kApart;
     if (!a.placement || !b.placement) return Memory::kUnclear;
-    if (a.placement->group != b.placement->group) return Memory::kApart;
     if (!known(a) || !known(b)) return Memory::kUnclear;
-    return same_layout(a, b) && injective(a) ? Memory::kSameElements : Memory::kSameBytes;
+    return same_layout(a, b) && is_injective(a) ? Memory::kSameElements : Memory::kSameBytes;
 }
 
 std::optional<Affine> byte_address(const Var& array, const std::vector<Affine>& indices) {

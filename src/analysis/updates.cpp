@@ -9,6 +9,7 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "analysis/sharing.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
 
@@ -215,7 +216,8 @@ private:
 };
 
 // Two elements of one array that no values of the variables make the same.
-bool distinct(const std::vector<Expr*>& a, const std::vector<Expr*>& b) {
+bool distinct(const Var& array, const std::vector<Expr*>& a, const std::vector<Expr*>& b) {
+    if (!is_injective(array)) return false;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
         const auto x = constant_integer(a[i]);
         const auto y = constant_integer(b[i]);
@@ -286,17 +288,23 @@ private:
         return reads == 0 && writes == 0;
     }
 
+    // The element, in memory that has no other name in the loop.
     bool only_uses(const Var& array, const std::vector<Expr*>& indices, int reads,
                    int writes) const {
+        const auto shares = [&](const Var* other) {
+            return other != &array && may_share(array, *other);
+        };
+        if (std::ranges::any_of(uses_.loaded, shares) || std::ranges::any_of(uses_.stored, shares))
+            return false;
         for_each_expr(loop_.body, [&](const Expr& e) {
             if (e.var != &array || e.op == Op::kExtent) return;
-            if (e.op == Op::kLoad && distinct(e.operands, indices)) return;
+            if (e.op == Op::kLoad && distinct(array, e.operands, indices)) return;
             reads -= e.op == Op::kLoad && same(e.operands, indices) ? 1 : 1 << 20;
         });
         for_each_stmt(loop_.body, [&](Stmt& stmt) {
             const auto* store = stmt.as<Store>();
             if (store == nullptr || store->array != &array) return;
-            if (distinct(store->indices, indices)) return;
+            if (distinct(array, store->indices, indices)) return;
             writes -= same(store->indices, indices) ? 1 : 1 << 20;
         });
         return reads == 0 && writes == 0;

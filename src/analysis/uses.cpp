@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/sharing.h"
 #include "ir/builder.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
@@ -226,13 +227,21 @@ bool leaves_loop(const Stmt& stmt) {
     return found;
 }
 
+bool Uses::may_store(const Var& array) const {
+    return may_share(stored, array);
+}
+
+bool Uses::may_touch(const Var& array) const {
+    return may_share(loaded, array) || may_share(stored, array);
+}
+
 bool invariant(const Expr& expr, const Uses& uses) {
     const Uses own = uses_of(expr);
     if (own.calls) return false;
     return std::none_of(own.read.begin(), own.read.end(),
                         [&](const Var* v) { return uses.written.contains(v); }) &&
            std::none_of(own.loaded.begin(), own.loaded.end(),
-                        [&](const Var* v) { return uses.stored.contains(v); });
+                        [&](const Var* v) { return uses.may_store(*v); });
 }
 
 bool same(const Expr& a, const Expr& b) {

@@ -40,9 +40,13 @@ struct Uses {
     VarSet allocated;    // arrays made by an Alloc inside
     bool calls = false;  // contains a kCall
 
+    // Under this name.
     [[nodiscard]] bool touches(const ir::Var* array) const {
         return loaded.contains(array) || stored.contains(array);
     }
+    // Under any name of its memory (sharing.h).
+    [[nodiscard]] bool may_store(const ir::Var& array) const;
+    [[nodiscard]] bool may_touch(const ir::Var& array) const;
 };
 
 [[nodiscard]] Uses uses_of(const ir::Expr& expr);
@@ -68,7 +72,7 @@ struct Uses {
 [[nodiscard]] bool leaves_loop(const ir::Stmt& stmt);
 
 // True if `expr` has one value throughout the piece of program that `uses` describes: it reads no
-// scalar written and no array stored there, and calls nothing.
+// scalar written and no memory stored there, and calls nothing.
 [[nodiscard]] bool invariant(const ir::Expr& expr, const Uses& uses);
 
 // True if the two are the same expression on the same variables. Says nothing of whether they have

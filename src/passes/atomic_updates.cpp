@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/scatters.h"
+#include "analysis/sharing.h"
 #include "analysis/updates.h"
 #include "ir/visit.h"
 
@@ -29,7 +30,7 @@ bool is_reduced(const For& loop, const Update& update) {
 // The elements of two updates are those of one iteration only: along one axis both have the loop's
 // variable plus the same constant.
 bool side_by_side(const Update& a, const Update& b, const For& loop) {
-    if (a.var != b.var) return !a.var->aliased || !b.var->aliased;
+    if (a.var != b.var) return !may_share(*a.var, *b.var);
     for (std::size_t axis = 0; axis < a.indices->size(); ++axis) {
         const auto offset = constant_offset(*(*a.indices)[axis], *loop.var);
         if (offset && offset == constant_offset(*(*b.indices)[axis], *loop.var)) return true;

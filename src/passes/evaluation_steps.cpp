@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/sharing.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
@@ -16,10 +17,6 @@ using namespace ir;
 bool reaches_memory(const Expr& node) {
     return (node.op == Op::kLoad && !is_row(node)) || node.op == Op::kAtomic ||
            node.op == Op::kCall;
-}
-
-bool may_be_same(const Var& a, const Var& b) {
-    return &a == &b || (a.aliased && b.aliased);
 }
 
 void EvaluationSteps::body(Body& stmts) {
@@ -73,7 +70,7 @@ void EvaluationSteps::update(Store& store, Body& out) {
     bool writes = false;
     for_each_expr(*store.value, [&](const Expr& e) {
         for_each_written_array(
-            e, [&](const Var& array) { writes |= may_be_same(array, *store.array); });
+            e, [&](const Var& array) { writes |= may_share(array, *store.array); });
     });
     const bool sliced = std::ranges::any_of(
         store.indices, [](const Expr* index) { return is_of_slices(index->op); });

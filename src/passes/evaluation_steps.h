@@ -16,9 +16,6 @@ namespace parpy {
 // before.
 [[nodiscard]] bool reaches_memory(const ir::Expr& node);
 
-// Arrays that share memory as far as is known.
-[[nodiscard]] bool may_be_same(const ir::Var& a, const ir::Var& b);
-
 // fn(array) for each array that evaluating the node itself, its operands aside, may write.
 template <class F>
 void for_each_written_array(const ir::Expr& node, const F& fn) {

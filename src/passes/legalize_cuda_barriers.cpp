@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "analysis/sharing.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
@@ -135,15 +136,11 @@ private:
 
     // ------------------------------------------------------------ conflicts
 
-    static bool may_overlap(const Var& a, const Var& b) {
-        return &a == &b || (a.aliased && b.aliased);
-    }
-
     bool conflict(const Access& a, const Access& b) const {
         if (!a.write && !b.write) return false;
-        if (!may_overlap(*a.array, *b.array)) return false;
+        if (!may_share(*a.array, *b.array)) return false;
         if (a.who == Who::kOne && b.who == Who::kOne) return false;
-        if (a.array == b.array && distinct(a, b)) return false;
+        if (a.array == b.array && is_injective(*a.array) && distinct(a, b)) return false;
         if (a.who == Who::kOwner && b.who == Who::kOwner && a.array == b.array) {
             return !same_thread(a, b);
         }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/sharing.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
@@ -496,8 +497,11 @@ private:
         const std::vector<Access> of_b = accesses(b);
         for (const Access& x : accesses(a)) {
             for (const Access& y : of_b) {
-                if ((!x.writes && !y.writes) || !may_overlap(*x.array, *y.array)) continue;
-                if (x.array != y.array || !same(*x.indices, *y.indices)) return false;
+                if ((!x.writes && !y.writes) || !may_share(*x.array, *y.array)) continue;
+                if (x.array != y.array || !is_injective(*x.array) ||
+                    !same(*x.indices, *y.indices)) {
+                    return false;
+                }
             }
         }
         return true;

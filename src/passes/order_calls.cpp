@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "analysis/sharing.h"
 #include "ir/builder.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
@@ -52,7 +53,7 @@ private:
         if (written.empty()) return;
         const auto depends = [&](const Var* array) {
             return array != nullptr && std::ranges::any_of(written, [&](const Var* other) {
-                       return may_be_same(*array, *other);
+                       return may_share(*array, *other);
                    });
         };
         std::vector<const Expr*> found;

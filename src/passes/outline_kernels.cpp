@@ -199,6 +199,7 @@ private:
                 copy->space = var->space == Space::kScratch ? Space::kGlobal : var->space;
                 copy->written = uses.stored.contains(var);
                 copy->aliased = var->aliased;
+                copy->placement = var->placement;
                 copy->limit = var->limit;
                 found->second = copy;
             }

@@ -205,6 +205,7 @@ private:
                 mine->space = var->space == Space::kScratch ? Space::kGlobal : var->space;
                 mine->written = var->written;
                 mine->aliased = var->aliased;
+                mine->placement = var->placement;
                 mine->constant = var->constant;
                 mine->origin.kind = var->origin.kind == Origin::Kind::kArgument
                                         ? Origin::Kind::kNone

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/sharing.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
@@ -101,10 +102,6 @@ bool disjoint(const Subscript& a, const Subscript& b) {
 
 }  // namespace
 
-bool may_overlap(const Var& a, const Var& b) {
-    return &a == &b || (a.aliased && b.aliased);
-}
-
 SliceElements::SliceElements(PassContext& context, Shapes& shapes, Span span, Body& before,
                              std::vector<std::string> labels)
     : context_(context),
@@ -185,7 +182,7 @@ bool SliceElements::waits_for_nothing(const Expr& expr) const {
     return any_expr(expr, [&](const Expr& e) {
         return e.op == Op::kCall || e.op == Op::kReduce || e.op == Op::kMatMul ||
                (e.op == Op::kLoad && target.array != nullptr && !target.loops.empty() &&
-                may_overlap(*e.var, *target.array));
+                may_share(*e.var, *target.array));
     });
 }
 
@@ -279,7 +276,7 @@ Expr* SliceElements::load(const Expr& expr, const Place& place) {
 }
 
 void SliceElements::note_hazard(const Expr& load, const Place& place) {
-    if (target.array == nullptr || !may_overlap(*load.var, *target.array)) {
+    if (target.array == nullptr || !may_share(*load.var, *target.array)) {
         return;
     }
     std::size_t around = 0;  // loops of the target that the load is in

@@ -86,7 +86,4 @@ private:
     std::vector<SliceLoop*> loops_;  // open, outermost first
 };
 
-// Whether two arrays may share memory.
-[[nodiscard]] bool may_overlap(const ir::Var& a, const ir::Var& b);
-
 }  // namespace parpy

@@ -54,9 +54,8 @@ public:
                 !value.calls && value.stored.empty() &&
                 std::none_of(value.read.begin(), value.read.end(),
                              [&](const Var* v) { return changed.contains(v); }) &&
-                std::none_of(value.loaded.begin(), value.loaded.end(), [&](const Var* a) {
-                    return a->aliased ? !uses.stored.empty() : uses.stored.contains(a);
-                });
+                std::none_of(value.loaded.begin(), value.loaded.end(),
+                             [&](const Var* a) { return uses.may_store(*a); });
             if (!repeatable) continue;
             changed.erase(assign->var);
             list_.push_back(assign);

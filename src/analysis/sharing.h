@@ -1,0 +1,26 @@
+// Whether two arrays may have elements in common: the one answer that every pass asks before it
+// moves, keeps, joins or drops a load or a store. `false` is a promise; `true` is none.
+#pragma once
+
+#include "ir/ir.h"
+
+namespace parpy {
+
+// True for one array and itself. Arguments share memory where the call says so (Var::aliased, with
+// Var::placement where it is known how); the arrays of dynamic shared memory all begin at its
+// start. All other arrays that a program makes have memory of their own.
+[[nodiscard]] bool may_share(const ir::Var& a, const ir::Var& b);
+
+// The same for any of `arrays`, a range of pointers.
+template <class Arrays>
+[[nodiscard]] bool may_share(const Arrays& arrays, const ir::Var& array) {
+    for (const ir::Var* other : arrays) {
+        if (may_share(*other, array)) return true;
+    }
+    return false;
+}
+
+// Different subscripts within the extents are different elements of memory.
+[[nodiscard]] bool is_injective(const ir::Var& array);
+
+}  // namespace parpy

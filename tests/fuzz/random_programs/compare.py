@@ -1,0 +1,300 @@
+"""Runs a program compiled and in the Python interpreter, and compares the memory of their arguments."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import random
+import types
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import parpy
+from parpy import CompileBackend, CompileOptions
+
+from .data import Arguments, Signature
+
+_names = itertools.count()
+
+# Rules that the compiler applies to code which a run need not reach, and constructs outside of the language; each is
+# documented. Anything else that is refused where the interpreter runs is a fault.
+STATIC_RULES = (
+    "P102", "P110", "P200", "P201", "P204", "P221", "P225",
+    "slices in an assignment to several targets", "their number is not known when the function is entered",
+)  # fmt: skip
+MODES = {
+    "cpu": ("automatic",) * 5 + ("deterministic",) * 2 + ("hand",) * 4 + ("restructured", "sequential", "checked", "checked by hand"),
+    "sim": ("automatic",) * 4 + ("deterministic", "hand", "hand", "hand", "restructured", "sequential", "bounds"),
+    "cuda": ("automatic",) * 4 + ("deterministic", "hand", "hand", "hand", "restructured", "sequential"),
+    "eval": ("sequential", "hand", "hand", "restructured", "deterministic"),
+}  # fmt: skip
+_BACKENDS = {"cpu": CompileBackend.Cpu, "sim": CompileBackend.Sim, "cuda": CompileBackend.Cuda, "eval": CompileBackend.Cpu}
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the program: with which arguments and how."""
+
+    number: int
+    data: str
+    mode: str
+    choice: str  # seed of what the mode leaves open: the mapping
+
+    def __str__(self) -> str:
+        return f"arguments {self.number} ({self.data!r}), {self.mode} ({self.choice!r})"
+
+
+@dataclass
+class Case:
+    """A program and its calls: all that a fault depends on."""
+
+    text: str
+    signature: Signature
+    labels: list[str]
+    calls: list[Call]
+    backend: str
+
+
+@dataclass
+class Outcome:
+    fault: str | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+def calls_for(seed: int, sets: int, backend: str) -> list[Call]:
+    rng = random.Random(f"calls {seed} {backend}")
+    usual = rng.choice(MODES[backend])
+    order = list(range(sets))
+    if sets > 1:
+        order += [rng.randrange(sets) for _ in range(rng.choice((0, 1, 2)))]
+        rng.shuffle(order)
+    calls = []
+    for position, number in enumerate(order):
+        mode = usual if rng.random() < 0.6 else rng.choice(MODES[backend])
+        layout = rng.choice((0, 0, 1, 2, 3))
+        calls.append(Call(number, f"data {seed} {number} {layout}", mode, f"{seed} {position}"))
+    return calls
+
+
+class CopiedFirst(np.ndarray):
+    """An array whose stores take all values before they change an element. NumPy promises that, but `b[n::-1, 3] = b[0, :]`
+    breaks it for some negative strides (2.4.6)."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value.copy() if isinstance(value, np.ndarray) else value)
+
+    def _updated(self, operator: Callable[..., Any], value: Any) -> CopiedFirst:
+        value = value.copy() if isinstance(value, np.ndarray) else value
+        result = np.asarray(self).copy()
+        operator(result, np.asarray(value) if isinstance(value, np.ndarray) else value, out=result)
+        super().__setitem__(..., result)
+        return self
+
+    def __iadd__(self, value: Any) -> CopiedFirst:  # type: ignore[misc]
+        return self._updated(np.add, value)
+
+    def __isub__(self, value: Any) -> CopiedFirst:  # type: ignore[misc]
+        return self._updated(np.subtract, value)
+
+
+def load(text: str, compiled: bool) -> Callable[..., Any]:
+    name = f"<random program {next(_names)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space: dict[str, Any] = {"__name__": "random_program"}
+    exec(compile(text, name, "exec"), space)
+    if not compiled:
+        plain = types.SimpleNamespace(jit=lambda f: f, label=lambda _: None)
+        for operator in ("sum", "prod", "min", "max", "any", "all", "mean"):
+            setattr(plain, operator, getattr(parpy, operator))
+        space = {"__name__": "random_program", "parpy": plain}
+        exec(compile(text.replace("import parpy\n", "\n"), name, "exec"), space)
+    function: Callable[..., Any] = space["kernel"]
+    return function
+
+
+# ---- options
+
+
+def _options(mode: str, backend: str, mapping: dict[str, Any]) -> CompileOptions:
+    where = _BACKENDS[backend]
+    if mode == "automatic":
+        return parpy.auto(backend=where)
+    if mode == "deterministic":
+        if mapping:
+            return CompileOptions(backend=where, deterministic=True, parallelize=mapping, legality="strict")
+        return parpy.auto(backend=where, deterministic=True)
+    if mode == "sequential":
+        return CompileOptions(backend=where, parallelize=mapping)
+    if mode == "checked":
+        return CompileOptions(backend=where, check="all")
+    fields: dict[str, Any] = {"parallelize": mapping, "legality": "strict", "backend": where}
+    if mode == "restructured":
+        fields["restructure"] = True
+    if mode == "checked by hand":
+        fields["check"] = "all"
+    if mode == "bounds":
+        fields["check"] = "bounds"
+    return CompileOptions(**fields)
+
+
+def _mapping(rng: random.Random, labels: list[str], mode: str, backend: str) -> dict[str, Any]:
+    on_device = {"gpu": parpy.threads(1)} if backend in ("sim", "cuda") else {}
+    if mode == "sequential":
+        return on_device
+    if mode in ("automatic", "checked") or (mode == "deterministic" and rng.random() < 0.5):
+        return {}
+    share = rng.choice((0.3, 0.6, 1.0))
+    chosen = {}
+    for label in labels:
+        if rng.random() < share:
+            loop = parpy.threads(rng.choice((1, 2, 3, 8, 32, 33, 64, 100, 1000, 5000)))
+            if backend != "cpu" and rng.random() < 0.3:
+                loop = loop.tpb(rng.choice((32, 64, 96, 256)))
+            chosen[label] = loop
+    return {**chosen, **on_device}
+
+
+# ---- comparison
+
+
+def _limits(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """The greatest magnitude and the number of parts of one of which sums are exact."""
+    real = np.zeros(0, dtype).real.dtype
+    return {"float16": (64, 16), "float32": (1 << 11, 1 << 9), "float64": (1 << 23, 1 << 22)}[real.name]
+
+
+def is_exact(memory: list[np.ndarray]) -> bool:
+    for array in memory:
+        if array.dtype.kind not in "fc":
+            continue
+        greatest, parts = _limits(array.dtype)
+        values = array.view(array.real.dtype)
+        with np.errstate(all="ignore"):
+            scaled = values.astype(np.float64) * parts
+            if not (np.abs(values) <= greatest).all() or not (scaled == np.floor(scaled)).all():
+                return False
+    return True
+
+
+def _difference(signature: Signature, got: Arguments, want: Arguments) -> str | None:
+    for number, (ours, numpys) in enumerate(zip(got.memory, want.memory, strict=True)):
+        if not np.array_equal(ours, numpys):
+            names = [name for name, view in got.views.items() if view.memory == number]
+            shown = "\n".join(
+                f"{name} {view.shape} strides {view.strides} at {view.offset} {view.dtype}:\n  got  {got.array(name).tolist()}"
+                f"\n  want {want.array(name).tolist()}"
+                for name, view in got.views.items()
+                if name in names
+            )
+            numbers = ", ".join(f"{s.name}={s.values[want._number]!r}" for s in signature.parameters if hasattr(s, "values"))
+            return f"{numbers}\n{shown}"
+    return None
+
+
+class Comparison:
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.outcome = Outcome()
+        self._wanted: dict[tuple[int, str], tuple[Arguments, str]] = {}
+
+    def run(self) -> Outcome:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._plain = load(self.case.text, compiled=False)
+            compiled: Callable[..., Any] | None = None
+            for call in self.case.calls:
+                want, status = self._interpreted(call)
+                if status:
+                    self.outcome.counts[status] += 1
+                    continue
+                if compiled is None:
+                    compiled = load(self.case.text, compiled=True)
+                self.outcome.counts["calls"] += 1
+                fault = self._compare(compiled, call, want)
+                if fault is not None:
+                    self.outcome.fault = f"{call}\n{fault}"
+                    break
+        return self.outcome
+
+    def _interpreted(self, call: Call) -> tuple[Arguments, str]:
+        key = (call.number, call.data)
+        if key not in self._wanted:
+            want = Arguments(self.case.signature, call.number, call.data)
+            status = ""
+            try:
+                with np.errstate(all="ignore", over="raise"):
+                    self._plain(*want.passed(lambda own, name: own.array(name).view(CopiedFirst)))
+            except Exception:
+                status = "unusable"
+            if not status and not is_exact(want.memory):
+                status = "inexact"
+            self._wanted[key] = (want, status)
+        return self._wanted[key]
+
+    def _compare(self, compiled: Callable[..., Any], call: Call, want: Arguments) -> str | None:
+        rng = random.Random(call.choice)
+        mapping = _mapping(rng, self.case.labels, call.mode, self.case.backend)
+        while True:
+            got = Arguments(self.case.signature, call.number, call.data)
+            options = _options(call.mode, self.case.backend, mapping)
+            try:
+                self._call(compiled, got, options, rng)
+            except Exception as error:
+                refused = self._refusal(error, got, call)
+                if refused is not None:
+                    return f"{options}\n{refused}"
+                labels = [label for label in mapping if label != "gpu"]
+                if not labels:
+                    return None
+                mapping = {label: loop for label, loop in mapping.items() if label != rng.choice(labels)}
+                continue
+            found = _difference(self.case.signature, got, want)
+            self.outcome.counts[call.mode] += 1
+            return None if found is None else f"{options}\n{found}"
+
+    def _call(self, compiled: Callable[..., Any], got: Arguments, options: CompileOptions, rng: random.Random) -> None:
+        if self.case.backend == "eval":
+            parpy._native.interpret(compiled, tuple(got.passed()), options, rng.choice(_EVALUATED))
+        else:
+            compiled(*got.passed(), opts=options)
+
+    def _refusal(self, error: Exception, got: Arguments, call: Call) -> str | None:
+        """None if the program may be refused so; else what is wrong with that."""
+        text = f"{type(error).__name__}: {error}"
+        before = Arguments(self.case.signature, call.number, call.data)
+        if (changed := _difference(self.case.signature, got, before)) is not None:
+            return f"refused, but arguments are changed\n{text}\n{changed}"
+        code = next((code for code in STATIC_RULES if code in text), None)
+        if code is not None:
+            self.outcome.counts[code] += 1
+            return None
+        by_hand = call.mode in ("hand", "restructured", "bounds", "checked by hand", "deterministic")
+        if by_hand and any(c in text for c in ("P227", "P303", "P308", "P401", "P402", "P310", "P311", "P313")):
+            self.outcome.counts["refused mappings"] += 1
+            return None
+        return text
+
+
+# Passes behind which the interpreter runs the program.
+_EVALUATED = (
+    "infer-types", "fold-constants", "order-calls", "narrow-math", "normalize-loops", "lower-slices", "normalize-indices",
+    "distribute-loops", "fuse-loops", "interchange-loops", "collapse-loops", "map-loops", "infer-reductions",
+    "normalize-reductions", "guard-variables", "count-loops", "simplify-divisions", "simplify-signs", "legalize-cpu",
+)  # fmt: skip
+
+
+def case_of(seed: int, backend: str) -> Case:
+    from .writer import Program
+
+    program = Program(seed)
+    calls = calls_for(seed, program.sets, backend)
+    return Case(program.text, program.signature, program.labels, calls, backend)
+
+
+def fault_of(case: Case) -> str | None:
+    return Comparison(case).run().fault
