@@ -131,6 +131,8 @@ done:
                                    ArgumentView& view, Intake& intake) {
     IntakeFault fault;
     if (intake.take(object, view, fault)) return true;
+    if (index < surface.leaves.size() && surface.leaves[index].unused)
+        return PyErr_Occurred() == nullptr && take_fast(Py_False, view);
     raise_fault(surface, index, fault);
     return false;
 }

@@ -28,6 +28,7 @@ namespace parpy {
 struct Leaf {
     std::size_t parameter = 0;
     PyObject* key = nullptr;  // owned; null: the parameter itself
+    bool unused = false;      // nothing reads it: any object will do
 };
 
 // Specialisations under options with these thread counts; a list that only grows at its head, as

@@ -84,6 +84,7 @@ Surface::Surface(PyObject* parsed, PyObject* parameters) {
         if (index < 0) nb::raise_python_error();
         leaf.parameter = static_cast<std::size_t>(index);
         if (nb::object key = param.attr("key"); !key.is_none()) leaf.key = key.release().ptr();
+        leaf.unused = nb::cast<bool>(param.attr("unused"));
         plain = plain && leaf.key == nullptr && leaf.parameter == leaves.size();
         leaves.push_back(leaf);
     }

@@ -29,10 +29,12 @@ from .types import BufferType, Symbol, TypeVar, elem_size
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """One declared surface parameter: an argument, or the entry `key` of a dict argument."""
+    """One declared surface parameter: an argument, or the entry `key` of a dict argument. Any object will do for one
+    that is `unused`: nothing reads or annotates it."""
 
     name: str
     key: str | None = None
+    unused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,9 +230,10 @@ class FunctionFrontend(Overloads):
             if name in self.absent or unused:
                 continue
             if entries is None:
+                nobody = self.entry and not self.program.kernel and not self._is_named(name)
                 for var in self.received.get(name) or [self.variable(name, argument)]:
                     self.module.add_param(self.function, var)
-                params.append(Param(name))
+                params.append(Param(name, unused=nobody))
                 continue
             for key, var in entries.entries.items():
                 self.module.add_param(self.function, var)
@@ -243,10 +246,14 @@ class FunctionFrontend(Overloads):
 
     def _is_for_python(self, name: str) -> bool:
         """Whether a parameter of the entry, which nothing here uses, has a default that is no number: mode="fast"."""
-        if not self.entry or self.program.kernel or name in self.variables or name in self.annotations:
+        if not self.entry or self.program.kernel or self._is_named(name):
             return False
         default = inspect.signature(self.source.function, follow_wrapped=False).parameters[name].default
         return default is None or isinstance(default, str)
+
+    def _is_named(self, name: str) -> bool:
+        """Whether the body reads the parameter, or its annotation says what it must be."""
+        return name in self.variables or name in self.annotations or name in self.received
 
     def check_returns(self) -> None:
         """An entry with results has them on every path."""

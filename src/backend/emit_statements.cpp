@@ -313,10 +313,11 @@ bool FunctionPrinter::unrolls(const ir::For& stmt) const {
 
 void FunctionPrinter::loop(const ir::For& stmt) {
     const auto step = ir::constant_integer(stmt.step);
-    names_.push();  // of the head
     const std::string begin = exprs_.count(*stmt.begin, Precedence::kAssignment);
+    // Constants in front of the loop: their names are of the block around it.
     const std::string end = bound(stmt, *stmt.end, "_end");
     const std::string stride = step ? "" : bound(stmt, *stmt.step, "_step");
+    names_.push();  // of the head
     const bool vector = stmt.mapping.level == ir::Level::kVector && !ir::contains_loop(stmt.body);
     if (vector && stmt.mapping.reductions.empty() && !dialect_.independent_loop.empty()) {
         line(std::string(dialect_.independent_loop));

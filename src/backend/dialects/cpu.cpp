@@ -95,6 +95,9 @@ constexpr Spelling kOperators[] = {
 
 // Operators of reductions in vector loops, where the order of operands is free.
 constexpr Spelling kAnyOrder[] = {
+    {kAdd, kHalves, "add_any_order((float)$0, (float)$1)", kPostfix, kFloat},
+    {kSub, kHalves, "sub_any_order((float)$0, (float)$1)", kPostfix, kFloat},
+    {kMul, kHalves, "mul_any_order((float)$0, (float)$1)", kPostfix, kFloat},
     {kAdd, kFloats, "add_any_order($0, $1)", kPostfix, kFloat},
     {kSub, kFloats, "sub_any_order($0, $1)", kPostfix, kFloat},
     {kMul, kFloats, "mul_any_order($0, $1)", kPostfix, kFloat},
