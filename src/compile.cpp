@@ -21,6 +21,7 @@
 #include "passes/guard_powers.h"
 #include "passes/guard_recursion.h"
 #include "passes/guard_steps.h"
+#include "passes/guard_subscripts.h"
 #include "passes/guard_variables.h"
 #include "passes/infer_reductions.h"
 #include "passes/infer_types.h"
@@ -86,6 +87,9 @@ bool overlaps(const PassContext& context) {
 bool reports(const PassContext& context) {
     return kernel_dialect(context.options.backend).reports_failures;
 }
+bool guards_subscripts(const PassContext& context) {
+    return reports(context) && !checks_subscripts(context);
+}
 bool checks_races(const PassContext& context) {
     return context.options.checks_races();
 }
@@ -144,6 +148,8 @@ const std::vector<Row>& table() {
           "before code is laid out around the loops: an element that no iteration touches is left alone"}, On::kAll},
         {{"guard-powers", guard_powers, kMapped,
           "after all that refuse or map loops; before normalize-accesses, which takes apart what the guards read", reports}, On::kAll},
+        {{"guard-subscripts", guard_subscripts, kMapped,
+          "for the same reasons, where instrument-bounds does not check all subscripts", guards_subscripts}, On::kAll},
         {{"normalize-accesses", normalize_accesses, kMapped,
           "opts.check, and on the simulator: after all that refuse or map loops, which then say the same with and without it", checks_subscripts}, On::kAll},
         {{"instrument-bounds", instrument_bounds, kMapped,

@@ -23,49 +23,41 @@ public:
             // Bottom-up: the subscripts of a subscript first; its interval is that of the original.
             rewrite_slots(*stmt, [&](Expr* expr) {
                 if (expr->op == Op::kLoad) {
-                    normalize(*expr->var, expr->operands, expr->span);
+                    normalize(*expr->var, expr->operands);
                 } else if (expr->op == Op::kAtomic) {
-                    normalize(*expr->var, std::span(expr->operands).first(expr->rank()),
-                              expr->span);
+                    normalize(*expr->var, std::span(expr->operands).first(expr->rank()));
                 }
                 return expr;
             });
             if (auto* store = stmt->as<Store>()) {
-                normalize(*store->array, store->indices, store->span);
+                normalize(*store->array, store->indices);
             }
-            ++depth_;
             for_each_body(*stmt, [&](Body& inner) { run(inner); });
-            --depth_;
         }
     }
 
 private:
-    void normalize(const Var& array, std::span<Expr*> indices, Span span) {
+    void normalize(const Var& array, std::span<Expr*> indices) {
         for (std::size_t axis = 0; axis < indices.size(); ++axis) {
-            indices[axis] = normalize(array, axis, indices[axis], span);
+            indices[axis] = normalize(array.dims[axis], indices[axis]);
         }
     }
 
-    Expr* normalize(const Var& array, std::size_t axis, Expr* index, Span span) {
-        const Dim& dim = array.dims[axis];
+    Expr* normalize(const Dim& dim, Expr* index) {
         const auto value = constant_integer(index);
-        if (value && dim.extent &&
-            !check(array, axis, *value, index->span.valid() ? index->span : span)) {
-            return index;
-        }
         const Interval range = intervals_.of(index);
         if (range.empty() || range.low >= 0 || is_unsigned_integer(index->type.scalar)) {
             return index;
         }
         Builder b(context_.module, index->span);
-        if (value && dim.extent) {
+        if (value && dim.extent && *value >= -*dim.extent) {
             return b.integer(*value + *dim.extent, index->type.scalar);
         }
-        if (value && *value != std::numeric_limits<std::int64_t>::min()) {
+        if (value && !dim.extent && *value != std::numeric_limits<std::int64_t>::min()) {
             return b.binary(Op::kSub, b.extent(dim, index->type.scalar),
                             b.integer(-*value, index->type.scalar));
         }
-        if (range.high < 0) {
+        if (range.high < 0 && !value) {
             return from_end(b, dim, index);
         }
         return b.binary(Op::kIndex, index, b.extent(dim, index->type.scalar));
@@ -84,32 +76,8 @@ private:
         return b.binary(Op::kAdd, index, b.extent(dim, index->type.scalar));
     }
 
-    bool check(const Var& array, std::size_t axis, std::int64_t value, Span span) {
-        const std::int64_t extent = *array.dims[axis].extent;
-        if (value >= -extent && value < extent) {
-            return true;
-        }
-        // An empty array may well be subscripted where the program never comes.
-        if (extent == 0 && depth_ > 0) {
-            return true;
-        }
-        // Larger ones have been cut off there (Typer::walk_index).
-        const std::string subscript = value == std::numeric_limits<std::int64_t>::max()
-                                          ? "a subscript of 2**63 - 1 or more"
-                                          : "subscript " + std::to_string(value);
-        auto& error = context_.diagnostics.error(
-            Code::kP208, span,
-            subscript + " is out of bounds for axis " + std::to_string(axis) + " of '" +
-                array.shown() + "', whose size is " + std::to_string(extent));
-        error.help = extent == 0 ? "pass an array that is not empty"
-                                 : "use a subscript from " + std::to_string(-extent) + " to " +
-                                       std::to_string(extent - 1);
-        return false;
-    }
-
     PassContext& context_;
     const Intervals intervals_;
-    int depth_ = 0;
 };
 
 }  // namespace
