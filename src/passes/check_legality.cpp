@@ -53,8 +53,13 @@ private:
         add_requirements(context_.module, dependences_.accesses(), facts.conditions);
         // Scattered updates that are left have not been made atomic.
         const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;
+        const bool strict = context_.options.legality == Legality::kStrict;
         if (conflicts && facts.decisive && facts.decisive->exact) {
             refuse(loop, *facts.decisive);
+        } else if (is_general() && (strict || context_.options.deterministic) &&
+                   (facts.verdict == Verdict::kUnknown || facts.scatters)) {
+            // The values of a call may decide it: each is judged by its own.
+            context_.module.requirements.emplace_back();
         } else if (facts.scatters && context_.options.deterministic) {
             context_.diagnostics
                 .error(Code::kP402, loop.span,
@@ -65,6 +70,13 @@ private:
         } else if (facts.verdict == Verdict::kUnknown || facts.scatters) {
             doubt(loop, facts);
         }
+    }
+
+    // Arguments are known at run time only.
+    [[nodiscard]] bool is_general() const {
+        return std::ranges::any_of(dependences_.accesses().symbols(), [](const Symbol& symbol) {
+            return symbol.general || symbol.kind == Symbol::Kind::kParameter;
+        });
     }
 
     void refuse(For& loop, const Dependence& conflict) {

@@ -161,7 +161,7 @@ bool Specialization::accepts(Arguments arguments) const {
 struct Specializations::Entry {
     std::vector<std::uint64_t> key;
     std::uint64_t hash = 0;
-    std::shared_ptr<const Specialization> value;
+    std::shared_ptr<const Specialization> value;  // null: calls have programs of their own
 };
 
 struct Specializations::State {
@@ -185,7 +185,7 @@ struct Specializations::Pending {
 };
 
 Specializations::Specializations(Options o, std::uint64_t written, Generality generality)
-    : options(std::move(o)), written_(written), state_(nullptr) {
+    : options(std::move(o)), written_(written), given_(generality.any), state_(nullptr) {
     generality.by_size = proved_.by_size = options.automatic;
     publish(std::move(generality), 16);
 }
@@ -230,6 +230,7 @@ const Specialization* Specializations::find(const State& state, Arguments argume
             entry = look_up(state, key.words());
         }
     }
+    if (entry != nullptr && entry->value == nullptr) return find_fixed(state, arguments);
     if (entry != nullptr && !entry->value->overlap(arguments)) {
         return entry->value->accepts(arguments) ? entry->value.get() : find_fixed(state, arguments);
     }
@@ -237,7 +238,8 @@ const Specialization* Specializations::find(const State& state, Arguments argume
     if (aliased != 0) {
         const Key aliased_key(arguments, state.generality, aliased);
         entry = look_up(state, aliased_key.words());
-        if (entry != nullptr && entry->value->accepts(arguments)) return entry->value.get();
+        if (entry != nullptr && entry->value != nullptr && entry->value->accepts(arguments))
+            return entry->value.get();
         if (entry != nullptr) return find_fixed(state, arguments);
     }
     return remembers_.load(std::memory_order_relaxed) ? find_fixed(state, arguments) : nullptr;
@@ -300,6 +302,14 @@ bool needs_sizes(const Specializations::Failure& failure) {
     return std::ranges::any_of(failure.diagnostics.all(), [](const Diagnostic& d) {
         return d.code == Code::kP222 || d.code == Code::kP227;
     });
+}
+
+// The program is at fault, not the compiler or the machine.
+bool is_refusal(const Specializations::Failure& failure) {
+    return failure.diagnostics.has_errors() && !failure.error.failed() &&
+           std::ranges::none_of(failure.diagnostics.all(), [](const Diagnostic& d) {
+               return code_flavour(d.code) == Flavour::kInternal;
+           });
 }
 
 }  // namespace
@@ -399,12 +409,17 @@ std::shared_ptr<const Specialization> Specializations::make(Arguments arguments,
     lock.lock();
     std::erase(pending_, pending);
     pending->done = true;
-    if (made == nullptr && scope == Scope::kOwn && generality.any && needs_sizes(failure)) {
+    const bool general = scope == Scope::kOwn && generality.any;
+    if (made == nullptr && general && needs_sizes(failure)) {
         // What is known of the sizes is needed after all: it stays part of what is compiled for.
         failure = {};
         history_.pin(generality, proved_);
         fixed_ = generality == proved_;
         publish(fixed_ ? Generality{} : proved_);
+    } else if (made == nullptr && general && !given_ && is_refusal(failure)) {
+        // A verdict must not depend on earlier calls: each is compiled, or refused, by its values.
+        failure = {};
+        insert(key.words(), nullptr);
     } else if (made == nullptr && !failure.failed()) {
         failure.error.message = "compilation failed without a message";
     }

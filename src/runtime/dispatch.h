@@ -128,6 +128,7 @@ public:
 
 private:
     const std::uint64_t written_;
+    const bool given_;  // generality from the beginning: kernels are never compiled for values
     struct Entry;
     struct State;
     struct Pending;
