@@ -3,6 +3,7 @@
 #include "analysis/uses.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/sharing.h"
 #include "ir/builder.h"
@@ -277,8 +278,9 @@ std::optional<std::int64_t> constant_offset(const Expr& index, const Var& variab
     return std::nullopt;
 }
 
-// Each function takes the scalars live after its piece and returns those live before it. Loops run
-// to the fixpoint; a statement in a loop is visited several times and keeps the last, largest set.
+// Each function takes the scalars live after its piece and returns those live before it, which are
+// what the piece reads first and what it leaves alone of those after it. So a loop's fixpoint is
+// reached in one visit of its body; what is live inside is noted in a second one.
 class LivenessWalk {
 public:
     explicit LivenessWalk(Liveness* result) : result_(result) {}
@@ -337,28 +339,32 @@ private:
     VarSet for_loop(const For& loop, VarSet after) {
         const bool runs = constant_trip_count(loop).value_or(0) > 0 && !loop.mapping.parallel();
         VarSet head = after;
-        for (;;) {
-            targets_.push_back({after, head});
-            VarSet before = body(loop.body, head);
-            targets_.pop_back();
-            before.erase(loop.var);
-            const std::size_t size = head.size();
-            head.insert(before);
-            if (head.size() == size) return runs ? before : head;
-        }
+        VarSet before = iterations(loop.body, after, head, loop.var);
+        return runs ? before : head;
     }
 
     VarSet while_loop(const While& loop, VarSet after) {
         VarSet head = after;
         read(head, loop.condition);
-        for (;;) {
+        iterations(loop.body, after, head, nullptr);
+        return head;
+    }
+
+    // Adds to `head`, the scalars live in front of an iteration, what iterations read first, which
+    // it returns. Each sets `counter`.
+    VarSet iterations(const Body& stmts, const VarSet& after, VarSet& head, const Var* counter) {
+        const auto visit = [&] {
             targets_.push_back({after, head});
-            VarSet before = body(loop.body, head);
+            VarSet before = body(stmts, head);
             targets_.pop_back();
-            const std::size_t size = head.size();
-            head.insert(before);
-            if (head.size() == size) return head;
-        }
+            before.erase(counter);
+            return before;
+        };
+        Liveness* const result = std::exchange(result_, nullptr);
+        VarSet before = visit();
+        head.insert(before);
+        result_ = result;
+        return result_ != nullptr ? visit() : before;
     }
 
     Liveness* result_;

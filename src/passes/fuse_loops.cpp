@@ -21,6 +21,10 @@ namespace {
 // Streams through memory that a core can follow at once.
 constexpr std::size_t kMostArrays = 16;
 
+// Each try analyses all loops of the function anew. Functions of so many that this takes a second
+// keep some of their nests apart.
+constexpr std::size_t kMostAnalysed = 50'000;
+
 class Fusion {
 public:
     explicit Fusion(PassContext& context)
@@ -51,8 +55,10 @@ private:
     }
 
     ParallelLoops& loops() {
-        if (loops_ == nullptr)
+        if (loops_ == nullptr) {
             loops_ = std::make_unique<ParallelLoops>(entry_, options_.deterministic);
+            for_each_stmt(entry_.body, [&](const Stmt& s) { analysed_ += s.kind == StmtKind::kFor; });
+        }
         return *loops_;
     }
 
@@ -60,7 +66,7 @@ private:
     bool fuse(Body& stmts, Body::iterator at, Body::iterator next) {
         auto* a = (*at)->as<For>();
         auto* b = (*next)->as<For>();
-        if (a == nullptr || b == nullptr) return false;
+        if (a == nullptr || b == nullptr || analysed_ > kMostAnalysed) return false;
         const Nest first = nest_of(*a), second = nest_of(*b);
         if (!comparable(first, second)) return false;
         Substitution renamed;
@@ -175,6 +181,7 @@ private:
     Function& entry_;
     const Options& options_;
     std::unique_ptr<ParallelLoops> loops_;  // of the function as it is now
+    std::size_t analysed_ = 0;              // loops, so far
 };
 
 }  // namespace
