@@ -52,6 +52,8 @@ std::string_view flavour_name(Flavour flavour) {
             return "recursion";
         case Flavour::kOverflow:
             return "overflow";
+        case Flavour::kZeroDivision:
+            return "zero division";
         case Flavour::kParallel:
             return "parallel";
         case Flavour::kBackend:

@@ -18,7 +18,7 @@
 #include "passes/distribute_loops.h"
 #include "passes/fold_constants.h"
 #include "passes/fuse_loops.h"
-#include "passes/guard_powers.h"
+#include "passes/guard_operands.h"
 #include "passes/guard_recursion.h"
 #include "passes/guard_steps.h"
 #include "passes/guard_subscripts.h"
@@ -146,7 +146,7 @@ const std::vector<Row>& table() {
           "after infer-reductions, whose updates may run in any order; before anything is rewritten for a target", chosen_by_hand}, On::kAll},
         {{"normalize-reductions", normalize_reductions, kMapped,
           "before code is laid out around the loops: an element that no iteration touches is left alone"}, On::kAll},
-        {{"guard-powers", guard_powers, kMapped,
+        {{"guard-operands", guard_operands, kMapped,
           "after all that refuse or map loops; before normalize-accesses, which takes apart what the guards read", reports}, On::kAll},
         {{"guard-subscripts", guard_subscripts, kMapped,
           "for the same reasons, where instrument-bounds does not check all subscripts", guards_subscripts}, On::kAll},

@@ -42,6 +42,10 @@ class CompileOverflowError(CompileError, OverflowError):
     """A Python integer needs more than the 64 bits that compiled code has."""
 
 
+class CompileZeroDivisionError(CompileError, ZeroDivisionError):
+    """An integer is divided by zero in a kernel that is debugged."""
+
+
 class CompileIndexError(CompileError, IndexError):
     """A compile error where Python would raise IndexError."""
 
@@ -83,6 +87,7 @@ _BY_FLAVOUR: dict[str, type[CompileError]] = {
     "assertion": CompileAssertionError,
     "recursion": CompileRecursionError,
     "overflow": CompileOverflowError,
+    "zero division": CompileZeroDivisionError,
     "parallel": ParallelError,
     "backend": BackendError,
     "internal": InternalError,

@@ -153,7 +153,7 @@ class Calls(Compositions):
             fix = f"decorate '{shown}' with @parpy.jit"
             if self.program.kernel:
                 fix = f"decorate '{shown}' with @cuda.jit(device=True); functions for cudapy.compile are listed there"
-            if value.__module__.partition(".")[0] in ("math", "numpy", "scipy"):
+            if str(value.__module__).partition(".")[0] in ("math", "numpy", "scipy"):
                 message, fix = f"the function '{shown}' cannot be compiled", "write it out"
         elif callable(value):
             message = f"{describe(value)} cannot be compiled"

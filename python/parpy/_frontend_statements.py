@@ -476,14 +476,15 @@ class Statements(Loops):
     # ------------------------------------------------------------ the others
 
     def _expression(self, node: ast.Expr) -> None:
-        """Docstrings and `...` are nothing; calls of jit functions run; other values are unused."""
+        """Docstrings and `...` are nothing; calls of jit functions run; elements are read where reads are checked."""
         value = node.value
         if isinstance(value, ast.Constant) and (value.value is ... or isinstance(value.value, str)):
             return
         if self.kernel_statement(node):
             return
         lowered = self.lower(value)
-        if self.has_effects(value):
+        reads = any(isinstance(part, ast.Subscript) for part in ast.walk(value))
+        if self.has_effects(value) or reads:
             self.out.append(self.module.evaluate(lowered, self.span(node)))
 
     def _return(self, node: ast.Return) -> None:

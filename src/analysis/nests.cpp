@@ -37,6 +37,19 @@ bool only_computes(const Body& body, bool in_loop) {
 
 }  // namespace
 
+std::vector<std::string> shown_names(const std::vector<const For*>& loops) {
+    std::vector<std::string> names;
+    for (const For* loop : loops) {
+        const std::string& name = loop->var->shown();
+        const auto alike = std::ranges::count_if(
+            loops, [&](const For* other) { return other->var->shown() == name; });
+        names.push_back(alike > 1 && loop->span.valid()
+                            ? name + "@" + std::to_string(loop->span.line)
+                            : name);
+    }
+    return names;
+}
+
 Nest nest_of(For& outermost) {
     Nest nest = {&outermost};
     while (nest.back()->body.size() == 1) {

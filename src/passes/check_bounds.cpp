@@ -20,7 +20,8 @@ void report(Diagnostics& diagnostics, const Dependences::Violation& violation) {
     const Interval all = Interval::all();
     std::string subscript = "subscript ";
     if (from_start == all.high || from_start <= all.low + extent) {
-        subscript = "a subscript of more than 64 bits";
+        subscript = from_start == all.high ? "a subscript of 2**63 - 1 or more"
+                                           : "a subscript of less than -2**63";
     } else {
         subscript += std::to_string(from_start < 0 ? from_start - extent : from_start);
     }

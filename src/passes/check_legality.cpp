@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/dependences.h"
+#include "analysis/nests.h"
 #include "ir/visit.h"
 #include "passes/legality_text.h"
 
@@ -128,8 +129,8 @@ private:
     std::string advice(For& loop, const Dependence& conflict) {
         std::string text;
         if (For* other = parallel_alternative(loop)) {
-            text =
-                "map loop '" + other->var->shown() + "' instead, whose iterations are independent";
+            text = "map loop '" + shown_names({&loop, other}).back() +
+                   "' instead, whose iterations are independent";
         } else if (For* partner = diagonal_partner(loop)) {
             const auto [outer, inner] = nested(loop, *partner);
             text = "iterations with equal " + outer->var->shown() + " + " + inner->var->shown() +

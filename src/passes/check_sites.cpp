@@ -1,6 +1,8 @@
 // See check_sites.h.
 #include "passes/check_sites.h"
 
+#include "analysis/nests.h"
+
 namespace parpy {
 
 using namespace ir;
@@ -16,9 +18,9 @@ void FailBuilder::note_iteration(const std::string& name, Var* var) {
 }
 
 void FailBuilder::note_iterations(const LoopStack& loops) {
-    for (const For* loop : loops) {
-        note_iteration(loop->var->shown(), loop->var);
-    }
+    const std::vector<std::string> names = shown_names({loops.begin(), loops.end()});
+    for (std::size_t i = 0; i < loops.size(); ++i)
+        note_iteration(names[i], loops[i]->var);
 }
 
 Fail* FailBuilder::make() {

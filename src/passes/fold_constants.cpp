@@ -20,12 +20,6 @@ using namespace ir;
 
 namespace {
 
-// May be dropped: it does nothing but give a number. A slice also gives a shape.
-bool is_pure(const Expr& expr) {
-    return !has_effects(expr.op) && expr.op != Op::kSlice && expr.op != Op::kNewAxis &&
-           std::ranges::all_of(expr.operands, [](const Expr* e) { return is_pure(*e); });
-}
-
 bool is_const(const Expr* expr) {
     return expr->op == Op::kConst;
 }
@@ -73,7 +67,9 @@ bool embeds(Scalar from, Scalar to) {
 
 class Folder {
 public:
-    Folder(Module& module, Function& function) : module_(module), function_(function) {}
+    // `checks`: loads are checked while the program runs, so that none is dropped.
+    Folder(Module& module, Function& function, bool checks)
+        : module_(module), function_(function), checks_(checks) {}
 
     void run() {
         count_definitions();
@@ -194,6 +190,13 @@ private:
         out.push_back(stmt);
     }
 
+    // May be dropped: it does nothing but give a number. A slice also gives a shape.
+    [[nodiscard]] bool is_pure(const Expr& expr) const {
+        return !has_effects(expr.op) && expr.op != Op::kSlice && expr.op != Op::kNewAxis &&
+               !(checks_ && expr.op == Op::kLoad) &&
+               std::ranges::all_of(expr.operands, [&](const Expr* e) { return is_pure(*e); });
+    }
+
     // `dropped` goes; the bodies of the loops around it still have it.
     void mark_reductions(Body& dropped) {
         if (around_.empty() || find_updates(dropped).empty()) {
@@ -253,7 +256,7 @@ private:
             !std::ranges::all_of(expr->operands, is_const)) {
             return nullptr;
         }
-        // Is left to guard-powers.
+        // Is left to guard-operands.
         if (const auto* power = std::get_if<std::int64_t>(&expr->operands.back()->constant.value);
             expr->op == Op::kPow && power != nullptr && *power < 0) {
             return nullptr;
@@ -294,7 +297,7 @@ private:
         }
     }
 
-    static Expr* fold_logic(Expr* expr) {
+    Expr* fold_logic(Expr* expr) {
         Expr *a = expr->operands[0], *b = expr->operands[1];
         const bool neutral = expr->op == Op::kAnd;  // True and x, False or x
         if (const auto left = truth_of(a)) {
@@ -413,6 +416,7 @@ private:
 
     Module& module_;
     Function& function_;
+    const bool checks_;
     std::unordered_map<const Var*, int> definitions_;
     std::unordered_map<const Var*, Constant> constants_;
     std::vector<const Var*> noted_;          // in constants_, in order
@@ -424,7 +428,7 @@ private:
 
 void fold_constants(PassContext& context) {
     for (Function* function : context.module.functions) {
-        Folder(context.module, *function).run();
+        Folder(context.module, *function, context.options.check != Check::kNothing).run();
     }
 }
 

@@ -3,16 +3,21 @@
 
 #include <algorithm>
 
+#include "analysis/nests.h"
+
 namespace parpy {
 
 using namespace ir;
 
 std::string iteration_text(const Occurrence& instance) {
+    std::vector<const For*> loops;
+    for (const auto& [loop, value] : instance.iteration)
+        loops.push_back(loop);
+    const std::vector<std::string> names = shown_names(loops);
     std::string text = "iteration ";
-    bool first = true;
-    for (const auto& [loop, value] : instance.iteration) {
-        text += (first ? "" : ", ") + loop->var->shown() + "=" + std::to_string(value);
-        first = false;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        text += (i == 0 ? "" : ", ") + names[i] + "=" +
+                std::to_string(instance.iteration[i].second);
     }
     return text;
 }

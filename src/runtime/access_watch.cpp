@@ -100,7 +100,7 @@ std::optional<AccessWatch::Finding> AccessWatch::touch(const Actor& actor, std::
     for_each_record(address, bytes, [&](Record& record) {
         if (found) return;
         const Entry mine{now_, fence, lines, actor};
-        if (how != Touch::kWrite && record.unset) {
+        if (!writes(how) && record.unset) {
             found = {.unset = true};
             keep(record.reads, mine);  // whoever writes it now is too late
             return;
@@ -109,7 +109,8 @@ std::optional<AccessWatch::Finding> AccessWatch::touch(const Actor& actor, std::
             if (found || entry.time == 0 || ordered(entry, actor)) return;
             found = {false, entry.actor, wrote, entry.lines};
         };
-        against(record.write, true);
+        // Threads that all write one value do not mind who is last.
+        if (how != Touch::kRewrite) against(record.write, true);
         if (how != Touch::kAtomic) {
             for (const Entry& entry : record.atomics)
                 against(entry, true);

@@ -26,7 +26,11 @@ struct Actor {
     std::uint32_t barriers = 0, syncs = 0;
 };
 
-enum class Touch : int { kRead, kWrite, kAtomic };
+// kRewrite: an ordinary write of what is there already.
+enum class Touch : int { kRead, kWrite, kAtomic, kRewrite };
+[[nodiscard]] constexpr bool writes(Touch how) {
+    return how == Touch::kWrite || how == Touch::kRewrite;
+}
 
 class AccessWatch {
 public:

@@ -328,6 +328,7 @@ const Specialization* Specializations::find_or_build(Arguments arguments, const 
         const bool refused = look_up(state, general.words()) != nullptr;
         const bool special = refused || aliased != 0;
         if (!special && take_together(arguments)) continue;
+        failure = {};  // what was noted of a program that does not answer the call
         std::shared_ptr<const Specialization> made;
         if (sharing_ && special && crowded(arguments)) {
             made = share(arguments, aliased, build, check, failure, lock);
@@ -416,7 +417,8 @@ std::shared_ptr<const Specialization> Specializations::make(Arguments arguments,
         history_.pin(generality, proved_);
         fixed_ = generality == proved_;
         publish(fixed_ ? Generality{} : proved_);
-    } else if (made == nullptr && general && !given_ && is_refusal(failure)) {
+    } else if (made == nullptr && general && !given_ && is_refusal(failure) &&
+               !same_words(key.words(), Key(arguments, {}, aliased).words())) {
         // A verdict must not depend on earlier calls: each is compiled, or refused, by its values.
         failure = {};
         insert(key.words(), nullptr);

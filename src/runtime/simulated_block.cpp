@@ -540,7 +540,7 @@ unsigned long long Block::shuffled(const SimFiber& fiber, unsigned warp, unsigne
     const unsigned begin = warp * static_cast<unsigned>(launch_.settings.warp_size);
     if ((present >> from & 1U) != 0) return by_thread_[begin + from]->value;
     if (worker_.grid.watch == nullptr) return fiber.value;
-    if (fiber.kind == kOfLane && (fiber.mask >> from & 1U) == 0) report_lane(fiber, from);
+    if (fiber.kind == kOfLane) report_lane(fiber, from);
     return ~0ULL;
 }
 
@@ -577,7 +577,7 @@ void Block::yield(SimFiber& self) {
 void Block::linger(SimFiber& self, const void* address, Touch how) {
     constexpr unsigned kRepeats = 4096, kRounds = 1 << 12;
     if (how == Touch::kAtomic) return;  // which pause
-    if (how == Touch::kWrite) {
+    if (how != Touch::kRead) {
         self.repeats = self.rounds = 0;
         return;
     }

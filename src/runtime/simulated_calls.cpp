@@ -1,5 +1,7 @@
 // What device code on the simulator calls (prelude/sim.inc): from the thread that runs to its
 // block.
+#include <cstring>
+
 #include "runtime/simulated_block.h"
 
 namespace {
@@ -86,6 +88,14 @@ void parpy_sim_touch(parpy::sim::Thread* thread, const void* address, unsigned l
                      int how, const int* lines) {
     as_fiber(thread->fiber)
         .block->touch(*thread, address, bytes, static_cast<parpy::sim::Touch>(how), lines);
+}
+
+void parpy_sim_write(parpy::sim::Thread* thread, const void* address, unsigned long long bytes,
+                     unsigned long long value, const int* lines) {
+    const bool there = std::memcmp(address, &value, bytes) == 0;
+    as_fiber(thread->fiber)
+        .block->touch(*thread, address, bytes,
+                      there ? parpy::sim::Touch::kRewrite : parpy::sim::Touch::kWrite, lines);
 }
 
 void parpy_sim_declare(parpy::sim::Thread* thread, const void* address, unsigned long long bytes) {

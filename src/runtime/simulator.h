@@ -112,6 +112,9 @@ void parpy_sim_sleep(void* fiber, unsigned nanoseconds);
 // the calls that lead there, the innermost first, then 0.
 void parpy_sim_touch(parpy::sim::Thread* thread, const void* address, unsigned long long bytes,
                      int how, const int* lines);
+// As parpy_sim_touch, of an ordinary store of these bytes.
+void parpy_sim_write(parpy::sim::Thread* thread, const void* address, unsigned long long bytes,
+                     unsigned long long value, const int* lines);
 void parpy_sim_declare(parpy::sim::Thread* thread, const void* address, unsigned long long bytes);
 void parpy_sim_fence(parpy::sim::Thread* thread);
 void parpy_sim_place(parpy::sim::Thread* thread, const int* lines);

@@ -26,6 +26,7 @@ enum class Flavour {
     kAssertion,
     kRecursion,
     kOverflow,
+    kZeroDivision,
     kParallel,
     kBackend,
     kInternal

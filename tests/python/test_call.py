@@ -126,14 +126,20 @@ def test_it_is_a_method_where_functions_are():
             x[0] = 3
 
         @parpy.jit
-        def on_self(self):
-            pass
+        def on_self(self, x):
+            x[0] += self[0]
+
+        @parpy.jit
+        def unread(self, x):
+            x[0] += 1
 
     x = np.zeros(1)
     Owner().on(x, opts=CPU)
     assert x[0] == 3
+    Owner().unread(x, opts=CPU)
+    assert x[0] == 4
     with pytest.raises(TypeError, match="argument 'self' is of type 'Owner'"):
-        Owner().on_self()
+        Owner().on_self(x)
 
 
 def test_opts_must_be_options():

@@ -389,3 +389,41 @@ def test_cuda_cannot_check():
     opts = CompileOptions(backend=CompileBackend.Cuda, check="bounds")
     with pytest.raises(parpy.BackendError, match=r"CompileBackend\.Cpu"):
         axpy(np.zeros(3), np.zeros(3), 3, opts=opts)
+
+
+# ---------------------------------------------------------------- reads without a use
+
+
+@parpy.jit
+def times_nothing(a, b, k):
+    for i in range(3):
+        a[i] = b[k[i]] * 0
+
+
+@parpy.jit
+def decided_before(a, b, k):
+    for i in range(3):
+        a[i] = 1 if (b[k[i]] > 0 or True) else 2
+
+
+@parpy.jit
+def alone(a, b, k):
+    for i in range(3):
+        b[k[i]]
+        a[i] = 1
+
+
+@parpy.jit
+def never_used(a, b, k):
+    for i in range(3):
+        s = b[k[i]]  # noqa: F841
+        a[i] = 1
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+@pytest.mark.parametrize("function", [times_nothing, decided_before, alone, never_used], ids=lambda f: f.__name__)
+def test_reads_whose_value_nobody_needs_are_checked(function, dtype):
+    opts = CompileOptions(backend=CompileBackend.Cpu, check="all")
+    function(np.zeros(4, dtype), np.zeros(4, dtype), np.array([0, 3, 2]), opts=opts)
+    with pytest.raises(IndexError, match="subscript 9 is out of bounds for axis 0 of 'b', whose size is 4"):
+        function(np.zeros(4, dtype), np.zeros(4, dtype), np.array([1, 9, 2]), opts=opts)

@@ -432,3 +432,84 @@ def calls():
 def test_kernels_without_faults(case):
     kernel, launch, arguments = case
     cuda.jit(debug=True)(kernel.py_func)[launch](*arguments)
+
+
+# ---------------------------------------------------------------- lanes, divisors, values
+
+
+def shuffle_in_branch(x, y):
+    i = cuda.grid(1)
+    if i < 16:
+        y[i] = cuda.shfl_sync(0xFFFFFFFF, x[i], 20)
+
+
+def shuffle_of_all(x, y):
+    i = cuda.grid(1)
+    y[i] = cuda.shfl_sync(0xFFFFFFFF, x[i], 20)
+
+
+def test_a_lane_that_a_mask_names_must_take_part():
+    message = found(parpy.BackendError, shuffle_in_branch, np.arange(32.0), np.zeros(32))
+    assert "the value of lane 20, which the mask 0xffffffff names but which does not take part" in message
+    y = np.zeros(32)
+    cuda.jit(debug=True)(shuffle_of_all)[1, 32](np.arange(32.0), y)
+    assert (y == 20).all()
+
+
+def divide(x, k, y):
+    i = cuda.grid(1)
+    y[i] = x[i] // k[i]
+
+
+def remainder(x, k, y):
+    i = cuda.grid(1)
+    y[i] = x[i] % k[i]
+
+
+def true_quotient(x, k, y):
+    i = cuda.grid(1)
+    y[i] = x[i] / k[i]
+
+
+def update(x, k, y):
+    i = cuda.grid(1)
+    x[i] //= k[i]
+
+
+@pytest.mark.parametrize("function", [divide, remainder, true_quotient, update], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint8])
+def test_integers_that_are_divided_by_zero(function, dtype):
+    k = np.ones(32, dtype)
+    cuda.jit(debug=True)(function)[1, 32](np.ones(32, dtype), k, np.zeros(32))
+    k[7] = 0
+    message = found(ZeroDivisionError, function, np.ones(32, dtype), k, np.zeros(32))
+    assert "an integer is divided by zero" in message
+    assert "in thread (7, 0, 0) of block (0, 0, 0)" in message
+    cuda.jit(function)[1, 32](np.ones(32, dtype), k, np.zeros(32))  # without debug=True no error
+
+
+def test_floats_divided_by_zero_are_infinite():
+    y = np.zeros(32)
+    cuda.jit(debug=True)(true_quotient)[1, 32](np.ones(32), np.zeros(32), y)
+    assert np.isinf(y).all()
+
+
+def all_write_one_value(y):
+    y[0] = 5
+
+
+def all_write_their_own(y):
+    y[0] = cuda.grid(1)
+
+
+def read_what_all_write(y, z):
+    y[0] = 5
+    z[cuda.grid(1)] = y[0]
+
+
+def test_threads_that_write_one_value_do_not_race():
+    y = np.zeros(3)
+    cuda.jit(debug=True)(all_write_one_value)[4, 64](y)
+    assert y[0] == 5
+    found(parpy.ParallelError, all_write_their_own, np.zeros(3))
+    found(parpy.ParallelError, read_what_all_write, np.zeros(3), np.zeros(32))

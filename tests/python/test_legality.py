@@ -440,3 +440,75 @@ def main(count: int = 10_000, *targets: str) -> None:
 
 if __name__ == "__main__":
     main(*map(int, sys.argv[1:2]), *sys.argv[2:])
+
+
+# ---------------------------------------------------------------- whatever calls came before
+
+
+TEXTS = {
+    "store": "a[i * ld + j] = b[i * ld + j]",
+    "read and store": "a[i * ld + j] = a[i * ld + j] + 1",
+    "update": "a[i * ld + j] += 1",
+}
+
+
+def outcome(nest: Nest, values: tuple[int, ...], options: parpy.CompileOptions) -> str:
+    try:
+        nest.function(np.zeros(100), np.zeros(100), *values, opts=options)
+    except parpy.ParallelError as error:
+        return str(error).split("\n")[0].split("error")[1]
+    return "accepted"
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("legality", ["check", "strict"])
+@pytest.mark.parametrize("loop", ["L0", "L1"])
+@pytest.mark.parametrize("text", TEXTS)
+def test_verdicts_of_products_of_arguments(text, loop, legality, deterministic):
+    body = f"for i in range(n):\n    for j in range(m):\n        {TEXTS[text]}"
+    names = {"a": (100,), "b": (100,), "n": 1, "m": 1, "ld": 1}
+    options = parpy.CompileOptions(
+        backend=parpy.CompileBackend.Cpu, legality=legality, deterministic=deterministic, parallelize={loop: parpy.threads(8)}
+    )
+    rng = random.Random(f"{text} {loop}")
+    used = nest_of(names, body)
+    for call in [(4, 5, 5), (4, 5, 4), (4, 5, 6), (1, 5, 0), (4, 1, 1), (6, 3, 3)] + [
+        tuple(rng.randint(0, 6) for _ in range(3)) for _ in range(10)
+    ]:
+        assert outcome(used, call, options) == outcome(nest_of(names, body), call, options), call
+
+
+@parpy.jit
+def set_in_some_calls(a, k, n):
+    s = 0.0
+    parpy.label("L0")
+    for i in range(n):
+        if k > 0:
+            s = a[i]
+        a[i] = s + 1
+
+
+def test_a_scalar_that_some_values_make_private():
+    for k in [*range(1, 12), 0, *range(20, 60)]:
+        got, want = np.arange(8.0), np.arange(8.0)
+        set_in_some_calls(got, k, 8, opts=opts(0))
+        set_in_some_calls(want, k, 8, seq=True)
+        np.testing.assert_array_equal(got, want)
+    assert parpy._jit.cache_info(set_in_some_calls).compilations < 30
+
+
+def test_loops_of_one_name_are_told_apart():
+    @parpy.jit
+    def twice(a, n):
+        parpy.label("outer")
+        for i in range(n):
+            for i in range(n):  # noqa: B020
+                a[i] = a[i - 1] + 1
+
+    options = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu, parallelize={"outer": parpy.threads(8)})
+    with pytest.raises(parpy.ParallelError) as caught:
+        twice(np.zeros(9), 8, opts=options)
+    outer = twice.__wrapped__.__code__.co_firstlineno + 3 if hasattr(twice, "__wrapped__") else None
+    assert "iteration i@" in str(caught.value)
+    if outer is not None:
+        assert f"iteration i@{outer}=0, i@{outer + 1}=0 writes a[0]" in str(caught.value)

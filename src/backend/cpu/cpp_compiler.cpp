@@ -490,7 +490,7 @@ std::string cpp_compiler_identity(const CppOptions& options) {
         std::string(kPassesToUnswitch) + std::string(kPassesToVectorizer) +
         std::string(kPassesFromVectorizer) + "\nno-lsr nsz-minmax huge-region=200";
     std::string result = compiler;
-    if (options.simulated) result += "\nsimulated 9";  // counts versions of what backend/sim does
+    if (options.simulated) result += "\nsimulated 10";  // counts versions of what backend/sim does
     if (options.watched) result += "\nwatched";
     for (const std::string& argument : cc1_arguments(options))
         result += "\n" + argument;

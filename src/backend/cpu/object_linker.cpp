@@ -53,6 +53,7 @@ llvm::orc::SymbolMap abi_symbols(LLJIT& jit) {
     add("parpy_sim_fail", &parpy_sim_fail);
     add("parpy_sim_raise", &parpy_sim_raise);
     add("parpy_sim_touch", &parpy_sim_touch);
+    add("parpy_sim_write", &parpy_sim_write);
     add("parpy_sim_declare", &parpy_sim_declare);
     add("parpy_sim_fence", &parpy_sim_fence);
     add("parpy_sim_place", &parpy_sim_place);

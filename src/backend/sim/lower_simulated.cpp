@@ -118,8 +118,12 @@ private:
                   ordinary ? Touch::kRead : Touch::kAtomic);
         } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
             const bool ordinary = !store->isAtomic() && !store->isVolatile();
-            touch(instruction, store->getPointerOperand(), store->getValueOperand()->getType(),
-                  ordinary ? Touch::kWrite : Touch::kAtomic);
+            if (ordinary) {
+                write(*store);
+            } else {
+                touch(instruction, store->getPointerOperand(), store->getValueOperand()->getType(),
+                      Touch::kAtomic);
+            }
         } else if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
             touch(instruction, update->getPointerOperand(), update->getType(), Touch::kAtomic);
         } else if (auto* swap = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
@@ -144,6 +148,27 @@ private:
         return !function.isDeclaration() || name == "parpy_sim_barrier" ||
                name == "parpy_sim_exchange" || name == "parpy_sim_pause" ||
                name == "parpy_sim_sleep" || name == "parpy_sim_fail";
+    }
+
+    // Of a number the simulator is told the value as well, which may be there already.
+    void write(llvm::StoreInst& store) {
+        Value* address = store.getPointerOperand();
+        Value* value = store.getValueOperand();
+        llvm::Type* type = value->getType();
+        const std::uint64_t bits = module_.getDataLayout().getTypeStoreSizeInBits(type).getFixedValue();
+        const bool number = type->isIntegerTy() || type->isFloatingPointTy();
+        if (!is_watched(address)) return;
+        if (!number || bits > 64 || bits != type->getScalarSizeInBits()) {
+            touch(store, address, type, Touch::kWrite);
+            return;
+        }
+        llvm::IRBuilder<> builder(&store);
+        Value* word = builder.CreateZExt(
+            builder.CreateBitCast(value, builder.getIntNTy(static_cast<unsigned>(bits))), long_);
+        builder.CreateCall(module_.getOrInsertFunction("parpy_sim_write", void_, pointer_, pointer_,
+                                                       long_, long_, pointer_),
+                           {here_, address, llvm::ConstantInt::get(long_, bits / 8), word,
+                            lines_of(store)});
     }
 
     void touch(Instruction& at, Value* address, llvm::Type* type, Touch how) {

@@ -1,5 +1,5 @@
-// See guard_powers.h.
-#include "passes/guard_powers.h"
+// See guard_operands.h.
+#include "passes/guard_operands.h"
 
 #include "analysis/intervals.h"
 #include "analysis/uses.h"
@@ -15,14 +15,16 @@ using namespace ir;
 
 namespace {
 
-class PowerGuards {
+class OperandGuards {
 public:
-    PowerGuards(Module& module, Function& function) : b_(module), function_(function) {}
+    // `divisions`: those of integers by zero fail too.
+    OperandGuards(Module& module, Function& function, bool divisions)
+        : b_(module), function_(function), divisions_(divisions) {}
 
     void run() {
         write_out_updates();
         const auto has = [&](auto&& what) { return any_expr(function_.body, what); };
-        if (!has([](const Expr& e) { return e.op == Op::kPow; })) return;
+        if (!has([&](const Expr& e) { return divisor(e) != nullptr || e.op == Op::kPow; })) return;
         const Intervals ranges(function_);
         const auto open = [&](const Expr& e) { return is_open(e, ranges); };
         if (!has(open)) return;
@@ -33,7 +35,7 @@ public:
             return open(e) || (in_order && reaches_memory(e));
         };
         const auto take = [&](const EvaluationSteps::Step& step) {
-            if (step.node->op == Op::kPow) {
+            if (open(*step.node)) {
                 guard(step);
             } else if (!step.whole) {
                 EvaluationSteps::hold(b_, "value", step.node, step.out);
@@ -43,18 +45,38 @@ public:
     }
 
 private:
-    // The exponent may be negative.
-    static bool is_open(const Expr& e, const Intervals& ranges) {
+    // The integer that the expression divides by, if it is guarded: null else.
+    [[nodiscard]] const Expr* divisor(const Expr& e) const {
+        if (!divisions_) return nullptr;
+        if ((e.op == Op::kFloorDiv || e.op == Op::kMod) && is_integer(e.type.scalar))
+            return e.operands[1];
+        // a / b of integers
+        if (e.op != Op::kDiv || e.operands[1]->op != Op::kConvert) return nullptr;
+        const Expr* converted = e.operands[1]->operands[0];
+        return is_integer(converted->type.scalar) ? converted : nullptr;
+    }
+
+    // The exponent may be negative, or the divisor zero.
+    [[nodiscard]] bool is_open(const Expr& e, const Intervals& ranges) const {
+        if (const Expr* by = divisor(e)) {
+            const Interval range = ranges.of(by);
+            return range.low <= 0 && range.high >= 0;
+        }
         if (e.op != Op::kPow || !is_signed_integer(e.type.scalar)) return false;
         if (const auto constant = constant_integer(e.operands[1])) return *constant < 0;
         return ranges.of(e.operands[1]).low < 0;
     }
 
-    static bool is_update(const Stmt& stmt) {
+    [[nodiscard]] bool is_guarded(std::optional<Op> update) const {
+        return update == Op::kPow ||
+               (divisions_ && (update == Op::kFloorDiv || update == Op::kMod));
+    }
+
+    [[nodiscard]] bool is_update(const Stmt& stmt) const {
         const auto* assign = stmt.as<Assign>();
         const auto* store = stmt.as<Store>();
-        return (assign != nullptr && assign->update == Op::kPow) ||
-               (store != nullptr && store->update == Op::kPow && !store->atomic);
+        return (assign != nullptr && is_guarded(assign->update)) ||
+               (store != nullptr && is_guarded(store->update) && !store->atomic);
     }
 
     // x **= k
@@ -63,7 +85,7 @@ private:
             if (is_update(*stmt)) {
                 b_.span = stmt->span;
                 if (auto* assign = stmt->as<Assign>()) {
-                    assign->value = b_.updated(b_.var(assign->var), Op::kPow, assign->value);
+                    assign->value = b_.updated(b_.var(assign->var), *assign->update, assign->value);
                     assign->update.reset();
                 } else {
                     write_out(*stmt->as<Store>(), out);
@@ -80,22 +102,26 @@ private:
             indices.push_back(clone(b_.module(), index));
         }
         Expr* old = b_.load(store.array, std::move(indices));
-        store.value = b_.updated(old, Op::kPow, store.value);
+        store.value = b_.updated(old, *store.update, store.value);
         store.update.reset();
     }
 
     void guard(const EvaluationSteps::Step& step) {
-        Expr*& exponent = step.node->operands[1];
-        if (exponent->op != Op::kVar) EvaluationSteps::hold(b_, "exponent", exponent, step.out);
+        const bool power = step.node->op == Op::kPow;
+        Expr*& operand =
+            step.node->op == Op::kDiv ? step.node->operands[1]->operands[0] : step.node->operands[1];
+        if (operand->op != Op::kVar)
+            EvaluationSteps::hold(b_, power ? "exponent" : "divisor", operand, step.out);
         const Span statement = b_.span;
         if (step.node->span.valid()) b_.span = step.node->span;
-        step.out.push_back(test(*exponent, step.loops));
+        step.out.push_back(power ? negative_exponent(*operand, step.loops)
+                                 : zero_divisor(*operand, step.loops));
         b_.span = statement;
         for (For* loop : step.loops)  // a lane cannot leave its loop
             if (loop->mapping.level == Level::kVector) loop->mapping = {};
     }
 
-    If* test(const Expr& exponent, const LoopStack& loops) {
+    If* negative_exponent(const Expr& exponent, const LoopStack& loops) {
         const auto copy = [&] { return clone(b_.module(), &exponent); };
         FailBuilder fail(b_, Code::kP426);
         fail.site().message = "an integer cannot be raised to the negative power " +
@@ -106,15 +132,28 @@ private:
         return b_.if_(negative, {fail.make()});
     }
 
+    If* zero_divisor(const Expr& divisor, const LoopStack& loops) {
+        FailBuilder fail(b_, Code::kP429);
+        fail.site().message = "an integer is divided by zero";
+        fail.site().help = "without debug=True the quotient is 0, as in NumPy";
+        fail.note_iterations(loops);
+        Expr* zero = b_.binary(Op::kEq, clone(b_.module(), &divisor),
+                               b_.integer(0, divisor.type.scalar));
+        return b_.if_(zero, {fail.make()});
+    }
+
     Builder b_;
     Function& function_;
+    const bool divisions_;
 };
 
 }  // namespace
 
-void guard_powers(PassContext& context) {
+void guard_operands(PassContext& context) {
+    const bool divisions = context.options.check != Check::kNothing &&
+                           is_by_hand(*context.module.entry_function());
     for (Function* function : context.module.functions)
-        PowerGuards(context.module, *function).run();
+        OperandGuards(context.module, *function, divisions).run();
 }
 
 }  // namespace parpy
