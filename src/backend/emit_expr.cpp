@@ -116,7 +116,9 @@ std::string ExprPrinter::any_order(const Expr& expr) const {
 std::string ExprPrinter::element(const ir::Var& array, std::span<Expr* const> indices) const {
     const bool compact = is_compact(array);
     const bool before = std::exchange(counting_, true);
-    std::string sum;
+    // Falling dimensions are subtracted: NVRTC takes the elements of i * -3 + c for others
+    // (docs/gpu.md).
+    std::string sum, falling;
     std::int64_t constant = 0;
     for (std::size_t d = 0; d < indices.size(); ++d) {
         const Expr* index = indices[d];
@@ -142,22 +144,26 @@ std::string ExprPrinter::element(const ir::Var& array, std::span<Expr* const> in
             if (narrow && !stride_is_wide && (!compact || term.type == Scalar::kU32)) {
                 term = cast(std::move(term), Scalar::kI64);
             }
-            term.text += " * ";
-            term.text += dim.stride ? std::to_string(*dim.stride) : names_.of(dim.stride_var);
+            const std::string stride = dim.stride ? std::to_string(std::abs(*dim.stride))
+                                                  : names_.of(dim.stride_var);
+            if (stride != "1") term.text += " * " + stride;
+            if (dim.stride.value_or(1) < 0) {
+                falling += " - " + term.text;
+                continue;
+            }
         }
-        if (!sum.empty()) {
-            sum += " + ";
-        }
-        sum += term.text;
+        sum += (sum.empty() ? "" : " + ") + term.text;
     }
     counting_ = before;
-    if (constant != 0 || sum.empty()) {
-        if (sum.empty()) {
-            sum = std::to_string(constant);
-        } else {
-            sum +=
-                constant < 0 ? " - " + std::to_string(-constant) : " + " + std::to_string(constant);
-        }
+    if (sum.empty()) {
+        sum = constant != 0 || falling.empty() ? std::to_string(constant) : "";
+    } else if (constant != 0) {
+        sum += constant < 0 ? " - " + std::to_string(-constant) : " + " + std::to_string(constant);
+    }
+    if (sum.empty()) {
+        sum = "-" + falling.substr(3);
+    } else {
+        sum += falling;
     }
     return names_.of(&array) + "[" + sum + "]";
 }

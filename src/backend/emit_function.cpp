@@ -195,7 +195,7 @@ std::string FunctionPrinter::parameter_type(const Var& var, bool restrict) const
         const bool global = var.space == ir::Space::kGlobal || var.space == ir::Space::kScratch;
         type = (global ? std::string(dialect_.array_qualifier) : "") +
                (facts_.stored.contains(&var) ? "" : "const ") + type + "*";
-        if (restrict && !var.aliased) {
+        if (restrict && !var.aliased && !dialect_.restrict_qualifier.empty()) {
             type += " " + std::string(dialect_.restrict_qualifier);
         }
     }

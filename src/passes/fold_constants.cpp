@@ -368,7 +368,12 @@ private:
                 if (is_integer_value(b, 0) && is_pure(*a)) {
                     return b;
                 }
-                return is_integer_value(a, 0) && is_pure(*b) ? a : expr;
+                if (is_integer_value(a, 0) && is_pure(*b)) {
+                    return a;
+                }
+                if (Expr* positive = is_signed_integer(expr->type.scalar) ? negated(expr) : nullptr)
+                    return module_.make_expr(Op::kNeg, expr->type, expr->span, {positive});
+                return expr;
             case Op::kDiv:
                 return is_real_value(b, 1.0) ? a : expr;
             case Op::kFloorDiv:
@@ -393,7 +398,7 @@ private:
         const bool chain = (inner->op == Op::kAdd || inner->op == Op::kSub) &&
                            is_const(inner->operands[1]) && is_const(last);
         if (!chain) {
-            return expr;
+            return as_difference(expr);
         }
         const auto signed_value = [](const Expr* sum, const Expr* constant) {
             const __int128 value = std::get<std::int64_t>(constant->constant.value);
@@ -412,6 +417,41 @@ private:
         return module_.make_expr(
             subtract ? Op::kSub : Op::kAdd, expr->type, expr->span,
             {inner->operands[0], constant(expr, Constant{subtract ? -total : total})});
+    }
+
+    // x * -3 + c is c - x * 3, and x * -3 is -(x * 3): differences are read more easily, and NVRTC
+    // takes elements at products with negative factors for others (docs/gpu.md).
+    Expr* as_difference(Expr* expr) {
+        Expr *a = expr->operands[0], *b = expr->operands[1];
+        if (!is_signed_integer(expr->type.scalar)) return expr;
+        if (Expr* subtracted = negated(b)) {
+            const Op op = expr->op == Op::kAdd ? Op::kSub : Op::kAdd;
+            return module_.make_expr(op, expr->type, expr->span, {a, subtracted});
+        }
+        Expr* subtracted = negated(a);
+        if (subtracted == nullptr) return expr;
+        if (expr->op == Op::kAdd)
+            return module_.make_expr(Op::kSub, expr->type, expr->span, {b, subtracted});
+        const auto value = constant_integer(b);
+        if (!value || *value == std::numeric_limits<std::int64_t>::min()) return expr;
+        return module_.make_expr(Op::kSub, expr->type, expr->span,
+                                 {constant(b, Constant{-*value}), subtracted});
+    }
+
+    // y of a -y that is spelled x * -3 or -x.
+    Expr* negated(Expr* expr) {
+        if (expr->op == Op::kNeg) return expr->operands[0];
+        if (expr->op != Op::kMul) return nullptr;
+        for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
+            const auto factor = constant_integer(expr->operands[i]);
+            if (!factor || *factor >= 0 || *factor == std::numeric_limits<std::int64_t>::min())
+                continue;
+            Expr* other = expr->operands[1 - i];
+            if (*factor == -1) return other;
+            return module_.make_expr(Op::kMul, expr->type, expr->span,
+                                     {other, constant(expr->operands[i], Constant{-*factor})});
+        }
+        return nullptr;
     }
 
     Module& module_;

@@ -48,15 +48,6 @@ public:
           code_(kernel_) {}
 
     void run() {
-        bool exchanges = false;
-        for_each_stmt(kernel_.body, [&](const Stmt& stmt) {
-            exchanges = exchanges || stmt.kind == StmtKind::kBarrier;
-        });
-        // Other threads may store what this one loads behind a barrier. `restrict` would tell the
-        // compiler that no one but this thread does, and that it may load before the barrier.
-        for (Var* param : kernel_.params) {
-            param->aliased = param->aliased || (exchanges && param->written);
-        }
         pack_warps();
         kernel_.body = block_code(kernel_.body);
     }

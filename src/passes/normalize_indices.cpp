@@ -63,7 +63,7 @@ private:
         return b.binary(Op::kIndex, index, b.extent(dim, index->type.scalar));
     }
 
-    // index + extent; i - 1 of ten elements is i + 9.
+    // index + extent; of ten elements i - 1 is i + 9, and 1 - i is 11 - i.
     static Expr* from_end(Builder& b, const Dim& dim, Expr* index) {
         const bool shifted = index->op == Op::kAdd || index->op == Op::kSub;
         const auto shift = shifted ? constant_integer(index->operands[1]) : std::nullopt;
@@ -73,7 +73,14 @@ private:
             return b.binary(sum < 0 ? Op::kSub : Op::kAdd, index->operands[0],
                             b.integer(sum < 0 ? -sum : sum, index->type.scalar));
         }
-        return b.binary(Op::kAdd, index, b.extent(dim, index->type.scalar));
+        Expr* extent = b.extent(dim, index->type.scalar);
+        if (index->op == Op::kNeg) return b.binary(Op::kSub, extent, index->operands[0]);
+        const auto first =
+            index->op == Op::kSub ? constant_integer(index->operands[0]) : std::nullopt;
+        if (dim.extent && first && *dim.extent < kSmall && *first < kSmall && *first > -kSmall)
+            return b.binary(Op::kSub, b.integer(*first + *dim.extent, index->type.scalar),
+                            index->operands[1]);
+        return b.binary(Op::kAdd, index, extent);
     }
 
     PassContext& context_;

@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/sharing.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
@@ -102,7 +103,6 @@ public:
     KernelElements(Module& module, Launch& launch)
         : builder_(module),
           module_(module),
-          launch_(launch),
           kernel_(*launch.kernel),
           uses_(uses_of(kernel_.body)),
           block_(block_extent(launch, 0)),
@@ -197,7 +197,7 @@ private:
 
     // Whether copies of this element could be kept at all.
     bool keepable(const Element& element) const {
-        if (element.array->space != Space::kGlobal || overlaps(element.array)) return false;
+        if (element.array->space != Space::kGlobal || overlaps(*element.array)) return false;
         bool owned = !uses_.stored.contains(element.array);
         for (const Expr* index : element.indices) {
             bool plain = true;
@@ -210,12 +210,12 @@ private:
         return owned;
     }
 
-    // The kernel's own parameter is also marked where its threads exchange elements.
-    bool overlaps(const Var* array) const {
-        for (std::size_t i = 0; i < kernel_.params.size(); ++i) {
-            if (kernel_.params[i] == array) return launch_.arguments[i]->var->aliased;
-        }
-        return true;
+    // Whether the array's memory has other names in the kernel, or its elements lie on each other.
+    bool overlaps(const Var& array) const {
+        const auto shares = [&](const Var* other) {
+            return other != &array && may_share(array, *other);
+        };
+        return !is_injective(array) || std::ranges::any_of(kernel_.params, shares);
     }
 
     std::vector<Element> elements_of(const std::vector<ThreadLoop>& family) const {
@@ -467,7 +467,6 @@ private:
 
     Builder builder_;
     Module& module_;
-    Launch& launch_;
     Function& kernel_;
     const Uses uses_;
     const std::optional<std::int64_t> block_;  // threads in x; nothing: a kernel written by hand

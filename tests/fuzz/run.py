@@ -1,8 +1,9 @@
 """Random differential tests: programs compiled for a back end leave what the Python interpreter leaves.
 
-    python tests/fuzz/run.py [--backend cpu|sim|cuda|eval] [--seed N] [--count N] [--jobs N] [--minimise] [--out FILE]
+    python tests/fuzz/run.py [--backend cpu|sim|cuda|eval|ptx] [--seed N] [--count N] [--jobs N] [--minimise] [--out FILE]
 
-Each program is made from its number, so that `--seed N --count 1` shows a failure again. A process that dies or hangs is a
+`eval` is the reference interpreter, behind a pass that is chosen at random; `ptx` runs what NVRTC makes of a
+program's body on one thread. Each program is made from its number, so that `--seed N --count 1` shows a failure again. A process that dies or hangs is a
 failure of the program that it ran. Prints the failures and a table, writes the table to FILE as JSON, and exits with 1 if
 there was a failure.
 """
@@ -20,7 +21,7 @@ from collections import Counter
 from pathlib import Path
 
 _HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(_HERE)]
+sys.path[:0] = [str(_HERE), str(_HERE.parent / "python")]
 sys.path.append(str(_HERE.parents[1] / "python"))  # where parpy is not installed
 
 SECONDS = 60.0  # that a program may take, compilation of all its variants included
@@ -157,7 +158,7 @@ def supervise(options: argparse.Namespace) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--backend", choices=("cpu", "sim", "cuda", "eval"), default="cpu")
+    parser.add_argument("--backend", choices=("cpu", "sim", "cuda", "eval", "ptx"), default="cpu")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)

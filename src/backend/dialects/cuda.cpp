@@ -170,7 +170,6 @@ constexpr Dialect kDialect{
     .leave = "leave_kernel();",
     .grid_barrier_or_leave = "grid_barrier_or_leave();",
     .shared_qualifier = "__shared__",
-    .restrict_qualifier = "__restrict__",
     .independent_loop = "",
     .unrolled_loop = "#pragma unroll",
     .float_to_integer = "truncate<$t>($0)",

@@ -94,7 +94,6 @@ constexpr Dialect kDialect{
     .helper_qualifiers = "INLINE",
     .recursive_qualifiers = "static",
     .shared_qualifier = "threadgroup",
-    .restrict_qualifier = "",
     .independent_loop = "",
     .unrolled_loop = "#pragma unroll",
     .float_to_integer = "truncate<$t>($0)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import linecache
 import random
@@ -17,6 +18,7 @@ import numpy as np
 import parpy
 from parpy import CompileBackend, CompileOptions
 
+from . import by_ptx
 from .data import Arguments, Signature
 
 _names = itertools.count()
@@ -32,8 +34,12 @@ MODES = {
     "sim": ("automatic",) * 4 + ("deterministic", "hand", "hand", "hand", "restructured", "sequential", "bounds"),
     "cuda": ("automatic",) * 4 + ("deterministic", "hand", "hand", "hand", "restructured", "sequential"),
     "eval": ("sequential", "hand", "hand", "restructured", "deterministic"),
+    "ptx": ("sequential",),
 }  # fmt: skip
-_BACKENDS = {"cpu": CompileBackend.Cpu, "sim": CompileBackend.Sim, "cuda": CompileBackend.Cuda, "eval": CompileBackend.Cpu}
+_BACKENDS = {
+    "cpu": CompileBackend.Cpu, "sim": CompileBackend.Sim, "cuda": CompileBackend.Cuda, "eval": CompileBackend.Cpu,
+    "ptx": CompileBackend.Cuda,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ def load(text: str, compiled: bool) -> Callable[..., Any]:
         for operator in ("sum", "prod", "min", "max", "any", "all", "mean"):
             setattr(plain, operator, getattr(parpy, operator))
         space = {"__name__": "random_program", "parpy": plain}
-        exec(compile(text.replace("import parpy\n", "\n"), name, "exec"), space)
+        exec(compile(by_ptx.without_gpu(text).replace("import parpy\n", "\n"), name, "exec"), space)
     function: Callable[..., Any] = space["kernel"]
     return function
 
@@ -196,6 +202,25 @@ def _difference(signature: Signature, got: Arguments, want: Arguments) -> str | 
     return None
 
 
+class OnDevice:
+    """The memory of arguments on the GPU, and arrays over it."""
+
+    def __init__(self, arguments: Arguments) -> None:
+        self._cupy = importlib.import_module("cupy")
+        self._arguments = arguments
+        self._memory = [self._cupy.asarray(memory) for memory in arguments.memory]
+
+    def array(self, arguments: Arguments, name: str) -> Any:
+        view = arguments.views[name]
+        memory = self._memory[view.memory]
+        place = self._cupy.cuda.MemoryPointer(memory.data.mem, memory.data.ptr - memory.data.mem.ptr + view.offset)
+        return self._cupy.ndarray(view.shape, view.dtype, place, view.strides)
+
+    def copy_back(self) -> None:
+        for host, device in zip(self._arguments.memory, self._memory, strict=True):
+            host[:] = self._cupy.asnumpy(device)
+
+
 class Comparison:
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -262,6 +287,14 @@ class Comparison:
     def _call(self, compiled: Callable[..., Any], got: Arguments, options: CompileOptions, rng: random.Random) -> None:
         if self.case.backend == "eval":
             parpy._native.interpret(compiled, tuple(got.passed()), options, rng.choice(_EVALUATED))
+        elif self.case.backend == "ptx":
+            by_ptx.run(compiled, got)
+        elif self.case.backend == "cuda" and rng.random() < 0.5:
+            device = OnDevice(got)
+            try:
+                compiled(*got.passed(device.array), opts=options)
+            finally:
+                device.copy_back()
         else:
             compiled(*got.passed(), opts=options)
 
@@ -280,6 +313,9 @@ class Comparison:
         before = Arguments(self.case.signature, call.number, call.data)
         if (changed := _difference(self.case.signature, got, before)) is not None:
             return f"refused, but arguments are changed\n{text}\n{changed}"
+        if isinstance(error, by_ptx.Unsupported):
+            self.outcome.counts[text] += 1
+            return None
         code = next((code for code in STATIC_RULES if code in text), None)
         if code is not None:
             self.outcome.counts[code] += 1
@@ -304,7 +340,8 @@ def case_of(seed: int, backend: str) -> Case:
 
     program = Program(seed)
     calls = calls_for(seed, program.sets, backend)
-    return Case(program.text, program.signature, program.labels, calls, backend)
+    text = by_ptx.on_one_thread(program.text) if backend == "ptx" else program.text
+    return Case(text, program.signature, program.labels, calls, backend)
 
 
 def fault_of(case: Case) -> str | None:

@@ -1,7 +1,6 @@
 // ---- device code ----
 // axpy(x: f32[4096], y: f32[4096])
-extern "C" __global__ void __launch_bounds__(1024) axpy_i(
-        const float* __restrict__ x, float* __restrict__ y) {
+extern "C" __global__ void __launch_bounds__(1024) axpy_i(const float* x, float* y) {
     // input.ir:6: for i in range(n):
     int i = (int)blockIdx.x * (int)blockDim.x + (int)threadIdx.x;
     // input.ir:7: y[i] = a * x[i] + y[i]

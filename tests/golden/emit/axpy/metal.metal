@@ -3,7 +3,7 @@
 #include <metal_stdlib>
 using namespace metal;
 [[max_total_threads_per_threadgroup(1024)]] kernel void axpy_i(
-        device const float*  x [[buffer(0)]], device float*  y [[buffer(1)]],
+        device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
         uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {

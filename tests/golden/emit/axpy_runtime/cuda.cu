@@ -3,7 +3,7 @@
 typedef long long i64;
 
 extern "C" __global__ void __launch_bounds__(1024) axpy_i(
-        const double* __restrict__ x, double* __restrict__ y, i64 y_stride0, i64 n, double a) {
+        const double* x, double* y, i64 y_stride0, i64 n, double a) {
     // input.ir:6: for i in range(n):
     for (i64 i = (int)blockIdx.x * (int)blockDim.x + (int)threadIdx.x; i < n; i += 4096) {
         // input.ir:7: y[i] = a * x[i] + y[i]

@@ -5,7 +5,7 @@ using namespace metal;
 typedef long i64;
 
 [[max_total_threads_per_threadgroup(1024)]] kernel void axpy_i(
-        device const float*  x [[buffer(0)]], device float*  y [[buffer(1)]],
+        device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
         constant i64& y_stride0 [[buffer(2)]], constant i64& n [[buffer(3)]],
         constant float& a [[buffer(4)]], uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],

@@ -50,8 +50,7 @@ template <class T> INLINE complex<T> exp_complex(complex<T> a) {
     return {(T)(size * cos_f64(y)), (T)(size * sin_f64(y))};
 }
 
-extern "C" __global__ void __launch_bounds__(128) roots_i(
-        c128* __restrict__ z, const c64* __restrict__ w) {
+extern "C" __global__ void __launch_bounds__(128) roots_i(c128* z, const c64* w) {
     // input.ir:6: for i in range(n):
     int i = (int)threadIdx.x;
     if (i < 100) {

@@ -1,7 +1,7 @@
 // ---- device code ----
 // flat_rows(y: f32[64, 48], scale: f32[64], x: f32[64, 48])
 extern "C" __global__ void __launch_bounds__(1024) flat_rows_k(
-        const float* __restrict__ scale, const float* __restrict__ x, float* __restrict__ y) {
+        const float* scale, const float* x, float* y) {
     // input.ir:6: for k in range(64 * 48):
     int k = (int)blockIdx.x * (int)blockDim.x + (int)threadIdx.x;
     // input.ir:7: y[k // 48, k % 48] = scale[k // 48] * x[k // 48, k % 48]

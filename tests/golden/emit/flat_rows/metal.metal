@@ -3,8 +3,8 @@
 #include <metal_stdlib>
 using namespace metal;
 [[max_total_threads_per_threadgroup(1024)]] kernel void flat_rows_k(
-        device const float*  scale [[buffer(0)]], device const float*  x [[buffer(1)]],
-        device float*  y [[buffer(2)]], uint3 thread_id [[thread_position_in_threadgroup]],
+        device const float* scale [[buffer(0)]], device const float* x [[buffer(1)]],
+        device float* y [[buffer(2)]], uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {
     // input.ir:6: for k in range(64 * 48):

@@ -57,8 +57,7 @@ struct bf16 {
     INLINE_MEMBER operator float() const { return f32_from_bits((u32)bits << 16); }
 };
 
-extern "C" __global__ void __launch_bounds__(128) halves_i(
-        f16* __restrict__ h, bf16* __restrict__ b, const double* __restrict__ d) {
+extern "C" __global__ void __launch_bounds__(128) halves_i(f16* h, bf16* b, const double* d) {
     // input.ir:6: for i in range(n):
     int i = (int)threadIdx.x;
     if (i < 100) {

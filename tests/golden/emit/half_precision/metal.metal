@@ -29,8 +29,8 @@ template <class I, class F> INLINE I truncate(F a) {
 }
 
 [[max_total_threads_per_threadgroup(128)]] kernel void halves_i(
-        device f16*  h [[buffer(0)]], device bf16*  b [[buffer(1)]],
-        device const float*  d [[buffer(2)]], uint3 thread_id [[thread_position_in_threadgroup]],
+        device f16* h [[buffer(0)]], device bf16* b [[buffer(1)]],
+        device const float* d [[buffer(2)]], uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {
     // input.ir:6: for i in range(n):

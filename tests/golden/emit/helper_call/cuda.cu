@@ -74,8 +74,7 @@ static __device__ i64 factorial(i64 n, i64 lowest_frame) {
     return wrap_mul(n, factorial(wrap_sub(n, 1), lowest_frame));
 }
 
-extern "C" __global__ void __launch_bounds__(1024) norms_i(
-        const float* __restrict__ x, float* __restrict__ y) {
+extern "C" __global__ void __launch_bounds__(1024) norms_i(const float* x, float* y) {
     // input.ir:6: for i in range(n):
     int i = (int)threadIdx.x;
     if (i < 1000) {

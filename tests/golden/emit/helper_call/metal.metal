@@ -42,7 +42,7 @@ static i64 factorial(i64 n, i64 lowest_frame) {
 }
 
 [[max_total_threads_per_threadgroup(1024)]] kernel void norms_i(
-        device const float*  x [[buffer(0)]], device float*  y [[buffer(1)]],
+        device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
         uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {

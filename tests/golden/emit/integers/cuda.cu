@@ -35,8 +35,7 @@ template <class T> INLINE T int_pow(T base, decltype(T()) exponent) {
 }
 
 extern "C" __global__ void __launch_bounds__(128) integers_i(
-        int* __restrict__ a, const u8* __restrict__ b, const i64* __restrict__ c,
-        bool* __restrict__ flags) {
+        int* a, const u8* b, const i64* c, bool* flags) {
     // input.ir:6: for i in range(n):
     int i = (int)threadIdx.x;
     if (i < 100) {

@@ -37,8 +37,8 @@ template <class T> INLINE T int_pow(T base, decltype(T()) exponent) {
 }
 
 [[max_total_threads_per_threadgroup(128)]] kernel void integers_i(
-        device int*  a [[buffer(0)]], device const u8*  b [[buffer(1)]],
-        device const i64*  c [[buffer(2)]], device bool*  flags [[buffer(3)]],
+        device int* a [[buffer(0)]], device const u8* b [[buffer(1)]],
+        device const i64* c [[buffer(2)]], device bool* flags [[buffer(3)]],
         uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {

@@ -8,8 +8,7 @@ INLINE void wait_for_stream() {
 #endif
 }
 
-extern "C" __global__ void __launch_bounds__(512) jacobi_2d_i(
-        const double* __restrict__ A, double* __restrict__ B) {
+extern "C" __global__ void __launch_bounds__(512) jacobi_2d_i(const double* A, double* B) {
     wait_for_stream();
     // input.ir:7: for i in range(1, n - 1):
     int i = 1 + (int)blockIdx.x;
@@ -21,8 +20,7 @@ extern "C" __global__ void __launch_bounds__(512) jacobi_2d_i(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(512) jacobi_2d_i_2(
-        const double* __restrict__ B, double* __restrict__ A) {
+extern "C" __global__ void __launch_bounds__(512) jacobi_2d_i_2(const double* B, double* A) {
     wait_for_stream();
     // input.ir:12: for i in range(1, n - 1):
     int i = 1 + (int)blockIdx.x;

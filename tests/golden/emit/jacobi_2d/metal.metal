@@ -3,7 +3,7 @@
 #include <metal_stdlib>
 using namespace metal;
 [[max_total_threads_per_threadgroup(512)]] kernel void jacobi_2d_i(
-        device const float*  A [[buffer(0)]], device float*  B [[buffer(1)]],
+        device const float* A [[buffer(0)]], device float* B [[buffer(1)]],
         uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {
@@ -18,7 +18,7 @@ using namespace metal;
 }
 
 [[max_total_threads_per_threadgroup(512)]] kernel void jacobi_2d_i_2(
-        device const float*  B [[buffer(0)]], device float*  A [[buffer(1)]],
+        device const float* B [[buffer(0)]], device float* A [[buffer(1)]],
         uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {

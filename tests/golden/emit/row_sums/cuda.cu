@@ -11,8 +11,7 @@ INLINE float warp_sum_f32(float value) {
     return value;
 }
 
-extern "C" __global__ void __launch_bounds__(128) row_sums_N(
-        const float* __restrict__ x, float* y) {
+extern "C" __global__ void __launch_bounds__(128) row_sums_N(const float* x, float* y) {
     // input.ir:8: for j in range(M):
     __shared__ float block_f32[4];
     // input.ir:6: for i in range(N):

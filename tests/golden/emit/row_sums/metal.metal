@@ -14,7 +14,7 @@ INLINE float warp_sum_f32(float value) {
 }
 
 [[max_total_threads_per_threadgroup(128)]] kernel void row_sums_N(
-        device const float*  x [[buffer(0)]], device float* y [[buffer(1)]],
+        device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
         uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {

@@ -23,7 +23,7 @@ INLINE float warp_sum_f32(float value) {
 }
 
 extern "C" __global__ void __launch_bounds__(1024) __cluster_dims__(4, 1, 1) row_sums_N(
-        const float* __restrict__ x, float* y) {
+        const float* x, float* y) {
     // input.ir:8: for j in range(M):
     __shared__ float block_f32[32];
     // input.ir:6: for i in range(N):

@@ -34,7 +34,7 @@ INLINE double warp_max_f64(double value) {
 }
 
 extern "C" __global__ void __launch_bounds__(1024) scalar_sum_i(
-        const double* __restrict__ x, double* s_device, double s) {
+        const double* x, double* s_device, double s) {
     wait_for_stream();
     // input.ir:7: for i in range(0, n, 3):
     __shared__ double block_f64[32];
@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(1024) scalar_sum_i(
 }
 
 extern "C" __global__ void __launch_bounds__(1) scalar_sum_gpu(
-        const double* __restrict__ s_device, double* __restrict__ out) {
+        const double* s_device, double* out) {
     wait_for_stream();
     // input.ir:9: gpu:
     double s = s_device[0];
@@ -66,8 +66,7 @@ extern "C" __global__ void __launch_bounds__(1) scalar_sum_gpu(
     out[0] = s;
 }
 
-extern "C" __global__ void __launch_bounds__(1024) scalar_sum_i_2(
-        const double* __restrict__ x, double* out) {
+extern "C" __global__ void __launch_bounds__(1024) scalar_sum_i_2(const double* x, double* out) {
     wait_for_stream();
     // input.ir:12: for i in range(n):
     __shared__ double block_f64[32];

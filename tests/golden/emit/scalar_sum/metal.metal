@@ -29,7 +29,7 @@ INLINE float warp_max_f32(float value) {
 }
 
 [[max_total_threads_per_threadgroup(1024)]] kernel void scalar_sum_i(
-        device const float*  x [[buffer(0)]], device float* s_device [[buffer(1)]],
+        device const float* x [[buffer(0)]], device float* s_device [[buffer(1)]],
         constant float& s [[buffer(2)]], uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {
@@ -55,7 +55,7 @@ INLINE float warp_max_f32(float value) {
 }
 
 [[max_total_threads_per_threadgroup(1)]] kernel void scalar_sum_gpu(
-        device const float*  s_device [[buffer(0)]], device float*  out [[buffer(1)]],
+        device const float* s_device [[buffer(0)]], device float* out [[buffer(1)]],
         uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {
@@ -66,7 +66,7 @@ INLINE float warp_max_f32(float value) {
 }
 
 [[max_total_threads_per_threadgroup(1024)]] kernel void scalar_sum_i_2(
-        device const float*  x [[buffer(0)]], device float* out [[buffer(1)]],
+        device const float* x [[buffer(0)]], device float* out [[buffer(1)]],
         uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {

@@ -29,7 +29,7 @@ INLINE float warp_sum_f32(float value) {
 }
 
 extern "C" __global__ void __launch_bounds__(128) softmax_rows(
-        const float* __restrict__ x, i64 x_extent0, float* y) {
+        const float* x, i64 x_extent0, float* y) {
     // input.ir:9: for j in range(x.shape[1]):
     __shared__ float block_f32[4];
     // input.ir:6: for i in range(x.shape[0]):

@@ -30,7 +30,7 @@ INLINE float warp_sum_f32(float value) {
 }
 
 [[max_total_threads_per_threadgroup(128)]] kernel void softmax_rows(
-        device const float*  x [[buffer(0)]], constant i64& x_extent0 [[buffer(1)]],
+        device const float* x [[buffer(0)]], constant i64& x_extent0 [[buffer(1)]],
         device float* y [[buffer(2)]], uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {

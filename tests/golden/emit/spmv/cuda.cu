@@ -7,9 +7,8 @@ template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n :
 typedef long long i64;
 
 extern "C" __global__ void __launch_bounds__(1024) spmv_i(
-        const int* __restrict__ start, const double* __restrict__ value, i64 value_extent0,
-        const double* __restrict__ x, i64 x_extent0, const int* __restrict__ column,
-        i64 column_extent0, double* __restrict__ y, i64 n) {
+        const int* start, const double* value, i64 value_extent0, const double* x, i64 x_extent0,
+        const int* column, i64 column_extent0, double* y, i64 n) {
     // input.ir:6: for i in range(n):
     for (i64 i = (int)blockIdx.x * (int)blockDim.x + (int)threadIdx.x; i < n; i += 4096) {
         // input.ir:7: s = 0.0

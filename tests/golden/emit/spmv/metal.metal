@@ -9,10 +9,10 @@ typedef long i64;
 template <class I, class N> INLINE auto index(I i, N n) { return i < 0 ? i + n : i; }
 
 [[max_total_threads_per_threadgroup(1024)]] kernel void spmv_i(
-        device const int*  start [[buffer(0)]], device const float*  value [[buffer(1)]],
-        constant i64& value_extent0 [[buffer(2)]], device const float*  x [[buffer(3)]],
-        constant i64& x_extent0 [[buffer(4)]], device const int*  column [[buffer(5)]],
-        constant i64& column_extent0 [[buffer(6)]], device float*  y [[buffer(7)]],
+        device const int* start [[buffer(0)]], device const float* value [[buffer(1)]],
+        constant i64& value_extent0 [[buffer(2)]], device const float* x [[buffer(3)]],
+        constant i64& x_extent0 [[buffer(4)]], device const int* column [[buffer(5)]],
+        constant i64& column_extent0 [[buffer(6)]], device float* y [[buffer(7)]],
         constant i64& n [[buffer(8)]], uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {

@@ -16,8 +16,7 @@ template <class T> INLINE T floor_mod_pos(T a, decltype(T()) b) {
     return (T)(r < 0 ? r + b : r);
 }
 
-extern "C" __global__ void __launch_bounds__(1024) collatz_i(
-        const i64* __restrict__ start, int* __restrict__ steps) {
+extern "C" __global__ void __launch_bounds__(1024) collatz_i(const i64* start, int* steps) {
     // input.ir:6: for i in range(n):
     int i = (int)threadIdx.x;
     if (i < 1000) {

@@ -19,7 +19,7 @@ template <class T> INLINE T floor_mod_pos(T a, decltype(T()) b) {
 }
 
 [[max_total_threads_per_threadgroup(1024)]] kernel void collatz_i(
-        device const i64*  start [[buffer(0)]], device int*  steps [[buffer(1)]],
+        device const i64* start [[buffer(0)]], device int* steps [[buffer(1)]],
         uint3 thread_id [[thread_position_in_threadgroup]],
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {

@@ -1,0 +1,210 @@
+"""Random kernels of one thread, in CUDA C++: does what NVRTC makes of them leave what the text says?
+
+    python tests/fuzz/nvrtc_kernels.py [--seed N] [--count N] [--forms ours|all] [--gpu]
+
+NVRTC takes elements at some subscripts for different ones that are the same (docs/gpu.md). Each kernel stores to and loads from
+one array, under several names, at subscripts of every form that ParPy emits (`ours`) or of those that it avoids as well
+(`all`). They run in the interpreter of PTX (ptx.py), or with `--gpu` on the GPU, which takes CuPy; Python evaluates
+the same statements for comparison. Prints the kernels that differ, and exits with 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+_HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(_HERE), str(_HERE.parent / "python")]
+sys.path.append(str(_HERE.parents[1] / "python"))
+
+SIZE = 512  # elements; subscripts lie around the middle
+MIDDLE = SIZE // 2
+
+
+@dataclass(frozen=True)
+class Term:
+    """A subscript: C++ text, and its value for the counters i and j."""
+
+    text: str
+    value: Callable[[int, int], int]
+
+
+class Forms:
+    def __init__(self, rng: random.Random, avoided: bool) -> None:
+        self.random, self.avoided = rng, avoided
+
+    def subscript(self, counters: str) -> Term:
+        name = self.random.choice(counters) if counters else "i"
+        if not counters or self.random.random() < 0.3:
+            c = self.random.randint(-40, 40)
+            return Term(str(c), lambda i, j: c)
+        of = (lambda i, j: i) if name == "i" else (lambda i, j: j)
+        s, c = self.random.randint(1, 5), self.random.randint(-20, 20)
+        made = [
+            Term(f"{name} + {c}" if c >= 0 else f"{name} - {-c}", lambda i, j: of(i, j) + c),
+            Term(f"{name} * {s} + {c}" if c >= 0 else f"{name} * {s} - {-c}", lambda i, j: of(i, j) * s + c),
+            Term(f"({name} + {c}) * {s}" if c >= 0 else f"({name} - {-c}) * {s}", lambda i, j: (of(i, j) + c) * s),
+            Term(f"{c} - {name} * {s}", lambda i, j: c - of(i, j) * s),
+            Term(f"-{name} * {s}", lambda i, j: -of(i, j) * s),
+            Term(f"-({c} - {name} * {s})", lambda i, j: of(i, j) * s - c),
+            Term(f"-({c} - {name}) * {s}", lambda i, j: (of(i, j) - c) * s),
+            Term(f"{c} - ({name} + {s})", lambda i, j: c - of(i, j) - s),
+        ]
+        if len(counters) > 1:
+            t = self.random.randint(1, 7)
+            made += [
+                Term(f"i * {t} + j", lambda i, j: i * t + j),
+                Term(f"j * {t} - i * {s}", lambda i, j: j * t - i * s),
+                Term(f"{c} - i * {t} - j * {s}", lambda i, j: c - i * t - j * s),
+            ]
+        if self.avoided:
+            made += [
+                Term(f"{name} * -{s} + {c}" if c >= 0 else f"{name} * -{s} - {-c}", lambda i, j: of(i, j) * -s + c),
+                Term(f"{name} * -{s}", lambda i, j: of(i, j) * -s),
+            ]
+        chosen = self.random.choice(made)
+        if self.random.random() < 0.15:
+            return Term(f"(long long)({chosen.text})", chosen.value)
+        return chosen
+
+
+@dataclass
+class Kernel:
+    text: str
+    run: Callable[[np.ndarray], None]
+
+
+class Maker:
+    """`names`: of pointers to one memory; `restrict`: whether a further array, of its own, is promised to be so."""
+
+    def __init__(self, seed: int, avoided: bool) -> None:
+        self.random = random.Random(seed)
+        self.forms = Forms(self.random, avoided)
+        self.names = self.random.choice(("a", "a", "ab", "abc"))
+        self.kind = self.random.choice(("double", "double", "float", "long long", "int"))
+        self.lines: list[str] = []
+        self.actions: list[Callable[[np.ndarray, int, int], None]] = []
+
+    def make(self) -> Kernel:
+        outer = self._range()
+        inner = self._range() if self.random.random() < 0.5 else None
+        before, first, middle, last = [], [], [], []
+        for actions, counters, depth, most in ((before, "", 1, 1), (first, "i", 2, 2)):
+            self._statements(actions, counters, depth, most)
+            if depth == 1:
+                self.lines.append(f"    for (int i = {outer[0]}; i {'<' if outer[2] > 0 else '>'} {outer[1]}; i += {outer[2]}) {{")
+        if inner is not None:
+            self.lines.append(
+                f"        for (int j = {inner[0]}; j {'<' if inner[2] > 0 else '>'} {inner[1]}; j += {inner[2]}) {{"
+            )
+            self._statements(middle, "ij", 3, 3)
+            self.lines.append("        }")
+        self._statements(last, "i", 2, 1)
+        self.lines.append("    }")
+        parameters = ", ".join(f"{self.kind}* {name}" for name in self.names)
+        text = "\n".join([f'extern "C" __global__ void k({parameters}) {{', *self.lines, "}"]) + "\n"
+
+        def run(memory: np.ndarray) -> None:
+            for act in before:
+                act(memory, 0, 0)
+            for i in range(*outer):
+                for act in first:
+                    act(memory, i, 0)
+                for j in range(*inner) if inner is not None else ():
+                    for act in middle:
+                        act(memory, i, j)
+                for act in last:
+                    act(memory, i, 0)
+
+        return Kernel(text, run)
+
+    def _range(self) -> tuple[int, int, int]:
+        step = self.random.choice((1, 1, 1, 2, -1, -2))
+        begin, end = self.random.choice((0, 1, 2)), self.random.randint(3, 10)
+        return (begin, end, step) if step > 0 else (end - 1, begin - 1, step)
+
+    def _element(self, counters: str) -> tuple[str, Term]:
+        return self.random.choice(self.names), self.forms.subscript(counters)
+
+    def _statements(self, actions: list, counters: str, depth: int, most: int) -> None:
+        for _ in range(self.random.randint(0 if depth != 2 else 1, most)):
+            (x, to), (y, at) = self._element(counters), self._element(counters)
+            c = self.random.randint(1, 3)
+            form = self.random.randrange(4)
+            values = [f"{y}[{at.text}] + {c}", f"{x}[{to.text}] + {y}[{at.text}]", str(c), f"{c} - {y}[{at.text}]"]
+            self.lines.append("    " * depth + f"{x}[{to.text}] = {values[form]};")
+            actions.append(_action(to, at, c, form))
+
+
+def _action(to: Term, at: Term, c: int, form: int) -> Callable[[np.ndarray, int, int], None]:
+    def act(memory: np.ndarray, i: int, j: int) -> None:
+        p, q = MIDDLE + to.value(i, j), MIDDLE + at.value(i, j)
+        with np.errstate(all="ignore"):
+            one = memory.dtype.type(c)
+            memory[p] = (memory[q] + one, memory[p] + memory[q], one, one - memory[q])[form]
+
+    return act
+
+
+DTYPES = {"double": np.float64, "float": np.float32, "long long": np.int64, "int": np.int32}
+
+
+def by_ptx(text: str, memory: np.ndarray, names: int) -> None:
+    import nvrtc
+    import ptx
+
+    module, places = ptx.parse(nvrtc.ptx(text)), ptx.Memory()
+    base = places.add(memory) + MIDDLE * memory.itemsize
+    ptx.launch(module, "k", [base] * names, places)
+
+
+def by_gpu(text: str, memory: np.ndarray, names: int) -> None:
+    import cupy
+
+    device = cupy.asarray(memory)
+    kernel = cupy.RawModule(code=text, options=("--fmad=false",)).get_function("k")
+    pointer = device.data.ptr + MIDDLE * memory.itemsize
+    kernel((1,), (1,), tuple(np.uint64(pointer) for _ in range(names)))
+    memory[:] = cupy.asnumpy(device)
+
+
+def difference(seed: int, avoided: bool = False, run: Callable[[str, np.ndarray, int], None] = by_ptx) -> str | None:
+    """The text of kernel `seed` if it leaves other elements than its statements do."""
+    maker = Maker(seed, avoided)
+    kernel = maker.make()
+    values = np.random.default_rng(seed).integers(-4, 5, SIZE)
+    got, want = values.astype(DTYPES[maker.kind]), values.astype(DTYPES[maker.kind])
+    run(kernel.text, got, len(maker.names))
+    kernel.run(want)
+    if np.array_equal(got, want):
+        return None
+    places = np.flatnonzero(got != want)[:5]
+    shown = ", ".join(f"[{p - MIDDLE}] is {got[p]}, want {want[p]}" for p in places)
+    return f"{kernel.text}{shown}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--forms", choices=("ours", "all"), default="ours")
+    parser.add_argument("--gpu", action="store_true")
+    options = parser.parse_args()
+    found = 0
+    for seed in range(options.seed, options.seed + options.count):
+        text = difference(seed, options.forms == "all", by_gpu if options.gpu else by_ptx)
+        if text is not None:
+            found += 1
+            print(f"=== kernel {seed}\n{text}\n", flush=True)
+    print(f"{options.count} kernels, {found} differ")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
