@@ -64,6 +64,7 @@ void Intake::make_results(std::size_t count, ArgumentView* views) {
 namespace {
 
 PyTypeObject* device_array_type = nullptr;  // held for ever, with the names of its attributes
+PyTypeObject* kernel_array_type = nullptr;
 PyObject* name_of_view = nullptr;
 PyObject* name_of_on_gpu = nullptr;
 
@@ -106,6 +107,11 @@ PyObject* optional_attribute(PyObject* object, const char* name) {
 bool refuse(IntakeFault& fault, Code code, std::string message, std::string help) {
     fault = {code, std::move(message), std::move(help)};
     return false;
+}
+
+bool refuse_device_scalar(IntakeFault& fault) {
+    return refuse(fault, Code::kP556, "is a device array without dimensions",
+                  "pass its value, x.item(), or an array of one element, x.reshape(1)");
 }
 
 bool refuse_elements(IntakeFault& fault, const std::string& described) {
@@ -210,6 +216,11 @@ void set_device_array_type(PyTypeObject* type) {
     device_array_type = type;
 }
 
+void set_kernel_array_type(PyTypeObject* type) {
+    Py_INCREF(type);
+    kernel_array_type = type;
+}
+
 bool Intake::take_device_array(PyObject* object, ArgumentView& view, IntakeFault& fault) {
     fault.code.reset();  // what fails here is Python's own
     const Owned array(PyObject_GetAttr(object, name_of_view));
@@ -219,7 +230,9 @@ bool Intake::take_device_array(PyObject* object, ArgumentView& view, IntakeFault
     auto* elements = reinterpret_cast<PyArrayObject*>(array.get());
     const int rank = PyArray_NDIM(elements);
     const bool there = on_gpu.get() == Py_True;
-    if (rank == 0 && PyArray_ISALIGNED(elements)) {  // an array too: kernels may write it
+    const bool is_cell = rank == 0 && Py_TYPE(object) == kernel_array_type;
+    if (rank == 0 && there && !is_cell) return refuse_device_scalar(fault);
+    if (is_cell && PyArray_ISALIGNED(elements)) {  // an array too: kernels may write it
         PyArray_Descr* descr = PyArray_DESCR(elements);
         if (!check_dtype(descr, fault)) return false;
         view.header = ArgumentView::array_header(static_cast<Scalar>(scalar_of(descr)), 0);
@@ -251,7 +264,7 @@ bool Intake::take(PyObject* object, ArgumentView& view, IntakeFault& fault) {
         }
         return take_numpy(reinterpret_cast<PyArrayObject*>(object), view, fault);
     }
-    if (Py_TYPE(object) == device_array_type) return take_device_array(object, view, fault);
+    if (device_array_type != nullptr && PyObject_TypeCheck(object, device_array_type)) return take_device_array(object, view, fault);
     if (PyArray_IsScalar(object, Generic)) return take_numpy_scalar(object, view, fault);
     if (PyFloat_Check(object)) {
         view.header = ArgumentView::scalar_header(Scalar::kF64, true);

@@ -25,9 +25,12 @@ struct ExchangeApi;
 inline constexpr std::uint8_t kNoScalar = 255;
 extern const std::array<std::uint8_t, 24> kScalarOfTypeNumber;
 
-// The type of parpy.cuda's arrays, whose `_view` is a NumPy array on host or device memory, as
-// `on_gpu` says; null until parpy.cuda is imported.
+// The type that our own arrays derive from: `_view` is a NumPy array on host or device memory, as
+// `on_gpu` says.
 void set_device_array_type(PyTypeObject* type);
+// That of parpy.cuda's arrays, whose arrays of no dimension are arrays, not numbers; null until
+// parpy.cuda is imported.
+void set_kernel_array_type(PyTypeObject* type);
 
 // Why an object is no argument. `message` continues "argument 'x' …".
 struct IntakeFault {

@@ -17,11 +17,6 @@ using namespace intake;
 
 namespace {
 
-bool refuse_device_scalar(IntakeFault& fault) {
-    return refuse(fault, Code::kP556, "is a device array without dimensions",
-                  "pass its value, x.item(), or an array of one element, x.reshape(1)");
-}
-
 bool refuse_strides(IntakeFault& fault) {
     return refuse(fault, Code::kP556,
                   "is a device array whose strides are no multiples of its element size",

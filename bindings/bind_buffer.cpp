@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "array_intake.h"
 #include "dlpack.h"
 #include "numpy_api.h"
 #include "runtime/device.h"
@@ -25,6 +26,7 @@ struct Exported {
 };
 
 void release(dlpack::ManagedTensor* managed) {
+    if (Py_IsInitialized() == 0) return;  // another library lets go of it after Python has ended
     const PyGILState_STATE state = PyGILState_Ensure();
     const std::unique_ptr<Exported> exported(static_cast<Exported*>(managed->context));
     Py_DECREF(exported->owner);
@@ -81,6 +83,16 @@ nb::object dlpack_of_device(nb::handle owner, std::uint64_t pointer,
 void bind_buffer(nb::module_& m) {
     m.def("dlpack_of_device", dlpack_of_device, "owner"_a, "pointer"_a, "shape"_a, "strides"_a,
           "scalar"_a, "Memory of a GPU as a DLPack capsule that keeps `owner` alive.");
+    const auto type_of = [](nb::handle type) {
+        if (!PyType_Check(type.ptr())) throw nb::type_error("a type");
+        return reinterpret_cast<PyTypeObject*>(type.ptr());
+    };
+    m.def(
+        "set_device_array_type", [=](nb::handle type) { set_device_array_type(type_of(type)); },
+        "type"_a, "The type that parpy's arrays derive from, which calls then read directly.");
+    m.def(
+        "set_kernel_array_type", [=](nb::handle type) { set_kernel_array_type(type_of(type)); },
+        "type"_a, "The type of parpy.cuda's arrays.");
     m.def("device_of_pointer", device_of, "pointer"_a, "The GPU that memory is on.");
 }
 

@@ -14,6 +14,7 @@ inline constexpr const char* kSupportedTypes =
 
 // Fills in the fault; false.
 bool refuse(IntakeFault& fault, Code code, std::string message, std::string help);
+bool refuse_device_scalar(IntakeFault& fault);
 bool refuse_elements(IntakeFault& fault, const std::string& described);
 [[nodiscard]] bool check_rank(int rank, IntakeFault& fault);
 [[nodiscard]] bool check_dtype(PyArray_Descr* descr, IntakeFault& fault);

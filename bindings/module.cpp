@@ -13,6 +13,7 @@ void bind_options(nb::module_& m);
 void bind_compile(nb::module_& m);
 void bind_cuda(nb::module_& m);
 void bind_device(nb::module_& m);
+void bind_device_memory(nb::module_& m);
 void bind_eval(nb::module_& m);
 void bind_analysis(nb::module_& m);
 void bind_explain(nb::module_& m);
@@ -35,6 +36,7 @@ NB_MODULE(_native, m) {
     parpy::bind_compile(m);
     parpy::bind_cuda(m);
     parpy::bind_device(m);
+    parpy::bind_device_memory(m);
     parpy::bind_eval(m);
     parpy::bind_analysis(m);
     parpy::bind_explain(m);

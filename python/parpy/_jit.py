@@ -174,8 +174,10 @@ def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOp
 
 
 def clear_cache() -> None:
-    """Forgets everything compiled so far, in this process and on disk."""
+    """Forgets everything compiled so far, in this process and on disk, and gives back the memory of GPUs that was
+    freed, as ``parpy.buffer.empty_cache`` does."""
     _native.clear_cache()
+    _native.empty_device_cache()
 
 
 def sync() -> None:

@@ -14,7 +14,8 @@ import numpy as np
 
 from . import _native
 from ._options import CompileBackend, ElemSize, MoreSizes
-from .buffer import Buffer, _Place, from_raw
+from ._device_arrays import described
+from .buffer import Buffer, from_raw
 
 _LINE = 64  # bytes that are cached together
 _Key = tuple[int, Any]  # of a parameter, and of an entry of it that is a dict
@@ -35,7 +36,7 @@ class _Array:
             if facts is None:
                 raise TypeError(f"argument {name} cannot be copied: it is no array")
             dtype = _numpy_dtype(facts["scalar"])
-            self.view = np.asarray(_Place(facts["pointer"], facts["shape"], dtype, facts["strides"], value))
+            self.view = described(facts["pointer"], tuple(facts["shape"]), dtype, tuple(facts["strides"]), value)
             self.device, self.stream = facts["device"], facts["stream"]
         self.low, self.high = np.lib.array_utils.byte_bounds(self.view)
         if self.view.size == 0:

@@ -16,45 +16,43 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from ._device_arrays import DeviceArray, described, empty_view, host_copy, pointer_of, store
 from ._errors import BackendError
 from ._options import CompileBackend, ElemSize, Size
 from ._views import reshaped
 from .backend import is_enabled
 from .types import elem_size
 
-__all__ = ["Buffer", "empty", "empty_like", "from_array", "from_raw", "zeros", "zeros_like"]
+__all__ = [
+    "Buffer",
+    "empty",
+    "empty_cache",
+    "empty_like",
+    "from_array",
+    "from_raw",
+    "full",
+    "full_like",
+    "zeros",
+    "zeros_like",
+]
 
 Shape = int | Sequence[int]
 
 
-class _Place:
-    """An address and a layout, as NumPy makes an array of them."""
-
-    def __init__(self, pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides: Any, owner: object) -> None:
-        self.__array_interface__ = {
-            "data": (pointer, False),
-            "shape": shape,
-            "strides": strides,
-            "typestr": dtype.str,
-            "version": 3,
-        }
-        self.owner = owner
-
-
-class Buffer:
+class Buffer(DeviceArray):
     """An array; made by the functions of this module.
 
     ``shape`` is its extents, ``dtype`` the ``ElemSize`` of its elements, ``backend`` says in whose memory it lies.
     """
 
-    __slots__ = ("__weakref__", "_view", "backend", "dtype")
-    __array_ufunc__ = None
-
-    # A NumPy array over the memory. That of a GPU is never read: it is there for its address and layout.
-    _view: Any
+    __slots__ = ("backend", "dtype")
 
     def __init__(self, view: Any, dtype: Size, backend: CompileBackend) -> None:
-        self._view, self.dtype, self.backend = view, dtype, backend
+        super().__init__(view, backend is CompileBackend.Cuda)
+        self.dtype, self.backend = dtype, backend
+
+    def _truths(self, view: Any) -> Buffer:
+        return Buffer(view, ElemSize.Bool, self.backend)
 
     # ------------------------------------------------------------ what it is
 
@@ -88,31 +86,23 @@ class Buffer:
     def __repr__(self) -> str:
         return f"<parpy.buffer.Buffer {self.shape} of {self.dtype.name} for {self.backend.name}>"
 
-    @property
-    def _on_gpu(self) -> bool:
-        return self.backend is CompileBackend.Cuda
-
-    @property
-    def _pointer(self) -> int:
-        return int(self._view.__array_interface__["data"][0])
-
     # ------------------------------------------------------------ for other libraries
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        if self._on_gpu:
+        if self.on_gpu:
             raise AttributeError("a buffer on a GPU has no __array_interface__; copy it with numpy()")
         interface: dict[str, Any] = self._view.__array_interface__
         return interface
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        if not self._on_gpu:
+        if not self.on_gpu:
             raise AttributeError("a buffer in host memory has no __cuda_array_interface__")
         strides = None if self._view.flags.c_contiguous else self.strides
         typestr = self._view.dtype.str
         return {
-            "data": (self._pointer, False),
+            "data": (pointer_of(self._view), False),
             "shape": self.shape,
             "strides": strides,
             "typestr": typestr,
@@ -121,48 +111,44 @@ class Buffer:
         }
 
     def __dlpack__(self, **keywords: Any) -> Any:
-        if not self._on_gpu:
+        if not self.on_gpu:
             return self._view.__dlpack__(**keywords)
-        return _native.dlpack_of_device(self, self._pointer, self.shape, self._element_strides(), self.dtype.value)
+        return _native.dlpack_of_device(self, pointer_of(self._view), self.shape, self._element_strides(), self.dtype.value)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        if not self._on_gpu:
+        if not self.on_gpu:
             kind, index = self._view.__dlpack_device__()
             return int(kind), int(index)
-        return 2, int(_native.device_of_pointer(self._pointer))
+        return 2, int(_native.device_of_pointer(pointer_of(self._view)))
 
     def _element_strides(self) -> tuple[int, ...]:
         return tuple(step // self.dtype.size() for step in self.strides)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        if copy is False and self._on_gpu:
+        if copy is False and self.on_gpu:
             raise ValueError("a buffer on a GPU becomes a NumPy array only by a copy")
         host = self.numpy()
-        return np.array(host, dtype=dtype, copy=copy if not self._on_gpu else None)
+        return np.array(host, dtype=dtype, copy=copy if not self.on_gpu else None)
 
     # ------------------------------------------------------------ contents
 
     def sync(self) -> None:
         """Waits for what was enqueued on GPUs."""
-        if self._on_gpu:
+        if self.on_gpu:
             _native.synchronize()
 
     def numpy(self) -> Any:
         """The elements as a NumPy array: the memory itself on the host, a copy of that of a GPU."""
-        if not self._on_gpu:
+        if not self.on_gpu:
             return self._view
-        host = np.empty(self.shape, self._view.dtype)
-        source = self if self._view.flags.c_contiguous else self.copy()
-        _native.copy_to_host(_address(host), source._pointer, host.nbytes, 0)
-        _native.synchronize()
-        return host
+        return host_copy(self._view)
 
     def torch(self) -> Any:
         """The elements as a PyTorch tensor that shares the memory."""
         torch = importlib.import_module("torch")
-        if not self._on_gpu and self.dtype.name == "BF16":
+        if not self.on_gpu and self.dtype.name == "BF16":
             return torch.from_numpy(self._view.view(np.uint16)).view(torch.bfloat16)
-        return torch.from_dlpack(self) if self._on_gpu else torch.from_numpy(self._view)
+        return torch.from_dlpack(self) if self.on_gpu else torch.from_numpy(self._view)
 
     def copy(self) -> Buffer:
         """A buffer of its own with the same elements, in C order."""
@@ -176,26 +162,19 @@ class Buffer:
             source = from_array(source)
         if source.shape != self.shape:
             raise ValueError(f"an array of shape {source.shape} cannot be copied into a buffer of shape {self.shape}")
-        if not self._on_gpu:
+        if self.on_gpu:
+            store(self._view, source)
+        else:
             np.copyto(self._view, source.numpy().astype(self._view.dtype, copy=False))
-            return
-        if source._on_gpu and source.dtype is self.dtype and _both_contiguous(source, self):
-            _native.copy_on_device(self._pointer, source._pointer, self.nbytes, 0)
-            return
-        if not self._view.flags.c_contiguous:
-            raise ValueError("only contiguous buffers of a GPU can be filled")
-        if source._on_gpu and not source._view.flags.c_contiguous:
-            source = from_array(_gathered(source))
-        host = np.ascontiguousarray(source.numpy(), self._view.dtype)
-        _native.copy_to_device(self._pointer, _address(host), host.nbytes, 0)
-        _native.synchronize()
 
     def with_type(self, dtype: Any) -> Buffer:
         """The elements converted to another type; the buffer itself where it has that type."""
         wanted = _elem_size(dtype)
         if wanted is self.dtype:
             return self
-        return from_array(self.numpy().astype(_numpy_dtype(wanted)), self.backend)
+        made = empty(self.shape, wanted, self.backend)
+        made.copy_from(self)
+        return made
 
     def reshape(self, *shape: Any) -> Buffer:
         """The same memory with other extents; one of them may be -1."""
@@ -216,10 +195,10 @@ class Buffer:
         return Buffer(self._view.T, self.dtype, self.backend)
 
     def __getitem__(self, index: Any) -> Any:
-        view = self._on_device(index) if self._on_gpu else self._view[index]
+        view = self._on_device(index) if self.on_gpu else self._view[index]
         if isinstance(view, np.ndarray) and view.ndim > 0:
             return Buffer(view, self.dtype, self.backend)
-        return Buffer(reshaped(view, (1,)), self.dtype, self.backend).numpy()[0] if self._on_gpu else view
+        return host_copy(reshaped(view, (1,)))[0] if self.on_gpu else view
 
     def _on_device(self, index: Any) -> Any:
         """The view that an index stands for: NumPy must not read an element to make it."""
@@ -229,13 +208,11 @@ class Buffer:
         return self._view[parts if ... in parts else (*parts, ...)]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if not self._on_gpu:
+        if not self.on_gpu:
             self._view[index] = value.numpy() if isinstance(value, Buffer) else value
             return
         view = self._on_device(index)
-        cell = view if view.ndim > 0 else reshaped(view, (1,))
-        source = value.numpy() if isinstance(value, Buffer) else np.asarray(value)
-        Buffer(cell, self.dtype, self.backend).copy_from(np.broadcast_to(source, cell.shape))
+        store(view, value if isinstance(value, Buffer) or np.ndim(value) == 0 else np.asarray(value))
 
     def __iter__(self) -> Any:
         return (self[i] for i in range(len(self)))
@@ -248,23 +225,6 @@ class Buffer:
 
     def __int__(self) -> int:
         return int(self.numpy())
-
-
-def _address(array: Any) -> int:
-    return int(array.__array_interface__["data"][0])
-
-
-def _both_contiguous(a: Buffer, b: Buffer) -> bool:
-    return bool(a._view.flags.c_contiguous and b._view.flags.c_contiguous)
-
-
-def _gathered(source: Buffer) -> Any:
-    """The elements of a buffer with gaps, by a copy of everything from its first byte to its last."""
-    low, high = np.lib.array_utils.byte_bounds(source._view)
-    between = np.empty(high - low, np.uint8)
-    _native.copy_to_host(_address(between), low, high - low, 0)
-    _native.synchronize()
-    return np.ndarray(source.shape, source._view.dtype, between, source._pointer - low, source.strides).copy()
 
 
 def _elem_size(dtype: Any) -> Size:
@@ -308,18 +268,35 @@ def _extents(shape: Shape) -> tuple[int, ...]:
 
 def empty(shape: Shape, dtype: Any = ElemSize.F64, backend: CompileBackend | None = None) -> Buffer:
     """A buffer with arbitrary elements. Without a ``backend``: on the GPU where there is one, else on the host."""
-    kind, place, sizes = _elem_size(dtype), _backend(backend), _extents(shape)
-    if place is not CompileBackend.Cuda:
-        return Buffer(np.empty(sizes, _numpy_dtype(kind)), kind, place)
-    memory = _native.DeviceMemory(max(math.prod(sizes) * kind.size(), 1), 0)
-    return from_raw(memory.pointer, sizes, kind, place, owner=memory)
+    return _made(shape, dtype, backend, False)
 
 
 def zeros(shape: Shape, dtype: Any = ElemSize.F64, backend: CompileBackend | None = None) -> Buffer:
     """A buffer of zeros."""
-    made = empty(shape, dtype, backend)
-    made.copy_from(np.zeros(made.shape, _numpy_dtype(made.dtype)))
+    return _made(shape, dtype, backend, True)
+
+
+def _made(shape: Shape, dtype: Any, backend: CompileBackend | None, zeroed: bool) -> Buffer:
+    kind, place, sizes = _elem_size(dtype), _backend(backend), _extents(shape)
+    elements = _numpy_dtype(kind)
+    if place is CompileBackend.Cuda:
+        return Buffer(empty_view(sizes, elements, zeroed=zeroed), kind, place)
+    return Buffer((np.zeros if zeroed else np.empty)(sizes, elements), kind, place)
+
+
+def full(shape: Shape, fill_value: Any, dtype: Any = None, backend: CompileBackend | None = None) -> Buffer:
+    """A buffer whose elements are all ``fill_value``; without a ``dtype`` of the type that NumPy gives the value."""
+    made = empty(shape, np.asarray(fill_value).dtype if dtype is None else dtype, backend)
+    made[...] = fill_value
     return made
+
+
+def empty_cache() -> None:
+    """Gives the memory of GPUs that arrays and calls have freed back to the system; it waits for the GPUs.
+
+    ParPy keeps what it has freed, for the next array: other libraries cannot use it until then.
+    """
+    _native.empty_device_cache()
 
 
 def empty_like(other: Any) -> Buffer:
@@ -332,6 +309,12 @@ def zeros_like(other: Any) -> Buffer:
     """A buffer of zeros with shape, type and place of another array."""
     like = other if isinstance(other, Buffer) else from_array(other)
     return zeros(like.shape, like.dtype, like.backend)
+
+
+def full_like(other: Any, fill_value: Any) -> Buffer:
+    """A buffer with shape, type and place of another array, whose elements are all ``fill_value``."""
+    like = other if isinstance(other, Buffer) else from_array(other)
+    return full(like.shape, fill_value, like.dtype, like.backend)
 
 
 def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer:
@@ -379,5 +362,4 @@ def from_raw(
     """
     kind, place = _elem_size(dtype), _backend(backend)
     steps = None if strides is None else tuple(strides)
-    view = np.asarray(_Place(int(pointer), _extents(shape), _numpy_dtype(kind), steps, owner))
-    return Buffer(view, kind, place)
+    return Buffer(described(int(pointer), _extents(shape), _numpy_dtype(kind), steps, owner), kind, place)

@@ -19,6 +19,7 @@
 #include "runtime/captured_graphs.h"
 #include "runtime/device.h"
 #include "runtime/device_memory.h"
+#include "runtime/used_streams.h"
 #include "runtime/failure.h"
 #include "runtime/host_code.h"
 #include "runtime/kernel_cache.h"
@@ -442,15 +443,9 @@ public:
         if (module == nullptr) return error;
 
         const auto own = static_cast<Stream>(stream);
-        if (fails_) return run_checked(*device, *module, slots, own);
-        if (options_.use_cuda_graphs && !fetches_ && cuda::CapturedGraphs::available()) {
-            return graphs_.run(*device, {slots, program.slots.size()}, own, [&](Stream recorded) {
-                CudaSession session(*device, *module, program, recorded, nullptr, true);
-                return enqueue(session, slots);
-            });
-        }
-        CudaSession session(*device, *module, program, own, nullptr);
-        return enqueue(session, slots);
+        error = run_on(*device, *module, slots, own);
+        cuda::UsedStreams::of(*device).note(own);
+        return error;
     }
 
     RuntimeError facts(unsigned block, unsigned shared_bytes, KernelFacts& facts) const override {
@@ -481,6 +476,19 @@ public:
     }
 
 private:
+    RuntimeError run_on(const Device& device, const LoadedModule& module,
+                        const std::uint64_t* slots, Stream stream) const {
+        if (fails_) return run_checked(device, module, slots, stream);
+        if (options_.use_cuda_graphs && !fetches_ && cuda::CapturedGraphs::available()) {
+            return graphs_.run(device, {slots, program.slots.size()}, stream, [&](Stream recorded) {
+                CudaSession session(device, module, program, recorded, nullptr, true);
+                return enqueue(session, slots);
+            });
+        }
+        CudaSession session(device, module, program, stream, nullptr);
+        return enqueue(session, slots);
+    }
+
     RuntimeError enqueue(CudaSession& session, const std::uint64_t* slots) const {
         ParpyContext context;
         context.session = &session;

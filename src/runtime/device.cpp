@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <deque>
+#include <limits>
 
 namespace parpy::cuda {
 
@@ -19,9 +20,9 @@ constexpr int kDeviceOrdinal = 9;
 constexpr unsigned kHostMemory = 1;
 
 constexpr int kReleaseThreshold = 4;
-// What the pool keeps of freed memory when a stream is synchronised, so that calls on host arrays
-// of ordinary size need not map memory anew. Other libraries want the rest.
-constexpr std::uint64_t kKeptBytes = std::uint64_t{1} << 30;
+// The pool keeps all memory that was freed, for mapping it anew takes milliseconds, until trim() of
+// device_memory.h.
+constexpr std::uint64_t kKeptBytes = std::numeric_limits<std::uint64_t>::max();
 
 struct Devices {
     RuntimeError unavailable;
@@ -29,15 +30,17 @@ struct Devices {
 };
 
 const Devices& devices() {
-    static const Devices found = [] {
-        Devices result;
+    // Never destroyed: arrays, streams and functions are freed until the very end of the process.
+    static const Devices& found = *[] {
+        auto* made = new Devices;
+        Devices& result = *made;
         const Driver& driver = Driver::instance();
         result.unavailable = driver.unavailable;
-        if (result.unavailable.failed()) return result;
+        if (result.unavailable.failed()) return made;
         int count = 0;
         if (const Result r = driver.cuDeviceGetCount(&count); r != kSuccess) {
             result.unavailable = driver.failure(r, "counting the GPUs", Code::kP521);
-            return result;
+            return made;
         }
         for (int i = 0; i < count; ++i) {
             DeviceHandle handle = 0;
@@ -45,7 +48,7 @@ const Devices& devices() {
                 result.unavailable =
                     driver.failure(r, "opening GPU " + std::to_string(i), Code::kP521);
                 result.all.clear();
-                return result;
+                return made;
             }
             result.all.emplace_back(i, handle);
         }
@@ -54,7 +57,7 @@ const Devices& devices() {
                 Code::kP521, "the NVIDIA driver finds no GPU on this machine",
                 "check nvidia-smi and CUDA_VISIBLE_DEVICES, or use backend=CompileBackend.Cpu"};
         }
-        return result;
+        return made;
     }();
     return found;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/host_staging.h"
+#include "runtime/used_streams.h"
 
 namespace parpy::cuda {
 
@@ -50,11 +51,9 @@ DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
     const std::size_t size = std::max((bytes + 3) / 4 * 4, std::size_t{4});
     DevicePointer at = 0;
     Result result = allocate_once(device, size, stream, at);
-    if (result == kOutOfMemory) {
-        // What other streams have freed, and the pool has kept, may be enough.
-        const Driver& driver = Driver::instance();
-        driver.cuStreamSynchronize(stream);
-        if (MemoryPool pool = device.pool()) driver.cuMemPoolTrimTo(pool, 0);
+    if (result == kOutOfMemory && !is_captured(stream)) {
+        // What other streams have freed, and the pool has kept in pieces, may be enough.
+        trim(device);
         result = allocate_once(device, size, stream, at);
     }
     if (result == kSuccess) return at;
@@ -70,6 +69,18 @@ void release(const Device& device, DevicePointer pointer, Stream stream) {
     } else {
         driver.cuMemFree(pointer);  // waits for the device
     }
+}
+
+void trim(const Device& device) {
+    const Driver& driver = Driver::instance();
+    UsedStreams::of(device).retry();
+    driver.cuCtxSynchronize();
+    if (MemoryPool pool = device.pool()) driver.cuMemPoolTrimTo(pool, 0);
+}
+
+bool is_captured(Stream stream) {
+    int status = 0;
+    return Driver::instance().cuStreamIsCapturing(stream, &status) == kSuccess && status != 0;
 }
 
 RuntimeError copy_to_device(const Device& device, DevicePointer to, const void* from,

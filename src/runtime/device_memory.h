@@ -16,6 +16,12 @@ namespace parpy::cuda {
                                      RuntimeError& error);
 // Once the work now on `stream` is done. The device is current.
 void release(const Device& device, DevicePointer pointer, Stream stream);
+// Waits for the device, and gives the memory that was released back to the system: the pool keeps
+// it until then. The device is current.
+void trim(const Device& device);
+
+// Work on the stream is recorded for a graph: nothing can be waited for.
+[[nodiscard]] bool is_captured(Stream stream);
 
 // Copies in stream order; large pageable memory goes through pinned staging buffers
 // (host_staging.h). `from` and `to` on the host are the device's until the stream has been waited

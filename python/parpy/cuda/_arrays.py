@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from .._device_arrays import DeviceArray, described, empty_view, fetch, host_copy, pointer_of, store
 from .._operators import is_torch_dtype, scalar_name
 from .._views import reshaped
 from ..types import elem_size
@@ -34,38 +35,19 @@ __all__ = [
 ]
 
 
-class _Memory:
-    """Keeps what an array lies in alive, with the stream in whose order it is freed."""
+class DeviceNDArray(DeviceArray):
+    """An array on the device; ``on_gpu`` is False on the simulator. Indexing gives views that share memory; one
+    element is copied to the host."""
 
-    __slots__ = ("on_gpu", "owner", "stream")
+    __slots__ = ("stream",)
 
-    def __init__(self, owner: object, stream: object, on_gpu: bool) -> None:
-        self.owner, self.stream, self.on_gpu = owner, stream, on_gpu
+    def __init__(self, view: Any, stream: Any, on_gpu: bool) -> None:
+        super().__init__(view, on_gpu)
+        self.stream = stream
+        """The stream that it was made on; 0: the default one."""
 
-
-class _Placed:
-    """What NumPy makes an array of: an address and a layout."""
-
-    def __init__(self, interface: dict[str, Any]) -> None:
-        self.__array_interface__ = interface
-
-
-def view_at(pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None) -> Any:
-    interface = {"data": (pointer, False), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3}
-    view = np.asarray(_Placed(interface))
-    return view if view.dtype == dtype else view.view(dtype)  # of records and bfloat16 the text does not tell
-
-
-class DeviceNDArray:
-    """An array on the device. Indexing gives views that share memory; one element is copied to the host."""
-
-    __slots__ = ("__weakref__", "_memory", "_view", "on_gpu")
-    __array_ufunc__ = None
-
-    def __init__(self, view: Any, memory: _Memory) -> None:
-        self._view, self._memory = view, memory
-        self.on_gpu = memory.on_gpu
-        """False: an array of the simulator."""
+    def _truths(self, view: Any) -> DeviceNDArray:
+        return self._of(view)
 
     # ------------------------------------------------------------ what it is
 
@@ -77,7 +59,6 @@ class DeviceNDArray:
     nbytes = property(lambda self: self._view.nbytes, doc="Bytes of all elements.")
     itemsize = property(lambda self: self._view.itemsize, doc="Bytes of an element.")
     flags = property(lambda self: self._view.flags, doc="NumPy's flags of the layout.")
-    stream = property(lambda self: self._memory.stream, doc="The stream that it was made on; 0: the default one.")
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -86,7 +67,7 @@ class DeviceNDArray:
         interface = dict(self._view.__array_interface__)
         interface["data"] = (interface["data"][0], False)
         interface["strides"] = None if self._view.flags.c_contiguous else self._view.strides
-        interface["stream"] = handle_of(self._memory.stream) or 1
+        interface["stream"] = handle_of(self.stream) or 1
         interface["version"] = 3
         return {key: interface[key] for key in ("data", "shape", "strides", "typestr", "stream", "version")}
 
@@ -102,7 +83,7 @@ class DeviceNDArray:
         scalar = scalar_name(self.dtype)
         if scalar is None:
             raise BufferError(f"DLPack has no elements of type {self.dtype}")
-        own = handle_of(self._memory.stream)
+        own = handle_of(self.stream)
         if stream != -1 and (stream or 1) != (own or 1):  # 1 is the default stream too
             _native.synchronize_stream(own)
         strides = tuple(step // self.itemsize for step in self.strides)
@@ -132,7 +113,7 @@ class DeviceNDArray:
     # ------------------------------------------------------------ views
 
     def _of(self, view: Any) -> DeviceNDArray:
-        return DeviceNDArray(view, self._memory)
+        return DeviceNDArray(view, self.stream, self.on_gpu)
 
     @property
     def T(self) -> DeviceNDArray:
@@ -154,20 +135,8 @@ class DeviceNDArray:
             ) from None
         return self._of(view if order == "C" else view.T)
 
-    def _span(self) -> int:
-        low, high = np.lib.array_utils.byte_bounds(self._view)
-        return int(high - low)
-
-    def _offset(self) -> int:
-        low, _ = np.lib.array_utils.byte_bounds(self._view)
-        return int(self._pointer() - low)
-
     def _pointer(self) -> int:
-        return int(self._view.__array_interface__["data"][0])
-
-    def _device(self) -> int:
-        """The GPU that the elements are on, whichever is selected."""
-        return int(_native.device_of_pointer(self._pointer()))
+        return pointer_of(self._view)
 
     def ravel(self, order: str = "C") -> DeviceNDArray:
         """A view with one dimension."""
@@ -189,9 +158,7 @@ class DeviceNDArray:
             yield self[begin : begin + section]
 
     def __getitem__(self, index: Any) -> Any:
-        if not _is_element(index, self.ndim):
-            return self._of(self._view[_index(index, self.dtype)])
-        return self._of(self._view[_cell(index, self.shape)]).copy_to_host().reshape(1)[0]
+        return self.getitem(index)
 
     def __iter__(self) -> Iterator[Any]:
         if self.ndim == 0:
@@ -199,22 +166,26 @@ class DeviceNDArray:
         return (self[i] for i in range(len(self)))
 
     def getitem(self, index: Any, stream: Any = 0) -> Any:
-        """``a[index]``, copied on a stream."""
-        handle_of(stream)
-        return self[index]
+        """``a[index]``; one element is copied on a stream."""
+        handle = handle_of(stream)
+        if not _is_element(index, self.ndim):
+            return self._of(self._view[_index(index, self.dtype)])
+        cell = self._view[_cell(index, self.shape)]
+        return (host_copy(cell, handle) if self.on_gpu else cell.copy()).reshape(1)[0]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        cell = _cell(index, self.shape) if _is_element(index, self.ndim) else _index(index, self.dtype)
-        target = self._of(self._view[cell])
-        if isinstance(value, DeviceNDArray):
-            target.copy_to_device(value)
-        else:
-            target.copy_to_device(np.broadcast_to(np.asarray(value, self.dtype), target.shape))
+        self.setitem(index, value)
 
     def setitem(self, index: Any, value: Any, stream: Any = 0) -> None:
-        """``a[index] = value``, copied on a stream."""
-        handle_of(stream)
-        self[index] = value
+        """``a[index] = value``, on a stream."""
+        handle = handle_of(stream)
+        cell = _cell(index, self.shape) if _is_element(index, self.ndim) else _index(index, self.dtype)
+        target = self._view[cell]
+        given = value if isinstance(value, DeviceNDArray) else np.asarray(value, self.dtype)
+        if self.on_gpu:
+            store(target, given if given.ndim else given[()], handle)
+        else:
+            target[...] = given.copy_to_host() if isinstance(given, DeviceNDArray) else given
 
     # ------------------------------------------------------------ copies
 
@@ -231,15 +202,10 @@ class DeviceNDArray:
                 f"and type {ary.dtype}"
             )
         handle = handle_of(stream)
-        if not self.on_gpu:
+        if self.on_gpu:
+            fetch(ary, self._view, handle)
+        else:
             np.copyto(ary, self._view)
-            return ary
-        if _same_layout(ary, self._view):
-            _native.copy_to_host(_address(ary), self._pointer(), self.nbytes, handle, self._device())
-            if not handle:
-                _native.synchronize_stream(handle, self._device())
-            return ary
-        np.copyto(ary, self._spread_on_host(handle)[1])
         return ary
 
     to_host = copy_to_host
@@ -253,35 +219,10 @@ class DeviceNDArray:
                 f"an array of shape {source.shape} and type {source.dtype} cannot be copied into one of shape "
                 f"{self.shape} and type {self.dtype}"
             )
-        if not self.on_gpu:
+        if self.on_gpu:
+            store(self._view, ary if isinstance(ary, DeviceNDArray) else source, handle)
+        else:
             np.copyto(self._view, ary.copy_to_host() if isinstance(ary, DeviceNDArray) else source)
-            return
-        device = self._device()
-        if isinstance(ary, DeviceNDArray):
-            alike = source.dtype == self.dtype and _same_layout(source, self._view)
-            if ary.on_gpu and alike and ary._device() == device:
-                _native.copy_on_device(self._pointer(), ary._pointer(), self.nbytes, handle, device)
-                return
-            _native.synchronize_stream(handle, device)
-            source = ary.copy_to_host()
-        if self.is_c_contiguous() or self.is_f_contiguous():
-            host = np.asarray(source, self.dtype, "C" if self.is_c_contiguous() else "F")
-            _native.copy_to_device(self._pointer(), _address(host), self.nbytes, handle, device)
-            if host is not ary or not handle:
-                _native.synchronize_stream(handle, device)
-            return
-        # What lies between the elements goes with them, there and back.
-        memory, elements = self._spread_on_host(handle)
-        np.copyto(elements, source)
-        _native.copy_to_device(self._pointer() - self._offset(), _address(memory), memory.nbytes, handle, device)
-        _native.synchronize_stream(handle, device)
-
-    def _spread_on_host(self, handle: int) -> tuple[np.ndarray, np.ndarray]:
-        """A copy of the memory from the first to the last byte, and the elements as they lie in it."""
-        memory, offset, device = np.empty(self._span(), np.uint8), self._offset(), self._device()
-        _native.copy_to_host(_address(memory), self._pointer() - offset, memory.nbytes, handle, device)
-        _native.synchronize_stream(handle, device)
-        return memory, np.ndarray(self.shape, self.dtype, memory, offset, self.strides)
 
 
 class Constant:
@@ -323,14 +264,6 @@ def constant_of(array: Any) -> Constant | ConstantByCopy:
     return Constant(array) if has_name else ConstantByCopy(array)
 
 
-def _address(array: Any) -> int:
-    return int(array.__array_interface__["data"][0])
-
-
-def _same_layout(a: Any, b: Any) -> bool:
-    return any(a.flags[order] and b.flags[order] for order in ("C_CONTIGUOUS", "F_CONTIGUOUS"))
-
-
 def _is_element(index: Any, ndim: int) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
     return len(parts) == ndim and all(map(_is_int, parts))
@@ -360,7 +293,7 @@ def _index(index: Any, dtype: np.dtype[Any]) -> Any:
     return index
 
 
-_native.set_device_array_type(DeviceNDArray)
+_native.set_kernel_array_type(DeviceNDArray)
 
 
 # ---------------------------------------------------------------- making arrays
@@ -372,16 +305,19 @@ def device_array(
     """A device array with arbitrary contents."""
     sizes, kind = _sizes(shape), _elements(dtype)
     handle = handle_of(stream)
+    if order not in ("C", "F"):
+        raise ValueError(f"the order of an array is 'C' or 'F', not {order!r}")
     if strides is None:
-        strides = _strides(sizes, kind.itemsize, order)
-    elif not isinstance(strides, tuple | list) or len(strides) != len(sizes) or not all(map(_is_int, strides)):
+        if on_gpu():
+            return DeviceNDArray(empty_view(sizes, kind, order == "F", stream=handle), stream, True)
+        return DeviceNDArray(np.empty(sizes, kind, order), stream, False)  # type: ignore[call-overload]
+    if not isinstance(strides, tuple | list) or len(strides) != len(sizes) or not all(map(_is_int, strides)):
         raise ValueError(f"strides are a number of bytes for each of {len(sizes)} dimensions, not {strides!r}")
     span = sum((n - 1) * abs(s) for n, s in zip(sizes, strides, strict=True)) + kind.itemsize if 0 not in sizes else 0
     if not on_gpu():
-        owner = np.empty(span, np.uint8)
-        return DeviceNDArray(np.ndarray(sizes, kind, owner, 0, strides), _Memory(owner, stream, False))
+        return DeviceNDArray(np.ndarray(sizes, kind, np.empty(span, np.uint8), 0, strides), stream, False)
     memory = _native.DeviceMemory(span, handle)
-    return DeviceNDArray(view_at(memory.pointer, sizes, kind, tuple(strides)), _Memory(memory, stream, True))
+    return DeviceNDArray(described(memory.pointer, sizes, kind, tuple(strides), memory), stream, True)
 
 
 def _sizes(shape: Any) -> tuple[int, ...]:
@@ -402,16 +338,6 @@ def _elements(dtype: Any) -> np.dtype[Any]:
     if not _is_number(kind) and not _is_record(kind):
         raise TypeError(f"elements of type {kind} cannot be on the device")
     return kind
-
-
-def _strides(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ...]:
-    if order not in ("C", "F"):
-        raise ValueError(f"the order of an array is 'C' or 'F', not {order!r}")
-    strides, step = [], itemsize
-    for extent in reversed(shape) if order == "C" else shape:
-        strides.append(step)
-        step *= max(extent, 1)
-    return tuple(reversed(strides)) if order == "C" else tuple(strides)
 
 
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
@@ -465,12 +391,17 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
     if not hasattr(obj, "__cuda_array_interface__"):
         raise TypeError(f"{type(obj).__name__} is no array on the GPU; write to_device(…), which copies an array to it")
     interface = obj.__cuda_array_interface__
-    view = view_at(
-        interface["data"][0], tuple(interface["shape"]), np.dtype(interface["typestr"]), interface.get("strides")
+    strides = interface.get("strides")
+    view = described(
+        interface["data"][0],
+        tuple(interface["shape"]),
+        np.dtype(interface["typestr"]),
+        None if strides is None else tuple(strides),
+        obj,
     )
     if sync and interface.get("stream"):
         _native.synchronize_stream(interface["stream"])
-    return DeviceNDArray(view, _Memory(obj, 0, True))
+    return DeviceNDArray(view, 0, True)
 
 
 def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> Any:
@@ -490,9 +421,9 @@ def mapped_array(
     handle_of(stream)
     host, memory = _pinned(shape, dtype, order, True)
     if memory is None:
-        return DeviceNDArray(host, _Memory(host, stream, False))
-    view = view_at(memory.device_pointer, host.shape, host.dtype, host.strides)
-    return DeviceNDArray(view, _Memory(memory, stream, True))
+        return DeviceNDArray(host, stream, False)
+    view = described(memory.device_pointer, host.shape, host.dtype, host.strides, memory)
+    return DeviceNDArray(view, stream, True)
 
 
 def mapped_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
@@ -502,21 +433,13 @@ def mapped_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
 
 def _pinned(shape: Any, dtype: Any, order: str, mapped: bool) -> tuple[Any, _native.PinnedMemory | None]:
     sizes, kind = _sizes(shape), _elements(dtype)
-    _strides(sizes, kind.itemsize, order)
+    if order not in ("C", "F"):
+        raise ValueError(f"the order of an array is 'C' or 'F', not {order!r}")
     if not on_gpu():
         return np.empty(sizes, kind, order), None  # type: ignore[call-overload]
     memory = _native.PinnedMemory(int(np.prod(sizes)) * kind.itemsize, mapped)
-    placed = _Placed(
-        {
-            "data": (memory.address, False),
-            "shape": sizes,
-            "strides": _strides(sizes, kind.itemsize, order),
-            "typestr": kind.str,
-            "version": 3,
-        }
-    )
-    placed.memory = memory  # type: ignore[attr-defined]
-    return np.asarray(placed), memory
+    array = described(memory.address, sizes if order == "C" else sizes[::-1], kind, None, memory)
+    return array if order == "C" else array.T, memory
 
 
 @contextlib.contextmanager

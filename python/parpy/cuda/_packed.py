@@ -1,34 +1,18 @@
 """Fields of packed records on a GPU, which reads a number only where its address is a multiple of its size.
 
-Those that lie elsewhere are copied, byte by byte, to arrays of their own in front of a launch, and back behind it.
+Those that lie elsewhere are copied to arrays of their own in front of a launch, and back behind it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import prod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import _device
-from ._arrays import DeviceNDArray, device_array, view_at
-from ._kernel import Kernel, jit
+from ._arrays import DeviceNDArray, device_array
 from ._kinds import Fields
 from ._streams import Stream
-
-cuda: Any = _device
-_kernel: Callable[[Callable[..., Any]], Kernel] = jit
-_THREADS = 256
-
-
-@_kernel
-def _copy_bytes(to: Any, of: Any) -> None:
-    i = cuda.grid(1)
-    if i < of.shape[0]:
-        for j in range(of.shape[1]):
-            to[i, j] = of[i, j]
-
 
 class AlignedFields(Fields):
     """Fields of records by key, each where a GPU can read and write it until `store` takes them back."""
@@ -40,14 +24,14 @@ class AlignedFields(Fields):
         for key, part in [*self.items()]:
             if not is_aligned(part):
                 self[key] = device_array(part.shape, part.dtype, stream=stream)
-                self._moved.append((_bytes(self[key], records.ndim), _bytes(part, records.ndim)))
+                self._moved.append((self[key], part))
         for to, of in self._moved:
-            _copy(to, of, stream)
+            to.copy_to_device(of, stream)
 
     def store(self) -> None:
         """Takes the fields back to the records."""
         for to, of in self._moved:
-            _copy(of, to, self._stream)
+            of.copy_to_device(to, self._stream)
 
 
 def aligned(
@@ -93,22 +77,3 @@ def _place(array: DeviceNDArray) -> tuple[Any, ...]:
 
 def _overlap(one: DeviceNDArray, other: DeviceNDArray) -> bool:
     return bool(np.may_share_memory(one._view, other._view))
-
-
-def _bytes(field: DeviceNDArray, ndim: int) -> DeviceNDArray:
-    """The bytes of a field, with one dimension for those of each record; `ndim`: of the records."""
-    width = field.dtype.itemsize * prod(field.shape[ndim:])
-    shape, strides = (*field.shape[:ndim], width), (*field.strides[:ndim], 1)
-    return DeviceNDArray(view_at(field._pointer(), shape, np.dtype(np.uint8), strides), field._memory)
-
-
-def _copy(to: DeviceNDArray, of: DeviceNDArray, stream: Stream) -> None:
-    if of.size == 0:
-        return
-    try:
-        to, of = to.reshape(-1, of.shape[-1]), of.reshape(-1, of.shape[-1])
-    except ValueError:
-        for i in range(len(of)):
-            _copy(to[i], of[i], stream)
-        return
-    _copy_bytes[(len(of) + _THREADS - 1) // _THREADS, _THREADS, stream](to, of)

@@ -83,19 +83,24 @@ Driver Driver::load(const std::string& file) {
 }
 
 const Driver& Driver::instance() {
-    static const Driver driver = [] {
+    // Never destroyed: arrays are freed until the very end of the process.
+    static const Driver& driver = *[] {
         const char* file = std::getenv("PARPY_CUDA_DRIVER");
-        Driver loaded = load(file != nullptr && *file != '\0' ? file : "libcuda.so.1");
-        if (!loaded.unavailable.failed()) {
+        auto* driver = new Driver(load(file != nullptr && *file != '\0' ? file : "libcuda.so.1"));
+        if (!driver->unavailable.failed()) {
             initialized.store(true, std::memory_order_relaxed);
             // CUDA does not survive fork(): the child's calls all fail, for a reason worth naming.
             ::pthread_atfork(nullptr, nullptr, [] {
                 if (initialized.load(std::memory_order_relaxed)) forked.store(true);
             });
         }
-        return loaded;
+        return driver;
     }();
     return driver;
+}
+
+bool Driver::in_use() {
+    return initialized.load(std::memory_order_relaxed) && !forked.load(std::memory_order_relaxed);
 }
 
 std::string Driver::describe(Result result) const {

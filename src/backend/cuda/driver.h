@@ -75,6 +75,8 @@ struct Driver {
     // Loaded and initialised at the first call. PARPY_CUDA_DRIVER names another file than
     // libcuda.so.1.
     [[nodiscard]] static const Driver& instance();
+    // Whether this process has asked for it, and there is one.
+    [[nodiscard]] static bool in_use();
     [[nodiscard]] static Driver load(const std::string& file);
 
     // "CUDA_ERROR_INVALID_VALUE (invalid argument)".

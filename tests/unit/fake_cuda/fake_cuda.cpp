@@ -7,7 +7,9 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "backend/cuda/driver.h"
 #include "emulator.h"
@@ -37,7 +39,9 @@ std::mutex mutex;
 ContextRecord contexts[kDevices] = {{0}, {1}};
 thread_local Context current = nullptr;
 bool capturing = false;
-const Stream recorded_stream = reinterpret_cast<Stream>(16);
+Stream recorded_stream = nullptr;
+std::vector<unsigned> made_streams;  // their flags; the handle of stream i is 16 * (i + 1)
+std::set<Stream> destroyed_streams;
 std::map<DevicePointer, std::pair<std::size_t, int>> memory;  // size, device
 
 // The injected failure of this call of `function`, or success.
@@ -47,6 +51,13 @@ Result enter(const char* function) {
     state.after = 0;
     --state.times;
     return state.failure;
+}
+
+// A driver reads the memory of a stream that is gone, and the process dies.
+void use(Stream stream) {
+    if (!destroyed_streams.contains(stream)) return;
+    std::fprintf(stderr, "fake CUDA: a stream is used after it was destroyed\n");
+    std::abort();
 }
 
 }  // namespace
@@ -134,13 +145,15 @@ FAKE(cuCtxSetLimit, int, std::size_t value) {
     state.stack_size = value;
     return kSuccess;
 }
-FAKE(cuStreamSynchronize, Stream) {
+FAKE(cuStreamSynchronize, Stream stream) {
     ENTER(cuStreamSynchronize)
+    use(stream);
     ++state.synchronizations;
     return kSuccess;
 }
-FAKE(cuStreamIsCapturing, Stream, int* status) {
+FAKE(cuStreamIsCapturing, Stream stream, int* status) {
     ENTER(cuStreamIsCapturing)
+    use(stream);
     *status = state.capturing ? 1 : 0;
     return kSuccess;
 }
@@ -191,6 +204,7 @@ namespace {
 
 Result launch(Function function, const unsigned grid[3], const unsigned block[3],
               unsigned shared_bytes, Stream stream, void** arguments) {
+    use(stream);
     if (capturing && stream == recorded_stream) {
         ++state.captured_launches;
         return kSuccess;
@@ -271,27 +285,34 @@ FAKE(cuMemPoolTrimTo, MemoryPool, std::size_t) {
     ++state.trims;
     return kSuccess;
 }
-FAKE(cuMemAllocFromPoolAsync, DevicePointer* pointer, std::size_t bytes, MemoryPool, Stream) {
+FAKE(cuMemAllocFromPoolAsync, DevicePointer* pointer, std::size_t bytes, MemoryPool,
+     Stream stream) {
     ENTER(cuMemAllocFromPoolAsync)
+    use(stream);
     return allocate(pointer, bytes);
 }
-FAKE(cuMemFreeAsync, DevicePointer pointer, Stream) {
+FAKE(cuMemFreeAsync, DevicePointer pointer, Stream stream) {
     ENTER(cuMemFreeAsync)
+    use(stream);
     return release(pointer);
 }
-FAKE(cuMemsetD8Async, DevicePointer pointer, unsigned char value, std::size_t bytes, Stream) {
+FAKE(cuMemsetD8Async, DevicePointer pointer, unsigned char value, std::size_t bytes,
+     Stream stream) {
     ENTER(cuMemsetD8Async)
+    use(stream);
     std::memset(reinterpret_cast<void*>(pointer), value, bytes);
     return kSuccess;
 }
-FAKE(cuMemcpyHtoDAsync_v2, DevicePointer to, const void* from, std::size_t bytes, Stream) {
+FAKE(cuMemcpyHtoDAsync_v2, DevicePointer to, const void* from, std::size_t bytes, Stream stream) {
     ENTER(cuMemcpyHtoDAsync)
+    use(stream);
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
     state.bytes_to_device += bytes;
     return kSuccess;
 }
-FAKE(cuMemcpyDtoHAsync_v2, void* to, DevicePointer from, std::size_t bytes, Stream) {
+FAKE(cuMemcpyDtoHAsync_v2, void* to, DevicePointer from, std::size_t bytes, Stream stream) {
     ENTER(cuMemcpyDtoHAsync)
+    use(stream);
     std::memcpy(to, reinterpret_cast<void*>(from), bytes);
     state.bytes_to_host += bytes;
     return kSuccess;
@@ -308,8 +329,10 @@ FAKE(cuOccupancyMaxActiveBlocksPerMultiprocessor, int* blocks, Function, int, st
     *blocks = 2;
     return kSuccess;
 }
-FAKE(cuMemcpyDtoDAsync_v2, DevicePointer to, DevicePointer from, std::size_t bytes, Stream) {
+FAKE(cuMemcpyDtoDAsync_v2, DevicePointer to, DevicePointer from, std::size_t bytes,
+     Stream stream) {
     ENTER(cuMemcpyDtoDAsync)
+    use(stream);
     std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
     return kSuccess;
 }
@@ -338,8 +361,9 @@ FAKE(cuEventCreate, Event* event, unsigned) {
     *event = reinterpret_cast<Event>(1);
     return kSuccess;
 }
-FAKE(cuEventRecord, Event, Stream) {
+FAKE(cuEventRecord, Event, Stream stream) {
     ENTER(cuEventRecord)
+    use(stream);
     return kSuccess;
 }
 FAKE(cuEventSynchronize, Event) {
@@ -358,13 +382,23 @@ FAKE(cuEventElapsedTime, float* milliseconds, Event, Event) {
 FAKE(cuEventDestroy_v2, Event) {
     return kSuccess;
 }
-FAKE(cuStreamCreate, Stream* stream, unsigned) {
+FAKE(cuStreamCreate, Stream* stream, unsigned flags) {
     ENTER(cuStreamCreate)
-    *stream = recorded_stream;
+    made_streams.push_back(flags);
+    *stream = reinterpret_cast<Stream>(16 * made_streams.size());
     return kSuccess;
 }
-FAKE(cuStreamBeginCapture_v2, Stream, int) {
+FAKE(cuStreamGetFlags, Stream stream, unsigned* flags) {
+    ENTER(cuStreamGetFlags)
+    use(stream);
+    const auto index = reinterpret_cast<std::uintptr_t>(stream) / 16 - 1;
+    *flags = index < made_streams.size() ? made_streams[index] : 1;  // others do not block
+    return kSuccess;
+}
+FAKE(cuStreamBeginCapture_v2, Stream stream, int) {
     ENTER(cuStreamBeginCapture)
+    use(stream);
+    recorded_stream = stream;
     capturing = true;
     ++state.captures;
     return kSuccess;
@@ -380,8 +414,9 @@ FAKE(cuGraphInstantiateWithFlags, GraphExec* executable, CapturedWork, unsigned 
     *executable = reinterpret_cast<GraphExec>(32);
     return kSuccess;
 }
-FAKE(cuGraphLaunch, GraphExec, Stream) {
+FAKE(cuGraphLaunch, GraphExec, Stream stream) {
     ENTER(cuGraphLaunch)
+    use(stream);
     ++state.graph_launches;
     return kSuccess;
 }
@@ -391,11 +426,15 @@ FAKE(cuGraphDestroy, CapturedWork) {
 FAKE(cuGraphExecDestroy, GraphExec) {
     return kSuccess;
 }
-FAKE(cuStreamDestroy_v2, Stream) {
+FAKE(cuStreamDestroy_v2, Stream stream) {
+    const std::scoped_lock lock(mutex);
+    use(stream);
+    destroyed_streams.insert(stream);
     return kSuccess;
 }
-FAKE(cuStreamWaitEvent, Stream, Event, unsigned) {
+FAKE(cuStreamWaitEvent, Stream stream, Event, unsigned) {
     ENTER(cuStreamWaitEvent)
+    use(stream);
     return kSuccess;
 }
 FAKE(cuMemFreeHost, void* pinned) {

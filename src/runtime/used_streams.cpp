@@ -1,0 +1,90 @@
+// See used_streams.h.
+#include "runtime/used_streams.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "runtime/device_memory.h"
+
+namespace parpy::cuda {
+
+namespace {
+
+constexpr unsigned kNonBlocking = 1;  // of a stream
+constexpr unsigned kNoTiming = 2;     // of an event
+constexpr Result kFirstOfCapture = 900, kLastOfCapture = 908;  // what a capture forbids
+
+bool waits_for_default(Stream stream) {
+    unsigned flags = 0;
+    const Driver& driver = Driver::instance();
+    return driver.cuStreamGetFlags(stream, &flags) == kSuccess && (flags & kNonBlocking) == 0;
+}
+
+}  // namespace
+
+UsedStreams& UsedStreams::of(const Device& device) {
+    // Never destroyed: arrays are freed until the very end of the process.
+    static auto& all = *[] {
+        auto* made = new std::vector<std::unique_ptr<UsedStreams>>;
+        for (int i = 0; i < device_count(); ++i)
+            made->emplace_back(new UsedStreams(cuda::device(i)));
+        return made;
+    }();
+    return *all[static_cast<std::size_t>(device.index)];
+}
+
+void UsedStreams::note_other(Stream stream) {
+    if (waits_for_default(stream) || is_captured(stream)) return;
+    const Driver& driver = Driver::instance();
+    const std::scoped_lock lock(mutex_);
+    auto found = std::ranges::find(used_, stream, &Used::stream);
+    if (found == used_.end()) {
+        Event event = nullptr;
+        if (!spare_.empty()) {
+            event = spare_.back();
+            spare_.pop_back();
+        } else if (driver.cuEventCreate(&event, kNoTiming) != kSuccess) {
+            driver.cuStreamSynchronize(stream);
+            return;
+        }
+        found = used_.insert(used_.end(), {stream, event});
+    }
+    driver.cuEventRecord(found->event, stream);
+}
+
+void UsedStreams::let_default_stream_wait() {
+    const Driver& driver = Driver::instance();
+    for (const Used& one : used_) {
+        driver.cuStreamWaitEvent(nullptr, one.event, 0);
+        spare_.push_back(one.event);
+    }
+    used_.clear();
+}
+
+bool UsedStreams::free_now(DevicePointer pointer) {
+    const Driver& driver = Driver::instance();
+    if (device_.pool() == nullptr) {
+        driver.cuMemFree(pointer);  // waits for the device
+        return true;
+    }
+    const Result result = driver.cuMemFreeAsync(pointer, nullptr);
+    return result < kFirstOfCapture || result > kLastOfCapture;
+}
+
+void UsedStreams::end(DevicePointer pointer) {
+    const std::scoped_lock lock(mutex_);
+    live_.fetch_sub(1, std::memory_order_relaxed);
+    let_default_stream_wait();
+    if (free_now(pointer)) return;
+    unfreed_.push_back(pointer);
+    has_unfreed_.store(true, std::memory_order_relaxed);
+}
+
+void UsedStreams::retry() {
+    if (!has_unfreed_.load(std::memory_order_relaxed)) return;
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(unfreed_, [&](DevicePointer pointer) { return free_now(pointer); });
+    has_unfreed_.store(!unfreed_.empty(), std::memory_order_relaxed);
+}
+
+}  // namespace parpy::cuda
