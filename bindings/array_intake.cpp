@@ -264,7 +264,8 @@ bool Intake::take(PyObject* object, ArgumentView& view, IntakeFault& fault) {
         }
         return take_numpy(reinterpret_cast<PyArrayObject*>(object), view, fault);
     }
-    if (device_array_type != nullptr && PyObject_TypeCheck(object, device_array_type)) return take_device_array(object, view, fault);
+    if (device_array_type != nullptr && PyObject_TypeCheck(object, device_array_type))
+        return take_device_array(object, view, fault);
     if (PyArray_IsScalar(object, Generic)) return take_numpy_scalar(object, view, fault);
     if (PyFloat_Check(object)) {
         view.header = ArgumentView::scalar_header(Scalar::kF64, true);

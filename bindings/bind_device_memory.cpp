@@ -135,7 +135,8 @@ std::tuple<std::size_t, std::size_t> memory_info(int index) {
     return {free, total};
 }
 
-// ---- NumPy arrays that describe memory of a GPU; NumPy never reads their elements ------------------
+// ---- NumPy arrays that describe memory of a GPU; NumPy never reads their elements
+// ------------------
 
 struct Extents {
     std::vector<npy_intp> sizes;
@@ -143,7 +144,8 @@ struct Extents {
 };
 
 PyArray_Descr* type_of(nb::handle dtype) {
-    if (!PyArray_DescrCheck(dtype.ptr())) throw nb::type_error("the type of elements is a np.dtype");
+    if (!PyArray_DescrCheck(dtype.ptr()))
+        throw nb::type_error("the type of elements is a np.dtype");
     return reinterpret_cast<PyArray_Descr*>(dtype.ptr());
 }
 
@@ -223,8 +225,9 @@ void empty_device_cache() {
 }  // namespace
 
 void bind_device_memory(nb::module_& m) {
-    nb::class_<DeviceMemory>(m, "DeviceMemory",
-                             "Memory of a GPU, in the order of a stream; freed after the work of all streams.")
+    nb::class_<DeviceMemory>(
+        m, "DeviceMemory",
+        "Memory of a GPU, in the order of a stream; freed after the work of all streams.")
         .def(nb::init<std::size_t, std::uint64_t, int>(), "bytes"_a, "stream"_a = 0,
              "device"_a = -1)
         .def_prop_ro("pointer", &DeviceMemory::pointer)
@@ -233,9 +236,10 @@ void bind_device_memory(nb::module_& m) {
         .def(nb::init<std::size_t, bool>(), "bytes"_a, "mapped"_a = false)
         .def_prop_ro("address", &PinnedMemory::address)
         .def_prop_ro("device_pointer", &PinnedMemory::device_pointer);
-    m.def("device_view", device_view, "pointer"_a, "shape"_a, "dtype"_a, "strides"_a.none(),
-          "owner"_a.none(),
-          "A NumPy array that describes memory of a GPU, or pinned memory, and keeps `owner` alive.");
+    m.def(
+        "device_view", device_view, "pointer"_a, "shape"_a, "dtype"_a, "strides"_a.none(),
+        "owner"_a.none(),
+        "A NumPy array that describes memory of a GPU, or pinned memory, and keeps `owner` alive.");
     m.def("new_device_array", new_device_array, "shape"_a, "dtype"_a, "fortran"_a = false,
           "zeroed"_a = false, "stream"_a = 0, "device"_a = -1,
           "New memory of a GPU, as device_view shows it.");

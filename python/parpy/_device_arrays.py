@@ -232,9 +232,7 @@ def _as_words(*views: Any) -> list[Any]:
     numbers = [number for view in views for number in (pointer_of(view), view.itemsize, *view.strides)]
     size = math.gcd(8, *numbers)
     words, count = np.dtype(f"u{size}"), views[0].itemsize // size
-    return [
-        described(pointer_of(view), (*view.shape, count), words, (*view.strides, size), view) for view in views
-    ]
+    return [described(pointer_of(view), (*view.shape, count), words, (*view.strides, size), view) for view in views]
 
 
 def _overlap(a: Any, b: Any) -> bool:

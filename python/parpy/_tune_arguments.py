@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._options import CompileBackend, ElemSize, MoreSizes
 from ._device_arrays import described
+from ._options import CompileBackend, ElemSize, MoreSizes
 from .buffer import Buffer, from_raw
 
 _LINE = 64  # bytes that are cached together

@@ -7,6 +7,7 @@ DLPack, ``__array_interface__`` (host memory) or ``__cuda_array_interface__`` (G
 
 from __future__ import annotations
 
+import functools
 import importlib
 import math
 import operator
@@ -113,7 +114,9 @@ class Buffer(DeviceArray):
     def __dlpack__(self, **keywords: Any) -> Any:
         if not self.on_gpu:
             return self._view.__dlpack__(**keywords)
-        return _native.dlpack_of_device(self, pointer_of(self._view), self.shape, self._element_strides(), self.dtype.value)
+        return _native.dlpack_of_device(
+            self, pointer_of(self._view), self.shape, self._element_strides(), self.dtype.value
+        )
 
     def __dlpack_device__(self) -> tuple[int, int]:
         if not self.on_gpu:
@@ -228,6 +231,8 @@ class Buffer(DeviceArray):
 
 
 def _elem_size(dtype: Any) -> Size:
+    if isinstance(dtype, ElemSize):
+        return dtype
     found = elem_size(dtype)
     if found is None and (isinstance(dtype, str) or any(dtype is kind for kind in (int, float, bool, complex))):
         try:
@@ -239,6 +244,7 @@ def _elem_size(dtype: Any) -> Size:
     return found
 
 
+@functools.cache
 def _numpy_dtype(dtype: Size) -> np.dtype[Any]:
     return np.dtype(dtype.to_numpy())
 
@@ -257,12 +263,12 @@ def _backend(backend: CompileBackend | None) -> CompileBackend:
 
 def _extents(shape: Shape) -> tuple[int, ...]:
     try:
-        given = shape if isinstance(shape, Iterable) else (shape,)
-        sizes = tuple(operator.index(size) for size in given)
+        sizes = tuple(map(operator.index, shape if isinstance(shape, Iterable) else (shape,)))
     except TypeError:
         raise TypeError(f"extents are integers, not {shape!r}") from None
-    if any(size < 0 for size in sizes):
-        raise ValueError(f"extents are not negative: {sizes}")
+    for size in sizes:
+        if size < 0:
+            raise ValueError(f"extents are not negative: {sizes}")
     return sizes
 
 

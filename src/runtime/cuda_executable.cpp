@@ -19,11 +19,12 @@
 #include "runtime/captured_graphs.h"
 #include "runtime/device.h"
 #include "runtime/device_memory.h"
-#include "runtime/used_streams.h"
+#include "runtime/device_stacks.h"
 #include "runtime/failure.h"
 #include "runtime/host_code.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/kernel_facts.h"
+#include "runtime/used_streams.h"
 #include "runtime/user_flags.h"
 
 namespace parpy {
@@ -46,9 +47,7 @@ constexpr int kRegisters = 4;          // function attribute: of a thread
 constexpr int kProcessors = 16;        // device attribute
 constexpr int kDynamicSharedSize = 8;  // function attribute: the most dynamic shared memory
 constexpr int kLargeClusters = 14;     // function attribute: clusters that not every GPU runs
-constexpr int kStackSize = 0;          // context limit: bytes of each thread's stack
-constexpr std::size_t kRecursiveStack = 16 * 1024;  // what stack_limit of the prelude counts on
-constexpr unsigned kPlainShared = 48 * 1024;        // what every kernel may use without asking
+constexpr unsigned kPlainShared = 48 * 1024;  // what every kernel may use without asking
 
 // Names that outlive the program: a fault may be reported after it is gone.
 const char* kept_name(const std::string& name) {
@@ -179,7 +178,7 @@ public:
         };
         if (mentions("parpy_failure")) find(record_, "parpy_failure", error);
         if (mentions("grid_arrivals")) find(arrivals_, "grid_arrivals", error);
-        if (!error.failed() && mentions("stack_limit()")) error = enlarge_stacks();
+        if (!error.failed() && mentions("stack_limit()")) reserve_stacks(error);
     }
     ~LoadedModule() {
         if (module_ == nullptr) return;
@@ -188,7 +187,9 @@ public:
         const CurrentContext current(device_, ignored);
         if (ignored.failed()) return;
         const Driver& driver = Driver::instance();
-        if (driver.cuCtxSynchronize() == kSuccess) driver.cuModuleUnload(module_);
+        if (driver.cuCtxSynchronize() != kSuccess) return;
+        driver.cuModuleUnload(module_);
+        if (has_stacks_) cuda::DeviceStacks::of(device_).end();
     }
     LoadedModule(const LoadedModule&) = delete;
     LoadedModule& operator=(const LoadedModule&) = delete;
@@ -221,16 +222,20 @@ public:
     }
 
 private:
-    // The driver cannot tell how much recursive functions need.
-    static RuntimeError enlarge_stacks() {
+    // The driver cannot tell how much recursive functions need; the device code finds out how much
+    // they have.
+    void reserve_stacks(RuntimeError& error) {
+        const std::size_t bytes = cuda::DeviceStacks::of(device_).begin(error);
+        has_stacks_ = bytes != 0;
+        if (!has_stacks_ || bytes == cuda::DeviceStacks::kWanted) return;
+        DevicePointer at = 0;
+        find(at, "parpy_stack_bytes", error);
+        const auto given = static_cast<std::int64_t>(bytes);
         const Driver& driver = Driver::instance();
-        std::size_t size = 0;
-        Result result = driver.cuCtxGetLimit(&size, kStackSize);
-        if (result == kSuccess && size < kRecursiveStack) {
-            result = driver.cuCtxSetLimit(kStackSize, kRecursiveStack);
-        }
-        if (result == kSuccess) return {};
-        return driver.failure(result, "enlarging the stacks of the GPU's threads");
+        if (error.failed()) return;
+        Result result = driver.cuMemcpyHtoDAsync(at, &given, sizeof given, nullptr);
+        if (result == kSuccess) result = driver.cuStreamSynchronize(nullptr);
+        if (result != kSuccess) error = driver.failure(result, "telling kernels their stack");
     }
 
     void find(DevicePointer& at, const char* variable, RuntimeError& error) {
@@ -260,6 +265,7 @@ private:
     const Device& device_;
     const bool waits_for_grid_;
     const bool clusters_;
+    bool has_stacks_ = false;
     cuda::Module module_ = nullptr;
     std::vector<Kernel> kernels_;
     DevicePointer record_ = 0;    // of what failed; 0: no kernel can

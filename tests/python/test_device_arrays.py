@@ -357,4 +357,4 @@ def test_arrays_are_hashed_and_found_by_identity():
     x, d = buffer.zeros((3,)), cuda.to_device(np.zeros(3))
     assert len({x, d, x}) == 2 and x in {x: 1} and (x == None) is False and (d != "text") is True  # noqa: E711
     with pytest.raises(TypeError):
-        x < "text"
+        assert x < "text"

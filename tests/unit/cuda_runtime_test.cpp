@@ -14,6 +14,8 @@
 #include "fake_cuda/fake_cuda.h"
 #include "runtime/cuda_executable.h"
 #include "runtime/device_memory.h"
+#include "runtime/device_stacks.h"
+#include "runtime/used_streams.h"
 
 namespace parpy::cuda {
 namespace {
@@ -166,6 +168,63 @@ TEST_F(CudaMemory, OutOfMemorySaysHowMuch) {
         error_.message,
         "the GPU is out of memory while allocating 123 MB on GPU 0: 12 MB of 137438 MB are free");
     EXPECT_TRUE(contains(error_.help, "torch.cuda.empty_cache()"));
+}
+
+TEST_F(CudaMemory, MemoryOfSeveralStreamsIsFreedBehindAll) {
+    const Device& one = device(0);
+    RuntimeError error;
+    const CurrentContext current(one, error);
+    UsedStreams& streams = UsedStreams::of(one);
+    const auto other = reinterpret_cast<Stream>(0x7001);  // does not wait for the default stream
+    const int recorded = fake().recorded_events;
+    streams.note(other);
+    EXPECT_EQ(fake().recorded_events, recorded);  // nothing lives that it could use
+    const DevicePointer memory = allocate(one, 100, other, error);
+    streams.begin();
+    streams.note(other);
+    streams.note(other);
+    EXPECT_EQ(fake().recorded_events, recorded + 2);
+    const int waits = fake().waits_for_events;
+    streams.end(memory);
+    EXPECT_EQ(fake().waits_for_events, waits + 1);
+    EXPECT_EQ(fake().last_free, nullptr);
+}
+
+TEST_F(CudaMemory, MemoryThatACaptureKeepsIsFreedLater) {
+    const Device& one = device(0);
+    RuntimeError error;
+    const CurrentContext current(one, error);
+    UsedStreams& streams = UsedStreams::of(one);
+    const DevicePointer memory = allocate(one, 100, nullptr, error);
+    streams.begin();
+    fail("cuMemFreeAsync", 906, 2);  // the default stream, while another one is captured
+    const int releases = fake().releases;
+    streams.end(memory);
+    streams.retry();
+    EXPECT_EQ(fake().releases, releases);
+    streams.retry();
+    EXPECT_EQ(fake().releases, releases + 1);
+}
+
+TEST_F(CudaMemory, StacksAreAsLargeAsMemoryAllowsAndGivenBack) {
+    const Device& one = device(0);
+    RuntimeError error;
+    const CurrentContext current(one, error);
+    DeviceStacks& stacks = DeviceStacks::of(one);
+    EXPECT_EQ(stacks.begin(error), 16384U);
+    EXPECT_EQ(stacks.begin(error), 16384U);
+    stacks.end();
+    EXPECT_EQ(fake().stack_size, 16384U);
+    stacks.end();
+    EXPECT_EQ(fake().stack_size, 1024U);
+    fail("cuCtxSetLimit", kOutOfMemory, 2);
+    EXPECT_EQ(stacks.begin(error), 8192U);
+    EXPECT_EQ(fake().trims, 1);
+    stacks.end();
+    fail("cuCtxSetLimit", kOutOfMemory, 4);
+    EXPECT_EQ(stacks.begin(error), 0U);
+    EXPECT_TRUE(contains(error.message, "stacks of 4096 bytes")) << error.message;
+    EXPECT_TRUE(contains(error.message, " MB)")) << error.message;
 }
 
 TEST_F(CudaMemory, WrittenArraysComeBackOthersDoNot) {

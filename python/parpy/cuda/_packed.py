@@ -14,6 +14,7 @@ from ._arrays import DeviceNDArray, device_array
 from ._kinds import Fields
 from ._streams import Stream
 
+
 class AlignedFields(Fields):
     """Fields of records by key, each where a GPU can read and write it until `store` takes them back."""
 

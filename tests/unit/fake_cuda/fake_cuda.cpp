@@ -105,7 +105,11 @@ FAKE(cuDeviceGetName, char* name, int size, DeviceHandle) {
     return kSuccess;
 }
 FAKE(cuDeviceGetAttribute, int* value, int attribute, DeviceHandle) {
-    *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 132 : 1;
+    *value = attribute == 75   ? 9
+             : attribute == 76 ? 0
+             : attribute == 16 ? 132
+             : attribute == 39 ? 2048
+                               : 1;
     return kSuccess;
 }
 FAKE(cuDeviceTotalMem_v2, std::size_t* bytes, DeviceHandle) {
@@ -294,6 +298,7 @@ FAKE(cuMemAllocFromPoolAsync, DevicePointer* pointer, std::size_t bytes, MemoryP
 FAKE(cuMemFreeAsync, DevicePointer pointer, Stream stream) {
     ENTER(cuMemFreeAsync)
     use(stream);
+    state.last_free = stream;
     return release(pointer);
 }
 FAKE(cuMemsetD8Async, DevicePointer pointer, unsigned char value, std::size_t bytes,
@@ -329,8 +334,7 @@ FAKE(cuOccupancyMaxActiveBlocksPerMultiprocessor, int* blocks, Function, int, st
     *blocks = 2;
     return kSuccess;
 }
-FAKE(cuMemcpyDtoDAsync_v2, DevicePointer to, DevicePointer from, std::size_t bytes,
-     Stream stream) {
+FAKE(cuMemcpyDtoDAsync_v2, DevicePointer to, DevicePointer from, std::size_t bytes, Stream stream) {
     ENTER(cuMemcpyDtoDAsync)
     use(stream);
     std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
@@ -364,6 +368,7 @@ FAKE(cuEventCreate, Event* event, unsigned) {
 FAKE(cuEventRecord, Event, Stream stream) {
     ENTER(cuEventRecord)
     use(stream);
+    ++state.recorded_events;
     return kSuccess;
 }
 FAKE(cuEventSynchronize, Event) {
@@ -435,6 +440,7 @@ FAKE(cuStreamDestroy_v2, Stream stream) {
 FAKE(cuStreamWaitEvent, Stream stream, Event, unsigned) {
     ENTER(cuStreamWaitEvent)
     use(stream);
+    ++state.waits_for_events;
     return kSuccess;
 }
 FAKE(cuMemFreeHost, void* pinned) {

@@ -23,6 +23,8 @@ struct FakeCuda {
     FakeLaunch last_launch;  // `arguments` is dead
 
     int captures, captured_launches, graph_launches;
+    int recorded_events, waits_for_events;
+    void* last_free;  // the stream of it
 
     // Behaviour.
     int static_shared;  // of every kernel

@@ -24,13 +24,17 @@ INLINE i64 stack_pointer() {
     volatile char here = 0;
     return parpy_failure[0] != 0 ? 0 : (i64)&here;
 }
-// The runtime gives each thread of such programs a stack of 16 KiB; the simulator has more.
+// The runtime gives each thread of such programs a stack of 16 KiB, or writes here how much it has;
+// the simulator has more. A quarter is left for what the deepest call needs.
+#ifndef simulated_stack
+extern "C" { __device__ i64 parpy_stack_bytes = 16 * 1024; }
+#endif
 INLINE i64 stack_limit() {
     volatile char here = 0;
 #ifdef simulated_stack
     return (i64)&here - simulated_stack;
 #else
-    return (i64)&here - 12 * 1024;
+    return (i64)&here - parpy_stack_bytes / 4 * 3;
 #endif
 }
 // Ends this thread; the others no longer wait for it.
