@@ -4,12 +4,12 @@
 # usage: tools/gpu_check.sh [-o DIRECTORY] [-s STEPS] [-j JOBS] [-k OPTIONS] [WHEEL ...]
 #   WHEEL    wheels to install, without their dependencies (default: dist/*.whl)
 #   -o       where logs and results go (default: build/gpu_check)
-#   -s       which of tests,sanitizer,quickstart,pictures,kernels,launch,byhand,npbench (default: all, in this order)
+#   -s       which of tests,random,sanitizer,quickstart,pictures,kernels,launch,byhand,npbench (default: all, in this order)
 #   -j       test processes (default: 4; each holds a CUDA context)
 #   -k       options for benchmarks/gpu_kernels.py, such as --sweep
 set -u
 cd "$(dirname "$0")/.."
-out=build/gpu_check steps=tests,sanitizer,quickstart,pictures,kernels,launch,byhand,npbench jobs=4 kernels_options=
+out=build/gpu_check steps=tests,random,sanitizer,quickstart,pictures,kernels,launch,byhand,npbench jobs=4 kernels_options=
 while getopts o:s:j:k: option; do
     case $option in
         o) out=$OPTARG ;;
@@ -55,6 +55,13 @@ suite() { "$python" -m pytest -q --maxfail=40 -m gpu -p no:cacheprovider -o pyth
 # Leaks are read off the memory of the whole device: nobody else may use it.
 tests() { suite -n "$jobs" -k "not leak" && suite -k leak; }
 step tests tests
+# Random programs against the Python interpreter, other ones every day, and random kernels of one thread against Clang.
+random() {
+    seed=$(date +%Y%m%d)
+    "$python" tests/fuzz/run.py --backend cuda --seed "$seed" --count 2000 --jobs "$(nproc)" --out "$out/random.json" &&
+        "$python" tests/fuzz/nvrtc_kernels.py --gpu
+}
+step random random
 # Kernels written by hand under the checker; every tool in one process, kernels compiled anew. Without it: skipped.
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
 sanitize() {

@@ -358,3 +358,69 @@ def test_arrays_are_hashed_and_found_by_identity():
     assert len({x, d, x}) == 2 and x in {x: 1} and (x == None) is False and (d != "text") is True  # noqa: E711
     with pytest.raises(TypeError):
         assert x < "text"
+
+
+# ---------------------------------------------------------------- streams of others, graphs (a real GPU)
+
+
+real = pytest.mark.skipif(not ON_GPU, reason="no GPU")
+
+
+@parpy.jit
+def spin_then_store(x, y, n, rounds):
+    parpy.label("i")
+    for i in range(n):
+        v = x[i]
+        for _ in range(rounds):
+            v = v * 0.999999 + 0.000001
+        y[i] = v
+
+
+@real
+@pytest.mark.parametrize("non_blocking", [False, True])
+def test_memory_that_another_stream_still_reads_is_not_given_away(non_blocking):
+    cupy = pytest.importorskip("cupy")
+    opts = parpy.CompileOptions(backend=CUDA, parallelize={"i": parpy.threads(1024)})
+    n = 1 << 16
+    for _ in range(20):
+        stream = cupy.cuda.Stream(non_blocking=non_blocking)
+        x, y = buffer.full((n,), 1.0, backend=CUDA), buffer.zeros((n,), backend=CUDA)
+        cuda.synchronize()
+        opts.stream = stream.ptr
+        spin_then_store(x, y, n, 20_000, opts=opts)
+        del x  # the kernel still reads it
+        others = [buffer.full((n,), 1e9, backend=CUDA) for _ in range(4)]
+        stream.synchronize()
+        np.testing.assert_allclose(y.numpy(), 1.0, rtol=1e-6)
+        del others, stream
+
+
+@real
+def test_memory_in_a_captured_graph():
+    cupy = pytest.importorskip("cupy")
+    stream = cupy.cuda.Stream(non_blocking=True)
+    x = cuda.to_device(np.arange(1000.0))
+    y = cuda.device_array(1000)
+    opts = parpy.CompileOptions(backend=CUDA, stream=stream.ptr)
+    spin_then_store(x, y, 1000, 1, opts=opts)
+    other = buffer.zeros((1000,), backend=CUDA)
+    cuda.synchronize()
+    stream.begin_capture()
+    try:
+        between = cuda.device_array(1000, stream=stream)
+        spin_then_store(x, between, 1000, 1, opts=opts)
+        spin_then_store(between, y, 1000, 1, opts=opts)
+        del other  # while another stream is captured
+        gc.collect()
+    finally:
+        graph = stream.end_capture()
+    for _ in range(3):
+        graph.launch(stream)
+        stream.synchronize()
+    want = np.arange(1000.0)
+    for _ in range(2):
+        want = want * 0.999999 + 0.000001
+    np.testing.assert_allclose(y.copy_to_host(), want)
+    del between, graph
+    gc.collect()
+    assert buffer.zeros((10,), backend=CUDA)[3] == 0

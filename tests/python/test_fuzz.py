@@ -1,8 +1,10 @@
-"""A few random programs and expressions of tests/fuzz, compiled and interpreted; `python tests/fuzz/programs.py` and
-`python tests/fuzz/expressions.py` run more."""
+"""Random programs and expressions of tests/fuzz, compiled and interpreted. Those of `run.py` are other ones at every
+commit; `python tests/fuzz/run.py` runs more of them, as do `programs.py` and `expressions.py` of theirs."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +13,25 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 import expressions
 import programs
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def seed_of_the_commit() -> int:
+    """Programs that this commit runs first; PARPY_FUZZ_SEED names others, to show a failure again."""
+    if "PARPY_FUZZ_SEED" in os.environ:
+        return int(os.environ["PARPY_FUZZ_SEED"])
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return 10 * int(commit.stdout[:6] or "0", 16)
+
+
+@pytest.mark.parametrize(("backend", "part"), [*(("cpu", i) for i in range(5)), ("sim", 5), ("sim", 6), ("eval", 7)])
+def test_programs_of_this_commit(backend, part):
+    """25 programs, each called in many ways."""
+    command = [sys.executable, str(ROOT / "tests/fuzz/run.py"), "--backend", backend, "--jobs", "1"]
+    command += ["--seed", str(seed_of_the_commit() + 25 * part), "--count", "25"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-6000:]}{done.stderr[-2000:]}"
 
 
 @pytest.mark.parametrize("first", range(0, 60, 15))
