@@ -179,6 +179,7 @@ void bind_compile(nb::module_& m) {
         ++cache_generation;
         KernelCache::instance().clear();
         Tunings::instance().clear();
+        if (!warn_of_cache()) nb::raise_python_error();
     });
     m.def(
         "pipeline",

@@ -206,9 +206,8 @@ private:
             const BehindForkGate gate;
             executable_ = load(program, options_, error);
         }
-        if (executable_ != nullptr) return;
-        set_python_error(error);
-        nb::raise_python_error();
+        if (executable_ == nullptr) set_python_error(error);
+        if (executable_ == nullptr || !warn_of_cache()) nb::raise_python_error();
     }
 
     void read(PyObject* object, std::size_t index, ArgumentView& view, Intake& intake) const {

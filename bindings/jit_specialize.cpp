@@ -478,8 +478,10 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
             },
             failure);
     }
-    if (made != nullptr)
-        return PyErr_CheckSignals() == 0 ? made : nullptr;  // of what came meanwhile
+    if (made != nullptr) {
+        const bool interrupted = PyErr_CheckSignals() != 0;  // by what came meanwhile
+        return !interrupted && warn_of_cache() ? made : nullptr;
+    }
     if (failure.diagnostics.has_errors()) {
         set_python_error(failure.diagnostics, surface.module->sources);
     } else {

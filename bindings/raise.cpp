@@ -7,6 +7,8 @@
 
 #include <new>
 
+#include "runtime/kernel_cache.h"
+
 namespace nb = nanobind;
 
 namespace parpy {
@@ -39,6 +41,22 @@ void set_python_error() {
         PyErr_NoMemory();
     } catch (const std::exception& error) {
         set_python_error(RuntimeError{Code::kP900, error.what(), {}});
+    }
+}
+
+bool warn_of_cache() {
+    const std::optional<std::string> complaint = KernelCache::instance().take_complaint();
+    if (!complaint) return true;
+    try {
+        // Paths may hold bytes that are no text.
+        const nb::object text = nb::steal(PyUnicode_DecodeFSDefaultAndSize(
+            complaint->data(), static_cast<Py_ssize_t>(complaint->size())));
+        if (!text.is_valid()) return false;
+        nb::module_::import_("parpy._warnings").attr("warn")(text);
+        return true;
+    } catch (...) {
+        set_python_error();
+        return false;
     }
 }
 

@@ -1,5 +1,5 @@
-// C++ failures as Python exceptions, with the GIL held. The exception classes and the choice among
-// them stand in python/parpy/_errors.py.
+// C++ failures as Python exceptions, and what is no failure as warnings, with the GIL held. The
+// exception classes and the choice among them stand in python/parpy/_errors.py.
 #pragma once
 
 #include <vector>
@@ -16,5 +16,9 @@ void set_python_error(const Diagnostics& diagnostics, const std::vector<Source>&
 void set_python_error(const RuntimeError& error, const std::vector<Source>& sources = {});
 // From within a catch block: the Python exception for the C++ exception in flight.
 void set_python_error();
+
+// Warns, once in a process, where the disk cache could not be used. False: the user made the
+// warning an exception, which is set.
+[[nodiscard]] bool warn_of_cache();
 
 }  // namespace parpy

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from inspect import isroutine, signature
@@ -22,6 +21,7 @@ from ._jit import _as_jit, _driver_behind, jit_of_source
 from ._options import CompileBackend, CompileOptions, LoopPar
 from ._tune_arguments import Copies, difference, returned, snapshot
 from ._tune_report import Progress, Trial, TunedOptions, Tuning
+from ._warnings import warn
 
 _HEAT = 6  # challengers at a time
 _GAIN = 0.98  # of the time so far: what is less is chance
@@ -371,7 +371,7 @@ class _Search:
         differs = difference(self._expected, found, self._exact)
         if differs:
             trial.outcome, trial.note, trial._function = "differs", differs, None
-            warnings.warn(f"parpy.tune leaves out {trial.describe()}: {differs}", RuntimeWarning, stacklevel=_outside())
+            warn(f"parpy.tune leaves out {trial.describe()}: {differs}")
         return not differs
 
     def _first_run(self, trial: Trial) -> Any:
@@ -467,16 +467,6 @@ class _Search:
         tried = sum(trial.outcome == "tried" for trial in self._trials)
         elapsed = time.perf_counter() - self._begin
         self._bar.update(elapsed, tried, self._best.seconds, self._automatic.seconds)
-
-
-def _outside() -> int:
-    """The stack level of the code that called parpy.tune, for warnings."""
-    import sys
-
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("parpy."):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 # ---------------------------------------------------------------- clocks

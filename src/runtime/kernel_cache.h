@@ -1,16 +1,22 @@
 // The disk cache: content-addressed, shared by concurrent processes, published atomically
 // (write aside, fsync-free rename), bounded in size (least recently used goes first); an entry that
 // does not verify is rebuilt. PARPY_CACHE_DIR, else $XDG_CACHE_HOME/parpy, else ~/.cache/parpy;
-// PARPY_CACHE=0 turns it off; PARPY_CACHE_SIZE bounds it (bytes, default 1 GiB). A directory that
-// belongs to or can be written by others is not used: its entries are machine code.
+// PARPY_CACHE=0 turns it off; PARPY_CACHE_SIZE bounds it (bytes, default 1 GiB).
+//
+// It trusts nothing that it finds, for its entries are machine code: links, what belongs to others
+// or can be written by them, and folders that it did not make are not used, and the user is told
+// why once. It writes, changes and removes only files of its own names in folders of its own.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "runtime/cache_folder.h"
 
 namespace parpy {
 
@@ -46,13 +52,29 @@ public:
     // and when it has written a 64th of the bound.
     void trim();
 
+    // Why the cache could not be used, the first time that it could not: one sentence, told once.
+    [[nodiscard]] std::optional<std::string> take_complaint();
+
 private:
-    [[nodiscard]] bool usable();
-    [[nodiscard]] std::filesystem::path file_of(const std::string& key) const;
+    struct Folders {
+        Folder root;  // that the environment names
+        Folder own;   // in it, which the cache made; not open: there is none, or it is not used
+    };
+    [[nodiscard]] Folders open(bool make);
+    // False: a folder was removed meanwhile.
+    [[nodiscard]] bool try_put(const std::string& key, std::string_view value);
+    [[nodiscard]] std::optional<std::string> read(const Folder& group, const std::string& key);
+    void complain(const Refusal& refusal);
+    void complain(const std::optional<Refusal>& refusal) {
+        if (refusal) complain(*refusal);
+    }
 
     std::filesystem::path directory_;
     std::uint64_t size_;
     std::atomic<std::uint64_t> unseen_ = 0;  // bytes written since the last trim
+    std::mutex mutex_;                       // guards what follows
+    bool complained_ = false;
+    std::optional<std::string> complaint_;  // until it is taken
 };
 
 }  // namespace parpy

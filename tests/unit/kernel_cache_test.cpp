@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <vector>
 
@@ -24,10 +25,12 @@ protected:
     }
     void TearDown() override { fs::remove_all(directory_); }
 
+    // Its entries.
     [[nodiscard]] std::vector<fs::path> files() const {
         std::vector<fs::path> result;
         for (const auto& entry : fs::recursive_directory_iterator(directory_)) {
-            if (entry.is_regular_file()) result.push_back(entry.path());
+            if (entry.is_regular_file() && entry.path().filename() != "CACHEDIR.TAG")
+                result.push_back(entry.path());
         }
         return result;
     }
@@ -196,8 +199,89 @@ TEST_F(KernelCacheTest, ADirectoryOthersCanWriteToIsNotUsed) {
     const std::string key = KernelCache::key("cpu", "compiler", "source");
     cache.put(key, "value");
     ASSERT_TRUE(cache.get(key).has_value());
+    EXPECT_EQ(cache.take_complaint(), std::nullopt);
     ::chmod((directory_ / "v1").c_str(), 0777);
     EXPECT_EQ(cache.get(key), std::nullopt);
+    const std::optional<std::string> complaint = cache.take_complaint();
+    ASSERT_TRUE(complaint.has_value());
+    EXPECT_NE(complaint->find("others may write to it"), std::string::npos) << *complaint;
+    cache.put(key, "value");
+    EXPECT_EQ(cache.take_complaint(), std::nullopt);  // once is enough
+}
+
+TEST_F(KernelCacheTest, ProcessesThatEmptyItDoNotDisturbOthers) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        KernelCache cache(directory_, 1 << 20);
+        for (;;)  // until it is killed
+            cache.clear();
+    }
+    KernelCache cache(directory_, 1 << 20);
+    for (int i = 0; i < 2000; ++i) {
+        const std::string key = KernelCache::key("cpu", "", std::to_string(i % 8));
+        cache.put(key, "value");
+        const std::optional<std::string> got = cache.get(key);
+        EXPECT_TRUE(!got || got == "value");
+    }
+    ::kill(child, SIGKILL);
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    EXPECT_EQ(cache.take_complaint(), std::nullopt);
+    const std::string key = KernelCache::key("cpu", "", "last");
+    cache.put(key, "value");
+    EXPECT_EQ(cache.get(key), "value");
+}
+
+TEST_F(KernelCacheTest, OnlyItsOwnNamesAreEverRemoved) {
+    KernelCache cache(directory_, 1 << 20), tiny(directory_, 1000);
+    for (int i = 0; i < 40; ++i)
+        cache.put(KernelCache::key("cpu", "", std::to_string(i)), std::string(500, 'v'));
+    const std::string hash = KernelCache::key("cpu", "", "0").substr(4);
+    const fs::path own = directory_ / "v1", group = own / hash.substr(0, 2);
+    fs::create_directories(own / "folder" / "00");
+    const std::vector<fs::path> foreign = {
+        own / "notes",           own / "folder" / "00" / ("cpu-" + hash),
+        group / "notes",         group / ("cpu-" + hash + ".bak"),
+        group / ("CPU-" + hash), group / "1-x.tmp",
+        directory_ / "notes"};
+    for (const fs::path& path : foreign) {
+        std::ofstream(path) << std::string(2000, 'u');
+        fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(10'000));
+    }
+    tiny.trim();
+    EXPECT_LT(files().size(), foreign.size() + 3);
+    for (const fs::path& path : foreign)
+        EXPECT_EQ(fs::file_size(path), 2000u) << path;
+    cache.clear();
+    EXPECT_EQ(files().size(), foreign.size());
+    for (const fs::path& path : foreign)
+        EXPECT_EQ(fs::file_size(path), 2000u) << path;
+    EXPECT_EQ(cache.take_complaint(), std::nullopt);
+    const std::string key = KernelCache::key("cpu", "", "after");  // the folder is still a cache
+    cache.put(key, "value");
+    EXPECT_EQ(cache.get(key), "value");
+}
+
+TEST_F(KernelCacheTest, AnEmptiedCacheLeavesNothingBehind) {
+    KernelCache cache(directory_ / "deep" / "cache/./", 1 << 20);
+    cache.put(KernelCache::key("cpu", "", ""), "value");
+    EXPECT_EQ(files().size(), 1u);
+    EXPECT_TRUE(fs::exists(directory_ / "deep" / "cache" / "v1" / "CACHEDIR.TAG"));
+    cache.clear();
+    EXPECT_TRUE(fs::is_empty(directory_ / "deep" / "cache"));
+}
+
+TEST_F(KernelCacheTest, CachesOfVersionsWithoutATagAreUsed) {
+    KernelCache cache(directory_, 1 << 20);
+    const std::string key = KernelCache::key("cpu", "", "");
+    cache.put(key, "value");
+    const fs::path tag = directory_ / "v1" / "CACHEDIR.TAG";
+    ASSERT_TRUE(fs::remove(tag));
+    EXPECT_EQ(cache.get(key), "value");
+    cache.put(key, "other");
+    EXPECT_EQ(cache.get(key), "other");
+    EXPECT_TRUE(fs::exists(tag));
+    EXPECT_EQ(cache.take_complaint(), std::nullopt);
 }
 
 TEST(KernelCache, WithoutADirectoryEverythingMisses) {

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
-import warnings
 
 from .. import _native
+from .._warnings import warn
 
-_PACKAGE = __name__.partition(".")[0]
 _simulated: bool | None = True if os.environ.get("PARPY_CUDA_SIM", "0") not in ("", "0") else None
 
 
@@ -19,16 +17,8 @@ def on_gpu() -> bool:
         reason = _native.cuda_unavailable()
         _simulated = bool(reason)
         if reason:
-            warnings.warn(f"kernels run on the simulator, on the CPU: {reason}", RuntimeWarning, stacklevel=_depth())
+            warn(f"kernels run on the simulator, on the CPU: {reason}")
     return not _simulated
-
-
-def _depth() -> int:
-    """How many calls on the stack are the package's, from the caller on, and that of the user."""
-    frame, count = sys._getframe(1), 1
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
-        frame, count = frame.f_back, count + 1
-    return count
 
 
 def set_simulated(simulated: bool) -> None:
