@@ -167,12 +167,12 @@ KernelCache& KernelCache::instance() {
 
 KernelCache::KernelCache(fs::path directory, std::uint64_t size) : size_(size) {
     if (directory.empty()) return;
-    // "link/" and "link/." would be the folder that the link leads to.
-    while (directory.has_relative_path() &&
-           (!directory.has_filename() || directory.filename() == "."))
-        directory = directory.parent_path();
     std::error_code failed;  // where the working folder is gone
     directory_ = fs::absolute(directory, failed);
+    // "link/" and "link/." would be the folder that the link leads to.
+    while (directory_.has_relative_path() &&
+           (!directory_.has_filename() || directory_.filename() == "."))
+        directory_ = directory_.parent_path();
 }
 
 std::string KernelCache::key(std::string_view kind, std::string_view identity,
@@ -228,17 +228,18 @@ std::optional<std::string> KernelCache::get(const std::string& key) {
         complain({group.path_of(key), "something is there that ParPy did not make", "remove it"});
         return std::nullopt;
     }
-    std::optional<std::string> value = read(group, key);
+    const Descriptor file(
+        ::openat(group.number(), key.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file.is_open()) return std::nullopt;
+    std::optional<std::string> value = read(file, key);
     if (!value) ::unlinkat(group.number(), key.c_str(), 0);
     return value;
 }
 
 // Nothing when it is no whole entry.
-std::optional<std::string> KernelCache::read(const Folder& group, const std::string& key) {
-    const Descriptor file(
-        ::openat(group.number(), key.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+std::optional<std::string> KernelCache::read(const Descriptor& file, const std::string& key) {
     struct stat status{};
-    if (!file.is_open() || ::fstat(file.number(), &status) != 0) return std::nullopt;
+    if (::fstat(file.number(), &status) != 0) return std::nullopt;
     Header header{};
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size < sizeof header || !file.read(&header, sizeof header)) return std::nullopt;

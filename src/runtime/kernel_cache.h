@@ -63,7 +63,7 @@ private:
     [[nodiscard]] Folders open(bool make);
     // False: a folder was removed meanwhile.
     [[nodiscard]] bool try_put(const std::string& key, std::string_view value);
-    [[nodiscard]] std::optional<std::string> read(const Folder& group, const std::string& key);
+    [[nodiscard]] std::optional<std::string> read(const Descriptor& file, const std::string& key);
     void complain(const Refusal& refusal);
     void complain(const std::optional<Refusal>& refusal) {
         if (refusal) complain(*refusal);

@@ -343,3 +343,14 @@ def test_the_folder_of_the_cache_is_named_by_its_full_path(place):
     (place / "file").write_text("mine")
     [[message, _, _]] = run(place, environment={"PARPY_CACHE_DIR": "file"}, cwd=place)
     assert f"'{place}/file'" in message
+    assert run(place, "Cpu", environment={"PARPY_CACHE_DIR": "./"}, cwd=place) == []
+    assert entries(place)
+
+
+@pytest.mark.parametrize("ending", ["/", "/.", "//./"])
+def test_a_link_with_a_slash_behind_it_is_a_link(place, ending):
+    words = linked_cache(place / "cache")
+    before = snapshot(place)
+    [[message, _, _]] = run(place, cache="cache" + ending)
+    assert words in message
+    assert snapshot(place) == before
