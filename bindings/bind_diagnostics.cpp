@@ -12,6 +12,7 @@
 
 #include "span_caster.h"
 #include "support/diagnostic.h"
+#include "support/escape.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -105,6 +106,8 @@ void bind_diagnostics(nb::module_& m) {
             },
             "sources"_a);
 
+    m.def("one_line", one_line, "text"_a, "Fit for a comment of one line in generated text.");
+    m.def("string_literal", string_literal, "text"_a, "As a literal of C++, in its quotes.");
     m.def(
         "diagnostic_titles",
         [] {

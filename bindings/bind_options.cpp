@@ -115,7 +115,7 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
         par.threads_per_block = nb::cast<std::int64_t>(loop.attr("_tpb"));
     }
     for (auto& [label, par] : options.mapping) {
-        const nb::object loop = field("parallelize")[nb::str(label.c_str())];
+        const nb::object loop = field("parallelize")[nb::str(label.c_str(), label.size())];
         converted.threads.push_back(nb::cast<std::int64_t>(loop.attr("_threads")));
     }
     options.automatic = nb::cast<bool>(field("automatic"));

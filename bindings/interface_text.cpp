@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "support/escape.h"
+
 namespace parpy {
 namespace {
 
@@ -61,13 +63,6 @@ bool is_result(const Argument& argument) {
     return argument.type.is_array() && argument.type.weak;
 }
 
-// One line, whatever is in it.
-std::string flat(std::string text) {
-    for (char& c : text)
-        c = c == '\n' ? ' ' : c;
-    return text;
-}
-
 }  // namespace
 
 std::string interface_text(const Program& program, const Signature& signature,
@@ -97,12 +92,12 @@ std::string interface_text(const Program& program, const Signature& signature,
            joined(program.slots, [&](const Slot& slot) { return arguments[slot.argument]; }) + "\n";
     for (std::size_t i = 0; i < program.sites.size(); ++i) {
         const ir::Site& site = program.sites[i];
-        out += "// place " + std::to_string(i) + ": " + std::string(code_name(site.code)) + " ";
+        std::string place = std::string(code_name(site.code)) + " ";
         if (site.span.valid() && site.span.source < sources.size()) {
-            out += sources[site.span.source].name + ":" + std::to_string(site.span.line) + ":" +
-                   std::to_string(site.span.column) + ": ";
+            place += sources[site.span.source].name + ":" + std::to_string(site.span.line) + ":" +
+                     std::to_string(site.span.column) + ": ";
         }
-        out += flat(site.message) + "\n";
+        out += "// place " + std::to_string(i) + ": " + one_line(place + site.message) + "\n";
     }
     return out + "\n";
 }

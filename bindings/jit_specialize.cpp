@@ -174,8 +174,8 @@ std::string Surface::shown(std::size_t argument) const {
     if (argument >= leaves.size()) return "global " + name;
     if (leaves[argument].key == nullptr) return name;
     const nb::object param = nb::handle(parsed_).attr("params")[argument];
-    return nb::cast<std::string>(param.attr("name")) + "['" +
-           nb::cast<std::string>(nb::handle(leaves[argument].key)) + "']";
+    const nb::object key = nb::repr(nb::handle(leaves[argument].key));
+    return nb::cast<std::string>(param.attr("name")) + "[" + nb::cast<std::string>(key) + "]";
 }
 
 std::string Surface::describe(std::size_t argument) const {

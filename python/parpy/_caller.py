@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from . import _native
 from ._errors import fail
+from ._text import as_text
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -28,7 +29,7 @@ def refuse_call(code: str, message: str, help_text: str) -> NoReturn:
     text = linecache.getline(name, line, frame.f_globals).rstrip("\n")
     begin, end = _columns(frame, line) or (len(text) - len(text.lstrip()), len(text.rstrip()))
     sink.error(code, (0, line, begin + 1, line, max(end, begin + 1) + 1), message, help_text)
-    fail(sink, [_native.Source(name, text, line)])
+    fail(sink, [_native.Source(as_text(name), text, line)])
 
 
 def _columns(frame: FrameType, line: int) -> tuple[int, int] | None:

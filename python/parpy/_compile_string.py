@@ -104,9 +104,8 @@ def _callable(name: str, interface: dict[str, Any], program: _native.TextProgram
 
 def _taker(argument: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
     name = argument["name"]
-    entry = re.fullmatch(r"(\w+)\['(.*)'\]", name)
-    if entry:
-        return partial(lambda parameter, key, given: given[parameter][key], entry[1], entry[2])
+    if argument["entry"]:
+        return partial(lambda parameter, key, given: given[parameter][key], *argument["entry"])
     if argument["global"] and not argument["is_array"]:
         value = argument["integer"] if argument["integer"] is not None else argument["real"]
         if argument["scalar"] == "bool":

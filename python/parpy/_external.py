@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 
 from ._options import CompileBackend, LoopPar, Size, Target
 from .types import BufferType, elem_size
+
+# Both stand in the generated text as they are.
+_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*(?:<[\w:<>, *&]*>)?", re.ASCII)
+_HEADER = re.compile(r'[^\s<>"\\]([^<>"\\\x00-\x1f]*)|<[^<>"\\\x00-\x1f]+>|"[^<>"\\\x00-\x1f]+"')
 
 _PYTHON = {int: "i64", float: "f64", bool: "bool", complex: "c128"}
 
@@ -115,12 +120,16 @@ def external(
     """
     if not isinstance(ext_name, str) or not ext_name:
         raise TypeError("external takes the name of the function, a str")
+    if not _NAME.fullmatch(ext_name):
+        raise ValueError(f"{ext_name!r} is no name of a C++ function: write for example 'f' or 'std::cbrt'")
     if not isinstance(backend, CompileBackend):
         raise TypeError(f"backend must be a parpy.CompileBackend, not {backend!r}")
     if not isinstance(target, Target):
         raise TypeError(f"target must be a parpy.Target, not {target!r}")
     if header is not None and not isinstance(header, str):
         raise TypeError(f"header must be the name of a file, not {header!r}")
+    if header and not _HEADER.fullmatch(header):
+        raise ValueError(f"{header!r} is no name of a header: write for example 'f.h' or '<cmath>'")
     if parallelize is not None and not isinstance(parallelize, LoopPar):
         raise TypeError(f"parallelize must be a parpy.LoopPar, not {parallelize!r}")
     if parallelize is not None:

@@ -20,6 +20,7 @@ from ._frontend_memory import Memory
 from ._intrinsics import Intrinsic, intrinsic_of
 from ._names import is_array
 from ._records import has_slice
+from ._text import as_text
 
 _FULL = 0xFFFFFFFF
 
@@ -116,8 +117,8 @@ class Kernels(Memory):
             except OSError as error:
                 self.error("P105", node, f"'{path}' cannot be read: {error}")
                 text = ""
-            name = re.sub(r'["\\]', r"\\\g<0>", Path(path).name)
-            index = self.module.add_source(path, f'#line 1 "{name}"  // linked\n{text}', 1)
+            name = _native.string_literal(as_text(Path(path).name))
+            index = self.module.add_source(as_text(path), f"#line 1 {name}  // linked\n{text}", 1)
             self.program.linked[path] = (index, text)
         return self.program.linked[path]
 
@@ -312,7 +313,7 @@ class Kernels(Memory):
             else:
                 values.append(self.lower(part))
                 texts.append("")
-        self.out.append(self.module.print(texts, values, self.span(call)))
+        self.out.append(self.module.print(list(map(as_text, texts)), values, self.span(call)))
 
     # ------------------------------------------------------------ exchanges and atomics
 

@@ -9,6 +9,7 @@ from . import _native, _operators
 from ._frontend_arrays import integer_constant
 from ._frontend_exchanges import Exchanges
 from ._intrinsics import REDUCTIONS, intrinsic_of
+from ._text import is_text
 from .types import BufferType, Symbol
 
 # The name that parpy.label gives, and where.
@@ -36,7 +37,15 @@ class Labels(Exchanges):
         if len(call.args) == 1 and not call.keywords:
             name = call.args[0]
             if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value:
-                return name.value, call
+                if "\0" not in name.value and is_text(name.value):
+                    return name.value, call
+                self.error(
+                    "P020",
+                    call,
+                    f"the label {name.value!r} has characters that are no text",
+                    "write for example parpy.label('N')",
+                )
+                return "", call
         self.error(
             "P020",
             call,

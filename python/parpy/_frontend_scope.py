@@ -176,10 +176,11 @@ class Program:
 
     def function_name(self, wanted: str) -> str:
         """`wanted`, made unique among the functions of the module."""
-        name, count = wanted, 1
+        first = name = identifier(wanted)
+        count = 1
         while name in self._function_names:
             count += 1
-            name = f"{wanted}_{count}"
+            name = f"{first}_{count}"
         self._function_names.add(name)
         return name
 

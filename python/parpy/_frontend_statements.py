@@ -14,6 +14,7 @@ from ._frontend_expressions import BINARY, is_literal
 from ._frontend_labels import Label
 from ._frontend_loops import Loops
 from ._paths import leaves
+from ._text import as_text
 
 # What to say of statements outside the language: what it is, and the way out.
 _REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
@@ -548,7 +549,7 @@ class Statements(Loops):
                     "write the text out",
                 )
         test = self.condition(node.test)
-        self.out.append(self.module.assert_(test, message, self.span(node)))
+        self.out.append(self.module.assert_(test, as_text(message), self.span(node)))
 
     def _break(self, node: ast.Break) -> None:
         self.note_break(node)

@@ -17,6 +17,7 @@ from . import _native
 from ._errors import fail
 from ._frontend_memory import GEOMETRY
 from ._options import CompileOptions
+from ._text import as_text
 
 INTERFACE = "// ---- interface ----"
 DEVICE = "// ---- device code ----"
@@ -25,6 +26,10 @@ HOST = "// ---- host code ----"
 _HEAD = re.compile(r"(\w+)\((.*)\)$")
 _ARRAY = re.compile(r"(\w+)\[(.*?)\] strides \[(.*?)\]( written)?( shared)?(?: limit (\d+))?$")
 _NUMBER = re.compile(r"(\w+)(?: = (\S+))?(?: limit (\d+))?$")
+# What an argument is called: x, d['k'] (the key as Python writes it), global w.
+_NAME = re.compile(r"(?:global )?\w+(?:\[(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\])?")
+_ENTRY = re.compile(r"(\w+)\[(['\"].*)\]")
+_SLOT = re.compile(rf"result \d+|{_NAME.pattern}")
 _PLACE = re.compile(r"place (\d+): (P\d+) (.*)$")
 _INTEGER = re.compile(r"-?\d{1,19}$")
 _WEAK = {"int": "i64", "float": "f64", "complex": "c128", "pybool": "bool"}
@@ -40,7 +45,7 @@ def source_text(
 ) -> str:
     """The text of a program. ``python`` has the defaults of its parameters; ``part_of`` names the function of which it
     is a part, where Python runs the rest."""
-    added = [] if part_of is None else [f"{_PART}: {part_of}"]
+    added = [] if part_of is None else [f"{_PART}: {_native.one_line(as_text(part_of))}"]
     defaults = {} if python is None or part_of is not None else _defaults(python)
     if defaults:
         added.append(f"{_DEFAULTS}: {defaults!r}")
@@ -51,9 +56,8 @@ def sealed(text: str, added: Sequence[str] = ()) -> str:
     """The text with these lines at the end of its interface, and a checksum."""
     lines = _lines(text)
     added = [*added, f"{_CHECKSUM}: {_checksum([*lines, *added])}"]
-    end = f"// {lines[-1]}\n"
-    before, _, after = text.partition(end)
-    return before + end + "".join(f"// {line}\n" for line in added) + after
+    interface, _, code = text.partition("\n\n")
+    return "\n// ".join([interface, *added]) + "\n\n" + code
 
 
 def _defaults(function: FunctionType) -> dict[str, Any]:
@@ -136,10 +140,12 @@ def _read_line(line: str, found: dict[str, Any]) -> None:
     if place:
         found["places"].append((place[2], place[3]))
         return
-    name, colon, text = line.partition(": ")
+    begin = _NAME.match(line)
+    end = begin.end() if begin and line.startswith(": ", begin.end()) else line.find(": ")
+    name, text = line[:end], line[end + 2 :]
     if line == "slots:":
-        name, colon, text = "slots", ":", ""
-    if not colon:
+        name, text = "slots", ""
+    elif end < 0:
         _malformed(line)
     if name in found["parameters"] and not any(name == argument["name"] for argument in found["arguments"]):
         found["arguments"].append(_argument(name, text, line))  # whatever it is called
@@ -155,17 +161,19 @@ def _read_line(line: str, found: dict[str, Any]) -> None:
     elif name == "slots":
         names = [argument["name"] for argument in found["arguments"]]
         names += [f"result {index}" for index in range(len(found["returns"]))]
-        for slot in text.split(", ") if text else ():
-            if slot not in names:
-                _malformed(line)
-            found["slots"].append(names.index(slot))
+        slots = _SLOT.findall(text)
+        if ", ".join(slots) != text or not set(slots) <= set(names):
+            _malformed(line)
+        found["slots"] = [names.index(slot) for slot in slots]
     else:
         found["arguments"].append(_argument(name, text, line))
 
 
 def _argument(name: str, text: str, line: str) -> dict[str, Any]:
+    entry = _ENTRY.fullmatch(name)
     out: dict[str, Any] = {
         "name": name,
+        "entry": (entry[1], _parsed(ast.literal_eval, entry[2], line)) if entry else None,
         "global": name.startswith("global "),
         "is_array": False,
         "written": False,

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _native
 from ._caller import refuse_call
+from ._text import is_text
 
 
 class CompileBackend(enum.Enum):
@@ -274,7 +275,7 @@ def _as_mapping(name: str, value: object) -> dict[str, LoopPar]:
             "write for example {'i': parpy.threads(128)}",
         )
     for label, loop in value.items():
-        if not isinstance(label, str):
+        if not isinstance(label, str) or not is_text(label):
             refuse_call(
                 "P550",
                 f"labels must be str, not {label!r}",

@@ -23,6 +23,7 @@ from ._caller import refuse_call
 from ._deep_stack import with_deep_stack
 from ._errors import fail
 from ._executed import executed_lines
+from ._text import as_text
 
 # An indented function is parsed behind this line, which makes its indentation legal.
 _BLOCK = "if 1:\n"
@@ -58,7 +59,7 @@ class FunctionSource:
         self, function: FunctionType, name: str, text: str, first_line: int, tree: ast.AST | None = None
     ) -> None:
         self.function = function
-        self.name = name
+        self.name = as_text(name)
         self.text = text
         self.first_line = first_line
         self.declared: dict[str, str] = {}

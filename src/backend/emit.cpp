@@ -10,6 +10,7 @@
 #include "ir/ops.h"
 #include "ir/visit.h"
 #include "mapping/geometry.h"
+#include "support/escape.h"
 
 namespace parpy {
 namespace {
@@ -22,12 +23,14 @@ bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Calls fn(word) for each identifier of C++ `text` outside comments.
+// Calls fn(word) for each identifier of C++ `text` outside comments and strings.
 template <class F>
 void for_each_word(std::string_view text, F&& fn) {
     for (std::size_t i = 0; i < text.size();) {
         if (text.substr(i, 2) == "//") {
             i = std::min(text.find('\n', i), text.size());
+        } else if (const auto string = read_string_literal(text.substr(i))) {
+            i += string->length;
         } else if (is_word(text[i])) {
             const std::size_t begin = i;
             while (i < text.size() && is_word(text[i])) {
@@ -336,7 +339,7 @@ std::string foreign_sources(const ir::Module& module, const std::string& head,
     }
     if (!text.starts_with("#line ")) return text;
     const auto lines = std::ranges::count(head, '\n') + std::ranges::count(text, '\n');
-    return text + "#line " + std::to_string(lines + 2) + " \"" + file + "\"\n";
+    return text + "#line " + std::to_string(lines + 2) + " " + string_literal(file) + "\n";
 }
 
 std::vector<Slot> slots_of(const ProgramFacts& facts, const Function& entry) {

@@ -10,29 +10,13 @@
 
 #include "backend/emit_function.h"
 #include "ir/ops.h"
+#include "support/escape.h"
 
 namespace parpy {
 namespace {
 
 using ir::Expr;
 using ir::Scalar;
-
-// As the inside of a C string that printf prints as it is.
-std::string format_literal(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '%') {
-            out += "%%";
-        } else if (c == '"' || c == '\\') {
-            out += std::string("\\") + c;
-        } else if (c == '\n') {
-            out += "\\n";
-        } else {
-            out += c;
-        }
-    }
-    return out;
-}
 
 constexpr std::size_t kSteps = 3;
 
@@ -65,9 +49,16 @@ struct Calls {
     std::array<std::string, kSteps>
         tests;  // whether so many digits do, of those that are no last ones
 
-    void text(const std::string& more) {
-        for (std::string& format : pieces.back().formats)
-            format += more;
+    // What printf shows as it is.
+    void text(std::string_view more) {
+        for (const char c : more) {
+            if (c == '\0') {  // would end the format
+                value("%c", "0");
+                continue;
+            }
+            for (std::string& format : pieces.back().formats)
+                format += c == '%' ? "%%" : std::string(1, c);
+        }
     }
     void value(const std::string& conversion, const std::string& argument) {
         Piece& piece = with_room(1);
@@ -104,7 +95,7 @@ void FunctionPrinter::print(const ir::Print& stmt) {
     Calls calls;
     std::vector<std::string> held;
     for (std::size_t i = 0; i < stmt.texts.size(); ++i) {
-        calls.text(format_literal(stmt.texts[i]));
+        calls.text(stmt.texts[i]);
         if (i == stmt.values.size()) break;
         const Expr& value = *stmt.values[i];
         const Scalar scalar = value.type.scalar;
@@ -129,10 +120,10 @@ void FunctionPrinter::print(const ir::Print& stmt) {
                             exprs_.exact(value, Precedence::kUnary).text);
         }
     }
-    calls.text("\\n");
+    calls.text("\n");
     const auto call = [&](std::size_t step) {
         for (const Piece& piece : calls.pieces)
-            line("printf(\"" + piece.formats[step] + "\"" + piece.arguments[step] + ");");
+            line("printf(" + string_literal(piece.formats[step]) + piece.arguments[step] + ");");
     };
     if (held.empty()) return call(0);
     line("{");

@@ -8,6 +8,7 @@
 #include "ir/builder.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
+#include "support/escape.h"
 
 namespace parpy {
 namespace {
@@ -18,7 +19,7 @@ using ir::StmtKind;
 using ir::Var;
 
 std::string_view base_name(std::string_view path) {
-    return path.substr(path.find_last_of("/\\") + 1);  // npos + 1 == 0
+    return path.substr(path.find_last_of('/') + 1);  // npos + 1 == 0
 }
 
 bool is_variable(const Expr& expr, const Var* var) {
@@ -73,8 +74,9 @@ void FunctionPrinter::comment(const Span& span) {
     const std::string_view text = source_line(facts_.module.sources, span);
     const bool heads_loop = text.starts_with("for ") || text.starts_with("while ");
     if (!text.empty() && !(heads_loop && depth_ == 0)) {  // a function made for a loop is not it
-        line("// " + std::string(base_name(facts_.module.sources[span.source].name)) + ":" +
-             std::to_string(span.line) + ": " + std::string(text));
+        const std::string_view file = base_name(facts_.module.sources[span.source].name);
+        line("// " + one_line(std::string(file) + ":" + std::to_string(span.line) + ": " +
+                              std::string(text)));
     }
 }
 

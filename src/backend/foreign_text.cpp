@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "support/escape.h"
+
 namespace parpy {
 
 namespace {
@@ -20,19 +22,15 @@ struct LinkedSource {
 
 // The sources in the text, but for that of the program itself, which is the last.
 std::vector<LinkedSource> sources_in(std::string_view device) {
-    constexpr std::string_view kLine = "#line 1 \"", kLinked = "\"  // linked\n";
+    constexpr std::string_view kLine = "#line 1 ", kLinked = "  // linked\n";
     std::vector<LinkedSource> sources;
     for (std::size_t at = device.find(kLine); at != std::string_view::npos;
          at = device.find(kLine, at + 1)) {
-        std::string file;
-        std::size_t end = at + kLine.size();
-        for (; end < device.size() && device[end] != '"' && device[end] != '\n'; ++end) {
-            if (device[end] == '\\') ++end;
-            file += device.substr(end, 1);
-        }
         const bool starts_line = at == 0 || device[at - 1] == '\n';
-        if (starts_line && end < device.size() && device.substr(end).starts_with(kLinked))
-            sources.push_back({std::move(file), at});
+        const std::string_view name = device.substr(at + kLine.size());
+        const std::optional<ReadLiteral> file = read_string_literal(name);
+        if (starts_line && file && name.substr(file->length).starts_with(kLinked))
+            sources.push_back({file->value, at});
     }
     return sources;
 }
@@ -76,7 +74,7 @@ std::vector<std::string> missing_in(std::string_view message) {
 std::string listed(const std::vector<std::string>& parts) {
     std::string text;
     for (const std::string& part : parts)
-        text += (text.empty() ? "'" : ", '") + part + "'";
+        text += (text.empty() ? "'" : ", '") + one_line(part) + "'";
     return text;
 }
 
@@ -92,7 +90,7 @@ void blame_foreign_text(RuntimeError& error, std::string_view device, const Comp
             compile(std::string(device.substr(begin, end - begin)), sources[i].file);
         if (!found.failed()) continue;
         error = std::move(found);
-        error.help = "this is in '" + sources[i].file + "', which the kernel links";
+        error.help = "this is in '" + one_line(sources[i].file) + "', which the kernel links";
         return;
     }
 }

@@ -7,6 +7,7 @@
 
 #include "ir/eval_ops.h"
 #include "ir/ops.h"
+#include "support/escape.h"
 
 namespace parpy::ir {
 
@@ -313,16 +314,8 @@ Constant ExprParser::number(bool negative, Type& type) {
 
 std::string ExprParser::string() {
     const Token token = expect(Kind::kString, "a string");
-    std::string out;
-    for (std::size_t i = 1; i + 1 < token.text.size(); ++i) {
-        char c = token.text[i];
-        if (c == '\\' && i + 2 < token.text.size()) {
-            c = token.text[++i];
-            c = c == 'n' ? '\n' : c;
-        }
-        out += c;
-    }
-    return out;
+    std::optional<ReadLiteral> literal = read_string_literal(token.text);
+    return literal ? std::move(literal->value) : std::string();
 }
 
 std::vector<Expr*> ExprParser::list(std::string_view close) {

@@ -9,6 +9,7 @@
 #include "ir/ops.h"
 #include "ir/spelling.h"
 #include "ir/visit.h"
+#include "support/escape.h"
 
 namespace parpy::ir {
 namespace {
@@ -75,7 +76,7 @@ public:
 
     void stmt(const Stmt& s) {
         for (const std::string& label : s.labels) {
-            line("label " + quoted(label));
+            line("label " + string_literal(label));
         }
         switch (s.kind) {
             case StmtKind::kAssign:
@@ -110,9 +111,10 @@ public:
                 break;
             case StmtKind::kAssert: {
                 const auto& assertion = *s.as<Assert>();
-                line("assert " + expr(*assertion.condition) +
-                         (assertion.message.empty() ? "" : ", " + quoted(assertion.message)),
-                     s.span);
+                line(
+                    "assert " + expr(*assertion.condition) +
+                        (assertion.message.empty() ? "" : ", " + string_literal(assertion.message)),
+                    s.span);
                 break;
             }
             case StmtKind::kFail: {
@@ -122,9 +124,10 @@ public:
             }
             case StmtKind::kPrint: {
                 const auto& print = *s.as<Print>();
-                std::string text = "print(" + quoted(print.texts[0]);
+                std::string text = "print(" + string_literal(print.texts[0]);
                 for (std::size_t i = 0; i < print.values.size(); ++i)
-                    text += ", " + expr(*print.values[i]) + ", " + quoted(print.texts[i + 1]);
+                    text +=
+                        ", " + expr(*print.values[i]) + ", " + string_literal(print.texts[i + 1]);
                 line(text + ")", s.span);
                 break;
             }
@@ -532,10 +535,10 @@ private:
 // site 3: P421 "message" note "note" other
 std::string print_site(std::size_t number, const Site& site, const PrintOptions& options) {
     std::string out = "site " + std::to_string(number) + ": " + std::string(code_name(site.code)) +
-                      " " + quoted(site.message);
-    out += site.note.empty() ? "" : " note " + quoted(site.note);
+                      " " + string_literal(site.message);
+    out += site.note.empty() ? "" : " note " + string_literal(site.note);
     out += site.other ? " other" : "";
-    out += site.help.empty() ? "" : " help " + quoted(site.help);
+    out += site.help.empty() ? "" : " help " + string_literal(site.help);
     if (options.spans && site.span.valid()) {
         out += " @" + std::to_string(site.span.line) + ":" + std::to_string(site.span.column);
     }

@@ -1,4 +1,4 @@
-// Strings, literals, array types and names of the IR's text form (spelling.h).
+// Literals, array types and names of the IR's text form (spelling.h).
 #include "ir/spelling.h"
 
 #include <array>
@@ -53,21 +53,6 @@ std::string literal(const Type& type, const Constant& value, Literals literals) 
     const double real = std::get<double>(value.value);
     const std::string text = real_text(real, type.scalar, to_string(type));
     return std::isfinite(real) ? text + suffix(Scalar::kF64) : text;
-}
-
-std::string quoted(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            out += '\\';
-        }
-        if (c == '\n') {
-            out += "\\n";
-        } else {
-            out += c;
-        }
-    }
-    return out + '"';
 }
 
 std::string Names::operator()(const Var& var) {

@@ -1,4 +1,4 @@
-// How the words of the IR's text form are spelled: strings, literals, array types, and the names
+// How the words of the IR's text form are spelled: literals, array types, and the names
 // that tell the variables of one function apart. What print.cpp puts together.
 #pragma once
 
@@ -16,8 +16,6 @@ enum class Literals { kTyped, kSurface, kAll };
 
 // A constant as text that parses back to it; floats with the fewest digits that do.
 [[nodiscard]] std::string literal(const Type& type, const Constant& value, Literals literals);
-
-[[nodiscard]] std::string quoted(std::string_view text);
 
 // The names of the variables of one function: their own, with a suffix where one is taken.
 class Names {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "support/escape.h"
+
 namespace parpy {
 namespace {
 
@@ -82,7 +84,8 @@ std::string place(const Span& span, const std::vector<Source>& sources) {
     const auto line = line_of(*source, span.line);
     const std::size_t column =
         line ? visible_column(*line, std::max(span.column, 1U)) : span.column;
-    return source->name + ":" + std::to_string(span.line) + ":" + std::to_string(column) + ": ";
+    return one_line(source->name) + ":" + std::to_string(span.line) + ":" + std::to_string(column) +
+           ": ";
 }
 
 // The source line and the carets under the span; of a span over several lines, its first line.

@@ -1,6 +1,8 @@
 // See device_text.h. The prelude stands in backend/prelude/sim.inc.
 #include "backend/sim/device_text.h"
 
+#include "support/escape.h"
+
 namespace parpy::sim {
 
 namespace {
@@ -32,12 +34,7 @@ std::string simulator_text(std::string_view device, std::span<const std::string>
         text += "#define PARPY_NOEXCEPT noexcept\n";
     text += kPrelude;
     if (has_files(device)) text += kForeignPrelude;
-    text += "#line 1 \"";
-    for (const char c : file_name) {
-        if (c == '"' || c == '\\') text += '\\';
-        text += c;
-    }
-    text += "\"\n";
+    text += "#line 1 " + string_literal(file_name) + "\n";
     text += device;
     text += "\n";
     for (const std::string& kernel : kernels) {
