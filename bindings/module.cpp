@@ -21,14 +21,11 @@ void bind_text(nb::module_& m);
 void bind_tune(nb::module_& m);
 void bind_buffer(nb::module_& m);
 void bind_interrupts();
+void bind_finalization();
 }  // namespace parpy
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiler core of ParPy. Private: everything public is in the package parpy.";
-#ifdef NDEBUG
-    // A daemon thread that runs while the interpreter ends keeps everything it uses.
-    nb::set_leak_warnings(false);
-#endif
     if (PyArray_ImportNumPyAPI() < 0) nb::raise_python_error();
     parpy::bind_diagnostics(m);
     parpy::bind_ir(m);
@@ -44,4 +41,5 @@ NB_MODULE(_native, m) {
     parpy::bind_tune(m);
     parpy::bind_buffer(m);
     parpy::bind_interrupts();
+    parpy::bind_finalization();
 }

@@ -29,7 +29,8 @@ target_link_libraries(_native PRIVATE parpy_flags parpy_core parpy_runtime)
 set(exports "${CMAKE_CURRENT_LIST_DIR}/exports.map")
 set_target_properties(_native PROPERTIES LINK_DEPENDS "${exports}")
 target_link_options(_native PRIVATE
-    -Wl,--version-script=${exports} -Wl,--exclude-libs,ALL -Wl,--gc-sections)
+    -Wl,--version-script=${exports} -Wl,--exclude-libs,ALL -Wl,--gc-sections
+    -Wl,--wrap=__gxx_personality_v0)  # bindings/finalization.cpp
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_link_options(_native PRIVATE -Wl,-O2 -Wl,-s)
     if(PARPY_USES_LLD)
