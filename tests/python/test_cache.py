@@ -67,7 +67,7 @@ def run(place: Path, *words: str, before: tuple[str, ...] = (), cache: str = "ca
     environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
     environment |= popen.pop("environment", {})
     command = [*before, sys.executable, str(place / "program.py"), *(words or ("Cpu", "Sim", "clear", "Cpu"))]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, **popen)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900, **popen)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return json.loads(done.stdout)

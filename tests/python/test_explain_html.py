@@ -100,7 +100,7 @@ def shown(explanation, folder):
     ]
     done = subprocess.run(
         [*command, "--enable-logging=stderr", f"--user-data-dir={folder / 'profile'}", page.as_uri()],
-        capture_output=True, text=True, timeout=120, check=True,
+        capture_output=True, text=True, timeout=900, check=True,
     )  # fmt: skip
     text = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.DOTALL)
     assert text is not None, done.stderr

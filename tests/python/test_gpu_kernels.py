@@ -196,6 +196,7 @@ def slow(x, turns):
     x[cuda.grid(1)] += 1
 
 
+@pytest.mark.clock
 def test_launches_are_asynchronous():
     device = cuda.to_device(np.zeros(32))
     slow[1, 32](device, 1)

@@ -124,7 +124,7 @@ def inferred_types(expressions: list[str]) -> list[str | None]:
             input=text,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=900,
         )
         assert done.returncode in (0, 1), done.stderr
         return done.stdout
@@ -163,6 +163,6 @@ def test_what_helpers_demand_is_asked_once_of_many_paths():
     entry = "surface\nentry f(y: u8[4], n: int, v: int):\n    h39(y[...], n, v)\n"
     program = "\n".join([entry, *levels, "helper h0(y, i, v):\n    y[i] = v\n"])
     done = subprocess.run(
-        [str(PARPY_OPT), "--pass", "infer-types"], input=program, capture_output=True, text=True, timeout=60
+        [str(PARPY_OPT), "--pass", "infer-types"], input=program, capture_output=True, text=True, timeout=900
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -183,6 +183,7 @@ def sum_of(body, terms, first):
     return cuda.jit(names["total"])
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("body", [TO_ONE, TO_EACH], ids=["one", "each"])
 def test_compile_time_grows_with_the_number_of_subscripts(body):
     def seconds(terms, first):

@@ -319,6 +319,7 @@ def test_unsigned_subscripts_wrap_around():
     assert a.tolist() == list(range(8))
 
 
+@pytest.mark.clock
 def test_the_analysis_gives_up_in_time():
     terms = [f"a[{' + '.join(f'{(7 * k + n) % 5 - 2} * {v}' for n, v in enumerate('ijkl'))} + 60]" for k in range(40)]
     loops = [f"{'    ' * n}for {v} in range({n + 3}):" for n, v in enumerate("ijkl")]

@@ -19,7 +19,7 @@ ERROR, MISUSE = 1, 2
 def run(command: list[str], text: str) -> tuple[int, str]:
     """Exit status and output; an evaluation may also be endless, which is no fault."""
     try:
-        done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=30, check=False)
+        done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=900, check=False)
     except subprocess.TimeoutExpired:
         assert "--eval" in command
         return 0, ""

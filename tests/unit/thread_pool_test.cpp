@@ -137,7 +137,7 @@ TEST(ThreadPool, WorksInAForkedChild) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-        ::alarm(20);
+        ::alarm(900);
         bool good = true;
         for (int i = 0; i < 20; ++i)
             good = good && covers(1000, 16, i % 3);

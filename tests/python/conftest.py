@@ -1,0 +1,19 @@
+"""What pytest gives to tests of several files."""
+
+from __future__ import annotations
+
+import itertools
+from types import SimpleNamespace
+
+import pytest
+
+from parpy import _tune
+
+
+@pytest.fixture
+def tuning_time(request, monkeypatch):
+    """Searches of parpy.tune end after so many looks at the clock, each a millisecond later than the one before,
+    however long they really take; but for tests that are about time."""
+    if request.node.get_closest_marker("clock") is None:
+        looks = itertools.count()
+        monkeypatch.setattr(_tune, "time", SimpleNamespace(perf_counter=lambda: next(looks) * 1e-3))
