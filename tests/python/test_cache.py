@@ -272,7 +272,12 @@ def test_folders_without_permission(place, mode, where):
     for made in (place / "cache", folder):
         made.chmod(0o700)
     folder.chmod(mode)
-    [[message, _, _]] = run(place, preexec_fn=obey_permissions if ROOT else None)
+    obey = obey_permissions if ROOT else None
+    try:
+        subprocess.run(["true"], preexec_fn=obey)
+    except subprocess.SubprocessError:
+        pytest.skip("nothing may be taken from root here")
+    [[message, _, _]] = run(place, preexec_fn=obey)
     assert "permission denied" in message
     folder.chmod(0o700)
     assert list(folder.iterdir()) == []
@@ -282,8 +287,8 @@ def on_small_disk(place: Path, options: str) -> list[list[str]]:
     """The warnings where the cache's folder is a file system of its own."""
     (place / "cache").mkdir()
     mount = f'mount -t tmpfs -o {options} tmpfs "{place}/cache" && exec "$0" "$@"'
-    before = ("unshare", "-m", "sh", "-c", mount)
-    if subprocess.run([*before, "true"], capture_output=True).returncode != 0:
+    before = ("unshare", "-m" if ROOT else "-rm", "sh", "-c", mount)
+    if not shutil.which("unshare") or subprocess.run([*before, "true"], capture_output=True).returncode != 0:
         pytest.skip("only root may mount")
     return run(place, before=before)
 
