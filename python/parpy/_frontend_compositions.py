@@ -313,95 +313,32 @@ class _Composer:
     def _parts(self, z: Term) -> tuple[Term, Term]:
         return self.let("float", self.term("real", z)), self.let("float", self.term("imag", z))
 
-    def _root(self, real: Term, imag: Term) -> tuple[Term, Term]:
-        """The parts of the square root."""
-        root = self.let("sqrt", self.term("complex", real, imag))
-        return self.term("real", root), self.term("imag", root)
-
     def complex_phase(self, z: Term) -> _native.Expr:
         x, y = self._parts(z)
         return self.op("atan2", y, x)
 
     def complex_rect(self, size: Term, angle: Term) -> _native.Expr:
-        """Along the axis there is no other part, whatever the size."""
+        """Along the axis there is no other part, whatever the size; nowhere at all what has no size, whatever the
+        angle."""
         r, phi = self.let("float", size), self.let("float", angle)
+        along = self.let("==", phi, 0.0)
+        directed = self.let("isfinite", phi)
+        empty = self.let("==", r, 0.0)
         real, imag = self.term("*", r, self.term("cos", phi)), self.term("*", r, self.term("sin", phi))
-        flat = self.term("==", phi, 0.0)
-        return self.op("complex", self.term("select", flat, r, real), self.term("select", flat, phi, imag))
+        flat = self.term("select", self.term("isnan", r), 0.0, self.term("*", self.term("copysign", 1.0, r), phi))
+        sized = self.term("select", self.term("isinf", r), math.inf, math.nan)
+        lost = self.term("select", empty, 0.0, sized), self.term("select", empty, 0.0, math.nan)
+        known = self.term("select", along, r, real), self.term("select", along, flat, imag)
+        parts = (self.term("select", directed, *pair) for pair in zip(known, lost, strict=True))
+        return self.op("complex", *parts)
 
     def complex_log(self, z: Term, base: Term | None = None) -> _native.Expr:
-        log = self.term("complex", *self._log(z))
-        return log() if base is None else self.op("/", log, self.term("complex", *self._log(base)))
+        """Of numbers that are Python's complex ones."""
+        log = self._log(z)
+        return log() if base is None else self.op("/", log, self._log(base))
 
-    def complex_log10(self, z: Term) -> _native.Expr:
-        return self.op("complex", *(self.term("/", part, math.log(10)) for part in self._log(z)))
-
-    def _log(self, z: Term) -> tuple[Term, Term]:
-        """The parts of the logarithm: near 1 what differs from 1 would be lost, far away the magnitude be infinite."""
-        x, y = self._parts(z)
-        a, b = self.term("abs", x), self.term("abs", y)
-        more, less = self.let("max", a, b), self.let("min", a, b)
-        size = self.let("hypot", more, less)
-        ahead = self.term("*", self.term("-", more, 1.0), self.term("+", more, 1.0))
-        close = self.term("*", 0.5, self.term("log1p", self.term("+", ahead, self.term("*", less, less))))
-        half = self.term("hypot", self.term("*", 0.5, more), self.term("*", 0.5, less))
-        far = self.term("+", self.term("log", half), math.log(2))
-        rest = self.term("select", self.term(">", more, 1e307), far, self.term("log", size))
-        near = self.term("and", self.term(">=", size, 0.71), self.term("<=", size, 1.73))
-        return self.term("select", near, close, rest), self.term("atan2", y, x)
-
-    def complex_acos(self, z: Term) -> _native.Expr:
-        x, y = self._parts(z)
-        (a, b), (c, d) = self._root(self.term("-", 1.0, x), self.term("neg", y)), self._root(self.term("+", 1.0, x), y)
-        imag = self.term("asinh", self.term("-", self.term("*", c, b), self.term("*", d, a)))
-        return self.op("complex", self.term("*", 2.0, self.term("atan2", a, c)), imag)
-
-    def complex_acosh(self, z: Term) -> _native.Expr:
-        x, y = self._parts(z)
-        (a, b), (c, d) = self._root(self.term("-", x, 1.0), y), self._root(self.term("+", x, 1.0), y)
-        real = self.term("asinh", self.term("+", self.term("*", a, c), self.term("*", b, d)))
-        return self.op("complex", real, self.term("*", 2.0, self.term("atan2", b, c)))
-
-    def complex_asinh(self, z: Term) -> _native.Expr:
-        return self.op("complex", *self._asinh(*self._parts(z)))
-
-    def complex_asin(self, z: Term) -> _native.Expr:
-        """-i asinh(i z)"""
-        x, y = self._parts(z)
-        real, imag = self._asinh(self.term("neg", y), x)
-        return self.op("complex", imag, self.term("neg", real))
-
-    def _asinh(self, x: Term, y: Term) -> tuple[Term, Term]:
-        a, b = self._root(self.term("+", 1.0, y), self.term("neg", x))
-        c, d = self._root(self.term("-", 1.0, y), x)
-        real = self.term("asinh", self.term("-", self.term("*", a, d), self.term("*", c, b)))
-        imag = self.term("atan2", y, self.term("-", self.term("*", a, c), self.term("*", b, d)))
-        return real, imag
-
-    def complex_atanh(self, z: Term) -> _native.Expr:
-        return self.op("complex", *self._atanh(*self._parts(z)))
-
-    def complex_atan(self, z: Term) -> _native.Expr:
-        """-i atanh(i z)"""
-        x, y = self._parts(z)
-        real, imag = self._atanh(self.term("neg", y), x)
-        return self.op("complex", imag, self.term("neg", real))
-
-    def _atanh(self, x: Term, y: Term) -> tuple[Term, Term]:
-        """Of the number with a positive real part, whose sign comes back at the end; far away 1 counts for nothing."""
-        u, v = self.let("abs", x), self.let("*", y, self.term("copysign", 1.0, x))
-        size = self.let("hypot", self.term("*", 0.5, u), self.term("*", 0.5, v))
-        far = self.let(">", size, 1e150)
-        below = self.term("-", 1.0, u)
-        near = self.term("+", self.term("*", below, below), self.term("*", v, v))
-        log = self.term("/", self.term("log1p", self.term("/", self.term("*", 4.0, u), near)), 4.0)
-        beyond = self.term("/", self.term("/", self.term("/", u, 4.0), size), size)
-        across = self.term("-", self.term("*", below, self.term("+", 1.0, u)), self.term("*", v, v))
-        angle = self.term("/", self.term("atan2", self.term("*", 2.0, v), across), 2.0)
-        right = self.term("copysign", math.pi / 2, v)
-        sign = self.let("copysign", 1.0, x)
-        real = self.term("*", sign, self.term("select", far, beyond, log))
-        return real, self.term("*", sign, self.term("select", far, right, angle))
+    def _log(self, z: Term) -> Term:
+        return self.term("log", self.term("complex", *self._parts(z)))
 
     # ------------------------------------------------------------ functions of NumPy
 

@@ -166,16 +166,16 @@ def _math_rows() -> Iterator[tuple[Any, Intrinsic]]:
 
 
 # name in Python's cmath: operator, on operands taken as Python's complex numbers.
-_CMATH = ("exp", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+_CMATH = (
+    "exp", "sqrt", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh", "acosh",
+    "atanh", "isnan", "isinf", "isfinite",
+)  # fmt: skip
 
 
 def _cmath_rows() -> Iterator[tuple[Any, Intrinsic]]:
     for name in _CMATH:
         yield getattr(cmath, name), Intrinsic(f"cmath.{name}", "complex_op", name, 1, 1)
-    for name in ("isnan", "isinf", "isfinite"):
-        yield getattr(cmath, name), Intrinsic(f"cmath.{name}", "complex_op", name, 1, 1)
-    for name in ("acos", "asin", "atan", "acosh", "asinh", "atanh", "log10", "phase"):
-        yield getattr(cmath, name), Intrinsic(f"cmath.{name}", "composed", f"complex_{name}", 1, 1)
+    yield cmath.phase, Intrinsic("cmath.phase", "composed", "complex_phase", 1, 1)
     yield cmath.log, Intrinsic("cmath.log", "composed", "complex_log", 1, 2)
     yield cmath.rect, Intrinsic("cmath.rect", "composed", "complex_rect", 2, 2)
     yield cmath.polar, Intrinsic("cmath.polar", "pair", "polar", 1, 1)

@@ -105,12 +105,19 @@ bool takes_complex(Op op) {
         case Op::kSqrt:
         case Op::kExp:
         case Op::kLog:
+        case Op::kLog10:
         case Op::kSin:
         case Op::kCos:
         case Op::kTan:
+        case Op::kAsin:
+        case Op::kAcos:
+        case Op::kAtan:
         case Op::kSinh:
         case Op::kCosh:
         case Op::kTanh:
+        case Op::kAsinh:
+        case Op::kAcosh:
+        case Op::kAtanh:
             return true;
         default:
             return false;

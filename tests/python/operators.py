@@ -91,7 +91,7 @@ def function(expression: str, operands: int) -> Callable[..., None]:
     )
     filename = f"<operator {expression}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    namespace: dict = {"parpy": parpy, "np": np, "math": __import__("math")}
+    namespace: dict = {"parpy": parpy, "np": np, "math": __import__("math"), "cmath": __import__("cmath")}
     exec(compile(source, filename, "exec"), namespace)
     return namespace["kernel"]
 

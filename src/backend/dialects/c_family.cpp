@@ -126,12 +126,19 @@ constexpr Spelling kOperators[] = {
     {kSqrt, kComplexes, "sqrt_complex($0)"},
     {kExp, kComplexes, "exp_complex($0)"},
     {kLog, kComplexes, "log_complex($0)"},
+    {kLog10, kComplexes, "log10_complex($0)"},
     {kSin, kComplexes, "sin_complex($0)"},
     {kCos, kComplexes, "cos_complex($0)"},
     {kTan, kComplexes, "tan_complex($0)"},
     {kSinh, kComplexes, "sinh_complex($0)"},
     {kCosh, kComplexes, "cosh_complex($0)"},
     {kTanh, kComplexes, "tanh_complex($0)"},
+    {kAsin, kComplexes, "asin_complex($0)"},
+    {kAcos, kComplexes, "acos_complex($0)"},
+    {kAtan, kComplexes, "atan_complex($0)"},
+    {kAsinh, kComplexes, "asinh_complex($0)"},
+    {kAcosh, kComplexes, "acosh_complex($0)"},
+    {kAtanh, kComplexes, "atanh_complex($0)"},
     {kPow, kComplexes, "pow_complex($0, $1)"},
     {kIsnan, kComplexes, "isnan_complex($0)"},
     {kIsinf, kComplexes, "isinf_complex($0)"},
@@ -143,6 +150,7 @@ constexpr Snippet kPrelude[] = {
 #include "backend/prelude/complex.inc"
 #include "backend/prelude/floats.inc"
 #include "backend/prelude/integers.inc"
+#include "backend/prelude/math_complex.inc"
 #undef SNIPPET
 };
 

@@ -32,22 +32,26 @@ typedef complex<double> c128;
 template <class T, class R> INLINE complex<T> complex_cast(complex<R> a) {
     return {(T)a.re, (T)a.im};
 }
+typedef double wide_real;
 template <class T> INLINE bool is_inf(T a) { return a == a && a - a != 0; }
 template <class T> INLINE bool is_finite(T a) { return a - a == 0; }
+#define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fc00000)
-INLINE double copysign_f64(double a, double b) { return copysign(a, b); }
 INLINE double exp_f64(double a) { return exp(a); }
+// Up to it e^x is a number.
+#define FAR_EXPONENT 709.0
 INLINE double cos_f64(double a) { return cos(a); }
 INLINE double sin_f64(double a) { return sin(a); }
+// The parts may be numbers where e^x is none.
 template <class T> INLINE complex<T> exp_complex(complex<T> a) {
-    const double x = a.re, y = a.im;
+    const wide_real x = a.re, y = a.im;
     if (is_inf(x) && !is_finite(y)) {
-        return x > 0 ? complex<T>{(T)x, (T)NAN} : complex<T>{(T)0, (T)copysign_f64(0.0, y)};
+        return x > 0 ? complex<T>{(T)INFINITY, (T)NAN} : complex<T>{(T)0, (T)0};
     }
-    const double size = exp_f64(x);
-    if (y == 0) return {(T)size, a.im};
-    if (is_inf(x)) return {(T)copysign_f64(size, cos_f64(y)), (T)copysign_f64(size, sin_f64(y))};
-    return {(T)(size * cos_f64(y)), (T)(size * sin_f64(y))};
+    if (y == 0) return {(T)exp_f64(x), a.im};
+    const bool far = x > FAR_EXPONENT;
+    const wide_real size = exp_f64(far ? x - 1 : x), rest = far ? 2.718281828459045 : 1.0;
+    return {(T)(size * cos_f64(y) * rest), (T)(size * sin_f64(y) * rest)};
 }
 
 extern "C" __global__ void __launch_bounds__(128) roots_i(c128* z, const c64* w) {
