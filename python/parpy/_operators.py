@@ -97,38 +97,47 @@ def minimum(a: Any, b: Any) -> Any:
 def convert(x: Any, to: Any) -> Any:
     """`x` as type `to`: a NumPy scalar type or dtype, a type of parpy.types, or int, float, bool.
 
-    Floats become integers by truncation; a value outside the integer's range saturates, NaN
-    becomes 0. A bfloat16 is given as the numpy.float32 of its value.
+    What an integer type cannot hold wraps around or becomes its lowest value, as docs/math.md says of floats; complex
+    numbers become complex ones or bool alone. A bfloat16 is given as the numpy.float32 of its value.
     """
     name = scalar_name(to if scalar_name(to) is not None else getattr(to, "dtype", None))
     if name is None:
         raise TypeError(f"convert to a scalar type, not {to!r}")
     dtype = np.dtype(_DTYPE_OF.get(name, "float32"))
     value = np.asarray(x)
-    if dtype.kind in "iu" and value.dtype.kind == "f":
-        value = _saturated(value, dtype)
+    if value.dtype.kind == "c" and dtype.kind not in "cb":
+        raise TypeError(f"a {value.dtype} does not become a {dtype}; take the real part (.real) or abs(…) first")
     with np.errstate(all="ignore"):
-        converted = value.astype(dtype)
-        if name == "bf16":
-            converted = _rounded_to_bf16(converted)
+        if dtype.kind in "iu" and value.dtype.kind == "f":
+            converted = _whole(value.astype(np.float64), dtype)
+        elif name == "bf16":
+            converted = _rounded_to_bf16(value)
+        else:
+            converted = value.astype(dtype)
     return converted[()]
 
 
 def _rounded_to_bf16(value: Any) -> Any:
-    """float32 values with the upper 16 bits alone: to the nearest, ties to even."""
-    bits = value.view(np.uint32)
+    """The nearest float32 values whose lower 16 bits are 0, ties to even."""
+    single = value.astype(np.float32)
+    if value.dtype == np.float64:  # rounded once: what lies between two float32 values is no tie
+        toward_zero = np.where(np.abs(single) > np.abs(value), np.nextafter(single, np.float32(0)), single)
+        single = (toward_zero.view(np.uint32) | ((toward_zero != value) & ~np.isnan(value))).view(np.float32)
+    bits = single.view(np.uint32)
     rounded = (bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
-    return np.where(np.isnan(value), value, rounded.astype(np.uint32).view(np.float32))
+    return np.where(np.isnan(single), single, rounded.astype(np.uint32).view(np.float32))
 
 
-def _saturated(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Floats as `dtype` integers: truncated, saturated, NaN as 0."""
-    limits = np.iinfo(dtype)
-    whole = np.trunc(np.where(np.isnan(value), 0, value))
-    # float(max) rounds up for 64 bits, so "not below it" is "out of range".
-    above, below = whole >= float(limits.max), whole <= float(limits.min)
-    inside = np.where(above | below, 0, whole).astype(dtype)
-    return np.where(above, limits.max, np.where(below, limits.min, inside)).astype(dtype)
+def _whole(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Doubles as integers, as compiled code has it: of types of up to 32 bits the low bits of a 32-bit integer; from
+    where an unsigned type holds more than the signed one of its size, half its range is taken off and put back."""
+    signed: type[np.signedinteger[Any]] = np.int64 if dtype.itemsize == 8 else np.int32
+    lowest = np.iinfo(signed).min
+    upper = (value >= -float(lowest)) & (dtype.kind == "u") & (dtype.itemsize >= 4)
+    lower = np.where(upper, value + float(lowest), value)
+    inside = (lower >= float(lowest)) & (lower < -float(lowest))
+    whole = np.where(inside, np.where(inside, lower, 0).astype(signed), lowest).astype(signed)
+    return np.where(upper, whole ^ lowest, whole).astype(dtype)
 
 
 _DTYPE_OF = {
