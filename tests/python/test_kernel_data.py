@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -51,6 +52,46 @@ def test_making_and_copying():
     assert filled is other and not other.copy_to_host().any()
     assert cuda.is_cuda_array(device) and not cuda.is_cuda_array(host)
     assert cuda.as_cuda_array(device) is device
+
+
+def test_to_host_fills_the_array_that_to_device_was_given():
+    host, stream = np.arange(6.0).reshape(2, 3), cuda.stream()
+    device = cuda.to_device(host, stream)
+    doubled.forall(6, stream=stream)(device.ravel())
+    assert host[1, 2] == 5
+    filled = device.to_host(stream)
+    stream.synchronize()
+    assert filled is host
+    np.testing.assert_array_equal(host, 2 * np.arange(6.0).reshape(2, 3))
+    part = cuda.to_device(host[:, ::2], copy=False)  # a view that nobody keeps
+    gc.collect()
+    part.copy_to_device(np.ones((2, 2)))
+    part.to_host()
+    np.testing.assert_array_equal(host, [[1, 2, 1], [1, 8, 1]])
+    assert cuda.to_device(np.arange(3)).to_host().tolist() == [0, 1, 2]  # nobody keeps the one it was made of
+    for made in (cuda.device_array(3), device[0], cuda.to_device([1, 2]), cuda.device_array_like(host)):
+        with pytest.raises(ValueError, match=r"not made of a NumPy array by to_device; write a\.copy_to_host\(\)"):
+            made.to_host()
+
+
+def test_host_arrays_do_not_live_as_long_as_their_copies():
+    host = np.zeros(10)
+    gone = weakref.ref(host)
+    device = cuda.to_device(host)
+    del host
+    gc.collect()
+    assert gone() is None and device.to_host().tolist() == [0] * 10
+
+
+def test_products_of_narrow_integers_wrap_as_documented():
+    @cuda.jit("void(int32, int64[:])")
+    def squares(n, out):
+        out[0] = n * n
+        out[1] = cuda.types.int64(n) * n
+
+    out = np.zeros(2, np.int64)
+    squares[1, 1](65537, out)
+    assert out.tolist() == [np.int64(65537**2).astype(np.int32), 65537**2]
 
 
 def test_views():

@@ -7,7 +7,8 @@ a NumPy array that stands for the device's. On a GPU that array holds device add
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -39,12 +40,13 @@ class DeviceNDArray(DeviceArray):
     """An array on the device; ``on_gpu`` is False on the simulator. Indexing gives views that share memory; one
     element is copied to the host."""
 
-    __slots__ = ("stream",)
+    __slots__ = ("_source", "stream")
 
     def __init__(self, view: Any, stream: Any, on_gpu: bool) -> None:
         super().__init__(view, on_gpu)
         self.stream = stream
         """The stream that it was made on; 0: the default one."""
+        self._source: Callable[[], np.ndarray | None] | None = None  # the host array that to_host fills
 
     def _truths(self, view: Any) -> DeviceNDArray:
         return self._of(view)
@@ -208,7 +210,11 @@ class DeviceNDArray(DeviceArray):
             np.copyto(ary, self._view)
         return ary
 
-    to_host = copy_to_host
+    def to_host(self, stream: Any = 0) -> Any:
+        """Fills the NumPy array that ``to_device`` made this array of, and returns it."""
+        if self._source is None:
+            raise ValueError("this array was not made of a NumPy array by to_device; write a.copy_to_host()")
+        return self.copy_to_host(self._source(), stream)
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
         """Fills the array from another one, on the device or on the host."""
@@ -364,6 +370,8 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | 
         raise TypeError(f"to_device fills a device array, not {type(to).__name__}")
     if to is None:
         to = device_array_like(source, stream)
+        if isinstance(obj, np.ndarray):  # one that nobody else keeps is not kept; a view may be all that is left of it
+            to._source = weakref.ref(obj) if obj.base is None else lambda: obj
     if copy:
         to.copy_to_device(source, stream)
     return to
