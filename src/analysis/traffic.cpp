@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "analysis/memory_layout.h"
@@ -14,6 +15,12 @@ namespace {
 // Of iterations that walk through a row before they go on to the next, k // 20 and k % 20, the
 // fewest that count as neighbours all the same.
 constexpr std::int64_t kShortestRow = 8;
+
+// The range of what the call leaves open ends nowhere.
+constexpr double kOpen = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = 0x1p31 - 1;  // as far as 32 bits reach
+// Definitions that rest on each other are followed so far.
+constexpr int kDeepest = 50;
 
 std::size_t index(int i) {
     return static_cast<std::size_t>(i);
@@ -137,35 +144,107 @@ std::vector<Affine> Traffic::alternatives(const Affine& value) const {
 }
 
 std::optional<double> Traffic::value_of(const Affine& value, Of which) const {
-    constexpr auto kKnown = static_cast<double>(Accesses::kLargestParameter / 2);
-    double low = static_cast<double>(value.constant), high = low;
+    const Range range = likely(value);
+    if (range.low == -kOpen || range.high == kOpen) return std::nullopt;
+    const double most = std::max(range.high, 0.0);
+    return which == Of::kMost ? most : (std::max(range.low, 0.0) + most) / 2;
+}
+
+Traffic::Range Traffic::likely(const Affine& value) const {
+    Range sum{static_cast<double>(value.constant), static_cast<double>(value.constant)};
     for (const auto& [symbol, coefficient] : value.terms) {
-        const auto [least, most] = likely_range(symbol);
+        const Range range = likely_range(symbol);
         const auto factor = static_cast<double>(coefficient);
-        low += factor * (factor > 0 ? least : most);
-        high += factor * (factor > 0 ? most : least);
+        sum.low += factor * (factor > 0 ? range.low : range.high);
+        sum.high += factor * (factor > 0 ? range.high : range.low);
     }
-    if (low <= -kKnown || high >= kKnown) return std::nullopt;
-    const double most = std::max(high, 0.0);
-    return which == Of::kMost ? most : (std::max(low, 0.0) + most) / 2;
+    return sum;
 }
 
 // Sizes that the call leaves open have the values that they typically have. A counter runs as often
 // as its loop at most, which may be less often than the bounds of the loop, each on its own, tell.
-std::pair<double, double> Traffic::likely_range(int number) const {
+Traffic::Range Traffic::likely_range(int number) const {
     const Symbol& symbol = accesses_.symbols()[index(number)];
     if (symbol.var != nullptr && symbol.var->typical != 0) {
         const auto typical = static_cast<double>(symbol.var->typical);
         return {typical, typical};
     }
-    const Interval range = accesses_.range(Affine::symbol(number));
-    const auto least = static_cast<double>(range.low), most = static_cast<double>(range.high);
-    if (symbol.kind != Symbol::Kind::kCounter) return {least, most};
+    Range range{static_cast<double>(symbol.low), static_cast<double>(symbol.high)};
+    if (range.low <= -kUnbounded) range.low = -kOpen;
+    if (range.high >= kUnbounded) range.high = kOpen;
+    if (!symbol.definition.empty()) return defined_range(number, range);
+    if (symbol.kind != Symbol::Kind::kCounter) return range;
     const auto& loops = accesses_.loops();
     const auto loop = std::ranges::find(loops, number, &LoopInstance::counter);
-    if (loop == loops.end()) return {least, most};
+    if (loop == loops.end()) return range;
     const auto count = trips(static_cast<int>(loop - loops.begin()), Of::kMost);
-    return {least, std::min(most, count ? std::max(*count - 1, 0.0) : most)};
+    return {range.low, std::min(range.high, count ? std::max(*count - 1, 0.0) : range.high)};
+}
+
+// Of a quotient of something open the range that is known tells nothing: a part of all numbers.
+Traffic::Range Traffic::defined_range(int number, Range known) const {
+    const auto found = likely_.find(number);
+    if (found != likely_.end()) return found->second;
+    if (depth_ == kDeepest) return known;
+    ++depth_;
+    const std::vector<Alternatives>& definition = accesses_.symbols()[index(number)].definition;
+    const bool quotient = std::ranges::none_of(definition, [](const Alternatives& alternatives) {
+        return std::ranges::any_of(alternatives, [](const auto& conjunction) {
+            return std::ranges::any_of(conjunction, &Condition::equality);
+        });
+    });
+    Range range = quotient ? Range{-kOpen, kOpen} : known;
+    for (const Alternatives& alternatives : definition) {
+        Range any{kOpen, -kOpen};
+        for (const auto& conjunction : alternatives) {
+            const std::optional<Range> one = range_under(number, conjunction);
+            if (!one) continue;
+            any = {std::min(any.low, one->low), std::max(any.high, one->high)};
+        }
+        if (any.low > any.high) continue;
+        range = {std::max(range.low, any.low), std::min(range.high, any.high)};
+    }
+    --depth_;
+    if (range.low > range.high) range = known;  // what is typical of each does not go together
+    return likely_[number] = range;
+}
+
+// What conditions leave of a symbol; nothing if they are not likely to hold.
+std::optional<Traffic::Range> Traffic::range_under(
+    int number, const std::vector<Condition>& conjunction) const {
+    Range range{-kOpen, kOpen};
+    const auto bound = [&](const Condition& condition) {
+        const std::int64_t own = condition.value.coefficient(number);
+        const auto rest = sum(condition.value, Affine::symbol(number), -own);
+        if (own == 0 || !rest) return;
+        const Range others = likely(*rest);
+        const auto factor = static_cast<double>(own);
+        const bool below = own > 0;  // own * symbol >= -rest
+        if (below || condition.equality) {
+            const double least = below ? -others.high / factor : others.low / -factor;
+            range.low = std::max(range.low, std::ceil(least));
+        }
+        if (!below || condition.equality) {
+            const double most = below ? -others.low / factor : others.high / -factor;
+            range.high = std::min(range.high, std::floor(most));
+        }
+    };
+    for (const Condition& condition : conjunction) {
+        if (condition.value.coefficient(number) != 0) {
+            bound(condition);
+            continue;
+        }
+        if (likely(condition.value).high < 0) return std::nullopt;
+        // `b - a >= 0` where the symbol is a says that it is b at most.
+        for (const Condition& value : conjunction) {
+            if (!value.equality) continue;
+            for (const std::int64_t sign : {1, -1}) {
+                const auto told = sum(condition.value, value.value, sign);
+                if (told) bound({*told, condition.equality});
+            }
+        }
+    }
+    return range;
 }
 
 double Traffic::runs(int loop) const {

@@ -51,10 +51,19 @@ private:
     [[nodiscard]] std::optional<double> elements_passed(int loop) const;
     [[nodiscard]] std::vector<Affine> alternatives(const Affine& value) const;
     [[nodiscard]] std::optional<double> value_of(const Affine& value, Of which) const;
-    [[nodiscard]] std::pair<double, double> likely_range(int symbol) const;
+    struct Range {
+        double low, high;  // infinite where the call leaves them open
+    };
+    [[nodiscard]] Range likely(const Affine& value) const;
+    [[nodiscard]] Range likely_range(int symbol) const;
+    [[nodiscard]] Range defined_range(int symbol, Range known) const;
+    [[nodiscard]] std::optional<Range> range_under(int symbol,
+                                                   const std::vector<Condition>& conjunction) const;
 
     const Accesses& accesses_;
     mutable std::map<std::pair<int, Of>, std::optional<double>> trips_;
+    mutable std::map<int, Range> likely_;  // of symbols with a definition
+    mutable int depth_ = 0;                // of definitions being followed
 };
 
 }  // namespace parpy

@@ -240,11 +240,13 @@ private:
         return executions(loop) / executions_ * time_.of(loop) / busy * kSlower;
     }
 
+    // Each block of a reduction has partial results in scratch memory.
     LoopPar blocks_of(For& loop) {
         LoopPar request;
-        request.threads = static_cast<std::int64_t>(
-            std::clamp(std::ceil(traffic_.most_trips(loop)), 1.0, static_cast<double>(kMostAlone)));
         request.reduce = loops_.reduces(loop);
+        const std::int64_t most = request.reduce ? kMostReducing : kMostAlone;
+        request.threads = static_cast<std::int64_t>(
+            std::clamp(std::ceil(traffic_.most_trips(loop)), 1.0, static_cast<double>(most)));
         return request;
     }
 
