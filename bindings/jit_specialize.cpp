@@ -142,9 +142,7 @@ PerThreads& Surface::under(const OptionsRecord* record, const std::vector<std::i
         per = new PerOptions(record, per_options.load(std::memory_order_relaxed));
         per_options.store(per, std::memory_order_release);
     }
-    // Other counts give other roundings of sums.
-    const bool exactly = record->options.deterministic;
-    const std::vector<std::int64_t> counts = exactly ? threads : per->settled.settle(threads);
+    const std::vector<std::int64_t> counts = per->settled.settle(threads);
     if (PerThreads* found = per->find(counts)) return *found;
     auto* made = new PerThreads(*record, counts, written, generality(),
                                 per->per_threads.load(std::memory_order_relaxed));

@@ -51,6 +51,7 @@
 #include "passes/outline_workers.h"
 #include "passes/overlap_launches.h"
 #include "passes/promote_elements.h"
+#include "passes/settle_reductions.h"
 #include "passes/simplify_divisions.h"
 #include "passes/simplify_signs.h"
 #include "passes/specialize_arguments.h"
@@ -74,6 +75,9 @@ bool chooses(const PassContext& context) {
 }
 bool restructures(const PassContext& context) {
     return context.options.restructures();
+}
+bool has_settled_bits(const PassContext& context) {
+    return context.options.deterministic;
 }
 bool chosen_by_hand(const PassContext& context) {
     return !context.options.automatic;
@@ -124,6 +128,8 @@ const std::vector<Row>& table() {
           "last of the normal forms: signs follow from the ranges of the final loop variables"}, On::kAll},
         {{"check-bounds", check_bounds, kLoops,
           "as soon as subscripts have their final form: what is refused needs no mapping"}, On::kAll},
+        {{"settle-reductions", settle_reductions, kLoops,
+          "opts.deterministic: before loops are moved, merged or mapped, which must not decide what is fused", has_settled_bits}, On::kAll},
         {{"distribute-loops", distribute_cpu_loops, kLoops,
           "before fuse-loops, which may join what it takes apart with neighbours", restructures}, On::kAll, distribute_cuda_loops},
         {{"fuse-loops", fuse_loops, kLoops,

@@ -7,6 +7,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "analysis/accumulations.h"
 #include "analysis/dependences.h"
 #include "analysis/scatters.h"
 #include "analysis/traffic.h"
@@ -118,7 +119,12 @@ private:
         out.step = constant_integer(loop.step);
         out.exact = constant_trip_count(loop).has_value();
         out.trips = traffic_.trips(loop);
-        const LoopFacts facts = dependences_.of(loop);
+        LoopFacts facts = dependences_.of(loop);
+        if (options_.deterministic && only_sums_in_order(loop, facts)) {
+            facts.verdict = Verdict::kReduction;
+            facts.reason = "deterministic=True keeps the order of its sums";
+            facts.decisive.reset();
+        }
         out.verdict = kVerdicts[static_cast<std::size_t>(facts.verdict)];
         out.reason = facts.reason;
         out.atomic = (options_.legality != Legality::kTrust || options_.automatic) &&
@@ -129,6 +135,19 @@ private:
                 event(facts.decisive->witness[0]) + ", " + event(facts.decisive->witness[1]);
         }
         return out;
+    }
+
+    // Nothing but accumulations whose order shows stands in the way of running in parallel.
+    static bool only_sums_in_order(For& loop, const LoopFacts& facts) {
+        if (!accumulates_in_order(loop)) return false;
+        if (facts.verdict == Verdict::kReduction) return true;
+        const std::vector<Update> sums = accumulations_of(loop);
+        const auto is_sum = [&](const Var* scalar) {
+            return std::ranges::find(sums, scalar, &Update::var) != sums.end();
+        };
+        return facts.verdict == Verdict::kRefuted && facts.last_values.empty() &&
+               std::ranges::all_of(facts.carried_scalars, is_sum) &&
+               std::ranges::all_of(facts.dependences, &Dependence::commutes);
     }
 
     [[nodiscard]] std::size_t count_gpu_blocks() const {

@@ -41,8 +41,7 @@ struct Neighbourhood {
 
 // The mappings that are one step away from that of `options`, or from the automatic mode's. Loops
 // run in parallel only where that is proved or a reduction, under Legality::kTrust also where
-// nothing is known; where results are to be deterministic, reductions stay as they are. `workers`:
-// the threads of a CPU. All other arguments are those of compile().
+// nothing is known. `workers`: the threads of a CPU. All other arguments are those of compile().
 [[nodiscard]] Neighbourhood neighbourhood(const ir::Module& surface, const Signature& signature,
                                           const Options& options, std::int64_t workers,
                                           Diagnostics& diagnostics);

@@ -24,4 +24,5 @@ def _check(name: str, least: int, default: str) -> None:
 
 def warn() -> None:
     _check("PARPY_NUM_THREADS", 1, "all cores are used")
+    _check("PARPY_CHUNKS", 1, "loops are split by the work that they have")
     _check("PARPY_CACHE_SIZE", 0, "the bound is 1 GiB")

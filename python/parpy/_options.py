@@ -365,8 +365,11 @@ _FIELDS: Final[dict[str, _Field]] = {
 }
 
 
-# Either the user maps the loops or the compiler does.
-_RIVAL: Final = {"automatic": "parallelize", "parallelize": "automatic"}
+# Either the user maps the loops or the compiler does; either the bits of results matter or they do not.
+_RIVALS: Final = (
+    ({"automatic", "parallelize"}, "a mapping in 'parallelize' and automatic=True"),
+    ({"deterministic", "fast_math"}, "deterministic=True and fast_math=True"),
+)
 
 
 class CompileOptions(_native.OptionsBase):
@@ -416,8 +419,9 @@ class CompileOptions(_native.OptionsBase):
         if name not in _FIELDS:
             raise AttributeError(_no_field(name))
         value = _FIELDS[name][1](name, value)
-        if name in ("automatic", "parallelize") and value and self._values[_RIVAL[name]]:
-            raise ValueError("options are contradictory: a mapping in 'parallelize' and automatic=True")
+        for rivals, both in _RIVALS:
+            if value and name in rivals and any(self._values[rival] for rival in rivals - {name}):
+                raise ValueError(f"options are contradictory: {both}")
         self._values[name] = value
         self._invalidate()
 

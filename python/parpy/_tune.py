@@ -301,9 +301,9 @@ class _Search:
             return []
 
     def _given(self) -> Iterator[tuple[CompileOptions, str, float]]:
-        """The caller's own mapping; its sums may be rounded otherwise."""
+        """The caller's own mapping."""
         opts = self._call.given
-        if opts is not None and opts.parallelize and not self._exact:
+        if opts is not None and opts.parallelize:
             fields = {name: opts._values[name] for name in _VARIED}
             loops = {name: (loop._threads, loop._reduce, loop._tpb) for name, loop in opts.parallelize.items()}
             yield self._call.candidate({**fields, "parallelize": loops}), "as given", 0.0

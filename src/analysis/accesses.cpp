@@ -231,7 +231,8 @@ private:
     void stmt(const Stmt& s) {
         at_ = &s;
         // match_update gives places to rewrite; none is touched here.
-        const auto update = match_update(const_cast<Stmt&>(s));
+        auto update = match_update(const_cast<Stmt&>(s));
+        if (!update) update = match_chain(const_cast<Stmt&>(s));
         if (update && update->indices != nullptr) {
             // `if e > a[i]: a[i] = e` need not store.
             const bool certain = state_.certain;

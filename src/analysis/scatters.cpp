@@ -19,14 +19,6 @@ bool can_be_atomic(const Update& update) {
            std::ranges::all_of(update.more, fits, &Update::Term::value);
 }
 
-// The order of such updates shows in the result.
-bool is_ordered(const Update& update) {
-    const Scalar scalar = update.var->type.scalar;
-    return (is_float(scalar) || is_complex(scalar)) &&
-           (update.update == Op::kAdd || update.update == Op::kSub || update.update == Op::kMul ||
-            update.update == Op::kDiv);
-}
-
 }  // namespace
 
 std::vector<Update> scattered_updates(For& loop, const LoopFacts& facts, bool deterministic) {

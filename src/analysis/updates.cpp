@@ -24,6 +24,8 @@ std::optional<Op> reduction_of(Op update, const Type& type) {
             return type.is(Scalar::kBool) ? std::nullopt : std::optional(Op::kAdd);
         case Op::kMul:
             return type.is(Scalar::kBool) ? std::nullopt : std::optional(Op::kMul);
+        case Op::kFma:
+            return Op::kAdd;
         case Op::kMin:
         case Op::kMax:
         case Op::kMinimum:
@@ -39,6 +41,20 @@ std::optional<Op> reduction_of(Op update, const Type& type) {
             return type.is(Scalar::kBool) ? std::optional(update) : std::nullopt;
         default:
             return std::nullopt;
+    }
+}
+
+bool picks_one(Op op) {
+    switch (op) {
+        case Op::kMin:
+        case Op::kMax:
+        case Op::kMinimum:
+        case Op::kMaximum:
+        case Op::kFmin:
+        case Op::kFmax:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -61,6 +77,38 @@ public:
         }
         if (!reduction_of(c.update, value->type)) return std::nullopt;
         c.forgets_nan = c.forgets_nan && value->type.is_scalar() && is_float(value->type.scalar);
+        return c;
+    }
+
+    static std::optional<Update> match_chain(Stmt& stmt) {
+        Update c;
+        Expr* value = nullptr;
+        std::optional<Op> update;
+        if (!target(stmt, c, value, update) || update) return std::nullopt;
+        c.update = Op::kFma;
+        c.reads = 1;
+        bool fused = false;
+        std::vector<Expr*> operands;
+        while (!is_target(*value, c)) {
+            const auto& parts = value->operands;
+            std::size_t next = 0;  // where the chain goes on
+            if (value->op == Op::kFma) {
+                fused = true;
+                next = 2;
+            } else if (value->op == Op::kAdd) {
+                next = is_target(*parts[1], c) ? 1 : 0;
+            } else if (value->op != Op::kSub) {
+                return std::nullopt;
+            }
+            for (std::size_t i = 0; i < parts.size(); ++i) {
+                if (i != next) operands.push_back(parts[i]);
+            }
+            value = parts[next];
+        }
+        if (!fused) return std::nullopt;
+        c.value = operands.front();
+        for (auto it = operands.begin() + 1; it != operands.end(); ++it)
+            c.more.push_back({Op::kFma, *it});
         return c;
     }
 
@@ -357,6 +405,18 @@ void find_updates(Body& body, std::vector<Update>& found) {
 
 std::optional<Update> match_update(Stmt& stmt) {
     return Matcher::match(stmt);
+}
+
+std::optional<Update> match_chain(Stmt& stmt) {
+    return Matcher::match_chain(stmt);
+}
+
+bool is_ordered(const Update& update) {
+    if (update.forgets_nan) return true;
+    const Scalar scalar = update.var->type.scalar;
+    return (is_float(scalar) || is_complex(scalar)) &&
+           (update.update == Op::kAdd || update.update == Op::kSub || update.update == Op::kMul ||
+            update.update == Op::kDiv || update.update == Op::kFma);
 }
 
 std::vector<Update> find_updates(Body& body) {

@@ -13,6 +13,9 @@ namespace parpy {
 // The reduction that repeated `target <op>= value` is.
 [[nodiscard]] std::optional<ir::Op> reduction_of(ir::Op update, const ir::Type& type);
 
+// Minima and maxima: the operators whose result is one of the operands.
+[[nodiscard]] bool picks_one(ir::Op op);
+
 // A statement that updates `var` (an element of it if it is an array).
 struct Update {
     ir::Stmt** slot = nullptr;  // where it stands (find_updates)
@@ -34,6 +37,11 @@ struct Update {
 };
 
 [[nodiscard]] std::optional<Update> match_update(ir::Stmt& stmt);
+// `target = fma(a, b, target)` and longer chains of that kind, which add up products in their
+// order: `update` is kFma, the operands are `value` and `more` in any order.
+[[nodiscard]] std::optional<Update> match_chain(ir::Stmt& stmt);
+// The order of such updates shows in the bits of the result, for some values at least.
+[[nodiscard]] bool is_ordered(const Update& update);
 // All of them in `body` and the statements nested in it.
 [[nodiscard]] std::vector<Update> find_updates(ir::Body& body);
 // And those in the functions that it calls, each once.

@@ -60,20 +60,15 @@ struct Machine {
 
 class Steps {
 public:
-    Steps(const Mapped& program, const Tuned& from, const Machine& machine, bool deterministic)
-        : loops_(program.loops),
-          from_(from),
-          base_(program.requests),
-          machine_(machine),
-          deterministic_(deterministic) {}
+    Steps(const Mapped& program, const Tuned& from, const Machine& machine)
+        : loops_(program.loops), from_(from), base_(program.requests), machine_(machine) {}
 
     std::vector<Neighbour> all() {
         everywhere();
+        for (int i = 0; i < size(); ++i)
+            structure(i);
         for (int i = 0; i < size(); ++i) {
-            if (free_to_vary(i)) structure(i);
-        }
-        for (int i = 0; i < size(); ++i) {
-            if (parallel(base_, i) && free_to_vary(i)) counts(i);
+            if (parallel(base_, i)) counts(i);
         }
         unrolling();
         clusters();
@@ -86,9 +81,6 @@ private:
     static LoopPar& at(Requests& r, int i) { return r[static_cast<std::size_t>(i)]; }
     static const LoopPar& at(const Requests& r, int i) { return r[static_cast<std::size_t>(i)]; }
     static bool parallel(const Requests& r, int i) { return at(r, i).threads > 0; }
-
-    // The rounding of deterministic sums is that of the automatic mode.
-    [[nodiscard]] bool free_to_vary(int i) const { return !deterministic_ || !loop(i).reduces; }
 
     [[nodiscard]] bool is_inside(int i, int outer) const {
         for (i = loop(i).parent; i >= 0; i = loop(i).parent) {
@@ -146,22 +138,7 @@ private:
 
     // ------------------------------------------------------------ how a step is told
 
-    // The same reductions on the same levels, where the order of their sums may not change.
-    [[nodiscard]] bool sums_stay(const Requests& r) const {
-        for (int i = 0; deterministic_ && i < size(); ++i) {
-            if (!loop(i).reduces) continue;
-            if (at(r, i) != at(base_, i)) return false;
-            if (!parallel(r, i)) continue;
-            if ((around(r, i) < 0) != (around(base_, i) < 0) ||
-                any_inside(r, i) != any_inside(base_, i)) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     void add(std::string change, const Requests& r, Tuned tuned) {
-        if (!sums_stay(r)) return;
         tuned.automatic = false;
         tuned.mapping.clear();
         for (int i = 0; i < size(); ++i) {
@@ -200,7 +177,7 @@ private:
     void everywhere() {
         std::vector<int> leaves, roots;
         for (int i = 0; i < size(); ++i) {
-            if (!parallel(base_, i) || !free_to_vary(i)) continue;
+            if (!parallel(base_, i)) continue;
             if (is_leaf(base_, i)) leaves.push_back(i);
             if (around(base_, i) < 0) roots.push_back(i);
         }
@@ -268,7 +245,7 @@ private:
     // A loop inside takes the place of the threads.
     void inward(int i) {
         for (int inner = i + 1; inner < size() && is_inside(inner, i); ++inner) {
-            if (!loop(inner).may_run || !free_to_vary(inner)) continue;
+            if (!loop(inner).may_run) continue;
             Requests r = base_;
             at(r, i).threads = 0;
             as_threads(r, inner);
@@ -350,7 +327,7 @@ private:
         // Loops that follow each other in the same blocks share their threads.
         bool several = false;
         for (int other = 0; other < size(); ++other) {
-            if (other == i || !is_leaf(base_, other) || !free_to_vary(other)) continue;
+            if (other == i || !is_leaf(base_, other)) continue;
             if (around(base_, other) < 0 || around(base_, other) != around(base_, i)) continue;
             if (at(base_, other).threads != at(base_, i).threads) continue;
             at(r, other).threads = n;
@@ -389,7 +366,6 @@ private:
     const Tuned& from_;
     const Requests& base_;
     const Machine machine_;
-    const bool deterministic_;
     std::vector<Neighbour> found_;
 };
 
@@ -483,20 +459,19 @@ void neighbours_here(const Module& surface, const Signature& signature, const Op
         std::ranges::count_if(program.loops, [](const Loop& loop) { return loop.may_run; }));
     out.start = as_mapping(program, options, grid);
 
-    // The loops as they were written, with what the planner makes of them; its sums may differ.
+    // The loops as they were written, with what the planner makes of them.
     Options written = options;
     written.automatic = written.restructure = false;
     written.mapping.clear();
     Mapped plain;
     Diagnostics unused;
-    if (options.automatic && !options.deterministic &&
-        analyse(surface, signature, written, true, plain, unused)) {
+    if (options.automatic && analyse(surface, signature, written, true, plain, unused)) {
         const Tuned tuned = as_mapping(plain, written, grid);
         constexpr double kSlower = 8;  // what their order may cost
         if (tuned.mapping != out.start.mapping)
             out.neighbours.push_back({"loops as written", tuned, kSlower, 0});
     }
-    for (Neighbour& each : Steps(program, out.start, machine, options.deterministic).all()) {
+    for (Neighbour& each : Steps(program, out.start, machine).all()) {
         out.neighbours.push_back(std::move(each));
     }
 }

@@ -106,7 +106,11 @@ private:
 }  // namespace
 
 void put_arrays_on_gpu(Module& module) {
-    GpuBlocks(module).host_body(module.entry_function()->body);
+    put_arrays_on_gpu(module, module.entry_function()->body);
+}
+
+void put_arrays_on_gpu(Module& module, Body& body) {
+    GpuBlocks(module).host_body(body);
 }
 
 }  // namespace parpy

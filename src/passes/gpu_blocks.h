@@ -14,5 +14,7 @@ namespace parpy {
 
 // Mapped loops are those that are parallel().
 void put_arrays_on_gpu(ir::Module& module);
+// The same of host code that stands around no more than `body`.
+void put_arrays_on_gpu(ir::Module& module, ir::Body& body);
 
 }  // namespace parpy

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "analysis/updates.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
@@ -43,7 +45,8 @@ void hold(Module& module, Body& body, const Reduction& target, Var* held) {
 
 class Legalizer {
 public:
-    explicit Legalizer(Module& module) : module_(module) {}
+    // `settled`: results have the bits that they have in sequence.
+    Legalizer(Module& module, bool settled) : module_(module), settled_(settled) {}
 
     void run() {
         const std::vector<Function*> functions = module_.functions;
@@ -116,6 +119,7 @@ private:
             kernel.params.insert(kernel.params.end() - 3, parameter);
             launch.arguments.push_back(b.array(parts));
             before.push_back(b.assign(held, identity(b, reduction.op, scalar)));
+            starts_neutral_.insert(held);
             after.push_back(b.store(parameter, {b.var(chunk)}, b.var(held)));
             out.push_back(b.alloc(parts));
             Expr* part = b.load(parts, {b.var(counter)});
@@ -182,6 +186,13 @@ private:
 
     // ------------------------------------------------------------ over lanes
 
+    // Which of two equal values the lanes pick is open; where the one that the target begins with
+    // may be another than the rest (a negative zero), it is compared once, behind the loop.
+    [[nodiscard]] bool is_compared_last(const Reduction& reduction, Scalar type) const {
+        return settled_ && picks_one(reduction.op) && is_float(type) &&
+               !starts_neutral_.contains(reduction.var);
+    }
+
     // y[i] += … in a vector loop: a scalar accumulates, and is added once after the loop.
     void hold_elements(For& loop, Body& out) {
         std::vector<Reduction> kept;
@@ -195,7 +206,8 @@ private:
         }
         for (const Reduction& reduction : loop.mapping.reductions) {
             const Scalar type = computed_in(loop.body, reduction);
-            if (reduction.var->type == Type::of(type)) {
+            const bool last = is_compared_last(reduction, type);
+            if (reduction.var->type == Type::of(type) && !last) {
                 kept.push_back(reduction);
                 continue;
             }
@@ -211,8 +223,10 @@ private:
             Expr* old = element ? b.load(reduction.var, own()) : b.var(reduction.var);
             Var* held = b.scalar(reduction.var->name + "_part", type);
             hold(module_, loop.body, reduction, held);
-            before.push_back(b.assign(held, b.convert(old, type)));
-            Expr* made = b.convert(b.var(held), own_type);
+            before.push_back(
+                b.assign(held, last ? identity(b, reduction.op, type) : b.convert(old, type)));
+            Expr* made =
+                last ? b.updated(old, reduction.op, b.var(held)) : b.convert(b.var(held), own_type);
             if (element) {
                 after.push_back(b.store(reduction.var, own(), made));
             } else {
@@ -256,12 +270,14 @@ private:
     }
 
     Module& module_;
+    const bool settled_;
+    std::unordered_set<const Var*> starts_neutral_;
 };
 
 }  // namespace
 
 void legalize_cpu(PassContext& context) {
-    Legalizer(context.module).run();
+    Legalizer(context.module, context.options.deterministic).run();
 }
 
 }  // namespace parpy

@@ -88,7 +88,7 @@ private:
         builder_.span = loop.span;
         std::vector<Partial> partials;
         for (const Reduction& target : loop.mapping.reductions) {
-            const Scalar type = accumulator_of(computed_in(loop.body, target));
+            const Scalar type = accumulator_of(target.op, computed_in(loop.body, target));
             Var* value = builder_.scalar(target.var->name + "_partial", type);
             partials.push_back({target, value, nullptr, nullptr});
             out.push_back(builder_.assign(value, identity(builder_, target.op, type)));

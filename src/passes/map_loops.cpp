@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "analysis/accumulations.h"
 #include "analysis/host_calls.h"
 #include "analysis/updates.h"
 #include "analysis/uses.h"
@@ -166,6 +167,39 @@ private:
     PassContext& context_;
     const std::unordered_map<const For*, std::string> places_;
 };
+
+// ---------------------------------------------------------------- what runs in order
+
+// Under `deterministic` a loop whose iterations accumulate floats runs in order, whatever it is
+// mapped to; loops around it and inside of it keep their mapping.
+std::unordered_set<const For*> put_in_order(Body& body) {
+    std::unordered_set<const For*> found;
+    for_each_stmt(body, [&](Stmt& stmt) {
+        auto* loop = stmt.as<For>();
+        if (loop == nullptr || !loop->mapping.parallel() || !accumulates_in_order(*loop)) return;
+        loop->mapping = {};
+        found.insert(loop);
+    });
+    return found;
+}
+
+// On a GPU what `put_in_order` takes from a mapping must still run on the device.
+void keep_on_gpu(Module& module, Body& body, const std::unordered_set<const For*>& in_order) {
+    Body out;
+    for (Stmt* stmt : body) {
+        if (is_parallel(*stmt) || stmt->kind == StmtKind::kGpu) {
+            out.push_back(stmt);
+        } else if (in_order.contains(stmt->as<For>())) {
+            Body alone = {stmt};
+            put_arrays_on_gpu(module, alone);
+            out.insert(out.end(), alone.begin(), alone.end());
+        } else {
+            for_each_body(*stmt, [&](Body& inner) { keep_on_gpu(module, inner, in_order); });
+            out.push_back(stmt);
+        }
+    }
+    body = std::move(out);
+}
 
 // ---------------------------------------------------------------- what holds on every target
 
@@ -435,6 +469,7 @@ void wrap_in_gpu(Module& module, Function& entry) {
 void map_cpu_loops(PassContext& context) {
     Function& entry = *context.module.entry_function();
     RequestBinder(context).run();
+    if (context.options.deterministic) (void)put_in_order(entry.body);
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
     check_blocks(context.diagnostics, entry.body);
     check_host_calls(context.diagnostics, entry);
@@ -449,6 +484,8 @@ void map_cuda_loops(PassContext& context) {
     RequestBinder(context).run();
     const bool is_mapped = !context.options.mapping.empty() || any_stmt(entry.body, is_parallel);
     if (!is_mapped && !is_by_hand(entry)) wrap_in_gpu(context.module, entry);
+    if (context.options.deterministic)
+        keep_on_gpu(context.module, entry.body, put_in_order(entry.body));
     if (context.options.mapping.contains(kGpuCode)) put_arrays_on_gpu(context.module);
     ExitCheck(context.diagnostics).body(entry.body, nullptr, false, false);
     check_blocks(context.diagnostics, entry.body);

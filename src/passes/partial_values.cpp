@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/updates.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
@@ -59,17 +60,7 @@ std::string_view noun(Op op) {
 
 // Whether a op b and b op a may differ in a bit (the sign of a zero).
 bool ordered(Op op, Scalar type) {
-    switch (op) {
-        case Op::kMin:
-        case Op::kMax:
-        case Op::kMinimum:
-        case Op::kMaximum:
-        case Op::kFmin:
-        case Op::kFmax:
-            return !is_integer(type) && type != Scalar::kBool;
-        default:
-            return false;
-    }
+    return picks_one(op) && !is_integer(type) && type != Scalar::kBool;
 }
 
 }  // namespace
@@ -111,7 +102,8 @@ Scalar computed_in(const Body& body, const Reduction& target) {
     return widest;
 }
 
-Scalar accumulator_of(Scalar element) {
+Scalar accumulator_of(Op op, Scalar element) {
+    if (picks_one(op)) return element;
     return element == Scalar::kF16 || element == Scalar::kBF16 ? Scalar::kF32 : element;
 }
 

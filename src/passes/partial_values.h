@@ -17,9 +17,9 @@ namespace parpy {
 // The type that the updates of the target below `body` are computed in: the widest of theirs.
 [[nodiscard]] ir::Scalar computed_in(const ir::Body& body, const ir::Reduction& target);
 
-// The type in which values of `element` are accumulated on a GPU: halves in f32, all else in their
-// own type.
-[[nodiscard]] ir::Scalar accumulator_of(ir::Scalar element);
+// The type in which values of `element` are accumulated on a GPU: sums and products of halves in
+// f32, all else in their own type.
+[[nodiscard]] ir::Scalar accumulator_of(ir::Op op, ir::Scalar element);
 
 // The neutral value of `op`: combining it with x gives x. For min and max of floats that holds of
 // every x but NaN, which they skip (infer_reductions); fmin and fmax start from NaN.

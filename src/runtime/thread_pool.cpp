@@ -127,6 +127,11 @@ extern "C" std::int64_t parpy_chunks(ParpyContext*, std::int64_t iterations, dou
                                      std::int64_t max_workers) {
     using namespace parpy;
     if (iterations <= 0) return 0;
+    static const std::uint64_t forced = environment_number("PARPY_CHUNKS").value_or(0);
+    if (forced > 0) {
+        const auto most = static_cast<std::uint64_t>(std::min(iterations, kParpyMaxChunks));
+        return static_cast<std::int64_t>(std::min(forced, most));
+    }
     std::int64_t workers = worker_count();
     if (max_workers > 0) workers = std::min(workers, max_workers);
     const double work = static_cast<double>(iterations) * cost;

@@ -4,7 +4,8 @@
 // Safe to use from any number of threads at once and from inside a running body. A process forked
 // after the pool was used has lost its workers: there, chunks run one after the other on the
 // caller, with the same results. PARPY_NUM_THREADS bounds the number of threads (default: the
-// processors that this process may run on).
+// processors that this process may run on). PARPY_CHUNKS splits every loop of several iterations
+// into that many chunks, however little work it has: for tests.
 #pragma once
 
 #include <cstdint>

@@ -253,6 +253,8 @@ def test_the_decorator_may_be_called():
     ("name", "value", "warned"),
     [
         ("PARPY_NUM_THREADS", "many", True),
+        ("PARPY_CHUNKS", "0", True),
+        ("PARPY_CHUNKS", "7", False),
         ("PARPY_NUM_THREADS", "0", True),
         ("PARPY_NUM_THREADS", "2x", True),
         ("PARPY_NUM_THREADS", "2", False),

@@ -238,13 +238,13 @@ def test_loops_that_are_not_proved_stay_sequential():
 
 
 @pytest.mark.parametrize("backend", [CPU, CUDA], ids=lambda b: b.name)
-def test_deterministic_reductions_stay_as_they_are(backend):
+def test_deterministic_sums_stay_in_order(backend):
     function, arguments = CALLS["sum_rows"]
+    _, candidates = tried(function, arguments, backend=backend)
+    assert any(key.startswith("j@") for opts in candidates for key in opts.parallelize)
     found, candidates = tried(function, arguments, backend=backend, deterministic=True)
-    key = next(key for key in found["start"]["parallelize"] if key.startswith("j@"))
-    mine = parpy.LoopPar()._set(*found["start"]["parallelize"][key])
-    assert {opts.parallelize[key] for opts in candidates} == {mine}
-    assert all(opts.restructure for opts in candidates)
+    assert [key for key in found["start"]["parallelize"] if key.startswith("i@")]
+    assert candidates and not any(key.startswith("j@") for opts in candidates for key in opts.parallelize)
 
 
 def test_deterministic_calls_have_the_results_of_the_automatic_mode():
@@ -260,8 +260,8 @@ def test_deterministic_calls_have_the_results_of_the_automatic_mode():
         sum_rows_here(x, found, 40, 999, opts=trial.opts)
         np.testing.assert_array_equal(found, expected)
     given = parpy.CompileOptions(backend=CPU, deterministic=True, parallelize={"there": parpy.threads(3)})
-    changes = [trial.change for trial in tune(smooth_here, *smoothed(), seconds=0.2, opts=given).tuning.trials]
-    assert "as given" not in changes
+    trials = tune(smooth_here, *smoothed(), seconds=0.2, opts=given).tuning.trials
+    assert [trial.outcome for trial in trials if trial.change == "as given"] == ["tried"]
 
 
 # ---------------------------------------------------------------- results are compared

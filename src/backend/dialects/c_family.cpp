@@ -12,6 +12,7 @@ using enum Yields;
 
 constexpr Scalars kArithmetic = kReals | kComplexes;
 
+constexpr Scalars kF16s = set_of(ir::Scalar::kF16);
 constexpr Scalars kWide = set_of(ir::Scalar::kI32, ir::Scalar::kI64);
 
 constexpr Spelling kWrapping[] = {
@@ -76,6 +77,10 @@ constexpr Spelling kOperators[] = {
     // minimum and maximum
     {kMin, kAll, "min_py($0, $1)"},
     {kMax, kAll, "max_py($0, $1)"},
+    {kMinimum, kF16s, "min_nan_first($0, $1)"},
+    {kMaximum, kF16s, "max_nan_first($0, $1)"},
+    {kFmin, kF16s, "min_num_first($0, $1)"},
+    {kFmax, kF16s, "max_num_first($0, $1)"},
     {kMinimum, kFloats, "min_nan($0, $1)"},
     {kMaximum, kFloats, "max_nan($0, $1)"},
     {kFmin, kFloats, "min_num($0, $1)"},
