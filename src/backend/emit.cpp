@@ -378,7 +378,7 @@ Program emit_program(const ir::Module& module, Backend backend, const Options& o
     facts.max_unroll_count = options.max_unroll_count;
     program.sites = module.sites;
 
-    const Dialect* device = device_dialect(backend);
+    const Dialect* device = device_dialect(backend, options.deterministic);
     if (device != nullptr) {
         for (const Function* function : module.functions) {
             if (function->kind == FunctionKind::kKernel) {

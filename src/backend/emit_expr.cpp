@@ -144,8 +144,8 @@ std::string ExprPrinter::element(const ir::Var& array, std::span<Expr* const> in
             if (narrow && !stride_is_wide && (!compact || term.type == Scalar::kU32)) {
                 term = cast(std::move(term), Scalar::kI64);
             }
-            const std::string stride = dim.stride ? std::to_string(std::abs(*dim.stride))
-                                                  : names_.of(dim.stride_var);
+            const std::string stride =
+                dim.stride ? std::to_string(std::abs(*dim.stride)) : names_.of(dim.stride_var);
             if (stride != "1") term.text += " * " + stride;
             if (dim.stride.value_or(1) < 0) {
                 falling += " - " + term.text;
@@ -286,7 +286,8 @@ const Spelling* ExprPrinter::find_row(std::span<const Spelling> rows, const Expr
 
 const Spelling& ExprPrinter::row_of(const Expr& expr) const {
     static constexpr Spelling kMissing{Op::kConst, kAll, "unsupported_operator($0)"};
-    const Spelling* row = find_row(dialect_.operators, expr);
+    const Spelling* row = find_row(dialect_.functions, expr);
+    if (row == nullptr) row = find_row(dialect_.operators, expr);
     if (row == nullptr && dialect_.wraps_by_helpers) row = find_row(wrapping_operators(), expr);
     if (row == nullptr) row = find_row(c_family_operators(), expr);
     return row != nullptr ? *row : kMissing;  // the verifier lets no such program come here

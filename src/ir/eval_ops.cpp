@@ -335,6 +335,18 @@ std::span<const V> decoded(std::array<V, N>& storage, Scalar from, Scalar to,
 
 }  // namespace
 
+bool is_exact(Op op, Scalar operand) {
+    if (is_complex(operand)) {
+        return op == Op::kAdd || op == Op::kSub || op == Op::kNeg || op == Op::kConj ||
+               op == Op::kReal || op == Op::kImag || op == Op::kEq || op == Op::kNe ||
+               op == Op::kConvert;
+    }
+    if (!is_float(operand)) return true;
+    const bool elementary = op >= Op::kCbrt && op <= Op::kLgamma;
+    return !elementary && op != Op::kAtan2 && op != Op::kHypot && op != Op::kPow &&
+           op != Op::kDegrees && op != Op::kRadians;
+}
+
 std::optional<Constant> evaluate_op(Op op, Scalar operand, Scalar result,
                                     std::span<const Constant> operands) {
     constexpr std::size_t kMaxOperands = 3;

@@ -17,6 +17,10 @@ namespace parpy::ir {
 [[nodiscard]] std::optional<Constant> evaluate_op(Op op, Scalar operand, Scalar result,
                                                   std::span<const Constant> operands);
 
+// Every back end computes `op` on `operand` to the last bit as evaluate_op does: all but elementary
+// functions, which are C's here, and what complex numbers make of them.
+[[nodiscard]] bool is_exact(Op op, Scalar operand);
+
 // kConvert: as a C cast. Float to integer, beyond the range, is what NumPy gives on x86-64: types
 // of up to 16 bits take the low bits of the i32, unsigned ones those of a negative integer, and
 // what is out of range of the i32 or i64 too, and NaN, is the lowest of these. The Constant may

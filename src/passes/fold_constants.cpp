@@ -67,9 +67,10 @@ bool embeds(Scalar from, Scalar to) {
 
 class Folder {
 public:
-    // `checks`: loads are checked while the program runs, so that none is dropped.
-    Folder(Module& module, Function& function, bool checks)
-        : module_(module), function_(function), checks_(checks) {}
+    // `checks`: loads are checked while the program runs, so that none is dropped. `settled`: what
+    // is known when the program is compiled has the bits that it would have when it runs.
+    Folder(Module& module, Function& function, bool checks, bool settled)
+        : module_(module), function_(function), checks_(checks), settled_(settled) {}
 
     void run() {
         count_definitions();
@@ -269,6 +270,9 @@ private:
             values[i] = expr->operands[i]->constant;
         }
         const Scalar operand = expr->operands.back()->type.scalar;
+        // A product may be rounded together with the sum that it is added to (settle-reductions).
+        const bool may_be_fused = expr->op == Op::kMul && is_float(operand);
+        if (settled_ && (may_be_fused || !is_exact(expr->op, operand))) return nullptr;
         const auto value =
             evaluate_op(expr->op, operand, expr->type.scalar,
                         std::span<const Constant>(values.data(), expr->operands.size()));
@@ -456,7 +460,7 @@ private:
 
     Module& module_;
     Function& function_;
-    const bool checks_;
+    const bool checks_, settled_;
     std::unordered_map<const Var*, int> definitions_;
     std::unordered_map<const Var*, Constant> constants_;
     std::vector<const Var*> noted_;          // in constants_, in order
@@ -468,7 +472,9 @@ private:
 
 void fold_constants(PassContext& context) {
     for (Function* function : context.module.functions) {
-        Folder(context.module, *function, context.options.check != Check::kNothing).run();
+        Folder(context.module, *function, context.options.check != Check::kNothing,
+               context.options.deterministic)
+            .run();
     }
 }
 

@@ -1,6 +1,8 @@
 // See settle_reductions.h.
 #include "passes/settle_reductions.h"
 
+#include <utility>
+
 #include "analysis/accumulations.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
@@ -52,6 +54,10 @@ private:
             return b.make(Op::kFma, {factor, value->operands[1], sum});
         };
         if (update.value->type != type) return;
+        if (update.value->op == Op::kSelect && update.more.empty()) {
+            take_apart(update);
+            return;
+        }
         Expr* sum = term(target_of(update), update.update, update.value);
         for (const Update::Term& more : update.more)
             sum = term(sum, more.op, more.value);
@@ -60,6 +66,27 @@ private:
         value_of(stmt) = sum;
         if (auto* assign = stmt.as<Assign>()) assign->update.reset();
         if (auto* store = stmt.as<Store>()) store->update.reset();
+    }
+
+    // s += a * b if c else d: a condition that is known early leaves a product alone, so what is
+    // added under one that is not is told apart as well.
+    void take_apart(const Update& update) {
+        Stmt* whole = spelled_as_update(module_, update);
+        Builder b(module_, whole->span);
+        const std::vector<Expr*> parts = value_of(*whole)->operands;
+        const auto with = [&](Stmt* stmt, Expr* value) {
+            value_of(*stmt) = value;
+            return Body{stmt};
+        };
+        auto* branch = b.if_(parts[0], with(clone(module_, whole), parts[1]));
+        branch->else_body = with(whole, parts[2]);
+        branch->labels = std::exchange(whole->labels, {});
+        *update.slot = branch;
+        for (Body* body : {&branch->then_body, &branch->else_body}) {
+            std::optional<Update> part = match_update(*body->front());
+            part->slot = &body->front();
+            fuse(*part);
+        }
     }
 
     Expr* target_of(const Update& update) {

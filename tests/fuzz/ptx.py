@@ -12,6 +12,7 @@ import re
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ class Unsupported(Exception):
 
 _FLOATS = {"f16": ("<e", 2), "f32": ("<f", 4), "f64": ("<d", 8)}
 _NUMPY = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
+_RUBBISH = 0x5A5A_5A5A_5A5A_5A5A
 _SHARED, _LOCAL = 0xE000_0000, 0xF000_0000  # where these spaces begin, also as 32 bits; global memory lies below
 
 
@@ -203,6 +205,8 @@ class Thread:
             return 0
         if name[:5] in ("%ntid", "%ncta"):
             return 1
+        if re.fullmatch(r"%[a-z]+\d+", name):
+            return _RUBBISH  # a register that nothing was put into: an element of an array that is not used
         raise Unsupported(name)
 
     def value(self, operand: str, kind: str) -> Any:
@@ -257,7 +261,9 @@ class Thread:
         by, control = self.pattern(one.operands[2], "b32"), self.pattern(one.operands[3], "b32")
         clamp, segment = control & 31, control >> 8 & 31
         least, most = lane & segment, (lane & segment) | (clamp & ~segment & 31)
-        source = {"up": lane - by, "down": lane + by, "bfly": lane ^ by, "idx": least | (by & ~segment & 31)}[one.parts[1]]
+        source = {"up": lane - by, "down": lane + by, "bfly": lane ^ by, "idx": least | (by & ~segment & 31)}[
+            one.parts[1]
+        ]
         inside = source >= most if one.parts[1] == "up" else source <= most
         target, _, told = one.operands[0].partition("|")
         self.set(target, self.block.exchanged[self.shuffles, warp + (source if inside else lane)])
@@ -354,18 +360,43 @@ def _fused(t: Thread, one: Instruction) -> None:
     kind = one.parts[-1]
     if kind != "f64" and kind != "f32":
         raise Unsupported("fma of halves")
-    from fractions import Fraction
-
     a, b, c = (t.value(operand, kind) for operand in one.operands[1:4])
     if not all(math.isfinite(x) for x in (a, b, c)):
         with np.errstate(all="ignore"):
             t.set(one.operands[0], _pattern(a * b + c, kind))
         return
     exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
-    if kind == "f64":
-        t.set(one.operands[0], _pattern(float(exact) if exact else float(a) * float(b) + float(c), kind))
-    else:
-        raise Unsupported("fma.f32")
+    zero = float(a) * float(b) + float(c)  # with its sign
+    t.set(one.operands[0], _pattern(_nearest(exact, kind) if exact else zero, kind))
+
+
+def _copysign(t: Thread, one: Instruction) -> None:
+    kind = one.parts[-1]
+    sign = 1 << (_bits(kind) - 1)
+    target, source, size = one.operands
+    t.set(target, (t.pattern(source, kind) & sign) | (t.pattern(size, kind) & (sign - 1)))
+
+
+def _insert_bits(t: Thread, one: Instruction) -> None:
+    bits = _bits(one.parts[-1])
+    target, inserted, into, at, length = one.operands
+    place, size = (t.pattern(operand, "u32") & 255 for operand in (at, length))
+    mask = _mask(((1 << size) - 1) << place, bits)
+    t.set(target, (t.pattern(into, "u64") & ~mask) | (t.pattern(inserted, "u64") << place & mask))
+
+
+def _nearest(exact: Fraction, kind: str) -> float:
+    """Of the values of the type."""
+    try:
+        near = float(exact)
+    except OverflowError:
+        return math.copysign(math.inf, exact)
+    if kind == "f64" or near == exact:
+        return near
+    # Rounded to odd first, so that the rounding to f32 that follows is the right one.
+    if struct.pack("<d", near)[0] & 1:
+        return near
+    return math.nextafter(near, math.inf if exact > near else -math.inf)
 
 
 def _divide(a: Any, b: Any) -> Any:
@@ -549,6 +580,8 @@ _OPERATIONS: dict[str, Operation] = {
     "mul": _product,
     "mad": _multiply_add,
     "fma": _fused,
+    "copysign": _copysign,
+    "bfi": _insert_bits,
     "div": _binary(_divide),
     "rem": _binary(_remainder),
     "min": _binary(_least),

@@ -172,9 +172,10 @@ std::span<const Snippet> c_family_prelude() {
     return kPrelude;
 }
 
-const Dialect* device_dialect(Backend backend) {
+const Dialect* device_dialect(Backend backend, bool settled) {
     if (backend == Backend::kMetal) return &metal_dialect();
-    return backend == Backend::kCpu ? nullptr : &cuda_dialect();
+    if (backend == Backend::kCpu) return nullptr;
+    return settled ? &settled_cuda_dialect() : &cuda_dialect();
 }
 
 const Dialect& kernel_dialect(Backend backend) {

@@ -2,7 +2,7 @@
 // device functions; signed arithmetic on data goes through wrapping helpers, because NVRTC may
 // assume that int does not overflow.
 
-#include "backend/dialects/dialect.h"
+#include "backend/dialects/own_functions.h"
 
 namespace parpy {
 namespace {
@@ -144,6 +144,13 @@ constexpr Spelling kOperators[] = {
 constexpr Snippet kPrelude[] = {
 #define SNIPPET(name, text) {name, text},
 #include "backend/prelude/cuda.inc"
+};
+
+// Our functions come first: they have names that CUDA's stand behind otherwise.
+constexpr Snippet kSettledPrelude[] = {
+#include "backend/prelude/cuda.inc"
+#include "backend/prelude/math_f32.inc"
+#include "backend/prelude/math_f64.inc"
 #undef SNIPPET
 };
 
@@ -184,10 +191,21 @@ constexpr Dialect kDialect{
     .kernel_parameters = "",
 };
 
+constexpr Dialect kSettledDialect = [] {
+    Dialect dialect = kDialect;
+    dialect.functions = kOwnFunctions;
+    dialect.prelude = kSettledPrelude;
+    return dialect;
+}();
+
 }  // namespace
 
 const Dialect& cuda_dialect() {
     return kDialect;
+}
+
+const Dialect& settled_cuda_dialect() {
+    return kSettledDialect;
 }
 
 }  // namespace parpy

@@ -94,6 +94,7 @@ struct Dialect {
     std::array<std::string_view, ir::kScalarCount> types;  // by Scalar
     std::array<std::string_view, 17> registers;            // by Register; int or i64 values
     std::array<std::string_view, 7> barriers;              // by BarrierScope, as statements
+    std::span<const Spelling> functions = {};              // elementary ones, before `operators`
     std::span<const Spelling> operators;                   // before the common rows of c_family.cpp
     bool has_double = true;
     bool reports_failures = true;   // kernels can say what failed
@@ -125,10 +126,13 @@ struct Dialect {
 
 [[nodiscard]] const Dialect& cpu_dialect();
 [[nodiscard]] const Dialect& cuda_dialect();
+// CUDA whose elementary functions are those of the CPU, bit for bit.
+[[nodiscard]] const Dialect& settled_cuda_dialect();
 [[nodiscard]] const Dialect& metal_dialect();
 
-// The dialect of a back end's device part; null where kernels are host code as well.
-[[nodiscard]] const Dialect* device_dialect(Backend backend);
+// The dialect of a back end's device part; null where kernels are host code as well. `settled`:
+// what gives the bits that other back ends give.
+[[nodiscard]] const Dialect* device_dialect(Backend backend, bool settled = false);
 
 // The dialect of a back end's kernels.
 [[nodiscard]] const Dialect& kernel_dialect(Backend backend);

@@ -21,6 +21,7 @@ extern "C" double maximum_f64(double, double) __asm__("llvm.maximum.f64")
 // max(a, b) of Python, where b may be any of the values: a NaN there loses.
 INLINE float max_any_order(float a, float b) { return maximum_f32(a, b == b ? b : -INFINITY); }
 INLINE double max_any_order(double a, double b) { return maximum_f64(a, b == b ? b : -INFINITY); }
+INLINE float rint_f32(float a) { return __builtin_rintf(a); }
 INLINE float mul_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 INLINE double mul_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
 typedef unsigned int u32;
@@ -28,13 +29,13 @@ INLINE u32 f32_bits(float x) { return __builtin_bit_cast(u32, x); }
 INLINE float f32_from_bits(u32 bits) { return __builtin_bit_cast(float, bits); }
 // y * 2^n for a whole n: in two steps, so that results may overflow or be denormal.
 INLINE float scale_f32(float y, float n) {
-    const float half = __builtin_rintf(n * 0.5f);
+    const float half = rint_f32(n * 0.5f);
     const u32 a = f32_bits(half + 0x1.8p23f) + 127, b = f32_bits(n - half + 0x1.8p23f) + 127;
     return y * f32_from_bits(a << 23) * f32_from_bits(b << 23);
 }
 INLINE float exp_f32(float x) {
     const float bounded = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;
-    const float n = __builtin_rintf(bounded * 1.442695f);
+    const float n = rint_f32(bounded * 1.442695f);
     float r = mul_add(n, -0x1.62e4p-1f, bounded);
     r = mul_add(n, -0x1.7f7d1cp-20f, r);
     float q = 0.001381452f;
