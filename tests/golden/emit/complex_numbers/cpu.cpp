@@ -39,14 +39,15 @@ typedef complex<double> c128;
 template <class T, class R> INLINE complex<T> complex_cast(complex<R> a) {
     return {(T)a.re, (T)a.im};
 }
+typedef unsigned long long u64;
+typedef double wide_real;
 template <class T> INLINE bool is_inf(T a) { return a == a && a - a != 0; }
 template <class T> INLINE bool is_finite(T a) { return a - a == 0; }
+#define INFINITY __builtin_huge_valf()
 #define NAN __builtin_nanf("")
-INLINE double copysign_f64(double a, double b) { return __builtin_copysign(a, b); }
 INLINE double rint_f64(double a) { return __builtin_rint(a); }
 INLINE float mul_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 INLINE double mul_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
-typedef unsigned long long u64;
 INLINE u64 f64_bits(double x) { return __builtin_bit_cast(u64, x); }
 INLINE double f64_from_bits(u64 bits) { return __builtin_bit_cast(double, bits); }
 // y * 2^n for a whole n: in two steps, so that results may overflow or be denormal.
@@ -72,6 +73,8 @@ INLINE double exp_f64(double x) {
     q = mul_add(q, r, 0.5000000000000011);
     return scale_f64(1.0 + mul_add(r * r, q, r), n);
 }
+// Up to it e^x is a number.
+#define FAR_EXPONENT 709.0
 INLINE double abs_f64(double a) { return __builtin_fabs(a); }
 extern "C" double libcos(double) __asm__("cos");
 // x - n pi/2 with |r| <= pi/4 and the last two bits of n, for |x| < 2^32.
@@ -122,15 +125,16 @@ INLINE double sin_f64(double x) {
     const double y = t.n & 1 ? cos_poly_f64(t.r) : sin_poly_f64(t.r);
     return f64_from_bits(f64_bits(y) ^ (t.n & 2) << 62 ^ (f64_bits(x) & 0x8000000000000000));
 }
+// The parts may be numbers where e^x is none.
 template <class T> INLINE complex<T> exp_complex(complex<T> a) {
-    const double x = a.re, y = a.im;
+    const wide_real x = a.re, y = a.im;
     if (is_inf(x) && !is_finite(y)) {
-        return x > 0 ? complex<T>{(T)x, (T)NAN} : complex<T>{(T)0, (T)copysign_f64(0.0, y)};
+        return x > 0 ? complex<T>{(T)INFINITY, (T)NAN} : complex<T>{(T)0, (T)0};
     }
-    const double size = exp_f64(x);
-    if (y == 0) return {(T)size, a.im};
-    if (is_inf(x)) return {(T)copysign_f64(size, cos_f64(y)), (T)copysign_f64(size, sin_f64(y))};
-    return {(T)(size * cos_f64(y)), (T)(size * sin_f64(y))};
+    if (y == 0) return {(T)exp_f64(x), a.im};
+    const bool far = x > FAR_EXPONENT;
+    const wide_real size = exp_f64(far ? x - 1 : x), rest = far ? 2.718281828459045 : 1.0;
+    return {(T)(size * cos_f64(y) * rest), (T)(size * sin_f64(y) * rest)};
 }
 
 struct roots_i_frame {
