@@ -180,7 +180,7 @@ def _common(view: Any, number: Any) -> np.dtype[Any] | None:
 
 @functools.lru_cache(maxsize=64)
 def _options(stream: int) -> CompileOptions:
-    return CompileOptions(backend=CompileBackend.Cuda, stream=stream)
+    return CompileOptions(backend=CompileBackend.Cuda, automatic=True, stream=stream)
 
 
 def _run(function: Any, *operands: Any, stream: int = 0) -> None:
