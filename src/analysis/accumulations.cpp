@@ -127,9 +127,7 @@ std::vector<Update> accumulations_of(Stmt& loop) {
 bool accumulates_in_order(For& loop) {
     if (std::ranges::any_of(accumulations_of(loop), is_ordered)) return true;
     // Nothing else in memory matters to these: the loop may read elements that share their array.
-    return std::ranges::any_of(reductions_of(loop), [](const UpdateGroup& group) {
-        return std::ranges::any_of(group.updates, is_ordered);
-    });
+    return std::ranges::any_of(reductions_of(loop), &UpdateGroup::is_ordered);
 }
 
 }  // namespace parpy

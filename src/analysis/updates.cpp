@@ -443,6 +443,10 @@ bool UpdateGroup::forgets_nan() const {
     return std::ranges::any_of(updates, &Update::forgets_nan);
 }
 
+bool UpdateGroup::is_ordered() const {
+    return std::ranges::any_of(updates, parpy::is_ordered);
+}
+
 Stmt* spelled_as_update(Module& module, const Update& u) {
     Stmt* stmt = *u.slot;
     const auto* branch = stmt->as<If>();

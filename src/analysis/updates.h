@@ -57,6 +57,7 @@ struct UpdateGroup {
     ir::Op op{};
     std::vector<Update> updates;
     [[nodiscard]] bool forgets_nan() const;
+    [[nodiscard]] bool is_ordered() const;  // one of them is
 };
 [[nodiscard]] std::vector<UpdateGroup> reductions_of(ir::For& loop);
 

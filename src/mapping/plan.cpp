@@ -17,12 +17,6 @@ namespace {
 
 constexpr double kPerIteration = 0.2;
 
-bool in_order(const LoopFacts& facts) {
-    return std::ranges::any_of(facts.reductions, [](const UpdateGroup& group) {
-        return std::ranges::any_of(group.updates, is_ordered);
-    });
-}
-
 }  // namespace
 
 const LoopFacts& ParallelLoops::facts(For& loop) {
@@ -34,9 +28,11 @@ const LoopFacts& ParallelLoops::facts(For& loop) {
 bool ParallelLoops::legal(For& loop) {
     if (host_call(loop.body) != nullptr) return false;
     const LoopFacts& f = facts(loop);
+    const bool in_order =
+        deterministic_ && std::ranges::any_of(f.reductions, &UpdateGroup::is_ordered);
     const bool independent =
-        f.verdict == Verdict::kProved || (f.verdict == Verdict::kReduction && !f.scatters &&
-                                          !f.forgets_nan && !(deterministic_ && in_order(f)));
+        f.verdict == Verdict::kProved ||
+        (f.verdict == Verdict::kReduction && !f.scatters && !f.forgets_nan && !in_order);
     return independent && std::ranges::none_of(f.conditions, [](const Alternatives& condition) {
                return condition.empty();
            });

@@ -151,7 +151,8 @@ private:
         if (request.threads_per_block != LoopPar::kDefaultThreadsPerBlock) {
             mapping.threads_per_block = request.threads_per_block;
         }
-        if (request.reduce && !mapping.reduce && !accumulates(loop)) report_no_reduction(loop);
+        const bool reduces = accumulates(loop) || accumulates_in_order(loop);
+        if (request.reduce && !mapping.reduce && !reduces) report_no_reduction(loop);
         mapping.reduce = mapping.reduce || request.reduce;
     }
 

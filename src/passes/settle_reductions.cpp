@@ -73,6 +73,7 @@ private:
     void take_apart(const Update& update) {
         Stmt* whole = spelled_as_update(module_, update);
         Builder b(module_, whole->span);
+        std::vector<std::string> labels = std::exchange(whole->labels, {});
         const std::vector<Expr*> parts = value_of(*whole)->operands;
         const auto with = [&](Stmt* stmt, Expr* value) {
             value_of(*stmt) = value;
@@ -80,7 +81,7 @@ private:
         };
         auto* branch = b.if_(parts[0], with(clone(module_, whole), parts[1]));
         branch->else_body = with(whole, parts[2]);
-        branch->labels = std::exchange(whole->labels, {});
+        branch->labels = std::move(labels);
         *update.slot = branch;
         for (Body* body : {&branch->then_body, &branch->else_body}) {
             std::optional<Update> part = match_update(*body->front());

@@ -167,6 +167,7 @@ def main() -> int:
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     os.environ.setdefault("PARPY_CACHE", "0")
+    os.environ.setdefault("PARPY_CHUNKS", "3")  # the loops are too short to be spread over threads otherwise
     if options.worker is not None:
         work(options.backend, options.worker, options.seed + options.count, options.jobs, options.minimise)
         return 0

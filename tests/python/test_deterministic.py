@@ -65,6 +65,32 @@ def test_every_way_to_run_gives_the_same_bits(program, backend):
                 assert left(program, backend, opts) == want, labels
 
 
+SUMS = [p for p in PROGRAMS if p.name in ("dot float64", "sum float32", "a @ b float64", "nest float64")]
+
+
+@pytest.mark.parametrize("backend", backends.TARGETS)
+@pytest.mark.parametrize("program", SUMS, ids=lambda p: p.name)
+def test_options_beside_it_change_no_bit(program, backend):
+    want, where = wanted(program), device(backend)
+    reducing = {label: parpy.threads(64) for label in program.labels[:-1]} | {
+        program.labels[-1]: parpy.threads(64).reduce()
+    }
+    own = {"gpu": parpy.threads(1)} if backend in ("sim", "cuda") else {}
+    variants = [
+        {"parallelize": reducing | own},
+        {"parallelize": reducing | own, "restructure": True},
+        {"parallelize": reducing | own, "legality": "trust"},
+        {"parallelize": reducing | own, "legality": "strict"},
+        {"parallelize": reducing | own, "max_unroll_count": 64},
+        {"automatic": True, "max_unroll_count": 64},
+    ]
+    if backend != "cuda":
+        variants += [{"check": "bounds", "automatic": True}, {"check": "all", "parallelize": reducing | own}]
+    for variant in variants:
+        opts = parpy.CompileOptions(backend=where, deterministic=True, **variant)
+        assert left(program, backend, opts) == want, variant
+
+
 def test_nothing_about_the_process_matters(tmp_path):
     def digests(**environment: str) -> str:
         settings = {**os.environ, "PARPY_CACHE": "0", **environment}

@@ -107,3 +107,24 @@ def test_integers_have_no_nan():
     f = FUNCTIONS["m = max(x[i], m)"]
     opts = parpy.auto(backend=parpy.CompileBackend.Sim)
     assert parpy.explain(f, np.arange(N), np.zeros(1, np.int64), 0, opts=opts).mapping
+
+
+@parpy.jit
+def extremes_of_pairs(x, y, out, n):
+    for i in range(n):
+        out[0, i] = np.minimum(x[i], y[i])
+        out[1, i] = np.maximum(x[i], y[i])
+        out[2, i] = np.fmin(x[i], y[i])
+        out[3, i] = np.fmax(x[i], y[i])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_of_zeros_of_both_signs_the_one_that_numpy_takes(backend):
+    """The first of two float16."""
+    x = np.array([0.0, -0.0, 0.0, -0.0, np.nan, 1.0], np.float16)
+    y = np.array([-0.0, 0.0, 0.0, -0.0, 1.0, np.nan], np.float16)
+    out = np.zeros((4, 6), np.float16)
+    run(backend, extremes_of_pairs, (x, y, out, 6), {"gpu": 1} if backend in ("sim", "cuda") else {})
+    want = np.array([f(x, y) for f in (np.minimum, np.maximum, np.fmin, np.fmax)])
+    np.testing.assert_array_equal(out, want)
+    np.testing.assert_array_equal(np.signbit(out), np.signbit(want))

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <limits>
 #include <set>
 #include <thread>
@@ -33,6 +34,20 @@ bool covers(std::int64_t n, std::int64_t chunks, std::int64_t max_workers = 0) {
         if (count != 1) return false;
     }
     return true;
+}
+
+TEST(ThreadPool, ChunksAreThoseOfTheEnvironment) {
+    GTEST_FLAG_SET(death_test_style,
+                   "threadsafe");  // a process of its own, which has not looked yet
+    EXPECT_EXIT(
+        {
+            ::setenv("PARPY_CHUNKS", "7", 1);
+            const bool right = parpy_chunks(nullptr, 100, 1e-3, 0) == 7 &&
+                               parpy_chunks(nullptr, 3, 1e9, 1) == 3 &&
+                               parpy_chunks(nullptr, 0, 1.0, 0) == 0;
+            ::_exit(right ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "");
 }
 
 TEST(ThreadPool, EveryIterationRunsOnce) {

@@ -147,12 +147,14 @@ constexpr Snippet kPrelude[] = {
 };
 
 // Our functions come first: they have names that CUDA's stand behind otherwise.
+// clang-format off
 constexpr Snippet kSettledPrelude[] = {
-#include "backend/prelude/cuda.inc"
 #include "backend/prelude/math_f32.inc"
 #include "backend/prelude/math_f64.inc"
+#include "backend/prelude/cuda.inc"
 #undef SNIPPET
 };
+// clang-format on
 
 constexpr Scalar kAtomicAdds[] = {Scalar::kI32, Scalar::kU32, Scalar::kI64,
                                   Scalar::kU64, Scalar::kF32, Scalar::kF64};

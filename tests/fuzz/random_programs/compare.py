@@ -30,10 +30,11 @@ STATIC_RULES = (
     "slices in an assignment to several targets", "their number is not known when the function is entered",
 )  # fmt: skip
 MODES = {
-    "cpu": ("automatic",) * 5 + ("deterministic",) * 2 + ("hand",) * 4 + ("restructured", "sequential", "checked", "checked by hand"),
-    "sim": ("automatic",) * 4 + ("deterministic", "hand", "hand", "hand", "restructured", "sequential", "bounds"),
-    "cuda": ("automatic",) * 4 + ("deterministic", "hand", "hand", "hand", "restructured", "sequential"),
-    "eval": ("sequential", "hand", "hand", "restructured", "deterministic"),
+    "cpu": ("automatic",) * 5 + ("deterministic",) + ("bits",) * 2 + ("hand",) * 4
+        + ("restructured", "sequential", "checked", "checked by hand"),
+    "sim": ("automatic",) * 4 + ("deterministic", "bits", "hand", "hand", "hand", "restructured", "sequential", "bounds"),
+    "cuda": ("automatic",) * 4 + ("deterministic", "bits", "hand", "hand", "hand", "restructured", "sequential"),
+    "eval": ("sequential", "hand", "hand", "restructured", "deterministic", "bits"),
     "ptx": ("sequential",),
 }  # fmt: skip
 _BACKENDS = {
@@ -130,7 +131,7 @@ def _options(mode: str, backend: str, mapping: dict[str, Any]) -> CompileOptions
     where = _BACKENDS[backend]
     if mode == "automatic":
         return parpy.auto(backend=where)
-    if mode == "deterministic":
+    if mode in ("deterministic", "bits"):
         if mapping:
             return CompileOptions(backend=where, deterministic=True, parallelize=mapping, legality="strict")
         return parpy.auto(backend=where, deterministic=True)
@@ -152,7 +153,7 @@ def _mapping(rng: random.Random, labels: list[str], mode: str, backend: str) -> 
     on_device = {"gpu": parpy.threads(1)} if backend in ("sim", "cuda") else {}
     if mode == "sequential":
         return on_device
-    if mode in ("automatic", "checked") or (mode == "deterministic" and rng.random() < 0.5):
+    if mode in ("automatic", "checked") or (mode in ("deterministic", "bits") and rng.random() < 0.5):
         return {}
     share = rng.choice((0.3, 0.6, 1.0))
     chosen = {}
@@ -187,9 +188,19 @@ def is_exact(memory: list[np.ndarray]) -> bool:
     return True
 
 
-def _difference(signature: Signature, got: Arguments, want: Arguments) -> str | None:
+def _bits(array: np.ndarray) -> np.ndarray:
+    """Of floats; which NaN one is does not count."""
+    if array.dtype.kind not in "fc":
+        return array
+    parts = array.view(array.real.dtype)
+    whole = np.where(np.isnan(parts), np.array(np.nan, parts.dtype), parts)
+    return whole.view(f"u{parts.dtype.itemsize}")
+
+
+def _difference(signature: Signature, got: Arguments, want: Arguments, exactly: bool = False) -> str | None:
     for number, (ours, numpys) in enumerate(zip(got.memory, want.memory, strict=True)):
-        if not np.array_equal(ours, numpys):
+        same = np.array_equal(_bits(ours), _bits(numpys)) if exactly else np.array_equal(ours, numpys)
+        if not same:
             names = [name for name, view in got.views.items() if view.memory == number]
             shown = "\n".join(
                 f"{name} {view.shape} strides {view.strides} at {view.offset} {view.dtype}:\n  got  {got.array(name).tolist()}"
@@ -197,7 +208,9 @@ def _difference(signature: Signature, got: Arguments, want: Arguments) -> str | 
                 for name, view in got.views.items()
                 if name in names
             )
-            numbers = ", ".join(f"{s.name}={s.values[want._number]!r}" for s in signature.parameters if hasattr(s, "values"))
+            numbers = ", ".join(
+                f"{s.name}={s.values[want._number]!r}" for s in signature.parameters if hasattr(s, "values")
+            )
             return f"{numbers}\n{shown}"
     return None
 
@@ -225,7 +238,7 @@ class Comparison:
     def __init__(self, case: Case) -> None:
         self.case = case
         self.outcome = Outcome()
-        self._wanted: dict[tuple[int, str], tuple[Arguments, str]] = {}
+        self._wanted: dict[tuple[int, str, bool], tuple[Arguments, str]] = {}
 
     def run(self) -> Outcome:
         with warnings.catch_warnings():
@@ -246,17 +259,32 @@ class Comparison:
                     break
         return self.outcome
 
+    def _arguments(self, call: Call) -> Arguments:
+        return Arguments(self.case.signature, call.number, call.data, exact=call.mode != "bits")
+
+    def _settled(self, call: Call) -> tuple[Arguments, str]:
+        """What the reference interpreter makes of values of any kind: `deterministic=True` promises its bits."""
+        want = self._arguments(call)
+        options = CompileOptions(backend=CompileBackend.Cpu, deterministic=True)
+        try:
+            parpy._native.interpret(load(self.case.text, compiled=True), tuple(want.passed()), options, _SETTLED)
+        except Exception:
+            return want, "refused by the interpreter"
+        return want, ""
+
     def _interpreted(self, call: Call) -> tuple[Arguments, str]:
-        key = (call.number, call.data)
+        key = (call.number, call.data, call.mode == "bits")
         if key not in self._wanted:
-            want = Arguments(self.case.signature, call.number, call.data)
+            want = self._arguments(call)
             status = ""
             try:
                 with np.errstate(all="ignore", over="raise"):
                     self._plain(*want.passed(lambda own, name: own.array(name).view(CopiedFirst)))
             except Exception:
                 status = "unusable"
-            if not status and not is_exact(want.memory):
+            if not status and call.mode == "bits":
+                want, status = self._settled(call)
+            elif not status and not is_exact(want.memory):
                 status = "inexact"
             self._wanted[key] = (want, status)
         return self._wanted[key]
@@ -264,14 +292,15 @@ class Comparison:
     def _compare(self, compiled: Callable[..., Any], call: Call, want: Arguments) -> str | None:
         rng = random.Random(call.choice)
         mapping = _mapping(rng, self.case.labels, call.mode, self.case.backend)
+        until = rng.choice(_EVALUATED[_EVALUATED.index(_SETTLED) :] if call.mode == "bits" else _EVALUATED)
         while True:
-            got = Arguments(self.case.signature, call.number, call.data)
+            got = self._arguments(call)
             options = _options(call.mode, self.case.backend, mapping)
             try:
-                self._call(compiled, got, options, rng)
+                self._call(compiled, got, options, rng, until)
             except Exception as error:
                 refused = self._refusal(error, got, call)
-                if refused is None and rng.random() < 0.2 and self._accepts_alone(call, options, rng):
+                if refused is None and rng.random() < 0.2 and self._accepts_alone(call, options, rng, until):
                     refused = f"refused, but not when it is the first call\n{type(error).__name__}: {error}"
                 if refused is not None:
                     return f"{options}\n{refused}"
@@ -280,13 +309,15 @@ class Comparison:
                     return None
                 mapping = {label: loop for label, loop in mapping.items() if label != rng.choice(labels)}
                 continue
-            found = _difference(self.case.signature, got, want)
+            found = _difference(self.case.signature, got, want, exactly=call.mode == "bits")
             self.outcome.counts[call.mode] += 1
             return None if found is None else f"{options}\n{found}"
 
-    def _call(self, compiled: Callable[..., Any], got: Arguments, options: CompileOptions, rng: random.Random) -> None:
+    def _call(
+        self, compiled: Callable[..., Any], got: Arguments, options: CompileOptions, rng: random.Random, until: str
+    ) -> None:
         if self.case.backend == "eval":
-            parpy._native.interpret(compiled, tuple(got.passed()), options, rng.choice(_EVALUATED))
+            parpy._native.interpret(compiled, tuple(got.passed()), options, until)
         elif self.case.backend == "ptx":
             by_ptx.run(compiled, got)
         elif self.case.backend == "cuda" and rng.random() < 0.5:
@@ -298,11 +329,11 @@ class Comparison:
         else:
             compiled(*got.passed(), opts=options)
 
-    def _accepts_alone(self, call: Call, options: CompileOptions, rng: random.Random) -> bool:
+    def _accepts_alone(self, call: Call, options: CompileOptions, rng: random.Random, until: str) -> bool:
         """A verdict does not depend on the calls before."""
         fresh = load(self.case.text, compiled=True)
         try:
-            self._call(fresh, Arguments(self.case.signature, call.number, call.data), options, rng)
+            self._call(fresh, self._arguments(call), options, rng, until)
         except Exception:
             return False
         return True
@@ -310,7 +341,7 @@ class Comparison:
     def _refusal(self, error: Exception, got: Arguments, call: Call) -> str | None:
         """None if the program may be refused so; else what is wrong with that."""
         text = f"{type(error).__name__}: {error}"
-        before = Arguments(self.case.signature, call.number, call.data)
+        before = self._arguments(call)
         if (changed := _difference(self.case.signature, got, before)) is not None:
             return f"refused, but arguments are changed\n{text}\n{changed}"
         if isinstance(error, by_ptx.Unsupported):
@@ -320,17 +351,19 @@ class Comparison:
         if code is not None:
             self.outcome.counts[code] += 1
             return None
-        by_hand = call.mode in ("hand", "restructured", "bounds", "checked by hand", "deterministic")
+        by_hand = call.mode in ("hand", "restructured", "bounds", "checked by hand", "deterministic", "bits")
         if by_hand and any(c in text for c in ("P227", "P303", "P308", "P401", "P402", "P310", "P311", "P313")):
             self.outcome.counts["refused mappings"] += 1
             return None
         return text
 
 
+# The pass behind which a deterministic program means the same to the last bit, whatever comes next.
+_SETTLED = "settle-reductions"
 # Passes behind which the interpreter runs the program.
 _EVALUATED = (
     "infer-types", "fold-constants", "order-calls", "narrow-math", "normalize-loops", "lower-slices", "normalize-indices",
-    "distribute-loops", "fuse-loops", "interchange-loops", "collapse-loops", "map-loops", "infer-reductions",
+    _SETTLED, "distribute-loops", "fuse-loops", "interchange-loops", "collapse-loops", "map-loops", "infer-reductions",
     "normalize-reductions", "guard-variables", "count-loops", "simplify-divisions", "simplify-signs", "legalize-cpu",
 )  # fmt: skip
 
