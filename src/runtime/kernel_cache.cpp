@@ -111,17 +111,22 @@ int publish(const Folder& folder, const std::string& name,
     return error;
 }
 
-// Whether the cache made the folder.
-bool is_tagged(const Folder& folder) {
+enum class Tag { kNone, kOurs, kOther };
+
+// Says whether the cache made the folder, in one look: other processes may empty it.
+Tag tag_of(const Folder& folder) {
     const Descriptor file(
         ::openat(folder.number(), kTag, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file.is_open()) return errno == ENOENT ? Tag::kNone : Tag::kOther;
     std::string text(kTagText.size(), '\0');
-    return file.is_open() && file.read(text.data(), text.size()) && text == kTagText;
+    const bool ours = file.read(text.data(), text.size()) && text == kTagText;
+    return ours ? Tag::kOurs : Tag::kOther;
 }
 
 // One that was made a moment ago, or by a version that did not tag its folders, has no other names.
 bool could_be_tagged(const Folder& folder) {
     return std::ranges::all_of(folder.names(), [&](const std::string& name) {
+        if (name == kTag) return tag_of(folder) != Tag::kOther;  // it came just now
         if (is_group(name)) {
             const std::optional<struct stat> status = folder.status(name);
             return !status || S_ISDIR(status->st_mode);
@@ -201,7 +206,7 @@ KernelCache::Folders KernelCache::open(bool make) {
     folders.root = open_folder(directory_.string(), make, refusal);
     if (folders.root.is_open()) folders.own = open_folder(folders.root, kFormat, make, refusal);
     complain(refusal);
-    if (!folders.own.is_open() || is_tagged(folders.own)) return folders;
+    if (!folders.own.is_open() || tag_of(folders.own) == Tag::kOurs) return folders;
     if (!could_be_tagged(folders.own)) {
         complain({folders.own.path, "it holds files that ParPy did not make",
                   "set PARPY_CACHE_DIR to another folder"});
@@ -341,7 +346,8 @@ void KernelCache::clear() {
         ::unlinkat(folders.own.number(), name.c_str(), AT_REMOVEDIR);  // if it is empty
     }
     // The folder goes if nothing is left in it, and stays the cache's otherwise.
-    if (folders.own.names() != std::vector<std::string>{kTag} || !is_tagged(folders.own)) return;
+    if (folders.own.names() != std::vector<std::string>{kTag}) return;
+    if (tag_of(folders.own) != Tag::kOurs) return;
     ::unlinkat(folders.own.number(), kTag, 0);
     ::unlinkat(folders.root.number(), kFormat, AT_REMOVEDIR);
 }

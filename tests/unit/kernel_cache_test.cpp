@@ -210,26 +210,34 @@ TEST_F(KernelCacheTest, ADirectoryOthersCanWriteToIsNotUsed) {
 }
 
 TEST_F(KernelCacheTest, ProcessesThatEmptyItDoNotDisturbOthers) {
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
+    const auto key = [](int i) { return KernelCache::key("cpu", "", std::to_string(i % 2)); };
+    std::vector<pid_t> children;
+    for (int i = 0; i < 4; ++i) {
+        children.push_back(::fork());
+        ASSERT_GE(children.back(), 0);
+        if (children.back() != 0) continue;
         KernelCache cache(directory_, 1 << 20);
-        for (;;)  // until it is killed
-            cache.clear();
+        for (int round = 0;; ++round) {  // until it is killed
+            if (i < 2) {
+                cache.clear();
+            } else {
+                cache.put(key(round), "value");
+            }
+        }
     }
     KernelCache cache(directory_, 1 << 20);
-    for (int i = 0; i < 2000; ++i) {
-        const std::string key = KernelCache::key("cpu", "", std::to_string(i % 8));
-        cache.put(key, "value");
-        const std::optional<std::string> got = cache.get(key);
+    for (int i = 0; i < 1000; ++i) {
+        cache.put(key(i), "value");
+        const std::optional<std::string> got = cache.get(key(i));
         EXPECT_TRUE(!got || got == "value");
     }
-    ::kill(child, SIGKILL);
-    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    for (const pid_t child : children) {
+        ::kill(child, SIGKILL);
+        ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    }
     EXPECT_EQ(cache.take_complaint(), std::nullopt);
-    const std::string key = KernelCache::key("cpu", "", "last");
-    cache.put(key, "value");
-    EXPECT_EQ(cache.get(key), "value");
+    cache.put(key(0), "other");
+    EXPECT_EQ(cache.get(key(0)), "other");
 }
 
 TEST_F(KernelCacheTest, OnlyItsOwnNamesAreEverRemoved) {
