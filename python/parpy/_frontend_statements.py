@@ -542,12 +542,8 @@ class Statements(Loops):
             if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
                 message = node.msg.value
             else:
-                self.error(
-                    "P027",
-                    node.msg,
-                    "the message of an assertion must be a string constant",
-                    "write the text out",
-                )
+                what = "the message of an assertion must be a string constant"
+                self.error("P027", node.msg, what, "write the text out")
         test = self.condition(node.test)
         self.out.append(self.module.assert_(test, as_text(message), self.span(node)))
 
