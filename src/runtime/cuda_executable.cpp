@@ -182,13 +182,11 @@ public:
     }
     ~LoadedModule() {
         if (module_ == nullptr) return;
-        // The device may still run it. A device that faulted has nothing left to unload.
         RuntimeError ignored;
         const CurrentContext current(device_, ignored);
         if (ignored.failed()) return;
-        const Driver& driver = Driver::instance();
-        if (driver.cuCtxSynchronize() != kSuccess) return;
-        driver.cuModuleUnload(module_);
+        const cuda::BesideCaptures beside;
+        Driver::instance().cuModuleUnload(module_);  // waits for the kernels that run
         if (has_stacks_) cuda::DeviceStacks::of(device_).end();
     }
     LoadedModule(const LoadedModule&) = delete;

@@ -88,6 +88,25 @@ private:
     Context previous_ = nullptr;  // to restore; null: leave as it is
 };
 
+// While it lives, this thread may free and wait although somebody else captures a graph, which
+// would end that capture otherwise. Nothing may be asked of the default stream where a stream that
+// waits for it is captured: has_default_stream().
+class BesideCaptures {
+public:
+    BesideCaptures() { Driver::instance().cuThreadExchangeStreamCaptureMode(&mode_); }
+    ~BesideCaptures() { Driver::instance().cuThreadExchangeStreamCaptureMode(&mode_); }
+    BesideCaptures(const BesideCaptures&) = delete;
+    BesideCaptures& operator=(const BesideCaptures&) = delete;
+
+    [[nodiscard]] bool has_default_stream() const {
+        int status = 0;
+        return Driver::instance().cuStreamIsCapturing(nullptr, &status) == kSuccess;
+    }
+
+private:
+    int mode_ = 2;  // relaxed; then that of before
+};
+
 // The device that memory at `pointer` belongs to; nothing for host memory that CUDA does not know.
 struct PointerPlace {
     enum class Kind : std::uint8_t { kUnknown, kHost, kDevice, kManaged };

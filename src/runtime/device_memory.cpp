@@ -53,6 +53,7 @@ DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
     Result result = allocate_once(device, size, stream, at);
     if (result == kOutOfMemory && !is_captured(stream)) {
         // What other streams have freed, and the pool has kept in pieces, may be enough.
+        Driver::instance().cuStreamSynchronize(stream);
         trim(device);
         result = allocate_once(device, size, stream, at);
     }
@@ -72,10 +73,11 @@ void release(const Device& device, DevicePointer pointer, Stream stream) {
 }
 
 void trim(const Device& device) {
-    const Driver& driver = Driver::instance();
-    UsedStreams::of(device).retry();
-    driver.cuCtxSynchronize();
-    if (MemoryPool pool = device.pool()) driver.cuMemPoolTrimTo(pool, 0);
+    UsedStreams::of(device).wait();
+    if (MemoryPool pool = device.pool()) {
+        const BesideCaptures beside;
+        Driver::instance().cuMemPoolTrimTo(pool, 0);
+    }
 }
 
 bool is_captured(Stream stream) {

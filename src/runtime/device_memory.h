@@ -16,7 +16,7 @@ namespace parpy::cuda {
                                      RuntimeError& error);
 // Once the work now on `stream` is done. The device is current.
 void release(const Device& device, DevicePointer pointer, Stream stream);
-// Waits for the device, and gives the memory that was released back to the system: the pool keeps
+// Waits for the work that may use released memory, and gives it back to the system: the pool keeps
 // it until then. The device is current.
 void trim(const Device& device);
 

@@ -125,14 +125,15 @@ void Block::report_lane(const SimFiber& fiber, unsigned from) {
     Fault fault;
     fault.code = Code::kP541;
     place(fault, fiber);
-    fault.message = place_of(fiber.linear) + " reads at {} the value of lane " +
-                    std::to_string(from);
+    fault.message =
+        place_of(fiber.linear) + " reads at {} the value of lane " + std::to_string(from);
     if ((fiber.mask >> from & 1U) == 0) {
         fault.message += ", which is not in the mask " + mask_text(fiber.mask);
-        fault.help = "the mask names all lanes that take part: 0xffffffff for those of a whole warp";
+        fault.help =
+            "the mask names all lanes that take part: 0xffffffff for those of a whole warp";
     } else {
-        fault.message += ", which the mask " + mask_text(fiber.mask) +
-                         " names but which does not take part";
+        fault.message +=
+            ", which the mask " + mask_text(fiber.mask) + " names but which does not take part";
         fault.help = "let all lanes that the mask names make the call: take it out of the branch";
     }
     worker_.grid.stop(std::move(fault));

@@ -10,9 +10,8 @@ namespace parpy::cuda {
 
 namespace {
 
-constexpr unsigned kNonBlocking = 1;                           // of a stream
-constexpr unsigned kNoTiming = 2;                              // of an event
-constexpr Result kFirstOfCapture = 900, kLastOfCapture = 908;  // what a capture forbids
+constexpr unsigned kNonBlocking = 1;  // of a stream
+constexpr unsigned kNoTiming = 2;     // of an event
 
 bool waits_for_default(Stream stream) {
     unsigned flags = 0;
@@ -67,14 +66,16 @@ bool UsedStreams::free_now(DevicePointer pointer) {
         driver.cuMemFree(pointer);  // waits for the device
         return true;
     }
-    const Result result = driver.cuMemFreeAsync(pointer, nullptr);
-    return result < kFirstOfCapture || result > kLastOfCapture;
+    const BesideCaptures beside;
+    if (!beside.has_default_stream()) return false;
+    let_default_stream_wait();
+    driver.cuMemFreeAsync(pointer, nullptr);
+    return true;
 }
 
 void UsedStreams::end(DevicePointer pointer) {
     const std::scoped_lock lock(mutex_);
     live_.fetch_sub(1, std::memory_order_relaxed);
-    let_default_stream_wait();
     if (free_now(pointer)) return;
     unfreed_.push_back(pointer);
     has_unfreed_.store(true, std::memory_order_relaxed);
@@ -85,6 +86,17 @@ void UsedStreams::retry() {
     const std::scoped_lock lock(mutex_);
     std::erase_if(unfreed_, [&](DevicePointer pointer) { return free_now(pointer); });
     has_unfreed_.store(!unfreed_.empty(), std::memory_order_relaxed);
+}
+
+void UsedStreams::wait() {
+    const BesideCaptures beside;
+    if (!beside.has_default_stream()) return;
+    retry();
+    {
+        const std::scoped_lock lock(mutex_);
+        let_default_stream_wait();
+    }
+    Driver::instance().cuStreamSynchronize(nullptr);
 }
 
 }  // namespace parpy::cuda

@@ -19,11 +19,13 @@ public:
 
     // Memory that outlives calls begins and ends; without any, nothing is noted.
     void begin() { live_.fetch_add(1, std::memory_order_relaxed); }
-    // Frees it after the work of every stream. Where the driver refuses because somebody captures a
-    // graph, at the next end or retry().
+    // Frees it after the work of every stream; where somebody captures a graph on a stream that
+    // waits for the default one, at a later retry().
     void end(DevicePointer pointer);
     // Frees what could not be freed before.
     void retry();
+    // Waits for the default stream and what was noted, unless such a graph is captured.
+    void wait();
 
     // Work was enqueued on `stream`.
     void note(Stream stream) {

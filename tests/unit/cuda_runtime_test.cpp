@@ -197,7 +197,7 @@ TEST_F(CudaMemory, MemoryThatACaptureKeepsIsFreedLater) {
     UsedStreams& streams = UsedStreams::of(one);
     const DevicePointer memory = allocate(one, 100, nullptr, error);
     streams.begin();
-    fail("cuMemFreeAsync", 906, 2);  // the default stream, while another one is captured
+    fail("cuStreamIsCapturing", 906, 2);  // of the default stream, while one that waits for it is
     const int releases = fake().releases;
     streams.end(memory);
     streams.retry();

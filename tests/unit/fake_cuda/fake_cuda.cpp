@@ -161,6 +161,11 @@ FAKE(cuStreamIsCapturing, Stream stream, int* status) {
     *status = state.capturing ? 1 : 0;
     return kSuccess;
 }
+FAKE(cuThreadExchangeStreamCaptureMode, int* mode) {
+    static thread_local int own = 0;
+    std::swap(own, *mode);
+    return kSuccess;
+}
 FAKE(cuModuleLoadData, Module* module, const void* image) {
     ENTER(cuModuleLoadData)
     ++state.modules;
