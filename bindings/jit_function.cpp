@@ -199,6 +199,16 @@ bool succeeded(const Surface& surface, const RuntimeError& error) {
     return false;
 }
 
+// After a run: what the program noted of it. False: a warning became an exception.
+bool passed_on(const Surface& surface, const Executable& executable) {
+    const std::optional<std::size_t> site = executable.take_note();
+    if (!site) return true;
+    constexpr std::int64_t kFrom = Executable::kManyLaunches;
+    Diagnostic note = ir::describe(executable.program.sites, *site, {&kFrom, 1});
+    note.severity = Severity::kPerformance;
+    return warn_of(note, surface.module->sources);
+}
+
 // After arguments that the function cannot take: what its attribute on_misfit makes of the call, if
 // that is there. The exception stays where it makes nothing (NotImplemented).
 PyObject* without_fit(JitFunction* self, PyObject* const* args, const CallOptions& call) {
@@ -298,6 +308,7 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
         })) {
         return nullptr;
     }
+    if (!passed_on(surface, found->executable())) return nullptr;
     if (surface.results != 0) {
         return results_of(found->executable().program, count - surface.results,
                           surface.returns_tuple, intake);
@@ -316,7 +327,10 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
         const Specialization* found =
             under.options->debug ? nullptr : under.per->patterns.match(args, slots.data());
         if (found != nullptr) {
-            if (!succeeded(*surface, run_program(*found, slots.data(), nullptr))) return nullptr;
+            if (!succeeded(*surface, run_program(*found, slots.data(), nullptr)) ||
+                !passed_on(*surface, found->executable())) {
+                return nullptr;
+            }
             return nothing(*surface);
         }
     }

@@ -207,6 +207,7 @@ Program Surface::compiled(const Signature& signature, const Options& options,
             for (const Diagnostic& note : attempt.all())
                 diagnostics.report(note);
             annotations.require(signature, program);
+            program.counted.clear();
             return program;
         }
     }
@@ -462,13 +463,19 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
     if (!check_devices(surface, specializations.options, arguments)) return nullptr;
     if (specializations.options.backend == Backend::kCuda) pass_search_paths_to_nvrtc();
     Specializations::Failure failure;
+    std::vector<Diagnostic> unproved;  // parallel loops of the program, if it is a new one
     const Specialization* made = nullptr;
     {
         const GilReleased released;
         made = specializations.find_or_build(
             arguments,
             [&](const Signature& signature, const Options& options, Specializations::Failure& f) {
-                return build(surface, options, signature, f);
+                auto executable = build(surface, options, signature, f);
+                unproved.clear();
+                std::ranges::copy_if(
+                    f.diagnostics.all(), std::back_inserter(unproved),
+                    [](const Diagnostic& note) { return note.code == Code::kP403; });
+                return executable;
             },
             [&](const Signature& signature, Specializations::Failure& f) {
                 (void)surface.compiled(signature, specializations.options, f.diagnostics);
@@ -477,8 +484,11 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
             failure);
     }
     if (made != nullptr) {
-        const bool interrupted = PyErr_CheckSignals() != 0;  // by what came meanwhile
-        return !interrupted && warn_of_cache() ? made : nullptr;
+        if (PyErr_CheckSignals() != 0 || !warn_of_cache()) return nullptr;  // of what came meanwhile
+        const bool told = std::ranges::all_of(unproved, [&](const Diagnostic& note) {
+            return warn_of(note, surface.module->sources);
+        });
+        return told ? made : nullptr;
     }
     if (failure.diagnostics.has_errors()) {
         set_python_error(failure.diagnostics, surface.module->sources);

@@ -32,6 +32,17 @@ void set_python_error(const RuntimeError& error, const std::vector<Source>& sour
     set_python_error(diagnostics, sources);
 }
 
+bool warn_of(const Diagnostic& note, const std::vector<Source>& sources) {
+    try {
+        nb::module_::import_("parpy._performance")
+            .attr("warn")(std::string(code_name(note.code)), render(note, sources));
+        return true;
+    } catch (nb::python_error& error) {
+        error.restore();
+        return false;
+    }
+}
+
 void set_python_error() {
     try {
         throw;

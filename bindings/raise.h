@@ -14,6 +14,8 @@ namespace parpy {
 void set_python_error(const Diagnostics& diagnostics, const std::vector<Source>& sources);
 // `sources` are for errors that have a place.
 void set_python_error(const RuntimeError& error, const std::vector<Source>& sources = {});
+// Warns with a performance note (parpy._performance); false: that is a Python exception now.
+[[nodiscard]] bool warn_of(const Diagnostic& note, const std::vector<Source>& sources);
 // From within a catch block: the Python exception for the C++ exception in flight.
 void set_python_error();
 

@@ -46,6 +46,7 @@
 #include "passes/normalize_loops.h"
 #include "passes/normalize_reductions.h"
 #include "passes/normalize_returns.h"
+#include "passes/note_host_loops.h"
 #include "passes/order_calls.h"
 #include "passes/outline_kernels.h"
 #include "passes/outline_workers.h"
@@ -81,6 +82,9 @@ bool has_settled_bits(const PassContext& context) {
 }
 bool chosen_by_hand(const PassContext& context) {
     return !context.options.automatic;
+}
+bool asks_for_loops(const PassContext& context) {
+    return chosen_by_hand(context) && context.options.legality != Legality::kTrust;
 }
 bool lacks_double(const PassContext& context) {
     return !kernel_dialect(context.options.backend).has_double;
@@ -150,6 +154,8 @@ const std::vector<Row>& table() {
           "after infer-reductions: what it found needs no atomics; before check-legality, which refuses what is left"}, On::kAll},
         {{"check-legality", check_legality, kMapped,
           "after infer-reductions, whose updates may run in any order; before anything is rewritten for a target", chosen_by_hand}, On::kAll},
+        {{"note-host-loops", note_host_loops, kMapped,
+          "after check-legality, which refuses first and knows what calls must satisfy; while loops are those of the source", asks_for_loops}, On::kCuda},
         {{"normalize-reductions", normalize_reductions, kMapped,
           "before code is laid out around the loops: an element that no iteration touches is left alone"}, On::kAll},
         {{"guard-operands", guard_operands, kMapped,

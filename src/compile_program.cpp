@@ -1,6 +1,7 @@
 // compile(): a copy of the surface module through the pipeline (compile.cpp) to the emitter.
 #include <algorithm>
 #include <exception>
+#include <unordered_map>
 
 #include "backend/emit.h"
 #include "ir/clone.h"
@@ -31,6 +32,21 @@ std::vector<std::vector<ArgumentBound>> requirements_of(const ir::Module& module
     return result;
 }
 
+std::vector<std::pair<int, std::size_t>> counted_kernels(const ir::Module& module) {
+    std::vector<std::pair<int, std::size_t>> result;
+    std::unordered_map<const ir::Function*, int> numbers;
+    for (const ir::Function* function : module.functions) {
+        if (function->kind == ir::FunctionKind::kKernel)
+            numbers.emplace(function, static_cast<int>(numbers.size()));
+    }
+    ir::for_each_stmt(module.entry_function()->body, [&](const ir::Stmt& stmt) {
+        const auto* launch = stmt.as<ir::Launch>();
+        if (launch != nullptr && launch->noted)
+            result.emplace_back(numbers.at(launch->kernel), *launch->noted);
+    });
+    return result;
+}
+
 Program compile_as(const ir::Module& surface, const Signature& signature, const Options& options,
                    Diagnostics& diagnostics, const Trace& trace) {
     ir::Module module = ir::clone(surface);
@@ -38,6 +54,7 @@ Program compile_as(const ir::Module& surface, const Signature& signature, const 
     if (!run_passes(context, pipeline(options.backend), trace)) return {};
     Program program = emit_program(module, options.backend, options);
     program.requirements = requirements_of(module);
+    program.counted = counted_kernels(module);
     return program;
 }
 

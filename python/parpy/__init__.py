@@ -26,6 +26,7 @@ from ._options import (
     seq,
     threads,
 )
+from ._performance import PerformanceWarning
 from ._reductions import all, any, max, mean, min, prod, reduce, sum
 from ._tune import tune
 from .builtin import gpu, label
@@ -39,6 +40,7 @@ __all__ = [
     "InternalError",
     "LoopPar",
     "ParallelError",
+    "PerformanceWarning",
     "Target",
     "all",
     "any",

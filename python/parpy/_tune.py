@@ -19,6 +19,7 @@ from typing import Any
 from . import _native
 from ._jit import _as_jit, _driver_behind, jit_of_source
 from ._options import CompileBackend, CompileOptions, LoopPar
+from ._performance import quiet
 from ._tune_arguments import Copies, difference, returned, snapshot
 from ._tune_report import Progress, Trial, TunedOptions, Tuning
 from ._warnings import warn
@@ -249,7 +250,8 @@ class _Search:
 
     def run(self) -> Tuning:
         try:
-            return self._run()
+            with quiet():  # candidates are none of the user's mappings
+                return self._run()
         finally:
             self._wait()  # kernels may still use the copies
             self._copies.close()

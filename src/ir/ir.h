@@ -289,6 +289,9 @@ struct For : StmtOf<StmtKind::kFor> {
     Expr* step = nullptr;  // never a constant zero
     Body body;
     LoopMapping mapping;
+    // Host code of a device program: what Module::sites says where a call launches many kernels
+    // from the loop, whose iterations are independent (note_host_loops).
+    std::optional<std::size_t> noted;
 };
 
 struct While : StmtOf<StmtKind::kWhile> {
@@ -372,6 +375,7 @@ struct Launch : StmtOf<StmtKind::kLaunch> {
     Expr* shared_bytes = nullptr;         // null means 0
     bool overlapped = false;  // may start while the work in front of it ends: the kernel waits for
                               // that itself
+    std::optional<std::size_t> noted;  // of the outermost such loop around it (For::noted)
 };
 
 // Host code of a device program: waits until the kernels launched so far have ended, then sets

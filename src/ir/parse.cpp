@@ -466,6 +466,7 @@ private:
         if (accept("reducing")) {
             reductions(s->mapping);
         }
+        s->noted = noted();
         s->body = suite(*s, start);
         return s;
     }
@@ -506,7 +507,12 @@ private:
         geometry(s->grid, s->block, s->shared_bytes);
         cluster(*s);
         s->overlapped = accept("overlapped");
+        s->noted = noted();
         return s;
+    }
+
+    std::optional<std::size_t> noted() {
+        return accept("noted") ? std::optional(static_cast<std::size_t>(integer())) : std::nullopt;
     }
 
     void geometry(std::span<Expr*, 3> grid, std::span<Expr*, 3> block, Expr*& shared_bytes) {

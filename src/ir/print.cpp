@@ -291,7 +291,7 @@ private:
         if (!unit_step) {
             head += ", " + expr(*s.step);
         }
-        line(head + ")" + mapping(s.mapping) + ":", s.span);
+        line(head + ")" + mapping(s.mapping) + noted(s.noted) + ":", s.span);
         body(s.body);
     }
 
@@ -362,7 +362,11 @@ private:
         }
         out += geometry(s.grid, s.block, s.shared_bytes);
         out += cluster_text(s);
-        line(out + (s.overlapped ? " overlapped" : ""), s.span);
+        line(out + (s.overlapped ? " overlapped" : "") + noted(s.noted), s.span);
+    }
+
+    static std::string noted(std::optional<std::size_t> site) {
+        return site ? " noted " + std::to_string(*site) : "";
     }
 
     std::string geometry(const std::span<Expr* const, 3> grid,

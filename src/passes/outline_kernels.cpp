@@ -51,7 +51,11 @@ private:
                 out.push_back(outline(*stmt));
                 continue;
             }
+            const auto* noted = stmt->as<For>();
+            const bool outermost = noted != nullptr && noted->noted && !noted_loop_;
+            if (outermost) noted_loop_ = noted->noted;
             for_each_body(*stmt, [&](Body& inner) { host(inner); });
+            if (outermost) noted_loop_.reset();
             const Body fetches = fetches_before(*stmt);
             if (auto* loop = stmt->as<While>(); loop != nullptr && !fetches.empty()) {
                 fetch_each_time(*loop, fetches);
@@ -170,6 +174,7 @@ private:
         kernel->body = std::move(body);
         own_variables(*kernel);
         launch->kernel = kernel;
+        launch->noted = noted_loop_;
         set_geometry(*launch, root.as<Gpu>(), builder);
         return launch;
     }
@@ -278,6 +283,7 @@ private:
     PassContext& context_;
     Module& module_;
     Function& entry_;
+    std::optional<std::size_t> noted_loop_;  // For::noted of the outermost around
     const DeviceScalars scalars_;
     std::vector<std::pair<Var*, Var*>> memory_;  // scalar, its array
     VarSet noted_;  // scalars that the user has been told the host waits for

@@ -15,6 +15,7 @@ int launch(ParpyContext* context, const parpy::KernelLaunch& what) {
     if (context->session == nullptr) {
         return context->fail({parpy::Code::kP900, "a launch outside of a device program", {}});
     }
+    if (context->launches != nullptr) context->launches->launched(what.index);
     parpy::RuntimeError error;
     if (context->session->launch(what, error) == 0) return 0;
     return context->fail(std::move(error));

@@ -41,11 +41,37 @@ public:
 
 }  // namespace parpy
 
+namespace parpy {
+
+// Counts the launches of kernels that one call should not launch often (Program::counted).
+class LaunchCounts {
+public:
+    explicit LaunchCounts(const Executable& executable)
+        : executable_(executable), counts_(executable.program.counted.size()) {}
+
+    // Null where there are none to count.
+    [[nodiscard]] LaunchCounts* if_any() { return counts_.empty() ? nullptr : this; }
+    void launched(int kernel) {
+        for (std::size_t i = 0; i < counts_.size(); ++i) {
+            const auto& [counted, site] = executable_.program.counted[i];
+            if (counted == kernel && ++counts_[i] > Executable::kManyLaunches)
+                executable_.note(site);
+        }
+    }
+
+private:
+    const Executable& executable_;
+    std::vector<std::int64_t> counts_;
+};
+
+}  // namespace parpy
+
 struct ParpyContext {
     parpy::DeviceSession* session = nullptr;                           // not owned; null on the CPU
     std::unique_ptr<parpy::RuntimeError> error;                        // the first one; null: none
     std::vector<std::unique_ptr<void, decltype(&std::free)>> scratch;  // of CPU programs
-    parpy::Failure* failure = nullptr;  // not owned; null where nothing can fail
+    parpy::Failure* failure = nullptr;        // not owned; null where nothing can fail
+    parpy::LaunchCounts* launches = nullptr;  // not owned; null where none are counted
 
     // Keeps the first error; returns the value that generated code passes on as a failure.
     int fail(parpy::RuntimeError e) {

@@ -496,6 +496,8 @@ private:
     RuntimeError enqueue(CudaSession& session, const std::uint64_t* slots) const {
         ParpyContext context;
         context.session = &session;
+        LaunchCounts counts(*this);
+        context.launches = counts.if_any();
         if (host_.entry(&context, slots) == 0 && !context.error) return {};
         if (context.error) return std::move(*context.error);
         return {Code::kP900, "the program '" + program.name + "' failed without a reason", {}};
@@ -508,6 +510,8 @@ private:
         CudaSession session(device, module, program, stream, &failure);
         ParpyContext context;
         context.session = &session;
+        LaunchCounts counts(*this);
+        context.launches = counts.if_any();
         context.failure = &failure;
         run_until_failure(failure, [&] { static_cast<void>(host_.entry(&context, slots)); });
         if (context.error) return std::move(*context.error);

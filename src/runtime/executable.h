@@ -1,8 +1,10 @@
 // A program ready to run: host code linked into this process, kernels loaded on their device.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "parpy/compile.h"
@@ -33,10 +35,25 @@ public:
     // The fast path: no allocation, no lock.
     [[nodiscard]] virtual RuntimeError run(const std::uint64_t* slots, void* stream) const = 0;
 
+    // Launches of one kernel in a call; more are noted.
+    static constexpr std::int64_t kManyLaunches = 1000;
+    // Something about the program that its user should hear of: a site of it, for the caller to
+    // take after the run. Thread-safe; of several the last.
+    void note(std::size_t site) const {
+        noted_.store(static_cast<std::int64_t>(site), std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::optional<std::size_t> take_note() const {
+        if (program.counted.empty() || noted_.load(std::memory_order_relaxed) < 0) return {};
+        return static_cast<std::size_t>(noted_.exchange(-1, std::memory_order_relaxed));
+    }
+
     const Program program;
 
 protected:
     explicit Executable(Program p) : program(std::move(p)) {}
+
+private:
+    mutable std::atomic<std::int64_t> noted_{-1};
 };
 
 // Builds (or takes from the disk cache) the machine code of `program` for this process.

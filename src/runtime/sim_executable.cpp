@@ -267,6 +267,8 @@ public:
         SimSession session(program, kernels_, arrivals_, watched_);
         ParpyContext context;
         context.session = &session;
+        LaunchCounts counts(*this);
+        context.launches = counts.if_any();
         Failure failure;  // of the host part; those of kernels are the launch's errors
         context.failure = &failure;
         int result = 1;

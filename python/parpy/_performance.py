@@ -1,0 +1,50 @@
+"""Warnings of what makes a call slow: once for each place in the user's text, when a program is compiled or has run."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_PACKAGE = __name__.partition(".")[0]
+_told: set[tuple[str, str]] = set()
+
+
+class _Quiet(threading.local):
+    depth = 0
+
+
+_quiet = _Quiet()
+
+
+class PerformanceWarning(UserWarning):
+    """A mapping that leaves much of a loop nest to the host, or whose loops run in parallel unproved."""
+
+
+def warn(code: str, text: str) -> None:
+    """Warns with the text of a diagnostic, which begins with its place, where the user calls ParPy."""
+    place = (code, text.partition(": performance[")[0])
+    if place in _told or _quiet.depth:
+        return
+    _told.add(place)
+    warnings.warn(text.rstrip("\n"), PerformanceWarning, stacklevel=_outside())
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """This thread is not warned, nor counts as told: for calls that the user did not write."""
+    _quiet.depth += 1
+    try:
+        yield
+    finally:
+        _quiet.depth -= 1
+
+
+def _outside() -> int:
+    """The stack level, for the caller's warning, of the code that called the package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+        level, frame = level + 1, frame.f_back
+    return level
