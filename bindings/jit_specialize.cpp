@@ -484,7 +484,8 @@ const Specialization* specialize(const Surface& surface, Specializations& specia
             failure);
     }
     if (made != nullptr) {
-        if (PyErr_CheckSignals() != 0 || !warn_of_cache()) return nullptr;  // of what came meanwhile
+        if (PyErr_CheckSignals() != 0 || !warn_of_cache())
+            return nullptr;  // of what came meanwhile
         const bool told = std::ranges::all_of(unproved, [&](const Diagnostic& note) {
             return warn_of(note, surface.module->sources);
         });

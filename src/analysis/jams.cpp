@@ -58,7 +58,9 @@ private:
     // An array that is stored may lie on another one, or on itself.
     [[nodiscard]] bool overlaps() const {
         return std::ranges::any_of(uses_.stored, [&](const Var* v) {
-            const auto others = [&](const Var* other) { return other != v && may_share(*v, *other); };
+            const auto others = [&](const Var* other) {
+                return other != v && may_share(*v, *other);
+            };
             return !is_injective(*v) || std::ranges::any_of(uses_.stored, others) ||
                    std::ranges::any_of(uses_.loaded, others);
         });

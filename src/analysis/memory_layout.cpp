@@ -27,8 +27,8 @@ bool same_layout(const Var& a, const Var& b) {
 Memory relation(const Var& a, const Var& b) {
     if (&a == &b) {
         return is_injective(a) ? Memory::kSameElements
-               : known(a)   ? Memory::kSameBytes
-                            : Memory::kUnclear;
+               : known(a)      ? Memory::kSameBytes
+                               : Memory::kUnclear;
     }
     if (!may_share(a, b)) return Memory::kApart;
     if (!a.placement || !b.placement) return Memory::kUnclear;

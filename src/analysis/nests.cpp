@@ -43,9 +43,8 @@ std::vector<std::string> shown_names(const std::vector<const For*>& loops) {
         const std::string& name = loop->var->shown();
         const auto alike = std::ranges::count_if(
             loops, [&](const For* other) { return other->var->shown() == name; });
-        names.push_back(alike > 1 && loop->span.valid()
-                            ? name + "@" + std::to_string(loop->span.line)
-                            : name);
+        names.push_back(
+            alike > 1 && loop->span.valid() ? name + "@" + std::to_string(loop->span.line) : name);
     }
     return names;
 }

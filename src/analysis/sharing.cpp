@@ -20,8 +20,8 @@ bool may_share(const Var& a, const Var& b) {
 // Each stride is beyond the reach of all smaller ones. Of layouts with run-time strides or extents
 // the dispatcher makes sure.
 bool is_injective(const Var& array) {
-    const bool known = std::ranges::all_of(
-        array.dims, [](const Dim& dim) { return dim.extent && dim.stride; });
+    const bool known =
+        std::ranges::all_of(array.dims, [](const Dim& dim) { return dim.extent && dim.stride; });
     if (!known) return !array.aliased;
     std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, extent
     for (const Dim& dim : array.dims) {

@@ -69,8 +69,8 @@ void EvaluationSteps::visit(Stmt& stmt, Body& out) {
 void EvaluationSteps::update(Store& store, Body& out) {
     bool writes = false;
     for_each_expr(*store.value, [&](const Expr& e) {
-        for_each_written_array(
-            e, [&](const Var& array) { writes |= may_share(array, *store.array); });
+        for_each_written_array(e,
+                               [&](const Var& array) { writes |= may_share(array, *store.array); });
     });
     const bool sliced = std::ranges::any_of(
         store.indices, [](const Expr* index) { return is_of_slices(index->op); });

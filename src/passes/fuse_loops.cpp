@@ -57,7 +57,8 @@ private:
     ParallelLoops& loops() {
         if (loops_ == nullptr) {
             loops_ = std::make_unique<ParallelLoops>(entry_, options_.deterministic);
-            for_each_stmt(entry_.body, [&](const Stmt& s) { analysed_ += s.kind == StmtKind::kFor; });
+            for_each_stmt(entry_.body,
+                          [&](const Stmt& s) { analysed_ += s.kind == StmtKind::kFor; });
         }
         return *loops_;
     }

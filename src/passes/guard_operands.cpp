@@ -108,8 +108,8 @@ private:
 
     void guard(const EvaluationSteps::Step& step) {
         const bool power = step.node->op == Op::kPow;
-        Expr*& operand =
-            step.node->op == Op::kDiv ? step.node->operands[1]->operands[0] : step.node->operands[1];
+        Expr*& operand = step.node->op == Op::kDiv ? step.node->operands[1]->operands[0]
+                                                   : step.node->operands[1];
         if (operand->op != Op::kVar)
             EvaluationSteps::hold(b_, power ? "exponent" : "divisor", operand, step.out);
         const Span statement = b_.span;
@@ -137,8 +137,8 @@ private:
         fail.site().message = "an integer is divided by zero";
         fail.site().help = "without debug=True the quotient is 0, as in NumPy";
         fail.note_iterations(loops);
-        Expr* zero = b_.binary(Op::kEq, clone(b_.module(), &divisor),
-                               b_.integer(0, divisor.type.scalar));
+        Expr* zero =
+            b_.binary(Op::kEq, clone(b_.module(), &divisor), b_.integer(0, divisor.type.scalar));
         return b_.if_(zero, {fail.make()});
     }
 
@@ -150,8 +150,8 @@ private:
 }  // namespace
 
 void guard_operands(PassContext& context) {
-    const bool divisions = context.options.check != Check::kNothing &&
-                           is_by_hand(*context.module.entry_function());
+    const bool divisions =
+        context.options.check != Check::kNothing && is_by_hand(*context.module.entry_function());
     for (Function* function : context.module.functions)
         OperandGuards(context.module, *function, divisions).run();
 }

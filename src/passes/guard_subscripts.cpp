@@ -56,8 +56,10 @@ public:
     SubscriptGuards(Module& module, Function& function) : b_(module), function_(function) {}
 
     void run() {
-        const bool loads = any_expr(function_.body, [](const Expr& e) { return outside(e).has_value(); });
-        const bool stores = any_stmt(function_.body, [](const Stmt& s) { return outside(s).has_value(); });
+        const bool loads =
+            any_expr(function_.body, [](const Expr& e) { return outside(e).has_value(); });
+        const bool stores =
+            any_stmt(function_.body, [](const Stmt& s) { return outside(s).has_value(); });
         if (!loads && !stores) return;
         const auto watch = [](const Expr& e) {
             return outside(e) || e.op == Op::kCall || e.op == Op::kAtomic;

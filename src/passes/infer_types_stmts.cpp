@@ -157,9 +157,9 @@ void Typer::walk(Stmt& stmt, Body& out) {
         case StmtKind::kEvaluate: {
             auto& evaluate = static_cast<Evaluate&>(stmt);
             walk(evaluate.value);
-            const bool checked = context_.options.check != Check::kNothing &&
-                                 evaluate.value->type.is_scalar() &&
-                                 any_expr(*evaluate.value, [](const Expr& e) { return e.op == Op::kLoad; });
+            const bool checked =
+                context_.options.check != Check::kNothing && evaluate.value->type.is_scalar() &&
+                any_expr(*evaluate.value, [](const Expr& e) { return e.op == Op::kLoad; });
             if (!has_effects(*evaluate.value) && !checked) {
                 return;
             }

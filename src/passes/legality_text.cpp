@@ -16,8 +16,8 @@ std::string iteration_text(const Occurrence& instance) {
     const std::vector<std::string> names = shown_names(loops);
     std::string text = "iteration ";
     for (std::size_t i = 0; i < names.size(); ++i) {
-        text += (i == 0 ? "" : ", ") + names[i] + "=" +
-                std::to_string(instance.iteration[i].second);
+        text +=
+            (i == 0 ? "" : ", ") + names[i] + "=" + std::to_string(instance.iteration[i].second);
     }
     return text;
 }

@@ -2,8 +2,8 @@
 
     python tests/fuzz/nvrtc_kernels.py [--seed N] [--count N] [--forms ours|all] [--gpu]
 
-NVRTC takes elements at some subscripts for different ones that are the same (docs/gpu.md). Each kernel stores to and loads from
-one array, under several names, at subscripts of every form that ParPy emits (`ours`) or of those that it avoids as well
+NVRTC takes elements at some subscripts for different ones that are the same (docs/gpu.md). Each kernel stores to and
+loads from one array, under several names, at subscripts of every form that ParPy emits (`ours`) or of those that it avoids as well
 (`all`). They run in the interpreter of PTX (ptx.py), or with `--gpu` on the GPU, which takes CuPy; Python evaluates
 the same statements for comparison. Prints the kernels that differ, and exits with 1 if there is one.
 """
@@ -98,7 +98,9 @@ class Maker:
         for actions, counters, depth, most in ((before, "", 1, 1), (first, "i", 2, 2)):
             self._statements(actions, counters, depth, most)
             if depth == 1:
-                self.lines.append(f"    for (int i = {outer[0]}; i {'<' if outer[2] > 0 else '>'} {outer[1]}; i += {outer[2]}) {{")
+                self.lines.append(
+                    f"    for (int i = {outer[0]}; i {'<' if outer[2] > 0 else '>'} {outer[1]}; i += {outer[2]}) {{"
+                )
         if inner is not None:
             self.lines.append(
                 f"        for (int j = {inner[0]}; j {'<' if inner[2] > 0 else '>'} {inner[1]}; j += {inner[2]}) {{"
@@ -156,8 +158,9 @@ DTYPES = {"double": np.float64, "float": np.float32, "long long": np.int64, "int
 
 
 def by_ptx(text: str, memory: np.ndarray, names: int) -> None:
-    import nvrtc
     import ptx
+
+    import nvrtc
 
     module, places = ptx.parse(nvrtc.ptx(text)), ptx.Memory()
     base = places.add(memory) + MIDDLE * memory.itemsize

@@ -1,11 +1,12 @@
 """Random differential tests: programs compiled for a back end leave what the Python interpreter leaves.
 
-    python tests/fuzz/run.py [--backend cpu|sim|cuda|eval|ptx] [--seed N] [--count N] [--jobs N] [--minimise] [--out FILE]
+    python tests/fuzz/run.py [--backend cpu|sim|cuda|eval|ptx] [--seed N] [--count N] [--jobs N] [--minimise]
+                             [--out FILE]
 
 `eval` is the reference interpreter, behind a pass that is chosen at random; `ptx` runs what NVRTC makes of a
-program's body on one thread. Each program is made from its number, so that `--seed N --count 1` shows a failure again. A process that dies or hangs is a
-failure of the program that it ran. Prints the failures and a table, writes the table to FILE as JSON, and exits with 1 if
-there was a failure.
+program's body on one thread. Each program is made from its number, so that `--seed N --count 1` shows a failure
+again. A process that dies or hangs is a failure of the program that it ran. Prints the failures and a table, writes
+the table to FILE as JSON, and exits with 1 if there was a failure.
 """
 
 from __future__ import annotations

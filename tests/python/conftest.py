@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from parpy import _tune
+from parpy import _native, _tune
 
 
 @pytest.fixture
@@ -17,3 +17,11 @@ def tuning_time(request, monkeypatch):
     if request.node.get_closest_marker("clock") is None:
         looks = itertools.count()
         monkeypatch.setattr(_tune, "time", SimpleNamespace(perf_counter=lambda: next(looks) * 1e-3))
+
+
+@pytest.fixture(autouse=True)
+def memory_of_the_gpu(request):
+    """Tests of other processes want what this one has freed."""
+    yield
+    if request.node.get_closest_marker("gpu") is not None:
+        _native.empty_device_cache()

@@ -76,7 +76,9 @@ def test_an_access_that_is_not_reached_is_no_error(backend, function, fields):
 def test_an_access_that_is_reached_is_an_index_error(backend, function):
     b = np.ones(SIZES[function])
     a = np.full(6, 101.0)
-    with pytest.raises(IndexError, match=rf"subscript (7|-1|-6) is out of bounds for axis 0 of 'b', whose size is {len(b)}"):
+    with pytest.raises(
+        IndexError, match=rf"subscript (7|-1|-6) is out of bounds for axis 0 of 'b', whose size is {len(b)}"
+    ):
         function(a, b, opts=options(backend, {"automatic": True}))
 
 

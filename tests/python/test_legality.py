@@ -469,7 +469,10 @@ def test_verdicts_of_products_of_arguments(text, loop, legality, deterministic):
     body = f"for i in range(n):\n    for j in range(m):\n        {TEXTS[text]}"
     names = {"a": (100,), "b": (100,), "n": 1, "m": 1, "ld": 1}
     options = parpy.CompileOptions(
-        backend=parpy.CompileBackend.Cpu, legality=legality, deterministic=deterministic, parallelize={loop: parpy.threads(8)}
+        backend=parpy.CompileBackend.Cpu,
+        legality=legality,
+        deterministic=deterministic,
+        parallelize={loop: parpy.threads(8)},
     )
     rng = random.Random(f"{text} {loop}")
     used = nest_of(names, body)
@@ -503,7 +506,7 @@ def test_loops_of_one_name_are_told_apart():
     def twice(a, n):
         parpy.label("outer")
         for i in range(n):
-            for i in range(n):  # noqa: B020
+            for i in range(n):
                 a[i] = a[i - 1] + 1
 
     options = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu, parallelize={"outer": parpy.threads(8)})

@@ -1,5 +1,5 @@
-"""What NVRTC makes of elements that have two names: the smallest programs it mistakes (docs/gpu.md), and that ParPy's text is
-none of them. Run by an interpreter of PTX, so that no GPU is needed."""
+"""What NVRTC makes of elements that have two names: the smallest programs it mistakes (docs/gpu.md), and that ParPy's
+text is none of them. Run by an interpreter of PTX, so that no GPU is needed."""
 
 from __future__ import annotations
 

@@ -99,7 +99,9 @@ def total_of_shifted(a, b, n):
             b[i + 1] += a[j]
 
 
-def check(function: Callable[..., None], arguments: Callable[[], tuple[Any, np.ndarray]], backend: str, mode: str) -> None:
+def check(
+    function: Callable[..., None], arguments: Callable[[], tuple[Any, np.ndarray]], backend: str, mode: str
+) -> None:
     """`arguments()` are those of a call, and the memory behind."""
     (got, memory), (want, expected) = arguments(), arguments()
     options = CompileOptions(backend=CompileBackend(backend), **MODES[mode])

@@ -155,7 +155,8 @@ private:
         Value* address = store.getPointerOperand();
         Value* value = store.getValueOperand();
         llvm::Type* type = value->getType();
-        const std::uint64_t bits = module_.getDataLayout().getTypeStoreSizeInBits(type).getFixedValue();
+        const std::uint64_t bits =
+            module_.getDataLayout().getTypeStoreSizeInBits(type).getFixedValue();
         const bool number = type->isIntegerTy() || type->isFloatingPointTy();
         if (!is_watched(address)) return;
         if (!number || bits > 64 || bits != type->getScalarSizeInBits()) {
@@ -165,10 +166,10 @@ private:
         llvm::IRBuilder<> builder(&store);
         Value* word = builder.CreateZExt(
             builder.CreateBitCast(value, builder.getIntNTy(static_cast<unsigned>(bits))), long_);
-        builder.CreateCall(module_.getOrInsertFunction("parpy_sim_write", void_, pointer_, pointer_,
-                                                       long_, long_, pointer_),
-                           {here_, address, llvm::ConstantInt::get(long_, bits / 8), word,
-                            lines_of(store)});
+        builder.CreateCall(
+            module_.getOrInsertFunction("parpy_sim_write", void_, pointer_, pointer_, long_, long_,
+                                        pointer_),
+            {here_, address, llvm::ConstantInt::get(long_, bits / 8), word, lines_of(store)});
     }
 
     void touch(Instruction& at, Value* address, llvm::Type* type, Touch how) {

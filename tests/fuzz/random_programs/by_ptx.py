@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import nvrtc
 import ptx
 
+import nvrtc
 import parpy
 from parpy import CompileBackend, CompileOptions
 

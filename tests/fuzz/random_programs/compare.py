@@ -32,7 +32,7 @@ STATIC_RULES = (
 MODES = {
     "cpu": ("automatic",) * 5 + ("deterministic",) + ("bits",) * 2 + ("hand",) * 4
         + ("restructured", "sequential", "checked", "checked by hand"),
-    "sim": ("automatic",) * 4 + ("deterministic", "bits", "hand", "hand", "hand", "restructured", "sequential", "bounds"),
+    "sim": ("automatic",) * 4 + ("deterministic", "bits") + ("hand",) * 3 + ("restructured", "sequential", "bounds"),
     "cuda": ("automatic",) * 4 + ("deterministic", "bits", "hand", "hand", "hand", "restructured", "sequential"),
     "eval": ("sequential", "hand", "hand", "restructured", "deterministic", "bits"),
     "ptx": ("sequential",),
@@ -89,8 +89,8 @@ def calls_for(seed: int, sets: int, backend: str) -> list[Call]:
 
 
 class CopiedFirst(np.ndarray):
-    """An array whose stores take all values before they change an element. NumPy promises that, but `b[n::-1, 3] = b[0, :]`
-    breaks it for some negative strides (2.4.6)."""
+    """An array whose stores take all values before they change an element. NumPy promises that, but
+    `b[n::-1, 3] = b[0, :]` breaks it for some negative strides (2.4.6)."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(key, value.copy() if isinstance(value, np.ndarray) else value)
@@ -203,7 +203,8 @@ def _difference(signature: Signature, got: Arguments, want: Arguments, exactly: 
         if not same:
             names = [name for name, view in got.views.items() if view.memory == number]
             shown = "\n".join(
-                f"{name} {view.shape} strides {view.strides} at {view.offset} {view.dtype}:\n  got  {got.array(name).tolist()}"
+                f"{name} {view.shape} strides {view.strides} at {view.offset} {view.dtype}:\n"
+                f"  got  {got.array(name).tolist()}"
                 f"\n  want {want.array(name).tolist()}"
                 for name, view in got.views.items()
                 if name in names
@@ -362,7 +363,8 @@ class Comparison:
 _SETTLED = "settle-reductions"
 # Passes behind which the interpreter runs the program.
 _EVALUATED = (
-    "infer-types", "fold-constants", "order-calls", "narrow-math", "normalize-loops", "lower-slices", "normalize-indices",
+    "infer-types", "fold-constants", "order-calls", "narrow-math", "normalize-loops", "lower-slices",
+    "normalize-indices",
     _SETTLED, "distribute-loops", "fuse-loops", "interchange-loops", "collapse-loops", "map-loops", "infer-reductions",
     "normalize-reductions", "guard-variables", "count-loops", "simplify-divisions", "simplify-signs", "legalize-cpu",
 )  # fmt: skip

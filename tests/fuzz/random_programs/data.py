@@ -101,8 +101,10 @@ class Arguments:
         plans = [self._strides(array, written) for array in group]
         same = self._random.random() < 0.5  # one array under several names, where the extents allow it
         if same:
-            plans = [plans[0] if self.shape(array) == self.shape(group[0]) else plan
-                     for array, plan in zip(group, plans, strict=True)]
+            plans = [
+                plans[0] if self.shape(array) == self.shape(group[0]) else plan
+                for array, plan in zip(group, plans, strict=True)
+            ]
         spans = []
         for array, strides in zip(group, plans, strict=True):
             shape = self.shape(array)

@@ -33,14 +33,10 @@ class Number:
         return tuple(None if a is None or b is None else operation(a, b) for a, b in pairs)
 
     def plus(self, other: Number) -> Number:
-        return Number(
-            f"({self.text} + {other.text})", self._with(other, lambda a, b: (a[0] + b[0], a[1] + b[1]))
-        )
+        return Number(f"({self.text} + {other.text})", self._with(other, lambda a, b: (a[0] + b[0], a[1] + b[1])))
 
     def minus(self, other: Number) -> Number:
-        return Number(
-            f"({self.text} - {other.text})", self._with(other, lambda a, b: (a[0] - b[1], a[1] - b[0]))
-        )
+        return Number(f"({self.text} - {other.text})", self._with(other, lambda a, b: (a[0] - b[1], a[1] - b[0])))
 
     def times(self, factor: int) -> Number:
         def scaled(a: tuple[int, int]) -> tuple[int, int]:

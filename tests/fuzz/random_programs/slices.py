@@ -49,7 +49,9 @@ class SliceWriter:
             text = self.random.choice(FIXED)
             return Part(text, self._sizes(text, extent), extent.bounds)
         bound = self.random.choice([self.w.k, self.w.n, self.w.n.halved(), *self.w.counters])
-        text = self.w.pick(f"{bound.text}:", f":{bound.text}", f"{bound.text} + 1:", f"{bound.text}::-1", f":{bound.text}:2")
+        text = self.w.pick(
+            f"{bound.text}:", f":{bound.text}", f"{bound.text} + 1:", f"{bound.text}::-1", f":{bound.text}:2"
+        )
         return Part(text, self._sizes(text, extent), extent.bounds)
 
     def _sizes(self, text: str, extent: Number) -> tuple[int, ...] | None:
@@ -118,10 +120,7 @@ class SliceWriter:
         for _ in range(terms):
             operand = self.operand(self.random.choice(self.alike(array)), parts)
             if operand is None or self.w.chance(0.1):
-                if array.kind in "iub":
-                    operand = self.w.pick("1", "2", "3")
-                else:
-                    operand = self.w.pick("0.5", "r", self.w.leaf())
+                operand = self.w.pick("1", "2", "3") if array.kind in "iub" else self.w.pick("0.5", "r", self.w.leaf())
             texts.append(operand)
         if array.kind == "b":
             return f"({' & '.join(texts)})" if all("[" in text for text in texts) else None
@@ -129,7 +128,9 @@ class SliceWriter:
             return self.w.pick(texts[0], texts[0], f"{texts[0]} + 1")
         value = f"{texts[0]} {self.w.pick('+', '+', '-')} {texts[1]}"
         if len(texts) > 2:
-            value = self.w.pick(f"({value}) + {texts[2]}", f"np.maximum({value}, {texts[2]})", f"{texts[2]} - ({value})")
+            value = self.w.pick(
+                f"({value}) + {texts[2]}", f"np.maximum({value}, {texts[2]})", f"{texts[2]} - ({value})"
+            )
         if array.kind == "f" and self.w.chance(0.2):
             value = f"({value}) * 0.5"
         return value
@@ -205,7 +206,11 @@ class SliceWriter:
         self.w.signature.written.add(target.name)
         self.labels(depth, 1)
         operator = self.w.pick("=", "=", "+=")
-        self.w.emit(depth, f"{self.w.name(target)}[{part.text}] {operator} {function}({text}, axis={axis - 2 if self.w.chance(0.3) else axis})")
+        self.w.emit(
+            depth,
+            f"{self.w.name(target)}[{part.text}] {operator} "
+            f"{function}({text}, axis={axis - 2 if self.w.chance(0.3) else axis})",
+        )
         return True
 
     def mask(self, depth: int) -> bool:
@@ -217,7 +222,10 @@ class SliceWriter:
         self.w.signature.written.add(array.name)
         limit = self.w.pick("1", "2", "3")
         operator = self.w.pick("=", "=", "+=")
-        self.w.emit(depth, f"{name}[{name}[{axes}] {self.w.pick('>', '<', '==')} {limit}] {operator} {self.w.pick('1', '2', '0')}")
+        self.w.emit(
+            depth,
+            f"{name}[{name}[{axes}] {self.w.pick('>', '<', '==')} {limit}] {operator} {self.w.pick('1', '2', '0')}",
+        )
         return True
 
     def exchange(self, depth: int) -> bool:

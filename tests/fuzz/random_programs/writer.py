@@ -61,9 +61,7 @@ class Writer:
     def _make_signature(self) -> None:
         n, m = self._sizes(), self._sizes()
         k = [self.random.choice((0, 1, 1, 2, 3)) for _ in range(self.sets)]
-        self.n, self.m, self.k = (
-            Number.argument(name, values) for name, values in (("n", n), ("m", m), ("k", k))
-        )
+        self.n, self.m, self.k = (Number.argument(name, values) for name, values in (("n", n), ("m", m), ("k", k)))
         two = self.constant(2)
         extents = [self.n, self.n, self.n, self.m, self.n.plus(two), self.n.times(2), self.constant(6)]
         arrays = []
@@ -107,9 +105,7 @@ class Writer:
     def write(self) -> None:
         self._write_helpers()
         self.block(1, self.random.randint(1, 4))
-        names = [
-            "d" if isinstance(p, tuple) else p.name for p in self.signature.parameters
-        ]
+        names = ["d" if isinstance(p, tuple) else p.name for p in self.signature.parameters]
         head = ["import math", "", "import numpy as np", "import parpy", "", ""]
         body = ["@parpy.jit", f"def kernel({', '.join(names)}):", *(self.lines or ["    pass"])]
         self.text = "\n".join([*head, *self.helpers, *body]) + "\n"
@@ -214,10 +210,7 @@ class Writer:
 
     def assign(self, depth: int) -> bool:
         known = [name for name in self.floats if name != "r"]
-        if known and self.chance(0.4):
-            name = self.random.choice(known)
-        else:
-            name = self.pick("s", "t", "u")
+        name = self.random.choice(known) if known and self.chance(0.4) else self.pick("s", "t", "u")
         self.emit(depth, f"{name} = {self.pick('0.0', '1.0', self.real(), self.real())}")
         if name not in self.floats:
             self.floats.append(name)
@@ -397,7 +390,11 @@ class Writer:
         one, zero = self.constant(1), self.constant(0)
         inner_bounds = self.random.choice(
             [(inner.text, zero, inner, 1)] * 4
-            + [(f"{i} + 1", zero, inner, 1), (f"{i}, {inner.text}", zero, inner, 1), (f"1, {inner.text}", one, inner, 1)]
+            + [
+                (f"{i} + 1", zero, inner, 1),
+                (f"{i}, {inner.text}", zero, inner, 1),
+                (f"1, {inner.text}", one, inner, 1),
+            ]
         )
         self.open_loop(depth, (rows.text, zero, rows, 1), i)
         self.open_loop(depth + 1, (columns.text, zero, columns, 1), j)
@@ -459,7 +456,9 @@ class Writer:
             if array.kind in "iu":
                 value = self.pick("1", "2", place, self.element(array) or "1")
             form = self.pick("+=", "+=", "+=", "-=", "max", "np.minimum")
-            self.emit(depth + 1, f"{place} {form} {value}" if form[-1] == "=" else f"{place} = {form}({place}, {value})")
+            self.emit(
+                depth + 1, f"{place} {form} {value}" if form[-1] == "=" else f"{place} = {form}({place}, {value})"
+            )
             if self.chance(0.2):
                 self.store(depth + 1)
         self.integers.pop()
@@ -471,7 +470,9 @@ class Writer:
         source, target = self.random.choice(vectors), self.random.choice(vectors)
         if source.extents[0].bounds != target.extents[0].bounds:
             return False
-        t = self.open_loop(depth, self.random.choice((("3", self.constant(0), self.constant(3), 1),)), self.free_counter())
+        t = self.open_loop(
+            depth, self.random.choice((("3", self.constant(0), self.constant(3), 1),)), self.free_counter()
+        )
         self.counters.append(t)
         i = self.free_counter()
         n, one = self._extent(source, 0), self.constant(1)
