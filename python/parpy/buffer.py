@@ -49,7 +49,7 @@ class Buffer(DeviceArray):
     __slots__ = ("backend", "dtype")
 
     def __init__(self, view: Any, dtype: Size, backend: CompileBackend) -> None:
-        super().__init__(view, backend is CompileBackend.Cuda)
+        self._view, self.on_gpu = view, backend is CompileBackend.Cuda
         self.dtype, self.backend = dtype, backend
 
     def _truths(self, view: Any) -> Buffer:
@@ -244,26 +244,38 @@ def _elem_size(dtype: Any) -> Size:
     return found
 
 
-@functools.cache
+_dtypes: dict[int, np.dtype[Any]] = {}  # by the id of the type: enums are hashed by code of Python
+
+
 def _numpy_dtype(dtype: Size) -> np.dtype[Any]:
-    return np.dtype(dtype.to_numpy())
+    known = _dtypes.get(id(dtype))
+    if known is None:
+        known = _dtypes[id(dtype)] = np.dtype(dtype.to_numpy())
+    return known
+
+
+@functools.cache
+def _has_gpu() -> bool:
+    return is_enabled(CompileBackend.Cuda)
 
 
 def _backend(backend: CompileBackend | None) -> CompileBackend:
+    if backend is CompileBackend.Cuda and _has_gpu():
+        return backend
     if backend is not None and not isinstance(backend, CompileBackend):
         raise TypeError(f"expected a parpy.CompileBackend, not {backend!r}")
     if backend in (None, CompileBackend.Auto):
-        return CompileBackend.Cuda if is_enabled(CompileBackend.Cuda) else CompileBackend.Cpu
+        return CompileBackend.Cuda if _has_gpu() else CompileBackend.Cpu
     if backend is CompileBackend.Metal:
         raise ValueError("buffers of Metal are not part of this version of ParPy")
-    if backend is CompileBackend.Cuda and not is_enabled(backend):
+    if backend is CompileBackend.Cuda:
         raise BackendError(f"there is no GPU for the buffer: {_native.cuda_unavailable()}")
     return backend
 
 
 def _extents(shape: Shape) -> tuple[int, ...]:
     try:
-        sizes = tuple(map(operator.index, shape if isinstance(shape, Iterable) else (shape,)))
+        sizes = tuple(map(operator.index, shape if type(shape) is tuple or isinstance(shape, Iterable) else (shape,)))
     except TypeError:
         raise TypeError(f"extents are integers, not {shape!r}") from None
     for size in sizes:
