@@ -3,6 +3,7 @@
 #include "passes/distribute_loops.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 #include "analysis/nests.h"
@@ -19,6 +20,11 @@ namespace {
 
 constexpr double kWorthwhile = 0.5;  // of the time before
 
+// Each judgement analyses all statements of the function anew. Functions of so many that this takes
+// a second keep some of their nests whole.
+constexpr std::size_t kMostAnalysed = 100'000;
+constexpr std::size_t kUsesPerAnalysis = 16;  // statements whose uses are found in the same time
+
 class Distribution {
 public:
     Distribution(PassContext& context, Planner planner)
@@ -27,9 +33,18 @@ public:
           deterministic_(context.options.deterministic),
           planner_(planner) {}
 
-    void run() { body(entry_.body); }
+    void run() {
+        for_each_stmt(entry_.body, [&](const Stmt&) { ++statements_; });
+        body(entry_.body);
+    }
 
 private:
+    // False: enough has been analysed.
+    bool spend(std::size_t statements) {
+        analysed_ += statements;
+        return analysed_ <= kMostAnalysed;
+    }
+
     void body(Body& stmts) {
         for (std::size_t i = 0; i < stmts.size(); ++i) {
             auto* loop = stmts[i]->as<For>();
@@ -48,17 +63,15 @@ private:
         const Nest nest = nest_of(*loop);
         if (!may_be_cut(nest)) return 1;
         std::vector<std::size_t> cuts = cuts_without_scalars(nest);
-        if (cuts.empty()) return 1;
-        {
-            ParallelLoops loops(entry_, deterministic_);
-            if (loops.legal(*loop)) return 1;
-            for (For* level : nest) {
-                const LoopFacts& facts = loops.facts(*level);
-                if (!facts.conditions.empty()) return 1;
-                std::erase_if(cuts, [&](std::size_t cut) {
-                    return handed_back(nest.back()->body, cut, facts.dependences);
-                });
-            }
+        if (cuts.empty() || !spend(nest.back()->body.size())) return 1;
+        if (!loops_) loops_.emplace(entry_, deterministic_);
+        if (loops_->legal(*loop)) return 1;
+        for (For* level : nest) {
+            const LoopFacts& facts = loops_->facts(*level);
+            if (!facts.conditions.empty()) return 1;
+            std::erase_if(cuts, [&](std::size_t cut) {
+                return handed_back(nest.back()->body, cut, facts.dependences);
+            });
         }
         if (cuts.empty()) return 1;
         std::vector<Part> parts = alike_together(stmts, place, parts_of(nest, cuts));
@@ -70,7 +83,10 @@ private:
         }
         const bool faster =
             replace_if_faster(stmts, place, nests, kWorthwhile, entry_, deterministic_, planner_);
-        return faster ? nests.size() : 1;
+        if (!faster) return 1;
+        loops_.reset();
+        liveness_.reset();
+        return nests.size();
     }
 
     // Each part asks for the same iterations.
@@ -89,13 +105,14 @@ private:
     }
 
     // Places in the innermost body over which no scalar is passed on.
-    [[nodiscard]] std::vector<std::size_t> cuts_without_scalars(const Nest& nest) const {
+    [[nodiscard]] std::vector<std::size_t> cuts_without_scalars(const Nest& nest) {
         const Body& innermost = nest.back()->body;
         const VarSet written = uses_of(innermost).written;
-        const Liveness liveness(entry_);
-        const VarSet& live = liveness.after(nest.front());
+        if (!liveness_) liveness_.emplace(entry_);
+        const VarSet& live = liveness_->after(nest.front());
         std::vector<std::size_t> cuts;
         for (std::size_t cut = 1; cut < innermost.size(); ++cut) {
+            if (!spend(innermost.size() / kUsesPerAnalysis)) return {};
             const auto middle = innermost.begin() + static_cast<std::ptrdiff_t>(cut);
             const Body first(innermost.begin(), middle), second(middle, innermost.end());
             const Uses a = uses_of(first), b = uses_of(second);
@@ -162,10 +179,12 @@ private:
         return made;
     }
 
-    // Neighbours are put together if both may run in parallel, then too, or neither may.
+    // Neighbours are put together if both may run in parallel, then too, or neither may. Nothing
+    // where that takes too long to find out.
     std::vector<Part> alike_together(Body& stmts, std::size_t place, std::vector<Part> parts) {
         judge(stmts, place, parts);
         for (std::size_t i = 0; i + 1 < parts.size();) {
+            if (!spend(statements_)) return {};
             if (parts[i].parallel() != parts[i + 1].parallel()) {
                 ++i;
                 continue;
@@ -214,6 +233,9 @@ private:
     Function& entry_;
     const bool deterministic_;
     const Planner planner_;
+    std::optional<ParallelLoops> loops_;  // of the function as it is now
+    std::optional<Liveness> liveness_;
+    std::size_t statements_ = 0, analysed_ = 0;  // of the function; of all judgements so far
 };
 
 }  // namespace

@@ -497,9 +497,9 @@ def test_operators_in_plain_python() -> None:
     with parpy.gpu as nothing:
         assert nothing is None
     x = np.array([1.5, -300.0, np.nan, 1e30], np.float32)
-    assert _operators.convert(x, np.int8).tolist() == [1, -128, 0, 127]
+    assert _operators.convert(x, np.int8).tolist() == [1, -44, 0, 0]
     assert _operators.convert(2.9, np.int64) == 2
-    assert _operators.convert(1e30, np.uint64) == 2**64 - 1
+    assert _operators.convert(1e30, np.uint64) == 0 and _operators.convert(1.5e19, np.uint64) == 15 * 10**18
     assert _operators.convert(1, np.float32).dtype == np.float32
     assert _operators.maximum(np.float32(1), np.nan).dtype == np.float32
     with pytest.raises(TypeError, match="scalar type"):
