@@ -167,7 +167,10 @@ def _spread(view: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _common(view: Any, number: Any) -> np.dtype[Any] | None:
-    """The type in which NumPy compares an array with a number of Python's; None: that of the number alone."""
+    """The type in which NumPy compares an array with a number of Python's; None: that of the number alone. An integer
+    beyond 64 bits lies on the same side of all elements as a float does."""
+    if isinstance(number, int) and not -(2**63) <= number < 2**64:
+        return np.dtype(np.float64)
     if view.dtype.kind not in "biufc":
         return None
     kind = np.result_type(view.dtype, number)

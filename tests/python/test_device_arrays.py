@@ -353,6 +353,17 @@ def test_comparisons(operator, place):
         np.testing.assert_array_equal(got.copy_to_host(), want)
 
 
+@on_gpu
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_comparisons_with_integers_of_any_size(operator):
+    for kind in ("u1", "i4", "i8", "u8", "?"):
+        x = np.array([0, 1, 1]).astype(kind) if kind == "?" else np.array([0, 7, np.iinfo(kind).max]).astype(kind)
+        for number in (0, 7, -1, 300, 2**31, 2**63, -(2**63), 2**64 - 1, 2**64, -(2**70)):
+            got = getattr(buffer.from_array(x, CUDA), operator)(number).numpy()
+            want = [getattr(int(each), operator)(number) for each in x]
+            np.testing.assert_array_equal(got, want, err_msg=f"{kind} {number}")
+
+
 def test_arrays_are_hashed_and_found_by_identity():
     x, d = buffer.zeros((3,)), cuda.to_device(np.zeros(3))
     assert len({x, d, x}) == 2 and x in {x: 1} and (x == None) is False and (d != "text") is True  # noqa: E711
