@@ -91,7 +91,7 @@ def main() -> None:
             f"x[1:] = 3 {n}", lambda b=b: b.__setitem__(slice(1, None), 3), lambda x=x: x.__setitem__(slice(1, None), 3)
         )
         row(f"x < 0.5 {n}", lambda b=b: b < 0.5, lambda x=x: x < 0.5)
-    opts = parpy.CompileOptions(backend=CUDA)
+    opts = parpy.CompileOptions(backend=CUDA, automatic=True)
     for n in SIZES[1:3]:
         x, y = buffer.from_array(cupy.random.random(n)), buffer.empty((n,), F64, CUDA)
         row(

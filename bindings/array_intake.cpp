@@ -216,6 +216,11 @@ void set_device_array_type(PyTypeObject* type) {
     device_array_type = type;
 }
 
+void release_array_types() {
+    Py_CLEAR(device_array_type);
+    Py_CLEAR(kernel_array_type);
+}
+
 void set_kernel_array_type(PyTypeObject* type) {
     Py_INCREF(type);
     kernel_array_type = type;

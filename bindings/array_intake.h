@@ -32,6 +32,9 @@ void set_device_array_type(PyTypeObject* type);
 // parpy.cuda is imported.
 void set_kernel_array_type(PyTypeObject* type);
 
+// Lets go of both, with all that their modules hold, at the end of the interpreter.
+void release_array_types();
+
 // Why an object is no argument. `message` continues "argument 'x' …".
 struct IntakeFault {
     std::optional<Code> code;  // empty: a Python exception is set instead

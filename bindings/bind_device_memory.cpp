@@ -135,8 +135,7 @@ std::tuple<std::size_t, std::size_t> memory_info(int index) {
     return {free, total};
 }
 
-// ---- NumPy arrays that describe memory of a GPU; NumPy never reads their elements
-// ------------------
+// ---- NumPy arrays that describe memory of a GPU, whose elements NumPy never reads
 
 struct Extents {
     std::vector<npy_intp> sizes;

@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "array_intake.h"
+
 namespace nb = nanobind;
 
 // The linker puts it in the place of the function that every C++ frame of this library names for
@@ -59,6 +61,7 @@ void bind_finalization() {
 #endif
     nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
         if (has_other_threads()) nb::set_leak_warnings(false);
+        release_array_types();
     }));
 }
 

@@ -26,6 +26,8 @@ __all__ = [
     "fetch",
     "fill",
     "host_copy",
+    "is_basic",
+    "is_int",
     "pointer_of",
     "store",
 ]
@@ -75,6 +77,10 @@ class DeviceArray:
     def __init__(self, view: Any, on_gpu: bool) -> None:
         self._view, self.on_gpu = view, on_gpu
 
+    def _own_stream(self) -> int:
+        """The stream that work on the array goes to where none is said."""
+        return 0
+
     def _truths(self, view: Any) -> Any:
         """An array like this one, of the truth values in ``view``."""
         raise NotImplementedError
@@ -88,17 +94,25 @@ class DeviceArray:
             if isinstance(other, DeviceArray) and other.on_gpu:
                 theirs = host_copy(other._view)
             return self._truths(np.asarray(compare(self._view, theirs)))
-        device = device_of(self._view)
+        device, stream = device_of(self._view), self._own_stream()
+        if compare not in (operator.eq, operator.ne) and "c" in (self._view.dtype.kind, np.asarray(other).dtype.kind
+                                                                 if not is_array else theirs.dtype.kind):  # fmt: skip
+            raise TypeError("complex numbers on a GPU have no order; compare their .real or abs")
         if is_array and (not getattr(other, "on_gpu", False) or device_of(theirs) != device):
-            theirs = uploaded(host_copy(theirs) if getattr(other, "on_gpu", False) else theirs, device)
+            theirs = uploaded(host_copy(theirs) if getattr(other, "on_gpu", False) else theirs, device, stream)
         elif not is_array:
-            theirs = uploaded(np.asarray(other, None if isinstance(other, np.generic) else _common(self._view, other)))
+            number = np.asarray(other) if isinstance(other, np.generic) else _as_number(self._view, other)
+            theirs = uploaded(number, device, stream)
+        if self._view.dtype.names is not None or theirs.dtype.names is not None:
+            raise TypeError("records are compared field by field, a['x'] == b['x']")
         shape = np.broadcast_shapes(self._view.shape, theirs.shape)
-        made = empty_view(shape, np.dtype(bool), device=device)
+        made = empty_view(shape, np.dtype(bool), stream=stream, device=device)
+        ours = self._view if _is_aligned(self._view) else _copied(self._view, made, stream)
+        theirs = theirs if _is_aligned(theirs) else _copied(theirs, made, stream)
         if compare in _MIRRORED:
-            _run(_COMPARISONS[_MIRRORED[compare]], made, _spread(theirs, shape), _spread(self._view, shape))
+            _run(_COMPARISONS[_MIRRORED[compare]], made, _spread(theirs, shape), _spread(ours, shape), stream=stream)
         else:
-            _run(_COMPARISONS[compare], made, _spread(self._view, shape), _spread(theirs, shape))
+            _run(_COMPARISONS[compare], made, _spread(ours, shape), _spread(theirs, shape), stream=stream)
         return self._truths(made)
 
     def __eq__(self, other: object) -> Any:
@@ -166,16 +180,27 @@ def _spread(view: Any, shape: tuple[int, ...]) -> Any:
     return np.broadcast_to(view, shape)
 
 
-def _common(view: Any, number: Any) -> np.dtype[Any] | None:
-    """The type in which NumPy compares an array with a number of Python's; None: that of the number alone. An integer
-    beyond 64 bits lies on the same side of all elements as a float does."""
-    if isinstance(number, int) and not -(2**63) <= number < 2**64:
-        return np.dtype(np.float64)
-    if view.dtype.kind not in "biufc":
-        return None
-    kind = np.result_type(view.dtype, number)
-    whole = isinstance(number, int) and kind.kind in "iu"
-    return None if whole and not np.iinfo(kind).min <= number <= np.iinfo(kind).max else kind
+def _as_number(view: Any, number: Any) -> Any:
+    """A number of Python's in the type in which NumPy compares it with the array. An integer that no element can be
+    stands beyond all of them."""
+    kind = view.dtype.kind
+    if isinstance(number, int) and kind in "biu" and not -(2**63) <= number < 2**64:
+        return np.asarray(math.inf if number > 0 else -math.inf)
+    common = np.result_type(view.dtype, number) if kind in "biufc" else None
+    if common is not None and common.kind in "iu" and not np.iinfo(common).min <= number <= np.iinfo(common).max:
+        common = None
+    return np.asarray(number, common)
+
+
+def is_basic(index: Any) -> bool:
+    """Whether an index makes a view: NumPy would read elements for any other one."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(part is None or part is ... or isinstance(part, slice) or is_int(part) for part in parts)
+
+
+def is_int(value: Any) -> bool:
+    """Whether it is an integer of Python's or NumPy's, and no truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 # ---------------------------------------------------------------- work on the device
@@ -246,10 +271,12 @@ def _overlap(a: Any, b: Any) -> bool:
 def assign(target: Any, source: Any, stream: int = 0) -> None:
     """``target[...] = source`` on one GPU, with NumPy's broadcasting and conversion: the real part of complex
     numbers, and integers modulo their range. Enqueued on ``stream``."""
+    require_writeable(target)
     source = _spread(source, target.shape)
     if target.size == 0:
         return
-    if target.dtype == source.dtype:
+    overlap = _overlap(target, source)
+    if target.dtype == source.dtype and not overlap:
         for order in ("C_CONTIGUOUS", "F_CONTIGUOUS"):
             if target.flags[order] and source.flags[order]:
                 _native.copy_on_device(pointer_of(target), pointer_of(source), target.nbytes, stream, device_of(target))
@@ -258,7 +285,7 @@ def assign(target: Any, source: Any, stream: int = 0) -> None:
         source = described(
             pointer_of(source), source.shape, np.dtype(f"f{source.itemsize // 2}"), source.strides, source
         )
-    if _overlap(target, source):  # every element is read before any is written
+    if overlap:  # every element is read before any is written
         source = _copied(source, target, stream)
     if target.dtype == source.dtype and not (_is_aligned(target) and _is_aligned(source)):
         _run(_copy, *_as_words(target, source), stream=stream)
@@ -274,6 +301,12 @@ def assign(target: Any, source: Any, stream: int = 0) -> None:
         _run(_copy, target, source, stream=stream)
 
 
+def require_writeable(view: Any) -> None:
+    """ValueError for memory that its owner gave to be read."""
+    if not view.flags.writeable:
+        raise ValueError("the array is read-only: its owner gave it to be read")
+
+
 def _copied(source: Any, target: Any, stream: int) -> Any:
     """A copy of ``source`` on the GPU of ``target``."""
     made = empty_view(source.shape, source.dtype, stream=stream, device=device_of(target))
@@ -283,8 +316,9 @@ def _copied(source: Any, target: Any, stream: int) -> Any:
 
 def fill(target: Any, value: Any, stream: int = 0) -> None:
     """``target[...] = value`` on a GPU, for one value, which is converted as NumPy does. Enqueued on ``stream``."""
+    require_writeable(target)
     element = np.asarray(value, target.dtype)
-    if element.dtype.names is not None:
+    if not _is_aligned(target):
         assign(target, uploaded(element, device_of(target), stream), stream)
     elif target.flags.c_contiguous and element.tobytes().count(0) == element.nbytes:
         _native.zero_device(pointer_of(target), target.nbytes, stream, device_of(target))
@@ -304,6 +338,7 @@ def uploaded(host: Any, device: int = -1, stream: int = 0) -> Any:
 
 def store(target: Any, value: Any, stream: int = 0) -> None:
     """``target[...] = value`` on a GPU, for a number, a host array, or another array of a device."""
+    require_writeable(target)
     if isinstance(value, DeviceArray) and value.on_gpu:
         source, device = value._view, device_of(target)
         if device_of(source) != device:
@@ -328,9 +363,10 @@ def store(target: Any, value: Any, stream: int = 0) -> None:
 
 def fetch(host: Any, source: Any, stream: int = 0) -> None:
     """Fills a host array of the same shape and type from a GPU; without a ``stream`` it is filled on return."""
-    device = device_of(source) if source.size else -1
+    require_writeable(host)
     if source.size == 0:
         return
+    device = device_of(source)
     for order in ("C_CONTIGUOUS", "F_CONTIGUOUS"):
         if host.flags[order] and source.flags[order]:
             _native.copy_to_host(pointer_of(host), pointer_of(source), host.nbytes, stream, device)

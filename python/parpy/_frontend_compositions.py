@@ -333,7 +333,7 @@ class _Composer:
         return self.op("complex", *parts)
 
     def complex_log(self, z: Term, base: Term | None = None) -> _native.Expr:
-        """Of numbers that are Python's complex ones."""
+        """Whether the numbers are complex ones of Python."""
         log = self._log(z)
         return log() if base is None else self.op("/", log, self._log(base))
 

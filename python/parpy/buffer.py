@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._device_arrays import DeviceArray, described, empty_view, host_copy, pointer_of, store
+from ._device_arrays import DeviceArray, described, empty_view, host_copy, is_basic, pointer_of, store
 from ._errors import BackendError
 from ._options import CompileBackend, ElemSize, Size
 from ._views import reshaped
@@ -103,7 +103,7 @@ class Buffer(DeviceArray):
         strides = None if self._view.flags.c_contiguous else self.strides
         typestr = self._view.dtype.str
         return {
-            "data": (pointer_of(self._view), False),
+            "data": (pointer_of(self._view), not self._view.flags.writeable),
             "shape": self.shape,
             "strides": strides,
             "typestr": typestr,
@@ -205,17 +205,18 @@ class Buffer(DeviceArray):
 
     def _on_device(self, index: Any) -> Any:
         """The view that an index stands for: NumPy must not read an element to make it."""
-        parts = index if isinstance(index, tuple) else (index,)
-        if not all(part is None or part is ... or isinstance(part, int | np.integer | slice) for part in parts):
+        if not is_basic(index):
             raise TypeError(f"a buffer of a GPU is indexed by integers and slices, not by {index!r}")
+        parts = index if isinstance(index, tuple) else (index,)
         return self._view[parts if ... in parts else (*parts, ...)]
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not self.on_gpu:
-            self._view[index] = value.numpy() if isinstance(value, Buffer) else value
+            given = value._view if isinstance(value, DeviceArray) else value
+            self._view[index] = host_copy(given) if isinstance(value, DeviceArray) and value.on_gpu else given
             return
         view = self._on_device(index)
-        store(view, value if isinstance(value, Buffer) or np.ndim(value) == 0 else np.asarray(value))
+        store(view, value if isinstance(value, DeviceArray) or np.ndim(value) == 0 else np.asarray(value))
 
     def __iter__(self) -> Any:
         return (self[i] for i in range(len(self)))
@@ -348,6 +349,7 @@ def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer:
         made = from_raw(
             interface["data"][0], interface["shape"], dtype, CompileBackend.Cuda, interface.get("strides"), array
         )
+        made._view.flags.writeable = not interface["data"][1]
     else:
         if not isinstance(array, np.ndarray) and hasattr(array, "__dlpack__"):
             array = np.from_dlpack(array)

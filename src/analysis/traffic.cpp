@@ -181,7 +181,7 @@ Traffic::Range Traffic::likely_range(int number) const {
     return {range.low, std::min(range.high, count ? std::max(*count - 1, 0.0) : range.high)};
 }
 
-// Of a quotient of something open the range that is known tells nothing: a part of all numbers.
+// The known range of a quotient of something open tells nothing: it is a part of all numbers.
 Traffic::Range Traffic::defined_range(int number, Range known) const {
     const auto found = likely_.find(number);
     if (found != likely_.end()) return found->second;

@@ -50,7 +50,7 @@ struct Folder {
     [[nodiscard]] std::string path_of(const std::string& name) const { return path + '/' + name; }
     // Empty when it cannot be read.
     [[nodiscard]] std::vector<std::string> names() const;
-    // Of what has that name, not of what a link points to. Nothing when there is nothing.
+    // Describes the entry with that name, and never the target of a link. Empty when there is none.
     [[nodiscard]] std::optional<struct stat> status(const std::string& name) const;
 };
 

@@ -49,6 +49,7 @@ DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
                        RuntimeError& error) {
     // Whole words: atomic updates of single bytes read those around them (prelude/cuda.inc).
     const std::size_t size = std::max((bytes + 3) / 4 * 4, std::size_t{4});
+    const BesideCaptures beside;
     DevicePointer at = 0;
     Result result = allocate_once(device, size, stream, at);
     if (result == kOutOfMemory && !is_captured(stream)) {
@@ -64,6 +65,7 @@ DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
 
 void release(const Device& device, DevicePointer pointer, Stream stream) {
     if (pointer == 0) return;
+    const BesideCaptures beside;
     const Driver& driver = Driver::instance();
     if (device.pool() != nullptr) {
         driver.cuMemFreeAsync(pointer, stream);

@@ -9,7 +9,7 @@
 
 namespace parpy::cuda {
 
-// Of one device. Thread-safe; the device is current.
+// The stacks of one device. Thread-safe; the device is current.
 class DeviceStacks {
 public:
     [[nodiscard]] static DeviceStacks& of(const Device& device);

@@ -10,8 +10,9 @@ namespace parpy::cuda {
 
 namespace {
 
-constexpr unsigned kNonBlocking = 1;  // of a stream
-constexpr unsigned kNoTiming = 2;     // of an event
+constexpr unsigned kNonBlocking = 1;                           // of a stream
+constexpr unsigned kNoTiming = 2;                              // of an event
+constexpr Result kFirstOfCapture = 900, kLastOfCapture = 908;  // what a capture forbids
 
 bool waits_for_default(Stream stream) {
     unsigned flags = 0;
@@ -69,8 +70,9 @@ bool UsedStreams::free_now(DevicePointer pointer) {
     const BesideCaptures beside;
     if (!beside.has_default_stream()) return false;
     let_default_stream_wait();
-    driver.cuMemFreeAsync(pointer, nullptr);
-    return true;
+    const Result result = driver.cuMemFreeAsync(pointer, nullptr);
+    // A capture that began meanwhile forbids it.
+    return result < kFirstOfCapture || result > kLastOfCapture;
 }
 
 void UsedStreams::end(DevicePointer pointer) {

@@ -1,8 +1,9 @@
 """Runs PTX, one thread at a time: shows what NVRTC made of a kernel on a machine without a GPU.
 
-Registers and memory hold bit patterns. Threads run one after the other, in any order, from one barrier to the next, so
-that a load which the compiler moved in front of a barrier reads what was there before. Instructions that our kernels do not
-need are refused (Unsupported). Source of the meaning of each instruction: the PTX ISA manual, version 9.
+Registers and memory hold bit patterns. Threads run one after the other, in any order, from one barrier to the
+next, so that a load which the compiler moved in front of a barrier reads what was there before. Instructions that
+our kernels do not need are refused (Unsupported). Source of the meaning of each instruction: the PTX ISA manual,
+version 9.
 """
 
 from __future__ import annotations

@@ -14,7 +14,17 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._device_arrays import DeviceArray, described, empty_view, fetch, host_copy, pointer_of, store
+from .._device_arrays import (
+    DeviceArray,
+    described,
+    empty_view,
+    fetch,
+    host_copy,
+    is_basic,
+    is_int,
+    pointer_of,
+    store,
+)
 from .._operators import is_torch_dtype, scalar_name
 from .._views import reshaped
 from ..types import elem_size
@@ -48,6 +58,9 @@ class DeviceNDArray(DeviceArray):
         """The stream that it was made on; 0: the default one."""
         self._source: Callable[[], np.ndarray | None] | None = None  # the host array that to_host fills
 
+    def _own_stream(self) -> int:
+        return handle_of(self.stream)
+
     def _truths(self, view: Any) -> DeviceNDArray:
         return self._of(view)
 
@@ -67,7 +80,7 @@ class DeviceNDArray(DeviceArray):
         if not self.on_gpu:
             raise AttributeError("an array of the simulator is not on a GPU")
         interface = dict(self._view.__array_interface__)
-        interface["data"] = (interface["data"][0], False)
+        interface["data"] = (interface["data"][0], not self._view.flags.writeable)
         interface["strides"] = None if self._view.flags.c_contiguous else self._view.strides
         interface["stream"] = handle_of(self.stream) or 1
         interface["version"] = 3
@@ -183,11 +196,12 @@ class DeviceNDArray(DeviceArray):
         handle = handle_of(stream)
         cell = _cell(index, self.shape) if _is_element(index, self.ndim) else _index(index, self.dtype)
         target = self._view[cell]
-        given = value if isinstance(value, DeviceNDArray) else np.asarray(value, self.dtype)
+        given = value if isinstance(value, DeviceArray) else np.asarray(value, target.dtype)
         if self.on_gpu:
-            store(target, given if given.ndim else given[()], handle)
+            store(target, value if np.ndim(value) == 0 and target.dtype.names is None else given, handle)
         else:
-            target[...] = given.copy_to_host() if isinstance(given, DeviceNDArray) else given
+            theirs = given._view if isinstance(given, DeviceArray) else given
+            target[...] = host_copy(theirs) if isinstance(given, DeviceArray) and given.on_gpu else theirs
 
     # ------------------------------------------------------------ copies
 
@@ -198,6 +212,8 @@ class DeviceNDArray(DeviceArray):
             ary = np.empty(self.shape, self.dtype, order)  # type: ignore[call-overload]
         elif not isinstance(ary, np.ndarray):
             raise TypeError(f"copy_to_host fills a NumPy array, not {type(ary).__name__}")
+        elif not ary.flags.writeable:
+            raise ValueError("copy_to_host fills an array, and this one is read-only")
         elif ary.shape != self.shape or ary.dtype != self.dtype:
             raise ValueError(
                 f"an array of shape {self.shape} and type {self.dtype} cannot be copied into one of shape {ary.shape} "
@@ -272,11 +288,7 @@ def constant_of(array: Any) -> Constant | ConstantByCopy:
 
 def _is_element(index: Any, ndim: int) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
-    return len(parts) == ndim and all(map(_is_int, parts))
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return len(parts) == ndim and all(map(is_int, parts))
 
 
 def _cell(index: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
@@ -293,8 +305,7 @@ def _index(index: Any, dtype: np.dtype[Any]) -> Any:
         if dtype.names is None:
             raise TypeError(f"the array has no field '{index}': its elements are {dtype}")
         return index
-    parts = index if isinstance(index, tuple) else (index,)
-    if not all(part is None or part is ... or isinstance(part, slice) or _is_int(part) for part in parts):
+    if not is_basic(index):
         raise TypeError(f"a device array is indexed by integers and slices, not by {index!r}")
     return index
 
@@ -317,19 +328,20 @@ def device_array(
         if on_gpu():
             return DeviceNDArray(empty_view(sizes, kind, order == "F", stream=handle), stream, True)
         return DeviceNDArray(np.empty(sizes, kind, order), stream, False)  # type: ignore[call-overload]
-    if not isinstance(strides, tuple | list) or len(strides) != len(sizes) or not all(map(_is_int, strides)):
+    if not isinstance(strides, tuple | list) or len(strides) != len(sizes) or not all(map(is_int, strides)):
         raise ValueError(f"strides are a number of bytes for each of {len(sizes)} dimensions, not {strides!r}")
-    span = sum((n - 1) * abs(s) for n, s in zip(sizes, strides, strict=True)) + kind.itemsize if 0 not in sizes else 0
+    steps = [] if 0 in sizes else [(n - 1) * s for n, s in zip(sizes, strides, strict=True)]
+    span, first = sum(map(abs, steps)) + kind.itemsize, -sum(step for step in steps if step < 0)
     if not on_gpu():
-        return DeviceNDArray(np.ndarray(sizes, kind, np.empty(span, np.uint8), 0, strides), stream, False)
+        return DeviceNDArray(np.ndarray(sizes, kind, np.empty(span, np.uint8), first, strides), stream, False)
     memory = _native.DeviceMemory(span, handle)
-    return DeviceNDArray(described(memory.pointer, sizes, kind, tuple(strides), memory), stream, True)
+    return DeviceNDArray(described(memory.pointer + first, sizes, kind, tuple(strides), memory), stream, True)
 
 
 def _sizes(shape: Any) -> tuple[int, ...]:
     """The extents that a shape says."""
     parts = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
-    if not all(_is_int(part) and part >= 0 for part in parts):
+    if not all(is_int(part) and part >= 0 for part in parts):
         raise ValueError(f"a shape is an int or a tuple of them, none of them negative, not {shape!r}")
     return tuple(map(int, parts))
 
@@ -407,6 +419,7 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
         None if strides is None else tuple(strides),
         obj,
     )
+    view.flags.writeable = not interface["data"][1]
     if sync and interface.get("stream"):
         _native.synchronize_stream(interface["stream"])
     return DeviceNDArray(view, 0, True)

@@ -150,7 +150,7 @@ private:
                name == "parpy_sim_sleep" || name == "parpy_sim_fail";
     }
 
-    // Of a number the simulator is told the value as well, which may be there already.
+    // The simulator is told the value of a number as well, which may be there already.
     void write(llvm::StoreInst& store) {
         Value* address = store.getPointerOperand();
         Value* value = store.getValueOperand();

@@ -342,6 +342,10 @@ FAKE(cuOccupancyMaxActiveBlocksPerMultiprocessor, int* blocks, Function, int, st
 FAKE(cuMemcpyDtoDAsync_v2, DevicePointer to, DevicePointer from, std::size_t bytes, Stream stream) {
     ENTER(cuMemcpyDtoDAsync)
     use(stream);
+    if (to < from + bytes && from < to + bytes && bytes > 0 && to != from) {
+        std::fprintf(stderr, "fake CUDA: a copy on the device overlaps itself\n");
+        std::abort();
+    }
     std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
     return kSuccess;
 }
