@@ -349,7 +349,8 @@ def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer:
         made = from_raw(
             interface["data"][0], interface["shape"], dtype, CompileBackend.Cuda, interface.get("strides"), array
         )
-        made._view.flags.writeable = not interface["data"][1]
+        if interface["data"][1]:
+            made._view.flags.writeable = False
     else:
         if not isinstance(array, np.ndarray) and hasattr(array, "__dlpack__"):
             array = np.from_dlpack(array)

@@ -34,7 +34,8 @@ UsedStreams& UsedStreams::of(const Device& device) {
 }
 
 void UsedStreams::note_other(Stream stream) {
-    if (waits_for_default(stream) || is_captured(stream)) return;
+    // In this order: to ask for the flags of a stream that is captured ends the capture.
+    if (is_captured(stream) || waits_for_default(stream)) return;
     const Driver& driver = Driver::instance();
     const std::scoped_lock lock(mutex_);
     auto found = std::ranges::find(used_, stream, &Used::stream);

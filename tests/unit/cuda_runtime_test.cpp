@@ -184,6 +184,10 @@ TEST_F(CudaMemory, MemoryOfSeveralStreamsIsFreedBehindAll) {
     streams.note(other);
     streams.note(other);
     EXPECT_EQ(fake().recorded_events, recorded + 2);
+    fake().capturing = true;
+    streams.note(other);  // nothing is recorded, and nothing asked that would end the capture
+    fake().capturing = false;
+    EXPECT_EQ(fake().recorded_events, recorded + 2);
     const int waits = fake().waits_for_events;
     streams.end(memory);
     EXPECT_EQ(fake().waits_for_events, waits + 1);

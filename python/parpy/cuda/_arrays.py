@@ -419,7 +419,8 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
         None if strides is None else tuple(strides),
         obj,
     )
-    view.flags.writeable = not interface["data"][1]
+    if interface["data"][1]:
+        view.flags.writeable = False
     if sync and interface.get("stream"):
         _native.synchronize_stream(interface["stream"])
     return DeviceNDArray(view, 0, True)

@@ -405,6 +405,11 @@ FAKE(cuStreamCreate, Stream* stream, unsigned flags) {
 FAKE(cuStreamGetFlags, Stream stream, unsigned* flags) {
     ENTER(cuStreamGetFlags)
     use(stream);
+    if (state.capturing || (capturing && stream == recorded_stream)) {
+        std::fprintf(stderr,
+                     "fake CUDA: asking for the flags of a captured stream ends the capture\n");
+        std::abort();
+    }
     const auto index = reinterpret_cast<std::uintptr_t>(stream) / 16 - 1;
     *flags = index < made_streams.size() ? made_streams[index] : 1;  // others do not block
     return kSuccess;
