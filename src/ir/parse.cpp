@@ -511,26 +511,6 @@ private:
         return s;
     }
 
-    std::optional<std::size_t> noted() {
-        return accept("noted") ? std::optional(static_cast<std::size_t>(integer())) : std::nullopt;
-    }
-
-    void geometry(std::span<Expr*, 3> grid, std::span<Expr*, 3> block, Expr*& shared_bytes) {
-        for (const auto& [word, sizes] : {std::pair("grid", grid), std::pair("block", block)}) {
-            if (!accept(word)) continue;
-            expect("(");
-            const std::vector<Expr*> extents = list(")");
-            for (std::size_t i = 0; i < std::min<std::size_t>(3, extents.size()); ++i) {
-                sizes[i] = extents[i];
-            }
-        }
-        if (accept("shared")) {
-            expect("(");
-            shared_bytes = expression();
-            expect(")");
-        }
-    }
-
     Stmt* print() {
         auto* s = module_.make<Print>();
         expect("(");

@@ -78,6 +78,27 @@ void MappingParser::foreign(Function& function) {
     expect(Kind::kNewline, "the end of the line");
 }
 
+void MappingParser::geometry(std::span<Expr*, 3> grid, std::span<Expr*, 3> block,
+                             Expr*& shared_bytes) {
+    for (const auto& [word, sizes] : {std::pair("grid", grid), std::pair("block", block)}) {
+        if (!accept(word)) continue;
+        expect("(");
+        const std::vector<Expr*> extents = list(")");
+        for (std::size_t i = 0; i < std::min<std::size_t>(3, extents.size()); ++i) {
+            sizes[i] = extents[i];
+        }
+    }
+    if (accept("shared")) {
+        expect("(");
+        shared_bytes = expression();
+        expect(")");
+    }
+}
+
+std::optional<std::size_t> MappingParser::noted() {
+    return accept("noted") ? std::optional(static_cast<std::size_t>(integer())) : std::nullopt;
+}
+
 void MappingParser::cluster(Launch& launch) {
     if (!accept("cluster")) return;
     for (std::size_t i = 0; i < 3; ++i) {

@@ -1,7 +1,11 @@
 // The part of the IR's parser for what stands behind a loop: `par(threads=64, reduce)` and
-// `reducing(+ s, * p[i])`; behind a foreign function, and behind the sizes of a launch. Between
-// expressions (parse_expr.h) and statements (parse.cpp).
+// `reducing(+ s, * p[i])`; behind a foreign function; and behind a launch: its sizes and clusters.
+// Between expressions (parse_expr.h) and statements (parse.cpp).
 #pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
 
 #include "ir/parse_expr.h"
 
@@ -14,7 +18,10 @@ protected:
     void mapping(LoopMapping& m);
     void reductions(LoopMapping& m);
     void foreign(Function& function);  // [target(name)] [result(first | last)] [threads(n)]
-    void cluster(Launch& launch);      // [cluster(x, y, z)]
+    // [grid(x, y, z)] [block(x, y, z)] [shared(bytes)]
+    void geometry(std::span<Expr*, 3> grid, std::span<Expr*, 3> block, Expr*& shared_bytes);
+    void cluster(Launch& launch);                      // [cluster(x, y, z)]
+    [[nodiscard]] std::optional<std::size_t> noted();  // [noted site]
 };
 
 }  // namespace parpy::ir

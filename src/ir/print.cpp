@@ -551,27 +551,6 @@ std::string print_site(std::size_t number, const Site& site, const PrintOptions&
 
 }  // namespace
 
-namespace {
-
-// A comment: requirements are found anew by the passes that make them.
-std::string requirement_text(const Requirement& requirement) {
-    std::string text;
-    for (const ParameterBound& bound : requirement) {
-        std::string sum;
-        for (const auto& [var, coefficient] : bound.terms) {
-            sum += sum.empty() ? (coefficient < 0 ? "-" : "") : (coefficient < 0 ? " - " : " + ");
-            const std::uint64_t size = coefficient < 0 ? 0 - static_cast<std::uint64_t>(coefficient)
-                                                       : static_cast<std::uint64_t>(coefficient);
-            sum += (size == 1 ? "" : std::to_string(size) + "*") + var->name;
-        }
-        text += (text.empty() ? "" : " or ") + (sum.empty() ? "0" : sum) +
-                " >= " + std::to_string(-bound.constant);
-    }
-    return "# requires " + (text.empty() ? "false" : text) + "\n";
-}
-
-}  // namespace
-
 std::string print(const Module& module, const PrintOptions& options) {
     const bool surface = is_surface(module);
     std::string out = surface ? "surface\n" : "";

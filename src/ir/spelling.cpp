@@ -121,6 +121,22 @@ std::string cluster_text(const Launch& launch) {
            ")";
 }
 
+std::string requirement_text(const Requirement& requirement) {
+    std::string text;
+    for (const ParameterBound& bound : requirement) {
+        std::string sum;
+        for (const auto& [var, coefficient] : bound.terms) {
+            sum += sum.empty() ? (coefficient < 0 ? "-" : "") : (coefficient < 0 ? " - " : " + ");
+            const std::uint64_t size = coefficient < 0 ? 0 - static_cast<std::uint64_t>(coefficient)
+                                                       : static_cast<std::uint64_t>(coefficient);
+            sum += (size == 1 ? "" : std::to_string(size) + "*") + var->name;
+        }
+        text += (text.empty() ? "" : " or ") + (sum.empty() ? "0" : sum) +
+                " >= " + std::to_string(-bound.constant);
+    }
+    return "# requires " + (text.empty() ? "false" : text) + "\n";
+}
+
 Precedence precedence_of(Op op) {
     switch (op) {
         case Op::kOr:

@@ -37,6 +37,9 @@ private:
 // ` cluster(4, 1, 1)`, or nothing.
 [[nodiscard]] std::string cluster_text(const Launch& launch);
 
+// `# requires n - m >= 1`: a comment, for the passes find requirements anew.
+[[nodiscard]] std::string requirement_text(const Requirement& requirement);
+
 // Binding strength in the text, weakest first; mirrors Python's grammar (and parse.cpp).
 enum Precedence {
     kTernary,

@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable
 
 from .data import Array, Scalar, Signature
+from .idioms import IdiomWriter
 from .numbers import Number, counter
 from .slices import SliceWriter
 
@@ -50,6 +51,7 @@ class Writer:
         self.text = ""
         self._make_signature()
         self.slices = SliceWriter(self)
+        self.idioms = IdiomWriter(self)
 
     # ---- the parameters
 
@@ -152,7 +154,14 @@ class Writer:
         simple += [self.exchange, self.extreme, self.scalar_update, self.call, self.whole_number]
         nested: list[Callable[[int], bool]] = [self.loop, self.loop, self.loop, self.branch, self.while_loop]
         if depth == 1:
-            choices = [*nested[:3], *nested[:3], *simple, self.idiom, self.idiom, *[self.slices.statement] * 3]
+            choices = [
+                *nested[:3],
+                *nested[:3],
+                *simple,
+                self.idioms.statement,
+                self.idioms.statement,
+                *[self.slices.statement] * 3,
+            ]
         elif depth == 2:
             choices = [*nested, *simple, *simple, *[self.slices.statement] * 2]
         elif depth <= 4:
@@ -355,150 +364,6 @@ class Writer:
             self.block(depth + 1, self.random.randint(1, 3))
             self.integers, self.floats, self.steps = integers, floats, steps
             self.counters.pop()
-        return True
-
-    def idiom(self, depth: int) -> bool:
-        """A nest of the kind that the passes look for: a product, a stencil, sums of rows, a recurrence."""
-        matrices = [a for a in self.arrays if len(a.extents) == 2 and a.kind == "f"]
-        vectors = [a for a in self.arrays if len(a.extents) == 1 and a.kind == "f"]
-        kind = self.random.randrange(5)
-        if kind == 4:
-            return self._accumulators(depth)
-        if kind == 0 and matrices:
-            return self._product(depth, matrices)
-        if kind == 1 and matrices and vectors:
-            return self._rows(depth, self.random.choice(matrices), self.random.choice(vectors))
-        if kind == 2 and vectors:
-            return self._repeated(depth, vectors)
-        if kind == 3 and matrices:
-            return self._stencil(depth, matrices)
-        return False
-
-    def _extent(self, array: Array, axis: int) -> Number:
-        text = self.pick(array.extents[axis].text, f"{self.name(array)}.shape[{axis}]")
-        return Number(text, array.extents[axis].bounds)
-
-    def _product(self, depth: int, matrices: list[Array]) -> bool:
-        c, a, b = (self.random.choice(matrices) for _ in "cab")
-        i, j, k = (f"{name}{self.fresh}" for name in "ijk")
-        rows, columns = self._extent(c, 0), self._extent(c, 1)
-        inner = self._extent(a, 1)
-        for first, second in ((a.extents[0], c.extents[0]), (b.extents[0], a.extents[1]), (b.extents[1], c.extents[1])):
-            if first.bounds != second.bounds:
-                return False
-        self.signature.written.add(c.name)
-        one, zero = self.constant(1), self.constant(0)
-        inner_bounds = self.random.choice(
-            [(inner.text, zero, inner, 1)] * 4
-            + [
-                (f"{i} + 1", zero, inner, 1),
-                (f"{i}, {inner.text}", zero, inner, 1),
-                (f"1, {inner.text}", one, inner, 1),
-            ]
-        )
-        self.open_loop(depth, (rows.text, zero, rows, 1), i)
-        self.open_loop(depth + 1, (columns.text, zero, columns, 1), j)
-        place, product = f"{self.name(c)}[{i}, {j}]", f"{self.name(a)}[{i}, {k}] * {self.name(b)}[{k}, {j}]"
-        form = self.random.randrange(4)
-        if form == 0:
-            self.emit(depth + 2, "s = 0.0")
-        elif form == 1:
-            self.emit(depth + 2, f"{place} = {self.pick('0.0', f'{place} * 0.5', 'r')}")
-        self.open_loop(depth + 2, inner_bounds, k)
-        target = "s" if form == 0 else place
-        self.emit(depth + 3, f"{target} {self.pick('+', '+', '-')}= {self.pick('', 'r * ', '0.5 * ')}{product}")
-        if form == 0:
-            self.emit(depth + 2, f"{place} = {self.pick('s', f'{place} * 0.5 + s', 's + r')}")
-        self.fresh += 1
-        return True
-
-    def _rows(self, depth: int, matrix: Array, vector: Array) -> bool:
-        if matrix.extents[0].bounds != vector.extents[0].bounds:
-            return False
-        i, j = f"i{self.fresh}", f"j{self.fresh}"
-        self.fresh += 1
-        rows, columns = self._extent(matrix, 0), self._extent(matrix, 1)
-        zero = self.constant(0)
-        self.signature.written.add(vector.name)
-        self.open_loop(depth, (rows.text, zero, rows, 1), i)
-        local = self.chance(0.5)
-        if local:
-            self.emit(depth + 1, f"s = {self.pick('0.0', f'{self.name(vector)}[{i}]')}")
-        self.open_loop(depth + 1, (columns.text, zero, columns, 1), j)
-        place = "s" if local else f"{self.name(vector)}[{i}]"
-        element = f"{self.name(matrix)}[{i}, {j}]"
-        value = self.pick(element, element, f"{element} * {element}", f"abs({element})")
-        form = self.pick("+=", "+=", "max", "np.minimum", "-=")
-        self.emit(depth + 2, f"{place} {form} {value}" if form[-1] == "=" else f"{place} = {form}({place}, {value})")
-        if local:
-            self.emit(depth + 1, f"{self.name(vector)}[{i}] = s")
-        return True
-
-    def _accumulators(self, depth: int) -> bool:
-        """A loop that updates elements which it does not move, and may read them under other names."""
-        variable = self.open_loop(depth, self.range_(), self.free_counter())
-        if not variable.reached:
-            self.emit(depth + 1, "pass")
-            return True
-        places = []
-        for _ in range(self.random.choice((2, 2, 3))):
-            array = self.random.choice(self.arrays)
-            place = self.element(array)  # without the counter of this loop
-            if place is not None and array.kind not in "cb":
-                places.append((array, place))
-        self.counters.append(variable)
-        self.integers.append(variable)
-        if not places:
-            self.emit(depth + 1, "pass")
-        for array, place in places:
-            self.signature.written.add(array.name)
-            value = self.value_for(array, 2) if self.chance(0.7) else self.random.choice(places)[1]
-            if array.kind in "iu":
-                value = self.pick("1", "2", place, self.element(array) or "1")
-            form = self.pick("+=", "+=", "+=", "-=", "max", "np.minimum")
-            self.emit(
-                depth + 1, f"{place} {form} {value}" if form[-1] == "=" else f"{place} = {form}({place}, {value})"
-            )
-            if self.chance(0.2):
-                self.store(depth + 1)
-        self.integers.pop()
-        self.counters.pop()
-        return True
-
-    def _repeated(self, depth: int, vectors: list[Array]) -> bool:
-        """Sweeps over vectors, one after the other, in a loop over time."""
-        source, target = self.random.choice(vectors), self.random.choice(vectors)
-        if source.extents[0].bounds != target.extents[0].bounds:
-            return False
-        t = self.open_loop(
-            depth, self.random.choice((("3", self.constant(0), self.constant(3), 1),)), self.free_counter()
-        )
-        self.counters.append(t)
-        i = self.free_counter()
-        n, one = self._extent(source, 0), self.constant(1)
-        for a, b in ((target, source), (source, target)):
-            self.signature.written.add(a.name)
-            end = n.minus(one)
-            self.open_loop(depth + 1, (f"1, {n.text} - 1", one, end, 1), i)
-            x, y = self.name(a), self.name(b)
-            self.emit(depth + 2, f"{x}[{i}] = 0.5 * ({y}[{i} - 1] + {y}[{i} {self.pick('+ 1', '', '+ 1')}])")
-        self.counters.pop()
-        return True
-
-    def _stencil(self, depth: int, matrices: list[Array]) -> bool:
-        source, target = self.random.choice(matrices), self.random.choice(matrices)
-        if any(a.bounds != b.bounds for a, b in zip(source.extents, target.extents, strict=True)):
-            return False
-        i, j = f"i{self.fresh}", f"j{self.fresh}"
-        self.fresh += 1
-        self.signature.written.add(target.name)
-        one = self.constant(1)
-        rows, columns = self._extent(source, 0), self._extent(source, 1)
-        self.open_loop(depth, (f"1, {rows.text} - 1", one, rows, 1), i)
-        self.open_loop(depth + 1, (f"1, {columns.text} - 1", one, columns, 1), j)
-        x = self.name(source)
-        terms = [f"{x}[{i} {self.pick('- 1', '+ 1', '')}, {j} {self.pick('- 1', '+ 1', '')}]" for _ in range(3)]
-        self.emit(depth + 2, f"{self.name(target)}[{i}, {j}] = {' + '.join(terms)}")
         return True
 
     # ---- integers

@@ -1,0 +1,161 @@
+"""Nests of the kinds that passes look for: products, stencils, sums of rows, recurrences, accumulators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .data import Array
+from .numbers import Number
+
+if TYPE_CHECKING:
+    from .writer import Writer
+
+
+class IdiomWriter:
+    def __init__(self, writer: Writer) -> None:
+        self.w = writer
+        self.random = writer.random
+
+    def statement(self, depth: int) -> bool:
+        """A nest of the kind that the passes look for: a product, a stencil, sums of rows, a recurrence."""
+        matrices = [a for a in self.w.arrays if len(a.extents) == 2 and a.kind == "f"]
+        vectors = [a for a in self.w.arrays if len(a.extents) == 1 and a.kind == "f"]
+        kind = self.random.randrange(5)
+        if kind == 4:
+            return self._accumulators(depth)
+        if kind == 0 and matrices:
+            return self._product(depth, matrices)
+        if kind == 1 and matrices and vectors:
+            return self._rows(depth, self.random.choice(matrices), self.random.choice(vectors))
+        if kind == 2 and vectors:
+            return self._repeated(depth, vectors)
+        if kind == 3 and matrices:
+            return self._stencil(depth, matrices)
+        return False
+
+    def _extent(self, array: Array, axis: int) -> Number:
+        text = self.w.pick(array.extents[axis].text, f"{self.w.name(array)}.shape[{axis}]")
+        return Number(text, array.extents[axis].bounds)
+
+    def _product(self, depth: int, matrices: list[Array]) -> bool:
+        c, a, b = (self.random.choice(matrices) for _ in "cab")
+        i, j, k = (f"{name}{self.w.fresh}" for name in "ijk")
+        rows, columns = self._extent(c, 0), self._extent(c, 1)
+        inner = self._extent(a, 1)
+        for first, second in ((a.extents[0], c.extents[0]), (b.extents[0], a.extents[1]), (b.extents[1], c.extents[1])):
+            if first.bounds != second.bounds:
+                return False
+        self.w.signature.written.add(c.name)
+        one, zero = self.w.constant(1), self.w.constant(0)
+        inner_bounds = self.random.choice(
+            [(inner.text, zero, inner, 1)] * 4
+            + [
+                (f"{i} + 1", zero, inner, 1),
+                (f"{i}, {inner.text}", zero, inner, 1),
+                (f"1, {inner.text}", one, inner, 1),
+            ]
+        )
+        self.w.open_loop(depth, (rows.text, zero, rows, 1), i)
+        self.w.open_loop(depth + 1, (columns.text, zero, columns, 1), j)
+        place, product = f"{self.w.name(c)}[{i}, {j}]", f"{self.w.name(a)}[{i}, {k}] * {self.w.name(b)}[{k}, {j}]"
+        form = self.random.randrange(4)
+        if form == 0:
+            self.w.emit(depth + 2, "s = 0.0")
+        elif form == 1:
+            self.w.emit(depth + 2, f"{place} = {self.w.pick('0.0', f'{place} * 0.5', 'r')}")
+        self.w.open_loop(depth + 2, inner_bounds, k)
+        target = "s" if form == 0 else place
+        self.w.emit(depth + 3, f"{target} {self.w.pick('+', '+', '-')}= {self.w.pick('', 'r * ', '0.5 * ')}{product}")
+        if form == 0:
+            self.w.emit(depth + 2, f"{place} = {self.w.pick('s', f'{place} * 0.5 + s', 's + r')}")
+        self.w.fresh += 1
+        return True
+
+    def _rows(self, depth: int, matrix: Array, vector: Array) -> bool:
+        if matrix.extents[0].bounds != vector.extents[0].bounds:
+            return False
+        i, j = f"i{self.w.fresh}", f"j{self.w.fresh}"
+        self.w.fresh += 1
+        rows, columns = self._extent(matrix, 0), self._extent(matrix, 1)
+        zero = self.w.constant(0)
+        self.w.signature.written.add(vector.name)
+        self.w.open_loop(depth, (rows.text, zero, rows, 1), i)
+        local = self.w.chance(0.5)
+        if local:
+            self.w.emit(depth + 1, f"s = {self.w.pick('0.0', f'{self.w.name(vector)}[{i}]')}")
+        self.w.open_loop(depth + 1, (columns.text, zero, columns, 1), j)
+        place = "s" if local else f"{self.w.name(vector)}[{i}]"
+        element = f"{self.w.name(matrix)}[{i}, {j}]"
+        value = self.w.pick(element, element, f"{element} * {element}", f"abs({element})")
+        form = self.w.pick("+=", "+=", "max", "np.minimum", "-=")
+        self.w.emit(depth + 2, f"{place} {form} {value}" if form[-1] == "=" else f"{place} = {form}({place}, {value})")
+        if local:
+            self.w.emit(depth + 1, f"{self.w.name(vector)}[{i}] = s")
+        return True
+
+    def _accumulators(self, depth: int) -> bool:
+        """A loop that updates elements which it does not move, and may read them under other names."""
+        variable = self.w.open_loop(depth, self.w.range_(), self.w.free_counter())
+        if not variable.reached:
+            self.w.emit(depth + 1, "pass")
+            return True
+        places = []
+        for _ in range(self.random.choice((2, 2, 3))):
+            array = self.random.choice(self.w.arrays)
+            place = self.w.element(array)  # without the counter of this loop
+            if place is not None and array.kind not in "cb":
+                places.append((array, place))
+        self.w.counters.append(variable)
+        self.w.integers.append(variable)
+        if not places:
+            self.w.emit(depth + 1, "pass")
+        for array, place in places:
+            self.w.signature.written.add(array.name)
+            value = self.w.value_for(array, 2) if self.w.chance(0.7) else self.random.choice(places)[1]
+            if array.kind in "iu":
+                value = self.w.pick("1", "2", place, self.w.element(array) or "1")
+            form = self.w.pick("+=", "+=", "+=", "-=", "max", "np.minimum")
+            self.w.emit(
+                depth + 1, f"{place} {form} {value}" if form[-1] == "=" else f"{place} = {form}({place}, {value})"
+            )
+            if self.w.chance(0.2):
+                self.w.store(depth + 1)
+        self.w.integers.pop()
+        self.w.counters.pop()
+        return True
+
+    def _repeated(self, depth: int, vectors: list[Array]) -> bool:
+        """Sweeps over vectors, one after the other, in a loop over time."""
+        source, target = self.random.choice(vectors), self.random.choice(vectors)
+        if source.extents[0].bounds != target.extents[0].bounds:
+            return False
+        t = self.w.open_loop(
+            depth, self.random.choice((("3", self.w.constant(0), self.w.constant(3), 1),)), self.w.free_counter()
+        )
+        self.w.counters.append(t)
+        i = self.w.free_counter()
+        n, one = self._extent(source, 0), self.w.constant(1)
+        for a, b in ((target, source), (source, target)):
+            self.w.signature.written.add(a.name)
+            end = n.minus(one)
+            self.w.open_loop(depth + 1, (f"1, {n.text} - 1", one, end, 1), i)
+            x, y = self.w.name(a), self.w.name(b)
+            self.w.emit(depth + 2, f"{x}[{i}] = 0.5 * ({y}[{i} - 1] + {y}[{i} {self.w.pick('+ 1', '', '+ 1')}])")
+        self.w.counters.pop()
+        return True
+
+    def _stencil(self, depth: int, matrices: list[Array]) -> bool:
+        source, target = self.random.choice(matrices), self.random.choice(matrices)
+        if any(a.bounds != b.bounds for a, b in zip(source.extents, target.extents, strict=True)):
+            return False
+        i, j = f"i{self.w.fresh}", f"j{self.w.fresh}"
+        self.w.fresh += 1
+        self.w.signature.written.add(target.name)
+        one = self.w.constant(1)
+        rows, columns = self._extent(source, 0), self._extent(source, 1)
+        self.w.open_loop(depth, (f"1, {rows.text} - 1", one, rows, 1), i)
+        self.w.open_loop(depth + 1, (f"1, {columns.text} - 1", one, columns, 1), j)
+        x = self.w.name(source)
+        terms = [f"{x}[{i} {self.w.pick('- 1', '+ 1', '')}, {j} {self.w.pick('- 1', '+ 1', '')}]" for _ in range(3)]
+        self.w.emit(depth + 2, f"{self.w.name(target)}[{i}, {j}] = {' + '.join(terms)}")
+        return True
