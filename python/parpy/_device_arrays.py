@@ -26,6 +26,7 @@ __all__ = [
     "fetch",
     "fill",
     "host_copy",
+    "is_aligned",
     "is_basic",
     "is_int",
     "pointer_of",
@@ -45,22 +46,22 @@ def _fill(target: Any, value: Any) -> None:
 
 @jit
 def _equal(target: Any, a: Any, b: Any) -> None:
-    target[...] = a[...] == b[...]
+    target[...] = a == b
 
 
 @jit
 def _not_equal(target: Any, a: Any, b: Any) -> None:
-    target[...] = a[...] != b[...]
+    target[...] = a != b
 
 
 @jit
 def _less(target: Any, a: Any, b: Any) -> None:
-    target[...] = a[...] < b[...]
+    target[...] = a < b
 
 
 @jit
 def _less_equal(target: Any, a: Any, b: Any) -> None:
-    target[...] = a[...] <= b[...]
+    target[...] = a <= b
 
 
 _COMPARISONS = {operator.eq: _equal, operator.ne: _not_equal, operator.lt: _less, operator.le: _less_equal}
@@ -86,33 +87,28 @@ class DeviceArray:
         raise NotImplementedError
 
     def _compared(self, other: Any, compare: Callable[[Any, Any], Any]) -> Any:
-        is_array = isinstance(other, DeviceArray | np.ndarray)
-        if not is_array and not isinstance(other, bool | int | float | complex | np.generic):
+        if not isinstance(other, DeviceArray | np.ndarray | bool | int | float | complex | np.generic):
             return NotImplemented
         theirs = other._view if isinstance(other, DeviceArray) else other
+        there = isinstance(other, DeviceArray) and other.on_gpu
         if not self.on_gpu:
-            if isinstance(other, DeviceArray) and other.on_gpu:
-                theirs = host_copy(other._view)
-            return self._truths(np.asarray(compare(self._view, theirs)))
-        device, stream = device_of(self._view), self._own_stream()
-        if compare not in (operator.eq, operator.ne) and "c" in (self._view.dtype.kind, np.asarray(other).dtype.kind
-                                                                 if not is_array else theirs.dtype.kind):  # fmt: skip
-            raise TypeError("complex numbers on a GPU have no order; compare their .real or abs")
-        if is_array and (not getattr(other, "on_gpu", False) or device_of(theirs) != device):
-            theirs = uploaded(host_copy(theirs) if getattr(other, "on_gpu", False) else theirs, device, stream)
-        elif not is_array:
-            number = np.asarray(other) if isinstance(other, np.generic) else _as_number(self._view, other)
-            theirs = uploaded(number, device, stream)
-        if self._view.dtype.names is not None or theirs.dtype.names is not None:
+            return self._truths(np.asarray(compare(self._view, host_copy(theirs) if there else theirs)))
+        stream, device = self._own_stream(), device_of(self._view)
+        if not isinstance(theirs, np.ndarray):
+            theirs = theirs if isinstance(theirs, np.generic) else _as_number(self._view, theirs)
+        elif not there or device_of(theirs) != device:
+            theirs = uploaded(host_copy(theirs) if there else theirs, device, stream)
+        kinds = {self._view.dtype.kind, theirs.dtype.kind}
+        if "V" in kinds and (self._view.dtype.names or theirs.dtype.names):
             raise TypeError("records are compared field by field, a['x'] == b['x']")
+        if "c" in kinds and compare not in (operator.eq, operator.ne):
+            raise TypeError("complex numbers on a GPU have no order; compare their .real or abs")
         shape = np.broadcast_shapes(self._view.shape, theirs.shape)
         made = empty_view(shape, np.dtype(bool), stream=stream, device=device)
-        ours = self._view if _is_aligned(self._view) else _copied(self._view, made, stream)
-        theirs = theirs if _is_aligned(theirs) else _copied(theirs, made, stream)
+        operands = [_readable(each, shape, made, stream) for each in (self._view, theirs)]
         if compare in _MIRRORED:
-            _run(_COMPARISONS[_MIRRORED[compare]], made, _spread(theirs, shape), _spread(ours, shape), stream=stream)
-        else:
-            _run(_COMPARISONS[compare], made, _spread(ours, shape), _spread(theirs, shape), stream=stream)
+            compare, operands = _MIRRORED[compare], operands[::-1]
+        _run(_COMPARISONS[compare], made, *operands, stream=stream)
         return self._truths(made)
 
     def __eq__(self, other: object) -> Any:
@@ -185,11 +181,18 @@ def _as_number(view: Any, number: Any) -> Any:
     stands beyond all of them."""
     kind = view.dtype.kind
     if isinstance(number, int) and kind in "biu" and not -(2**63) <= number < 2**64:
-        return np.asarray(math.inf if number > 0 else -math.inf)
+        return np.float64(math.inf if number > 0 else -math.inf)
     common = np.result_type(view.dtype, number) if kind in "biufc" else None
     if common is not None and common.kind in "iu" and not np.iinfo(common).min <= number <= np.iinfo(common).max:
         common = None
-    return np.asarray(number, common)
+    return np.asarray(number, common)[()]
+
+
+def _readable(operand: Any, shape: tuple[int, ...], like: Any, stream: int) -> Any:
+    """An operand of a comparison as a kernel reads it: a number, or aligned elements of that shape."""
+    if not isinstance(operand, np.ndarray):
+        return operand
+    return _spread(operand if is_aligned(operand) else _copied(operand, like, stream), shape)
 
 
 def is_basic(index: Any) -> bool:
@@ -249,10 +252,10 @@ def _coalesced(views: list[Any]) -> list[Any]:
     ]
 
 
-def _is_aligned(view: Any) -> bool:
+def is_aligned(view: Any) -> bool:
     """Whether the elements are numbers, each at a multiple of its size, where a GPU can read them."""
-    size = view.itemsize
-    return view.dtype.names is None and not pointer_of(view) % size and not any(step % size for step in view.strides)
+    whole = not any(step % view.itemsize for step in view.strides)
+    return whole and bool(view.flags.aligned) and view.dtype.names is None
 
 
 def _as_words(*views: Any) -> list[Any]:
@@ -287,13 +290,13 @@ def assign(target: Any, source: Any, stream: int = 0) -> None:
         )
     if overlap:  # every element is read before any is written
         source = _copied(source, target, stream)
-    if target.dtype == source.dtype and not (_is_aligned(target) and _is_aligned(source)):
+    if target.dtype == source.dtype and not (is_aligned(target) and is_aligned(source)):
         _run(_copy, *_as_words(target, source), stream=stream)
     elif target.dtype.names is not None or source.dtype.names is not None:
         raise TypeError(f"elements of type {source.dtype} cannot become elements of type {target.dtype}")
-    elif not _is_aligned(source):
+    elif not is_aligned(source):
         assign(target, _copied(source, target, stream), stream)
-    elif not _is_aligned(target):
+    elif not is_aligned(target):
         between = empty_view(target.shape, target.dtype, stream=stream, device=device_of(target))
         assign(between, source, stream)
         assign(target, between, stream)
@@ -318,7 +321,7 @@ def fill(target: Any, value: Any, stream: int = 0) -> None:
     """``target[...] = value`` on a GPU, for one value, which is converted as NumPy does. Enqueued on ``stream``."""
     require_writeable(target)
     element = np.asarray(value, target.dtype)
-    if not _is_aligned(target):
+    if not is_aligned(target):
         assign(target, uploaded(element, device_of(target), stream), stream)
     elif target.flags.c_contiguous and element.tobytes().count(0) == element.nbytes:
         _native.zero_device(pointer_of(target), target.nbytes, stream, device_of(target))

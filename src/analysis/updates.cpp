@@ -44,20 +44,6 @@ std::optional<Op> reduction_of(Op update, const Type& type) {
     }
 }
 
-bool picks_one(Op op) {
-    switch (op) {
-        case Op::kMin:
-        case Op::kMax:
-        case Op::kMinimum:
-        case Op::kMaximum:
-        case Op::kFmin:
-        case Op::kFmax:
-            return true;
-        default:
-            return false;
-    }
-}
-
 namespace {
 
 class Matcher {

@@ -13,9 +13,6 @@ namespace parpy {
 // The reduction that repeated `target <op>= value` is.
 [[nodiscard]] std::optional<ir::Op> reduction_of(ir::Op update, const ir::Type& type);
 
-// Minima and maxima: the operators whose result is one of the operands.
-[[nodiscard]] bool picks_one(ir::Op op);
-
 // A statement that updates `var` (an element of it if it is an array).
 struct Update {
     ir::Stmt** slot = nullptr;  // where it stands (find_updates)

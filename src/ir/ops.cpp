@@ -212,7 +212,7 @@ bool is_infix(Op op) {
            (op >= Op::kEq && op <= Op::kOr);
 }
 
-bool is_update(Op op) {
+bool picks_one(Op op) {
     switch (op) {
         case Op::kMin:
         case Op::kMax:
@@ -222,8 +222,12 @@ bool is_update(Op op) {
         case Op::kFmax:
             return true;
         default:
-            return is_infix(op) && !is_comparison(op);
+            return false;
     }
+}
+
+bool is_update(Op op) {
+    return picks_one(op) || (is_infix(op) && !is_comparison(op));
 }
 
 bool is_comparison(Op op) {

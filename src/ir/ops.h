@@ -19,6 +19,8 @@ namespace parpy::ir {
 
 // Operators printed between their operands: `a + b`, `a and b`.
 [[nodiscard]] bool is_infix(Op op);
+// Minima and maxima: the operators whose result is one of the operands.
+[[nodiscard]] bool picks_one(Op op);
 // Operators that may stand as `update` of an Assign or Store.
 [[nodiscard]] bool is_update(Op op);
 [[nodiscard]] bool is_comparison(Op op);

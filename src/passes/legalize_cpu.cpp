@@ -9,6 +9,7 @@
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "mapping/geometry.h"
 #include "passes/partial_values.h"

@@ -7,6 +7,7 @@
 #include "analysis/updates.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "mapping/geometry.h"
 

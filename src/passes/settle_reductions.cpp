@@ -6,6 +6,7 @@
 #include "analysis/accumulations.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 
 namespace parpy {

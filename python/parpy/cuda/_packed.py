@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._device_arrays import is_aligned
 from ._arrays import DeviceNDArray, device_array
 from ._kinds import Fields
 from ._streams import Stream
@@ -23,7 +24,7 @@ class AlignedFields(Fields):
         self._stream = stream
         self._moved: list[tuple[DeviceNDArray, DeviceNDArray]] = []  # to, of
         for key, part in [*self.items()]:
-            if not is_aligned(part):
+            if not is_aligned(part._view):
                 self[key] = device_array(part.shape, part.dtype, stream=stream)
                 self._moved.append((self[key], part))
         for to, of in self._moved:
@@ -58,14 +59,8 @@ def aligned(
     return taken, made
 
 
-def is_aligned(array: DeviceNDArray) -> bool:
-    """Whether each element lies at a multiple of its size, as far as a GPU asks."""
-    flat = all(step % array.dtype.itemsize == 0 for step in array.strides)
-    return bool(array.flags.aligned) and flat
-
-
 def _has_places(records: DeviceNDArray, keys: list[str]) -> bool:
-    return all(map(is_aligned, Fields(records, keys).values()))
+    return all(is_aligned(part._view) for part in Fields(records, keys).values())
 
 
 def _same(one: Any, other: DeviceNDArray) -> bool:
