@@ -53,7 +53,7 @@ def beside(
 def softmax(x: Any, y: Any, n: int, m: int) -> None:
     for i in range(n):
         largest = parpy.max(x[i, :])
-        y[i, :] = parpy.exp(x[i, :] - largest)
+        y[i, :] = parpy.math.exp(x[i, :] - largest)
         total = parpy.sum(y[i, :])
         y[i, :] = y[i, :] / total
 

@@ -14,6 +14,7 @@
 #include "device_access.h"
 #include "numpy_api.h"
 #include "runtime/device_memory.h"
+#include "runtime/graph_memory.h"
 #include "runtime/used_streams.h"
 
 namespace nb = nanobind;
@@ -32,8 +33,9 @@ using cuda::Result;
 
 constexpr unsigned kPortable = 1, kMapped = 2;  // flags of pinned memory
 
-// Valid for work on `stream` from here on; freed after the work of every
-// stream. The destructors run wherever the last reference goes; nobody hears of a failure there.
+// Valid for work on `stream` from here on; freed after the work of every stream and the graphs in
+// whose capture it was made. The destructors run wherever the last reference goes; nobody hears of
+// a failure there.
 class DeviceMemory {
 public:
     DeviceMemory(std::size_t bytes, std::uint64_t stream, int index) : device_(device_at(index)) {
@@ -41,12 +43,23 @@ public:
         cuda::UsedStreams& streams = cuda::UsedStreams::of(device_);
         streams.retry();
         RuntimeError error;
-        pointer_ = cuda::allocate(device_, bytes, stream_of(stream), error);
+        const cuda::Stream order = stream_of(stream);
+        if (order != nullptr && cuda::is_captured(order) && cuda::GraphMemory::available()) {
+            shared_ = cuda::GraphMemory::allocate(device_, bytes, order, error);
+            if (error.failed()) raise(error);
+            pointer_ = shared_->pointer();
+            return;
+        }
+        pointer_ = cuda::allocate(device_, bytes, order, error);
         if (error.failed()) raise(error);
         streams.begin();
-        streams.note(stream_of(stream));
+        streams.note(order);
     }
     ~DeviceMemory() {
+        if (shared_ != nullptr) {
+            shared_->drop();
+            return;
+        }
         RuntimeError ignored;
         const CurrentContext current(device_, ignored);
         if (!ignored.failed()) cuda::UsedStreams::of(device_).end(pointer_);
@@ -60,6 +73,7 @@ public:
 private:
     const Device& device_;
     DevicePointer pointer_ = 0;
+    cuda::GraphMemory* shared_ = nullptr;  // with graphs
 };
 
 class PinnedMemory {

@@ -21,6 +21,10 @@ namespace {
 // Streams through memory that a core can follow at once.
 constexpr std::size_t kMostArrays = 16;
 
+// Statements of one body: a C++ compiler's time grows with their square, and values that are kept
+// for so long are not kept in registers.
+constexpr std::size_t kMostStatements = 256;
+
 // Each try analyses all statements of the function anew. Functions of so many that this takes a
 // second keep some of their nests apart.
 constexpr std::size_t kMostAnalysed = 100'000;
@@ -97,7 +101,10 @@ private:
 
     // What can be told without analysis.
     [[nodiscard]] bool comparable(const Nest& first, const Nest& second) const {
-        if (first.size() != second.size()) return false;
+        if (first.size() != second.size() ||
+            statements(first) + statements(second) > kMostStatements) {
+            return false;
+        }
         const Uses a = uses_of(*first.front()), b = uses_of(*second.front());
         VarSet arrays;
         for (const VarSet* set : {&a.loaded, &a.stored, &b.loaded, &b.stored})
@@ -108,6 +115,12 @@ private:
                only_computes(first.back()->body) && only_computes(second.back()->body) &&
                std::ranges::none_of(first.back()->body, [](Stmt* s) { return leaves_loop(*s); }) &&
                !asked_for(*second.front(), *first.front());
+    }
+
+    static std::size_t statements(const Nest& nest) {
+        std::size_t count = 0;
+        for_each_stmt(nest.back()->body, [&](const Stmt&) { ++count; });
+        return count;
     }
 
     // A mapping by hand names `loop` by a label that `other` does not have.

@@ -76,19 +76,34 @@ bool UsedStreams::free_now(DevicePointer pointer) {
     return result < kFirstOfCapture || result > kLastOfCapture;
 }
 
-void UsedStreams::end(DevicePointer pointer) {
-    const std::scoped_lock lock(mutex_);
-    live_.fetch_sub(1, std::memory_order_relaxed);
-    if (free_now(pointer)) return;
+void UsedStreams::keep_unfreed(DevicePointer pointer) {
+    const std::scoped_lock lock(unfreed_mutex_);
     unfreed_.push_back(pointer);
     has_unfreed_.store(true, std::memory_order_relaxed);
 }
 
+void UsedStreams::end(DevicePointer pointer) {
+    live_.fetch_sub(1, std::memory_order_relaxed);
+    const std::scoped_lock lock(mutex_);
+    if (!free_now(pointer)) keep_unfreed(pointer);
+}
+
+void UsedStreams::end_later(DevicePointer pointer) {
+    live_.fetch_sub(1, std::memory_order_relaxed);
+    keep_unfreed(pointer);
+}
+
 void UsedStreams::retry() {
     if (!has_unfreed_.load(std::memory_order_relaxed)) return;
+    std::vector<DevicePointer> unfreed;
+    {
+        const std::scoped_lock lock(unfreed_mutex_);
+        unfreed.swap(unfreed_);
+        has_unfreed_.store(false, std::memory_order_relaxed);
+    }
     const std::scoped_lock lock(mutex_);
-    std::erase_if(unfreed_, [&](DevicePointer pointer) { return free_now(pointer); });
-    has_unfreed_.store(!unfreed_.empty(), std::memory_order_relaxed);
+    for (const DevicePointer pointer : unfreed)
+        if (!free_now(pointer)) keep_unfreed(pointer);
 }
 
 void UsedStreams::wait() {

@@ -22,6 +22,8 @@ public:
     // Frees it after the work of every stream; where somebody captures a graph on a stream that
     // waits for the default one, at a later retry().
     void end(DevicePointer pointer);
+    // The same, at a later retry(); may be called where nothing of CUDA may.
+    void end_later(DevicePointer pointer);
     // Frees what could not be freed before.
     void retry();
     // Waits for the default stream and what was noted, unless such a graph is captured.
@@ -39,6 +41,7 @@ private:
     };
 
     void note_other(Stream stream);
+    void keep_unfreed(DevicePointer pointer);
     void let_default_stream_wait();
     bool free_now(DevicePointer pointer);
 
@@ -50,6 +53,7 @@ private:
     std::mutex mutex_;
     std::vector<Used> used_;
     std::vector<Event> spare_;
+    std::mutex unfreed_mutex_;  // held for nothing but a look at the list
     std::vector<DevicePointer> unfreed_;
 };
 

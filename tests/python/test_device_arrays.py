@@ -393,7 +393,7 @@ def test_arrays_that_no_memory_has():
 
 
 @on_gpu
-def test_memory_is_reused():
+def test_no_leak_of_arrays_made_and_dropped():
     rounds = int(os.environ.get("PARPY_LEAK_ROUNDS", 2000))
     stream = cuda.stream()
     before = None

@@ -13,6 +13,7 @@
 #include "cuda_fixture.h"
 #include "runtime/cuda_executable.h"
 #include "runtime/device_memory.h"
+#include "runtime/graph_memory.h"
 #include "runtime/device_stacks.h"
 #include "runtime/used_streams.h"
 
@@ -169,6 +170,38 @@ TEST_F(CudaMemory, MemoryThatACaptureKeepsIsFreedLater) {
     EXPECT_EQ(fake().releases, releases);
     streams.retry();
     EXPECT_EQ(fake().releases, releases + 1);
+}
+
+TEST_F(CudaMemory, GraphsKeepWhatWasMadeInTheirCapture) {
+    const Device& one = device(0);
+    RuntimeError error;
+    const CurrentContext current(one, error);
+    const Driver& driver = Driver::instance();
+    UsedStreams& streams = UsedStreams::of(one);
+    const auto recorded = reinterpret_cast<Stream>(0x7001);
+    const auto graph = reinterpret_cast<CapturedWork>(24);
+    for (const bool array_first : {true, false}) {
+        GraphMemory* memory = GraphMemory::allocate(one, 100, recorded, error);
+        ASSERT_NE(memory, nullptr);
+        EXPECT_NE(memory->pointer(), 0U);
+        const int releases = fake().releases;
+        array_first ? memory->drop() : void(driver.cuGraphDestroy(graph));
+        streams.retry();
+        EXPECT_EQ(fake().releases, releases);
+        array_first ? void(driver.cuGraphDestroy(graph)) : memory->drop();
+        streams.retry();
+        EXPECT_EQ(fake().releases, releases + 1);
+    }
+    for (const char* function : {"cuStreamGetCaptureInfo", "cuStreamCreate", "cuUserObjectCreate",
+                                 "cuGraphRetainUserObject", "cuMemAllocFromPoolAsync"}) {
+        const int living = fake().allocations - fake().releases;
+        fail(function, 1, 1);
+        EXPECT_EQ(GraphMemory::allocate(one, 100, recorded, error), nullptr) << function;
+        EXPECT_TRUE(error.failed());
+        error = {};
+        streams.retry();
+        EXPECT_EQ(fake().allocations - fake().releases, living) << function;
+    }
 }
 
 TEST_F(CudaMemory, StacksAreAsLargeAsMemoryAllowsAndGivenBack) {

@@ -23,6 +23,7 @@ using Function = struct FunctionRecord*;
 using MemoryPool = struct MemoryPoolRecord*;
 using CapturedWork = struct GraphRecord*;
 using GraphExec = struct GraphExecRecord*;
+using UserObject = struct UserObjectRecord*;  // what graphs own for somebody else
 
 struct PoolProperties {
     int allocation_type = 1;  // pinned

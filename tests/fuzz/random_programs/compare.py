@@ -353,7 +353,7 @@ class Comparison:
             self.outcome.counts[code] += 1
             return None
         by_hand = call.mode in ("hand", "restructured", "bounds", "checked by hand", "deterministic", "bits")
-        if by_hand and any(c in text for c in ("P227", "P303", "P308", "P401", "P402", "P310", "P311", "P313")):
+        if by_hand and any(c in text for c in ("P227", "P303", "P308", "P401", "P402", "P310", "P311", "P312", "P313")):
             self.outcome.counts["refused mappings"] += 1
             return None
         return text

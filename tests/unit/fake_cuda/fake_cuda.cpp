@@ -44,6 +44,22 @@ std::vector<unsigned> made_streams;  // their flags; the handle of stream i is 1
 std::set<Stream> destroyed_streams;
 std::map<DevicePointer, std::pair<std::size_t, int>> memory;  // size, device
 
+}  // namespace
+
+struct parpy::cuda::UserObjectRecord {
+    void* owned;
+    void (*end)(void*);
+};
+
+namespace {
+
+std::vector<UserObject> of_the_graph;  // user objects that the one captured graph owns
+
+void end(UserObject object) {
+    object->end(object->owned);
+    delete object;
+}
+
 // The injected failure of this call of `function`, or success.
 Result enter(const char* function) {
     if (std::strcmp(state.failing, function) != 0 || state.times == 0) return kSuccess;
@@ -440,6 +456,32 @@ FAKE(cuGraphLaunch, GraphExec, Stream stream) {
     return kSuccess;
 }
 FAKE(cuGraphDestroy, CapturedWork) {
+    for (const UserObject object : of_the_graph)
+        end(object);
+    of_the_graph.clear();
+    return kSuccess;
+}
+FAKE(cuStreamGetCaptureInfo_v2, Stream stream, int* status, unsigned long long* id,
+     CapturedWork* work, const void**, std::size_t*) {
+    ENTER(cuStreamGetCaptureInfo)
+    use(stream);
+    *status = state.capturing || capturing ? 1 : 0;
+    *id = 1;
+    *work = reinterpret_cast<CapturedWork>(24);
+    return kSuccess;
+}
+FAKE(cuUserObjectCreate, UserObject* object, void* owned, void (*end)(void*), unsigned, unsigned) {
+    ENTER(cuUserObjectCreate)
+    *object = new UserObjectRecord{owned, end};
+    return kSuccess;
+}
+FAKE(cuUserObjectRelease, UserObject object, unsigned) {
+    end(object);
+    return kSuccess;
+}
+FAKE(cuGraphRetainUserObject, CapturedWork, UserObject object, unsigned, unsigned) {
+    ENTER(cuGraphRetainUserObject)
+    of_the_graph.push_back(object);
     return kSuccess;
 }
 FAKE(cuGraphExecDestroy, GraphExec) {
