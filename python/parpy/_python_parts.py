@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -33,13 +34,13 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
     node = source.tree()
     made = {
         name
-        for part in ast.walk(node)
+        for part in resolver.nodes
         if isinstance(part, ast.Assign | ast.AnnAssign) and resolver.is_python(part)
         for name in assigned([part])
     }
     arguments = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
     arguments -= assigned(node.body)
-    for part in ast.walk(node):
+    for part in resolver.nodes:
         if isinstance(part, ast.Return) and part.value is not None:
             elements = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
             if resolver.is_python(part.value) or (
@@ -101,11 +102,21 @@ class Resolver:
         return found
 
     def is_python(self, node: ast.AST) -> bool:
-        """Whether something in `node` is a call that Python makes, or gives an array another name."""
-        return any(
-            (isinstance(part, ast.Call) and self._calls_python(part))
-            or (isinstance(part, ast.Assign | ast.AnnAssign) and self._renames(part))
-            for part in ast.walk(node)
+        """Whether something in `node`, a part of the function, is a call that Python makes, or renames an array."""
+        return self._has_python_parts and any(self._is_python_part(part) for part in ast.walk(node))
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the function."""
+        return list(ast.walk(self._source.tree()))
+
+    @cached_property
+    def _has_python_parts(self) -> bool:
+        return any(self._is_python_part(part) for part in self.nodes)
+
+    def _is_python_part(self, part: ast.AST) -> bool:
+        return (isinstance(part, ast.Call) and self._calls_python(part)) or (
+            isinstance(part, ast.Assign | ast.AnnAssign) and self._renames(part)
         )
 
     def _renames(self, node: ast.Assign | ast.AnnAssign) -> bool:
@@ -123,7 +134,7 @@ class Resolver:
             found = {name for name, each in annotations.items() if isinstance(each, BufferType)}
             same: dict[str, set[str]] = {}  # names for one array, by each of them
             tuples: set[str] = set()
-            for part in ast.walk(self._source.tree()):
+            for part in self.nodes:
                 found |= {place for node in self._array_uses(part) if (place := self._place(node)) is not None}
                 if not isinstance(part, ast.Assign | ast.AnnAssign):
                     continue
@@ -189,7 +200,9 @@ class Resolver:
 
     def calls_back(self, node: ast.AST) -> bool:
         """Whether something in `node` calls a function that Python runs."""
-        return any(isinstance(part, ast.Call) and self._runs_in_python(part) for part in ast.walk(node))
+        return self._has_python_parts and any(
+            isinstance(part, ast.Call) and self._runs_in_python(part) for part in ast.walk(node)
+        )
 
     def _calls_python(self, call: ast.Call) -> bool:
         return self._runs_in_python(call) or self._is_allocation(call)

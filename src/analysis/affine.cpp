@@ -2,6 +2,7 @@
 #include "analysis/affine.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace parpy {
 
@@ -36,6 +37,39 @@ std::optional<Affine> sum(const Affine& a, const Affine& b, std::int64_t factor)
         if (from_b) ++y;
     }
     return result;
+}
+
+bool never_zero(std::int64_t factor, std::uint64_t most, std::vector<Spread> rest,
+                std::int64_t constant) {
+    using Wide = __int128;
+    constexpr Wide kBeyond = Wide{1} << 120;
+    if (most == 0) return true;
+    const auto size = [](std::int64_t value) {
+        return value < 0 ? -static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+    };
+    const auto product = [&](std::uint64_t a, std::uint64_t b) {
+        return a != 0 && Wide{b} > kBeyond / a ? kBeyond : Wide{a} * b;
+    };
+    std::ranges::sort(rest, {}, [&](const Spread& term) { return size(term.coefficient); });
+    const Wide near = size(factor), far = product(size(factor), most);
+    Wide small = 0;  // the terms in front of `at` add up to this at most, and to its negative
+    for (std::size_t at = 0; at <= rest.size() && small < kBeyond; ++at) {
+        std::uint64_t step = 0;  // what stands from `at` on adds up to a multiple of it
+        for (std::size_t i = at; i < rest.size(); ++i)
+            step = std::gcd(step, size(rest[i].coefficient));
+        const auto misses = [&](Wide low, Wide high) {
+            if (step == 0) return low > 0 || high < 0;
+            return high - (high % step + step) % step < low;  // the last multiple
+        };
+        if (misses(constant + near - small, constant + far + small) &&
+            misses(constant - far - small, constant - near + small)) {
+            return true;
+        }
+        const std::uint64_t common = std::gcd(step, size(factor));
+        if (small == 0 && common != 0 && Wide{constant} % common != 0) return true;
+        if (at < rest.size()) small += product(size(rest[at].coefficient), rest[at].width);
+    }
+    return false;
 }
 
 }  // namespace parpy

@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -26,6 +27,18 @@ struct Affine {
 [[nodiscard]] std::optional<Affine> scaled(const Affine& a, std::int64_t factor);
 // a + factor * b
 [[nodiscard]] std::optional<Affine> sum(const Affine& a, const Affine& b, std::int64_t factor = 1);
+
+// coefficient * x for integers x with |x| <= width.
+struct Spread {
+    std::int64_t coefficient = 0;
+    std::uint64_t width = std::numeric_limits<std::uint64_t>::max();
+};
+// Whether factor * d + the sum of `rest` + constant is never 0 for integers d with 1 <= |d| <= most.
+// The test: of all numbers that the small terms of `rest` can add up to with the first one, none is
+// a multiple of the large ones. It proves the subscripts of rows, i * m + j with j < m, apart, in
+// any order of the loops; false: it may be 0.
+[[nodiscard]] bool never_zero(std::int64_t factor, std::uint64_t most, std::vector<Spread> rest,
+                              std::int64_t constant);
 
 // value >= 0, or value == 0.
 struct Condition {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "analysis/constraint_system.h"
+#include "analysis/digits.h"
 #include "analysis/integer_sets.h"
 #include "analysis/memory_layout.h"
 #include "analysis/uses.h"
@@ -48,30 +49,51 @@ struct Dependences::State {
     const Accesses accesses;
     IntegerSets sets;
     std::optional<Liveness> liveness;
+    std::unordered_map<int, Digits> digits;  // of the loops that were asked about
 
     // ------------------------------------------------------------ pairs
 
-    // In some dimension no two iterations of `of` have the same subscript, whatever iterations of
-    // `loop`, which is the same or around it, they belong to: both are c * counter + d + what all
-    // of these share.
-    bool separated(const Access& a, const Access& b, int loop, int of) const {
+    const Digits& digits_of(int loop) {
+        return digits.try_emplace(loop, accesses, loop).first->second;
+    }
+
+    // No two iterations of `of` have the same subscripts, whatever iterations of `loop`, which is
+    // the same or around it, they belong to. For each digit in which they may differ there is a
+    // dimension whose subscripts then do: both are c * digit + d + what all of these share + terms
+    // that cannot make up for the difference.
+    bool separated(const Access& a, const Access& b, int loop, int of) {
         if (a.anywhere || b.anywhere) return false;
-        const LoopInstance& instance = accesses.loops()[index(of)];
+        const Digits& parts = digits_of(of);
+        std::vector<bool> tell(parts.widths().size(), false);
         for (std::size_t axis = 0; axis < a.indices.size(); ++axis) {
             const auto rest = sum(a.indices[axis], b.indices[axis], -1);
             if (!rest || !rest->is_constant()) continue;
-            const bool shared = std::ranges::all_of(a.indices[axis].terms, [&](const auto& term) {
-                const int scope = accesses.symbols()[index(term.first)].scope;
-                return term.first == instance.counter || scope < 0 || !accesses.inside(scope, loop);
-            });
-            if (!shared) continue;
-            const std::int64_t factor = a.indices[axis].coefficient(instance.counter);
-            if (factor == 0 ? rest->constant != 0
-                            : rest->constant == 0 || rest->constant % factor != 0) {
-                return true;
+            std::vector<Spread> others;
+            Affine own;
+            bool fits = true;
+            for (const auto& [symbol, coefficient] : a.indices[axis].terms) {
+                const int scope = accesses.symbols()[index(symbol)].scope;
+                if (scope < 0 || !accesses.inside(scope, loop)) continue;
+                if (const Affine* value = parts.expansion(symbol)) {
+                    const auto more = sum(own, *value, coefficient);
+                    fits = fits && more.has_value();
+                    if (more) own = *more;
+                } else {
+                    others.push_back({coefficient, width_of(accesses, symbol)});
+                }
+            }
+            for (std::size_t digit = 0; fits && digit < tell.size(); ++digit) {
+                std::vector<Spread> beside = others;
+                for (const auto& [number, coefficient] : own.terms) {
+                    if (index(number) != digit)
+                        beside.push_back({coefficient, parts.widths()[index(number)]});
+                }
+                tell[digit] = tell[digit] ||
+                              never_zero(own.coefficient(static_cast<int>(digit)),
+                                         parts.widths()[digit], std::move(beside), rest->constant);
             }
         }
-        return false;
+        return std::ranges::all_of(tell, [](bool told) { return told; });
     }
 
     void same_place(ConstraintSystem& system, const Access& a, const Access& b, Memory memory) {

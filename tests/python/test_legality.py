@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+from collections.abc import Callable
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
@@ -378,8 +379,29 @@ def random_nest(seed: int) -> Nest:
     return Nest("\n".join(lines), {"a": np.ones(230), "b": np.ones((230, 230))})
 
 
-def check_random(seed: int) -> None:
-    nest = random_nest(seed)
+def nest_of_digits(seed: int) -> Nest:
+    """A counter taken apart by quotients and remainders, one or two of them around or in another loop."""
+    rng = random.Random(seed)
+    d, e = rng.randint(2, 4), rng.randint(2, 3)
+    loops = [f"for c in range({rng.choice([d * e * 2, d * e * 2, 7, 1])}):", f"for j in range({rng.randint(1, 4)}):"]
+    rng.shuffle(loops)
+    digits = [f"q = c // {d * e}", f"r = c % {d * e}", f"s = r // {e}", f"t = r % {e}"]
+
+    def subscript() -> str:
+        names = rng.sample(["q", "r", "s", "t", "c", "j"], rng.randint(1, 5))
+        factors = [1, 1, 2, 3, d, e, d * e, 12, -1, -e]
+        return " + ".join(f"{rng.choice(factors)} * {name}" for name in names) + f" + {rng.randint(140, 142)}"
+
+    element = (lambda: f"a[{subscript()}]") if rng.random() < 0.6 else (lambda: f"b[{subscript()}, {subscript()}]")
+    statement = f"{element()} {rng.choice(['=', '+='])} 2.0"
+    if rng.random() < 0.3:
+        statement = f"{element()} = {element()}"
+    lines = [loops[0], "    " + loops[1], *("        " + line for line in [*digits, statement])]
+    return Nest("\n".join(lines), {"a": np.ones(700), "b": np.ones((600, 600))})
+
+
+def check_random(seed: int, make: Callable[[int], Nest] = random_nest) -> None:
+    nest = make(seed)
     found = facts(nest)
     truth = trace(nest)
     for number, loop in enumerate(found):
@@ -413,6 +435,12 @@ def check_random_mapped(seed: int, target: str) -> None:
 def test_random_affine_nests(block):
     for seed in range(30 * block, 30 * block + 30):
         check_random(seed)
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_random_digits_of_a_counter(block):
+    for seed in range(30 * block, 30 * block + 30):
+        check_random(seed, nest_of_digits)
 
 
 @pytest.mark.parametrize("target", TARGETS)
