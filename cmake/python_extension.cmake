@@ -48,6 +48,9 @@ if(SKBUILD)
     endif()
     get_filename_component(tbb_file "${tbb_library}" REALPATH)
     install(FILES "${tbb_file}" DESTINATION parpy RENAME libtbb.so.12)
+elseif(PARPY_SANITIZE)
+    # Beside the sources it would take the place of the development build (tools/sanitize.sh).
+    set_target_properties(_native PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/module")
 else()
     set_target_properties(_native PROPERTIES
         LIBRARY_OUTPUT_DIRECTORY "${PROJECT_SOURCE_DIR}/python/parpy")

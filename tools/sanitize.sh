@@ -1,0 +1,52 @@
+#!/bin/sh
+# Builds the core with a sanitizer and runs the unit tests and the Python tests with it.
+# usage: tools/sanitize.sh address|thread [PYTEST ARGUMENT ...]
+#   address   AddressSanitizer and UndefinedBehaviorSanitizer; by default over all Python tests
+#   thread    ThreadSanitizer; by default over the tests of calls, the cache and worker threads
+# Generated code, LLVM and Python are not instrumented. Needs Debian's libclang-rt-19-dev.
+set -eu
+cd "$(dirname "$0")/.."
+kind=$1
+shift
+case $kind in
+    address) preset=asan runtime=libclang_rt.asan-x86_64.so ;;
+    thread) preset=tsan runtime=libclang_rt.tsan-x86_64.so ;;
+    *) sed -n 2,6p "$0" >&2; exit 2 ;;
+esac
+runtime=$(clang++-19 -print-file-name=$runtime)
+if [ ! -e "$runtime" ]; then
+    echo "clang has no $runtime: apt-get install libclang-rt-19-dev" >&2
+    exit 1
+fi
+build=$PWD/build-$preset
+cmake --preset "$preset" -DPython_EXECUTABLE="$PWD/.venv/bin/python" >/dev/null
+cmake --build "$build" -j "${JOBS:-$(nproc)}"
+
+# The Python files of the source tree with the instrumented module.
+site=$build/site
+rm -rf "$site"
+mkdir -p "$site"
+cp -as "$PWD/python/parpy" "$site/parpy"
+rm -f "$site"/parpy/_native*.so
+ln -s "$build"/module/_native*.so "$site/parpy/"
+
+LD_LIBRARY_PATH=$(dirname "$runtime")
+# Memory that Python and LLVM keep until the process ends is no leak; stacks of the sanitizers are larger.
+ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:handle_segv=0:allocator_may_return_null=1
+UBSAN_OPTIONS=print_stacktrace=1
+TSAN_OPTIONS=suppressions=$PWD/tools/tsan.supp:halt_on_error=1
+PARPY_CACHE_DIR=$(mktemp -d)
+trap 'rm -rf "$PARPY_CACHE_DIR"' EXIT
+export LD_LIBRARY_PATH ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS PARPY_CACHE_DIR
+export PYTHONPATH="$site" PYTHONMALLOC=malloc PARPY_OPT="$build/parpy-opt"
+
+"$build/unit_tests" --gtest_brief=1
+if [ $# = 0 ]; then
+    if [ "$kind" = address ]; then
+        set -- tests/python
+    else
+        set -- tests/python/test_call.py tests/python/test_cache.py tests/python/test_threads.py
+    fi
+fi
+LD_PRELOAD=$runtime .venv/bin/python -m pytest -q -n "${JOBS:-$(nproc)}" -p no:cacheprovider \
+    -o pythonpath=tests/python "$@"
