@@ -51,6 +51,7 @@
 #include "passes/outline_kernels.h"
 #include "passes/outline_workers.h"
 #include "passes/overlap_launches.h"
+#include "passes/pair_iterations.h"
 #include "passes/promote_elements.h"
 #include "passes/settle_reductions.h"
 #include "passes/simplify_divisions.h"
@@ -196,6 +197,8 @@ const std::vector<Row>& table() {
           "after the other two, which read the levels that it turns into hardware indices"}, On::kCuda},
         {{"promote-elements", promote_elements, kTarget,
           "after the loops of threads have their final form: it keeps what one thread touches in several of them"}, On::kCuda},
+        {{"pair-iterations", pair_iterations, kTarget,
+          "after promote-elements, which knows loops by the form that they have until then"}, On::kCuda},
         {{"overlap-launches", overlap_launches, kTarget,
           "last on the GPU: all launches are there, and nothing may come in front of the wait it puts first", overlaps}, On::kCuda},
         {{"simplify-signs", simplify_signs, kMapped,

@@ -276,6 +276,7 @@ struct LoopMapping {
     Level level = Level::kSequential;
     std::int64_t blocks = 1;            // kThreads above threads_per_block: blocks of this level
     bool unroll = false;                // written out: a sequential loop of few, constant trips
+    bool share = false;                 // sequential: what one thread or block runs of a parallel loop
     std::vector<Reduction> reductions;  // found by infer_reductions
     [[nodiscard]] bool parallel() const { return threads > 0; }
 };

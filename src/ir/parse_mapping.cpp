@@ -13,6 +13,8 @@ void MappingParser::mapping(LoopMapping& m) {
             m.reduce = true;
         } else if (item.text == "unroll") {
             m.unroll = true;
+        } else if (item.text == "share") {
+            m.share = true;
         } else {
             expect("=");
             if (item.text == "threads") {

@@ -320,6 +320,9 @@ private:
         if (m.unroll) {
             item("unroll");
         }
+        if (m.share) {
+            item("share");
+        }
         std::string out = items.empty() ? "" : " par(" + items + ")";
         std::string reductions;
         for (const Reduction& r : m.reductions) {

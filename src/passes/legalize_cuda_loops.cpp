@@ -190,6 +190,7 @@ private:
             return;
         }
         if (!stride_fits(loop, total)) widen(loop);
+        loop.mapping.share = true;
         const Scalar type = loop.var->type.scalar;
         Expr* first = first_of(loop, number);
         const auto step = constant_integer(loop.step);
@@ -207,6 +208,7 @@ private:
         const std::int64_t length = trips ? (*trips - 1) / total + 1 : 0;
         const std::int64_t step = *constant_integer(loop.step);
         if (!trips || !chunks_fit(loop, length, total)) widen(loop);
+        loop.mapping.share = true;
         const Scalar type = loop.var->type.scalar;
         Expr* size = nullptr;
         if (trips) {
