@@ -2,6 +2,7 @@
 #include "passes/pair_iterations.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "analysis/intervals.h"
 #include "analysis/sharing.h"
@@ -109,13 +110,14 @@ private:
             if (loop != nullptr && loop->mapping.share && !loop->mapping.unroll && counts(*loop) &&
                 separable(*loop)) {
                 pair(*loop, out);
+            } else {
+                out.push_back(stmt);
             }
-            out.push_back(stmt);
         }
         stmts = std::move(out);
     }
 
-    // The step is known, and the variable can count two steps beyond the end.
+    // The step is known, and the variable can count two steps beyond the end and before it.
     [[nodiscard]] bool counts(const For& loop) const {
         const auto step = constant_integer(loop.step);
         std::int64_t twice = 0;
@@ -123,35 +125,52 @@ private:
         const Scalar type = loop.var->type.scalar;
         if (type == Scalar::kI64) return true;
         const Interval end = intervals_.of(loop.end), all = Interval::of_type(type);
-        return twice > 0 ? end.high <= all.high - twice : end.low >= all.low - twice;
+        return twice > 0 ? end.high <= all.high - twice && end.low >= all.low + twice
+                         : end.low >= all.low - twice && end.high <= all.high + twice;
     }
 
     void pair(For& loop, Body& out) {
         Module& module = builder_.module();
-        builder_.span = loop.span;
         const Scalar type = loop.var->type.scalar;
+        const std::int64_t step = *constant_integer(loop.step);
+        const auto ahead = [&](Expr* from, std::int64_t steps) {
+            const std::int64_t distance = steps * step;
+            if (const auto value = constant_integer(from))
+                return builder_.integer(*value + distance, type);
+            return builder_.binary(distance < 0 ? Op::kSub : Op::kAdd, from,
+                                   builder_.integer(std::abs(distance), type));
+        };
+        builder_.span = loop.span;
         if (loop.end->op != Op::kConst && loop.end->op != Op::kVar) {
             Var* end = builder_.scalar(loop.var->name + "_end", type);
             out.push_back(builder_.assign(end, loop.end));
             loop.end = builder_.var(end);
         }
+        Var* rest = builder_.scalar(loop.var->name + "_rest", type);
+        out.push_back(builder_.assign(rest, clone(module, loop.begin)));
+
+        Var* first = builder_.scalar(loop.var->name, type);
         Var* next = builder_.scalar(loop.var->name + "_next", type);
-        Substitution second;
-        second.vars[loop.var] = next;
-        Halves a = halves(builder_, loop.body, "", {});
-        Halves b = halves(builder_, loop.body, "_next", second);
-        Body both = std::move(a.values);
-        for (const Body* part : {&b.values, &a.stores, &b.stores})
-            both.insert(both.end(), part->begin(), part->end());
+        Halves a = halves(builder_, loop.body, "", renaming(*loop.var, *first));
+        Halves b = halves(builder_, loop.body, "_next", renaming(*loop.var, *next));
         builder_.span = loop.span;
-        const std::int64_t step = *constant_integer(loop.step);
-        Expr* inside = builder_.binary(step > 0 ? Op::kLt : Op::kGt, builder_.var(next),
-                                       clone(module, loop.end));
-        Stmt* index =
-            builder_.assign(next, builder_.binary(Op::kAdd, builder_.var(loop.var), loop.step));
-        loop.body = {index, builder_.if_(inside, std::move(both), std::move(loop.body))};
-        loop.step = builder_.integer(2 * step, type);
-        loop.mapping.share = false;
+        Body both = {builder_.assign(next, ahead(builder_.var(first), 1))};
+        for (const Body* part : {&a.values, &b.values, &a.stores, &b.stores})
+            both.insert(both.end(), part->begin(), part->end());
+        both.push_back(builder_.assign(rest, ahead(builder_.var(first), 2)));
+        For* pairs = builder_.loop(first, loop.begin, ahead(clone(module, loop.end), -1),
+                                   std::move(both), builder_.integer(2 * step, type));
+        pairs->labels = loop.labels;
+        out.push_back(pairs);
+        loop.begin = builder_.var(rest);  // one iteration, or none
+        loop.labels.clear();
+        out.push_back(&loop);
+    }
+
+    static Substitution renaming(const Var& from, Var& to) {
+        Substitution result;
+        result.vars[&from] = &to;
+        return result;
     }
 
     Builder builder_;

@@ -2,15 +2,16 @@
 // need before either stores: the memory is asked for twice as much at once. A compiler may not do
 // that by itself, for a store could change what the next iteration loads.
 //
-//     before  for i in range(b, n, 1024):     after  for i in range(b, n, 2048):
-//                 y[i] = x[i] + 1                        i_next = i + 1024
-//                                                        if i_next < n:
-//                                                            y_value = x[i] + 1
-//                                                            y_value_next = x[i_next] + 1
-//                                                            y[i] = y_value
-//                                                            y[i_next] = y_value_next
-//                                                        else:
-//                                                            y[i] = x[i] + 1
+//     before  for i in range(b, n, 1024):     after  i_rest = b
+//                 y[i] = x[i] + 1                    for i in range(b, n - 1024, 2048):
+//                                                        i_next = i + 1024
+//                                                        y_value = x[i] + 1
+//                                                        y_value_next = x[i_next] + 1
+//                                                        y[i] = y_value
+//                                                        y[i_next] = y_value_next
+//                                                        i_rest = i + 2048
+//                                                    for i in range(i_rest, n, 1024):
+//                                                        y[i] = x[i] + 1
 //
 // Only loops whose iterations the mapping declares independent (LoopMapping::share), of a few loads
 // and stores that may be taken apart like that. Each iteration computes what it did.

@@ -145,14 +145,13 @@ private:
         const Definitions definitions(loop.body);
         std::vector<Body> pieces = pieces_of(loop.body, definitions);
         if (!countable(loop) && reduces_in_groups(loop)) {
-            for (Stmt* stmt : loop.body) {
-                if (contains_spreading(*stmt)) {
-                    give_up(*stmt, loop,
-                            "the blocks of a reduction need memory for each iteration of '" +
-                                loop.var->shown() + "', whose number the host does not know");
-                }
-            }
-            return {&loop};
+            return give_up_inside(loop,
+                                  "the blocks of a reduction need memory for each iteration of '" +
+                                      loop.var->shown() + "', whose number the host does not know");
+        }
+        if (pieces.size() > 1 &&
+            std::ranges::any_of(loop.body, [](const Stmt* stmt) { return leaves_loop(*stmt); })) {
+            return give_up_inside(loop, "a 'continue' may end the iteration in front of it");
         }
         if (pieces.size() == 1 && spreading == 1) {
             Body chain = definitions.needed_by(module_, pieces[0]);
@@ -161,13 +160,7 @@ private:
             return {&loop};
         }
         if (const Var* tie = tie_between(pieces, definitions, loop)) {
-            for (Stmt* stmt : loop.body) {
-                if (contains_spreading(*stmt)) {
-                    give_up(*stmt, loop,
-                            "'" + tie->shown() + "' is computed before and read after");
-                }
-            }
-            return {&loop};
+            return give_up_inside(loop, "'" + tie->shown() + "' is computed before and read after");
         }
         Body result;
         for (Body& piece : pieces)
@@ -271,6 +264,13 @@ private:
                 loop->mapping = LoopMapping{};
             }
         });
+    }
+
+    Body give_up_inside(For& loop, const std::string& why) {
+        for (Stmt* stmt : loop.body) {
+            if (contains_spreading(*stmt)) give_up(*stmt, loop, why);
+        }
+        return {&loop};
     }
 
     void give_up(Stmt& stmt, const Stmt& around, const std::string& why) {

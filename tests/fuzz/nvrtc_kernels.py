@@ -36,43 +36,71 @@ class Term:
     value: Callable[[int, int], int]
 
 
+Value = Callable[[int, int], int]
+
+
 class Forms:
     def __init__(self, rng: random.Random, avoided: bool) -> None:
         self.random, self.avoided = rng, avoided
 
+    def variable(self, counters: str) -> tuple[str, Value]:
+        """A counter, or something that is computed from it and not negative."""
+        name, c = self.random.choice(counters), self.random.randint(2, 5)
+        of: Value = (lambda i, j: i) if name == "i" else (lambda i, j: j)
+        return self.random.choice([
+            (name, of), (name, of), (name, of),
+            (f"({name} < {c} ? {name} : {c})", lambda i, j: min(of(i, j), c)),
+            (f"({name} & {c})", lambda i, j: of(i, j) & c),
+            (f"{name} % {c}", lambda i, j: of(i, j) % c),
+            (f"({name} / {c})", lambda i, j: of(i, j) // c),
+        ])  # fmt: skip
+
     def subscript(self, counters: str) -> Term:
-        name = self.random.choice(counters) if counters else "i"
         if not counters or self.random.random() < 0.3:
             c = self.random.randint(-40, 40)
             return Term(str(c), lambda i, j: c)
-        of = (lambda i, j: i) if name == "i" else (lambda i, j: j)
+        x, of = self.variable(counters)
         s, c = self.random.randint(1, 5), self.random.randint(-20, 20)
+        plus_c = f"+ {c}" if c >= 0 else f"- {-c}"
         made = [
-            Term(f"{name} + {c}" if c >= 0 else f"{name} - {-c}", lambda i, j: of(i, j) + c),
-            Term(f"{name} * {s} + {c}" if c >= 0 else f"{name} * {s} - {-c}", lambda i, j: of(i, j) * s + c),
-            Term(f"({name} + {c}) * {s}" if c >= 0 else f"({name} - {-c}) * {s}", lambda i, j: (of(i, j) + c) * s),
-            Term(f"{c} - {name} * {s}", lambda i, j: c - of(i, j) * s),
-            Term(f"-{name} * {s}", lambda i, j: -of(i, j) * s),
-            Term(f"-({c} - {name} * {s})", lambda i, j: of(i, j) * s - c),
-            Term(f"-({c} - {name}) * {s}", lambda i, j: (of(i, j) - c) * s),
-            Term(f"{c} - ({name} + {s})", lambda i, j: c - of(i, j) - s),
+            Term(f"{x} {plus_c}", lambda i, j: of(i, j) + c),
+            Term(f"{x} * {s} {plus_c}", lambda i, j: of(i, j) * s + c),
+            Term(f"({x} {plus_c}) * {s}", lambda i, j: (of(i, j) + c) * s),
+            self.falling(s, f"{c} - {x} * {s}", lambda i, j: c - of(i, j) * s),
+            self.falling(s, f"-({x}) * {s}", lambda i, j: -of(i, j) * s),
+            self.falling(s, f"({c} - {x}) * {s}", lambda i, j: (c - of(i, j)) * s),
+            Term(f"-({c} - {x} * {s})", lambda i, j: of(i, j) * s - c),
+            Term(f"-({c} - {x}) * {s}", lambda i, j: (of(i, j) - c) * s),
+            Term(f"{c} - ({x} + {s})", lambda i, j: c - of(i, j) - s),
         ]
         if len(counters) > 1:
             t = self.random.randint(1, 7)
             made += [
-                Term(f"i * {t} + j", lambda i, j: i * t + j),
-                Term(f"j * {t} - i * {s}", lambda i, j: j * t - i * s),
-                Term(f"{c} - i * {t} - j * {s}", lambda i, j: c - i * t - j * s),
+                Term(f"i * {t} + {x}", lambda i, j: i * t + of(i, j)),
+                self.falling(s, f"j * {t} - {x} * {s}", lambda i, j: j * t - of(i, j) * s),
+                self.falling(max(s, t), f"{c} - i * {t} - {x} * {s}", lambda i, j: c - i * t - of(i, j) * s),
             ]
         if self.avoided:
             made += [
-                Term(f"{name} * -{s} + {c}" if c >= 0 else f"{name} * -{s} - {-c}", lambda i, j: of(i, j) * -s + c),
-                Term(f"{name} * -{s}", lambda i, j: of(i, j) * -s),
+                Term(f"{x} * -{s} {plus_c}", lambda i, j: of(i, j) * -s + c),
+                Term(f"{x} * -{s}", lambda i, j: of(i, j) * -s),
             ]
         chosen = self.random.choice(made)
         if self.random.random() < 0.15:
             return Term(f"(long long)({chosen.text})", chosen.value)
         return chosen
+
+    def falling(self, factor: int, text: str, value: Value) -> Term:
+        """A subscript in which a variable is subtracted so many times."""
+        return Term(text if factor == 1 or self.avoided else f"falling({text})", value)
+
+
+# As in src/backend/prelude/cuda.inc.
+HELPER = """template <class T> static __device__ __forceinline__ T falling(T at) {
+    if constexpr (sizeof(T) == 8) asm("" : "+l"(at)); else asm("" : "+r"(at));
+    return at;
+}
+"""
 
 
 @dataclass
@@ -111,7 +139,7 @@ class Maker:
         self._statements(last, "i", 2, 1)
         self.lines.append("    }")
         parameters = ", ".join(f"{self.kind}* {name}" for name in self.names)
-        text = "\n".join([f'extern "C" __global__ void k({parameters}) {{', *self.lines, "}"]) + "\n"
+        text = HELPER + "\n".join([f'extern "C" __global__ void k({parameters}) {{', *self.lines, "}"]) + "\n"
 
         def run(memory: np.ndarray) -> None:
             for act in before:

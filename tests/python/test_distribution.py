@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import parpy
+from backends import TARGETS, options
 from legality import Nest
 
 CPU = parpy.auto(backend=parpy.CompileBackend.Cpu)
@@ -147,3 +148,24 @@ def test_a_loop_that_may_end_early_remains():
     nest = Nest(text, running().arguments)
     assert len(loops(nest, CPU)) == 1
     nest.check(CPU)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("threads", [32, 4096])
+def test_continue_in_front_of_a_loop_over_blocks(target, threads):
+    """The parts of the body would be kernels of their own, and only one of them would end early."""
+    a, x, skip = np.zeros((6, 5000)), np.ones(6), np.array([0, 1, 0, 1, 1, 0])
+    continues(a, x, skip, 6, opts=options(target, {"i": 6, "j": threads}))
+    np.testing.assert_array_equal(x, [-1, 1, -1, 1, 1, -1])
+    np.testing.assert_array_equal(a, np.repeat((skip == 0)[:, None] * 1.0, 5000, axis=1))
+
+
+@parpy.jit
+def continues(a, x, skip, n):
+    parpy.label("i")
+    for i in range(n):
+        if skip[i] > 0:
+            continue
+        parpy.label("j")
+        a[i, :] = a[i, :] + 1.0
+        x[i] = x[i] * -1.0

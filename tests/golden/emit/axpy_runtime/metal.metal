@@ -11,17 +11,18 @@ typedef long i64;
         uint3 block_id [[threadgroup_position_in_grid]],
         uint3 block_size [[threads_per_threadgroup]], uint3 grid_size [[threadgroups_per_grid]]) {
     // input.ir:6: for i in range(n):
-    for (i64 i = (int)block_id.x * (int)block_size.x + (int)thread_id.x; i < n; i += 8192) {
+    i64 i_rest = (int)block_id.x * (int)block_size.x + (int)thread_id.x;
+    for (i64 i = (int)block_id.x * (int)block_size.x + (int)thread_id.x; i < n - 4096; i += 8192) {
         i64 i_next = i + 4096;
-        if (i_next < n) {
-            // input.ir:7: y[i] = a * x[i] + y[i]
-            float y_value = a * x[i] + y[i * y_stride0];
-            float y_value_next = a * x[i_next] + y[i_next * y_stride0];
-            y[i * y_stride0] = y_value;
-            y[i_next * y_stride0] = y_value_next;
-        } else {
-            y[i * y_stride0] = a * x[i] + y[i * y_stride0];
-        }
+        // input.ir:7: y[i] = a * x[i] + y[i]
+        float y_value = a * x[i] + y[i * y_stride0];
+        float y_value_next = a * x[i_next] + y[i_next * y_stride0];
+        y[i * y_stride0] = y_value;
+        y[i_next * y_stride0] = y_value_next;
+        i_rest = i + 8192;
+    }
+    for (i64 i = i_rest; i < n; i += 4096) {
+        y[i * y_stride0] = a * x[i] + y[i * y_stride0];
     }
 }
 
