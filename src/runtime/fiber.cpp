@@ -11,6 +11,8 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/sanitized_stacks.h"
+
 extern "C" {
 // Saves the registers of the caller on its stack and the stack pointer in *save; takes `to`'s.
 void parpy_switch_stack(void** save, void* to);
@@ -167,6 +169,7 @@ Fiber::Fiber() {
 }
 
 Fiber::~Fiber() {
+    forget_frames(memory_, bytes_);
     if (owns_) munmap(memory_, bytes_);
 }
 
@@ -175,6 +178,7 @@ SmallStacks::SmallStacks() : memory_(map_stacks(kCount * kBytes)) {
 }
 
 SmallStacks::~SmallStacks() {
+    forget_frames(memory_, kCount * kBytes);
     if (memory_ != nullptr) munmap(memory_, kCount * kBytes);
 }
 
@@ -183,6 +187,7 @@ void Fiber::trim() {
 }
 
 void Fiber::enter(Fiber* self) {
+    StackSwitch::arrive();
     self->body_(*self, self->data_);
 }
 
@@ -192,6 +197,7 @@ bool Fiber::holds(const void* address) const {
 }
 
 void Fiber::prepare(Body body, void* data) {
+    forget_frames(memory_, bytes_);
     body_ = body;
     data_ = data;
     auto* top = reinterpret_cast<std::uintptr_t*>(memory_ + bytes_);
@@ -270,18 +276,22 @@ void FiberThread::run(Fiber& fiber, Landing landing, const Interrupt* interrupt)
     landing_ = landing;
     interrupt_ = interrupt;
     running_ = &fiber;
+    const StackSwitch told(fiber.memory_, fiber.bytes_);
     parpy_switch_stack(&main_pointer_, fiber.pointer_);
 }
 
 void FiberThread::switch_to(Fiber& fiber) {
     Fiber* from = running_;
     running_ = &fiber;
+    const StackSwitch told(fiber.memory_, fiber.bytes_);
     parpy_switch_stack(&from->pointer_, fiber.pointer_);
 }
 
 void FiberThread::leave() {
     Fiber* from = running_;
     running_ = nullptr;
+    const ThreadStack own = ThreadStack::current();
+    const StackSwitch told(own.begin, own.bytes);
     parpy_switch_stack(&from->pointer_, main_pointer_);
 }
 
@@ -329,6 +339,7 @@ void FiberThread::look(int signal, siginfo_t* info, void* context) {
 // The running fiber goes on in land(), on its own stack from the top.
 void FiberThread::abandon(FiberThread& thread, int reason, const void* address, void* context) {
     Fiber* fiber = thread.running_;
+    forget_frames(fiber->memory_, fiber->bytes_);
     const char* top = fiber->memory_ + fiber->bytes_ - 64;
     auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
