@@ -14,7 +14,9 @@
 //                                                        y[i] = x[i] + 1
 //
 // Only loops whose iterations the mapping declares independent (LoopMapping::share), of a few loads
-// and stores that may be taken apart like that. Each iteration computes what it did.
+// and stores that may be taken apart like that, where the threads of a multiprocessor do not ask
+// for enough at once by themselves, or neighbouring iterations load the same elements. Each
+// iteration computes what it did.
 //     pre   profile kTarget, CUDA                            post   the same
 #pragma once
 

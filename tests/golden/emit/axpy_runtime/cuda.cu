@@ -5,17 +5,8 @@ typedef long long i64;
 extern "C" __global__ void __launch_bounds__(1024) axpy_i(
         const double* x, double* y, i64 y_stride0, i64 n, double a) {
     // input.ir:6: for i in range(n):
-    i64 i_rest = (int)blockIdx.x * (int)blockDim.x + (int)threadIdx.x;
-    for (i64 i = (int)blockIdx.x * (int)blockDim.x + (int)threadIdx.x; i < n - 4096; i += 8192) {
-        i64 i_next = i + 4096;
+    for (i64 i = (int)blockIdx.x * (int)blockDim.x + (int)threadIdx.x; i < n; i += 4096) {
         // input.ir:7: y[i] = a * x[i] + y[i]
-        double y_value = a * x[i] + y[i * y_stride0];
-        double y_value_next = a * x[i_next] + y[i_next * y_stride0];
-        y[i * y_stride0] = y_value;
-        y[i_next * y_stride0] = y_value_next;
-        i_rest = i + 8192;
-    }
-    for (i64 i = i_rest; i < n; i += 4096) {
         y[i * y_stride0] = a * x[i] + y[i * y_stride0];
     }
 }
