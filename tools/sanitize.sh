@@ -6,13 +6,13 @@
 # Generated code, LLVM and Python are not instrumented. Needs Debian's libclang-rt-19-dev.
 set -eu
 cd "$(dirname "$0")/.."
-kind=$1
-shift
+kind=${1-}
 case $kind in
     address) preset=asan runtime=libclang_rt.asan-x86_64.so ;;
     thread) preset=tsan runtime=libclang_rt.tsan-x86_64.so ;;
     *) sed -n 2,6p "$0" >&2; exit 2 ;;
 esac
+shift
 runtime=$(clang++-19 -print-file-name=$runtime)
 if [ ! -e "$runtime" ]; then
     echo "clang has no $runtime: apt-get install libclang-rt-19-dev" >&2
@@ -45,7 +45,8 @@ if [ $# = 0 ]; then
     if [ "$kind" = address ]; then
         set -- tests/python
     else
-        set -- tests/python/test_call.py tests/python/test_cache.py tests/python/test_threads.py
+        set -- tests/python/test_call.py tests/python/test_call_concurrency.py tests/python/test_call_reuse.py \
+            tests/python/test_cache.py
     fi
 fi
 LD_PRELOAD=$runtime .venv/bin/python -m pytest -q -n "${JOBS:-$(nproc)}" -p no:cacheprovider \

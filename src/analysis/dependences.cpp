@@ -1,5 +1,5 @@
 // See dependences.h. Each pair of accesses to one array is first put to a test that needs a few
-// comparisons and settles most pairs of most programs: a dimension whose subscripts differ whenever
+// comparisons and settles most pairs of most programs: dimensions whose subscripts differ whenever
 // the iterations do. What it does not settle is a question for ISL.
 #include "analysis/dependences.h"
 
@@ -59,8 +59,8 @@ struct Dependences::State {
 
     // No two iterations of `of` have the same subscripts, whatever iterations of `loop`, which is
     // the same or around it, they belong to. For each digit in which they may differ there is a
-    // dimension whose subscripts then do: both are c * digit + d + what all of these share + terms
-    // that cannot make up for the difference.
+    // dimension whose subscripts then differ: by c * the difference of the digit, a constant, and
+    // terms that are too small, or have too large factors, to make up for it.
     bool separated(const Access& a, const Access& b, int loop, int of) {
         if (a.anywhere || b.anywhere) return false;
         const Digits& parts = digits_of(of);

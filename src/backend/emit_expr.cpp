@@ -69,33 +69,6 @@ bool is_compact(const ir::Var& array) {
     return reach <= kI32Max;
 }
 
-// Whether a variable is multiplied by a constant below -1 in `factor` * `index`.
-bool falls(const Expr& index, std::int64_t factor) {
-    const auto operand = [&](std::size_t i) -> const Expr& { return *index.operands[i]; };
-    std::int64_t product = 0;
-    switch (index.op) {
-        case Op::kConst:
-            return false;
-        case Op::kConvert:
-            return falls(operand(0), factor);
-        case Op::kNeg:
-            return falls(operand(0), -factor);
-        case Op::kAdd:
-            return falls(operand(0), factor) || falls(operand(1), factor);
-        case Op::kSub:
-            return falls(operand(0), factor) || falls(operand(1), -factor);
-        case Op::kMul:
-            for (const std::size_t i : {0U, 1U}) {
-                const auto value = ir::constant_integer(&operand(i));
-                if (value && !__builtin_mul_overflow(*value, factor, &product))
-                    return falls(operand(1 - i), product);
-            }
-            return factor < -1;
-        default:
-            return factor < -1;
-    }
-}
-
 // A pattern with $0 and, for $1 or $t, the second of `parts`.
 std::string fill(std::string_view pattern, const std::array<std::string, 2>& parts) {
     std::string out;
@@ -145,7 +118,7 @@ std::string ExprPrinter::element(const ir::Var& array, std::span<Expr* const> in
     const bool before = std::exchange(counting_, true);
     std::string sum, falling;
     std::int64_t constant = 0;
-    bool hidden = false;
+    int subtracted = 0;
     for (std::size_t d = 0; d < indices.size(); ++d) {
         const Expr* index = indices[d];
         const ir::Dim& dim = array.dims.at(d);
@@ -156,7 +129,8 @@ std::string ExprPrinter::element(const ir::Var& array, std::span<Expr* const> in
             constant += *value * *dim.stride;
             continue;
         }
-        hidden = hidden || falls(*index, dim.stride.value_or(1));
+        if (!dialect_.falling_subscript.empty())
+            subtracted += subtrahends.count(*index, dim.stride.value_or(1));
         while (index->op == Op::kConvert && ir::is_integer(index->operands[0]->type.scalar) &&
                widens(index->operands[0]->type.scalar, index->type.scalar)) {
             index = index->operands[0];
@@ -192,7 +166,7 @@ std::string ExprPrinter::element(const ir::Var& array, std::span<Expr* const> in
     } else {
         sum += falling;
     }
-    if (hidden && !dialect_.falling_subscript.empty()) {
+    if (subtracted > 1) {
         sum = std::string(dialect_.falling_subscript) + "(" + sum + ")";
     }
     return names_.of(&array) + "[" + sum + "]";

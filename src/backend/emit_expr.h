@@ -9,6 +9,7 @@
 
 #include "backend/dialects/dialect.h"
 #include "backend/emit_names.h"
+#include "backend/subtrahends.h"
 
 namespace parpy {
 
@@ -29,6 +30,7 @@ public:
 
     // Variables that count iterations: arithmetic on them alone does not overflow.
     std::unordered_set<const ir::Var*> counters;
+    Subtrahends subtrahends;  // of the function's subscripts
 
     // As the whole of an initialiser, right-hand side, argument or condition, where C++ converts to
     // the IR type by itself.

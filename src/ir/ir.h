@@ -276,7 +276,9 @@ struct LoopMapping {
     Level level = Level::kSequential;
     std::int64_t blocks = 1;            // kThreads above threads_per_block: blocks of this level
     bool unroll = false;                // written out: a sequential loop of few, constant trips
-    bool share = false;                 // sequential: what one thread or block runs of a parallel loop
+    // Sequential: what one thread or block runs of a parallel loop, whose iterations may run in any
+    // order, and at once. The variable can count two steps beyond either end.
+    bool share = false;
     std::vector<Reduction> reductions;  // found by infer_reductions
     [[nodiscard]] bool parallel() const { return threads > 0; }
 };

@@ -190,7 +190,7 @@ private:
             return;
         }
         if (!stride_fits(loop, total)) widen(loop);
-        loop.mapping.share = true;
+        loop.mapping.share = has_room(loop, total);
         const Scalar type = loop.var->type.scalar;
         Expr* first = first_of(loop, number);
         const auto step = constant_integer(loop.step);
@@ -208,7 +208,7 @@ private:
         const std::int64_t length = trips ? (*trips - 1) / total + 1 : 0;
         const std::int64_t step = *constant_integer(loop.step);
         if (!trips || !chunks_fit(loop, length, total)) widen(loop);
-        loop.mapping.share = true;
+        loop.mapping.share = has_room(loop, 1);
         const Scalar type = loop.var->type.scalar;
         Expr* size = nullptr;
         if (trips) {
@@ -315,6 +315,20 @@ private:
         const auto stride = checked_product(*step, total);
         const Scalar type = loop.var->type.scalar;
         return stride && representable(*end, *stride, type) && representable(*begin, *stride, type);
+    }
+
+    // Whether the variable can count two strides beyond either end.
+    static bool has_room(const For& loop, std::int64_t total) {
+        if (loop.var->type.scalar == Scalar::kI64) return true;
+        const auto step = constant_integer(loop.step);
+        const auto stride = step ? checked_product(*step, total) : std::nullopt;
+        const auto room = stride ? checked_product(*stride, 2) : std::nullopt;
+        const auto far = [&](const Expr* bound) {
+            const auto at = constant_integer(bound);
+            return at && room && representable(*at, *room, loop.var->type.scalar) &&
+                   representable(*at, -*room, loop.var->type.scalar);
+        };
+        return far(loop.begin) && far(loop.end);
     }
 
     // Whether begin + total * length * step, where the last chunk could end, is of the loop's type.

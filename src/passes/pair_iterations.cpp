@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <optional>
 
-#include "analysis/intervals.h"
 #include "analysis/sharing.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
@@ -27,9 +26,9 @@ constexpr std::size_t kMostOperations = 48;
 // over 132 of them. Threads that ask for more in one iteration gain nothing from a second one, and
 // lose by its registers.
 constexpr std::int64_t kEnoughBytes = 24 << 10;
-constexpr std::int64_t kResidentThreads = 2048;  // of a multiprocessor
+constexpr std::int64_t kResidentThreads = 2048, kResidentBlocks = 32;  // of a multiprocessor
 
-// Bytes that an iteration loads for itself; nothing if it does too much else.
+// Bytes that an iteration loads for itself; nothing if it has too many operations.
 std::optional<std::int64_t> loaded_bytes(const For& loop) {
     VarSet own = uses_of(loop.body).written;
     own.insert(loop.var);
@@ -114,12 +113,12 @@ Halves halves(Builder& builder, const Body& body, const std::string& suffix, Sub
 
 class Pairs {
 public:
-    Pairs(Module& module, const Launch& launch)
-        : builder_(module), kernel_(*launch.kernel), intervals_(kernel_) {
+    Pairs(Module& module, const Launch& launch) : builder_(module), kernel_(*launch.kernel) {
         std::int64_t threads = 1;
         for (const Expr* size : launch.block)
-            threads *= size == nullptr ? 1 : constant_integer(size).value_or(1);
-        resident_ = kResidentThreads / threads * threads;
+            threads *=
+                size == nullptr ? 1 : std::max<std::int64_t>(constant_integer(size).value_or(1), 1);
+        resident_ = std::min(kResidentThreads / threads, kResidentBlocks) * threads;
     }
 
     void run() { body(kernel_.body); }
@@ -130,8 +129,8 @@ private:
         for (Stmt* stmt : stmts) {
             for_each_body(*stmt, [&](Body& inner) { body(inner); });
             auto* loop = stmt->as<For>();
-            if (loop != nullptr && loop->mapping.share && !loop->mapping.unroll && counts(*loop) &&
-                pays(*loop) && separable(*loop)) {
+            if (loop != nullptr && loop->mapping.share && !loop->mapping.unroll &&
+                constant_integer(loop->step) && pays(*loop) && separable(*loop)) {
                 pair(*loop, out);
             } else {
                 out.push_back(stmt);
@@ -146,18 +145,6 @@ private:
         if (!bytes || *bytes == 0 || *bytes > kMostLoadedBytes) return false;
         return std::abs(*constant_integer(loop.step)) < kWarpSize ||
                *bytes * resident_ < kEnoughBytes;
-    }
-
-    // The step is known, and the variable can count two steps beyond the end and before it.
-    [[nodiscard]] bool counts(const For& loop) const {
-        const auto step = constant_integer(loop.step);
-        std::int64_t twice = 0;
-        if (!step || __builtin_mul_overflow(*step, 2, &twice)) return false;
-        const Scalar type = loop.var->type.scalar;
-        if (type == Scalar::kI64) return true;
-        const Interval end = intervals_.of(loop.end), all = Interval::of_type(type);
-        return twice > 0 ? end.high <= all.high - twice && end.low >= all.low + twice
-                         : end.low >= all.low - twice && end.high <= all.high + twice;
     }
 
     void pair(For& loop, Body& out) {
@@ -193,9 +180,10 @@ private:
                                    std::move(both), builder_.integer(2 * step, type));
         pairs->labels = loop.labels;
         out.push_back(pairs);
-        loop.begin = builder_.var(rest);  // one iteration, or none
-        loop.labels.clear();
-        out.push_back(&loop);
+        out.push_back(builder_.assign(loop.var, builder_.var(rest)));
+        Expr* left =
+            builder_.binary(step > 0 ? Op::kLt : Op::kGt, builder_.var(loop.var), loop.end);
+        out.push_back(builder_.if_(left, std::move(loop.body)));
     }
 
     static Substitution renaming(const Var& from, Var& to) {
@@ -206,7 +194,6 @@ private:
 
     Builder builder_;
     Function& kernel_;
-    const Intervals intervals_;
     std::int64_t resident_ = 0;  // threads of a multiprocessor
 };
 

@@ -10,7 +10,8 @@
 //                                                        y[i] = y_value
 //                                                        y[i_next] = y_value_next
 //                                                        i_rest = i + 2048
-//                                                    for i in range(i_rest, n, 1024):
+//                                                    i = i_rest
+//                                                    if i < n:
 //                                                        y[i] = x[i] + 1
 //
 // Only loops whose iterations the mapping declares independent (LoopMapping::share), of a few loads

@@ -149,9 +149,12 @@ private:
                                   "the blocks of a reduction need memory for each iteration of '" +
                                       loop.var->shown() + "', whose number the host does not know");
         }
-        if (pieces.size() > 1 &&
-            std::ranges::any_of(loop.body, [](const Stmt* stmt) { return leaves_loop(*stmt); })) {
-            return give_up_inside(loop, "a 'continue' may end the iteration in front of it");
+        const auto ends_early = [](const Body& piece) {
+            return std::ranges::any_of(piece, [](const Stmt* stmt) { return leaves_loop(*stmt); });
+        };
+        if (!pieces.empty() && std::any_of(pieces.begin(), pieces.end() - 1, ends_early)) {
+            return give_up_inside(
+                loop, "a 'continue' or 'break' may end the iteration between its parts");
         }
         if (pieces.size() == 1 && spreading == 1) {
             Body chain = definitions.needed_by(module_, pieces[0]);

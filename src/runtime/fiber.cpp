@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/sanitized_stacks.h"
+#include "runtime/sanitizers.h"
 
 extern "C" {
 // Saves the registers of the caller on its stack and the stack pointer in *save; takes `to`'s.

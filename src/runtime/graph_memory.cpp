@@ -32,7 +32,7 @@ DevicePointer allocate_now(const Device& device, std::size_t bytes, RuntimeError
 bool GraphMemory::available() {
     const Driver& driver = Driver::instance();
     return driver.cuStreamGetCaptureInfo != nullptr && driver.cuUserObjectCreate != nullptr &&
-           driver.cuGraphRetainUserObject != nullptr;
+           driver.cuUserObjectRelease != nullptr && driver.cuGraphRetainUserObject != nullptr;
 }
 
 GraphMemory* GraphMemory::allocate(const Device& device, std::size_t bytes, Stream stream,
@@ -41,8 +41,7 @@ GraphMemory* GraphMemory::allocate(const Device& device, std::size_t bytes, Stre
     int status = 0;
     unsigned long long id = 0;
     CapturedWork graph = nullptr;
-    Result result =
-        driver.cuStreamGetCaptureInfo(stream, &status, &id, &graph, nullptr, nullptr);
+    Result result = driver.cuStreamGetCaptureInfo(stream, &status, &id, &graph, nullptr, nullptr);
     if (result != kSuccess) {
         error = driver.failure(result, "asking for the graph that is captured");
         return nullptr;

@@ -14,6 +14,7 @@
 
 #include "runtime/abi.h"
 #include "runtime/context.h"
+#include "runtime/sanitizers.h"
 #include "support/environment.h"
 
 namespace parpy {
@@ -43,9 +44,13 @@ struct Split {
 };
 
 void run_in_arena(const Split& split, Body body, void* frame) {
+    hand_over(&split);
     tbb::parallel_for(std::int64_t{0}, split.chunks, [&](std::int64_t chunk) {
+        take_over(&split);
         body(frame, split.begin(chunk), split.begin(chunk + 1), chunk);
+        hand_over(&split);
     });
+    take_over(&split);
 }
 
 std::int64_t processor_count() {

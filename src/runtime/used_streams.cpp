@@ -64,14 +64,15 @@ void UsedStreams::let_default_stream_wait() {
 
 bool UsedStreams::free_now(DevicePointer pointer) {
     const Driver& driver = Driver::instance();
-    if (device_.pool() == nullptr) {
-        driver.cuMemFree(pointer);  // waits for the device
-        return true;
-    }
     const BesideCaptures beside;
-    if (!beside.has_default_stream()) return false;
-    let_default_stream_wait();
-    const Result result = driver.cuMemFreeAsync(pointer, nullptr);
+    Result result = kSuccess;
+    if (device_.pool() == nullptr) {
+        result = driver.cuMemFree(pointer);  // waits for the device
+    } else {
+        if (!beside.has_default_stream()) return false;
+        let_default_stream_wait();
+        result = driver.cuMemFreeAsync(pointer, nullptr);
+    }
     // A capture that began meanwhile forbids it.
     return result < kFirstOfCapture || result > kLastOfCapture;
 }

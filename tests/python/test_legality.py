@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import random
-from collections.abc import Callable
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 

@@ -4,9 +4,12 @@ text is none of them. Run by an interpreter of PTX, so that no GPU is needed."""
 from __future__ import annotations
 
 import ctypes
+import linecache
+import random
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -146,6 +149,38 @@ def exchange_at_bits(b):
 
 
 @parpy.jit
+def assigned_first(b):
+    with parpy.gpu:
+        for i in range(8):
+            t = (i & 3) * 3
+            b[12 - t] = b[12 - t] + b[3]
+
+
+@parpy.jit
+def subtracted_thrice(b):
+    with parpy.gpu:
+        for i in range(8):
+            k = i & 3
+            b[12 - k - k - k] = b[12 - k - k - k] + b[3]
+
+
+@parpy.jit
+def exchange_of_assigned(b):
+    with parpy.gpu:
+        for i in range(10):
+            t = min(5, i) * 3
+            b[16 - t], b[10] = b[10], b[16 - t]
+
+
+@parpy.jit
+def down_the_diagonal(b):
+    with parpy.gpu:
+        for i in range(8):
+            k = i & 3
+            b[k, k] = b[k, k] + b[1, 1]
+
+
+@parpy.jit
 def down_twice(b):
     with parpy.gpu:
         for i in range(4):
@@ -163,6 +198,14 @@ VIEWS = {
     "minimum, reversed": (exchange_at_minimum, lambda m, d: (m[30::-3],)),
     "bits": (exchange_at_bits, lambda m, d: (m,)),
     "bits, reversed": (exchange_at_bits, lambda m, d: (m[::-2],)),
+    "assigned first": (assigned_first, lambda m, d: (m,)),
+    "subtracted thrice": (subtracted_thrice, lambda m, d: (m,)),
+    "exchange of assigned": (exchange_of_assigned, lambda m, d: (m,)),
+    "diagonal of a reversed square": (down_the_diagonal, lambda m, d: (m[:32].reshape(4, 8)[::-1, ::-1],)),
+    "diagonal of overlapping rows": (
+        down_the_diagonal,
+        lambda m, d: (np.lib.stride_tricks.as_strided(m[20:], (4, 4), (-8, -8)),),
+    ),
     "rows reversed": (down_twice, lambda m, d: (m[:32].reshape(4, 8)[::-1, ::2],)),
     "columns reversed": (down_twice, lambda m, d: (m[:32].reshape(4, 8)[:, ::-2],)),
     "both reversed": (down_twice, lambda m, d: (m[:32].reshape(4, 8)[::-1, ::-2],)),
@@ -171,8 +214,47 @@ VIEWS = {
 
 @pytest.mark.parametrize("case", VIEWS)
 def test_our_text_is_none_of_them(case):
-    function, of = VIEWS[case]
-    (got, own), (want, expected) = ((np.arange(40.0), np.zeros(2)) for _ in range(2))
+    check(*VIEWS[case])
+
+
+def random_subscripts(seed: int) -> tuple[Any, Any]:
+    """Exchanges and sums at subscripts that are assigned first, added up, shifted, or hidden in extremes."""
+    rng = random.Random(seed)
+    small = ["i", "(i & 3)", "min(i, 4)", "(i % 3)", "(i // 2)", "max(i - 5, 0)"]
+    lines, names = [], []
+    for name in ("t", "u")[: rng.randint(0, 2)]:
+        factor = rng.choice(["", " * 3", " * 2", " << 1", " + 1"])
+        sign = rng.choice(["", "", "-", "9 - "])
+        lines.append(f"{name} = {sign}({rng.choice([*small, *names])}{factor})")
+        names.append(name)
+
+    def subscript() -> str:
+        terms = [rng.choice([*small, *names, *names]) for _ in range(rng.randint(1, 3))]
+        text = str(rng.choice([0, 3, 12, 30]))
+        for term in terms:
+            text += f" {rng.choice('--+')} {term}{rng.choice(['', '', ' * 3', ' * 2'])}"
+        return f"max({text}, -3) + 60" if rng.random() < 0.1 else f"{text} + 60"
+
+    x, y, z = subscript(), subscript(), rng.randint(50, 75)
+    lines.append(rng.choice([f"b[{x}] = b[{x}] + b[{z}]", f"b[{x}], b[{z}] = b[{z}], b[{x}]", f"b[{x}] += b[{y}]"]))
+    text = "@parpy.jit\ndef f(b):\n    with parpy.gpu:\n        for i in range(8):\n"
+    text += "".join(f"            {line}\n" for line in lines)
+    space: dict[str, Any] = {"parpy": parpy}
+    file = f"<subscripts {seed}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    exec(compile(text, file, "exec"), space)
+    step = rng.choice([1, 1, -1, -3, 2])
+    return space["f"], lambda m, d: (m[::step] if step > 0 else m[len(m) + step :: step],)
+
+
+@pytest.mark.parametrize("first", range(0, 80, 20))
+def test_random_subscripts(first):
+    for seed in range(first, first + 20):
+        check(*random_subscripts(seed), size=600)
+
+
+def check(function, of, size=40):
+    (got, own), (want, expected) = ((np.arange(float(size)), np.zeros(2)) for _ in range(2))
     options = CompileOptions(backend=CompileBackend.Cuda)
     arguments = of(got, own)
     text = parpy.print_compiled(function, arguments, options)

@@ -110,7 +110,7 @@ struct Dialect {
     // The qualifier of array parameters that share no memory. Empty on GPUs: threads exchange elements through
     // arrays, which the qualifier rules out, and NVRTC mistakes what else it allows (docs/gpu.md).
     std::string_view restrict_qualifier;
-    // A function around subscripts in which a variable has a factor below -1; empty where they need none.
+    // A function around subscripts that fall (subtrahends.h); empty where they need none.
     std::string_view falling_subscript = {};
     std::string_view independent_loop;        // line before a loop of level kVector
     std::string_view unrolled_loop;           // line before a loop to be written out

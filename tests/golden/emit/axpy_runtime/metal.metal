@@ -21,7 +21,8 @@ typedef long i64;
         y[i_next * y_stride0] = y_value_next;
         i_rest = i + 8192;
     }
-    for (i64 i = i_rest; i < n; i += 4096) {
+    i64 i = i_rest;
+    if (i < n) {
         y[i * y_stride0] = a * x[i] + y[i * y_stride0];
     }
 }

@@ -1,25 +1,34 @@
-// What AddressSanitizer is told of stacks that are not the thread's own; nothing without it.
+// What sanitizers are told, where the core is built with one (tools/sanitize.sh): AddressSanitizer
+// of stacks that are not the thread's own, ThreadSanitizer of what a library hands from thread to
+// thread. Nothing without them.
 #pragma once
 
 #include <cstddef>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define PARPY_TELLS_SANITIZER 1
+#define PARPY_HAS_ASAN 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define PARPY_HAS_TSAN 1
 #endif
 #endif
 
-#ifdef PARPY_TELLS_SANITIZER
+#ifdef PARPY_HAS_ASAN
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef PARPY_HAS_TSAN
+extern "C" void __tsan_acquire(void*);
+extern "C" void __tsan_release(void*);
 #endif
 
 namespace parpy {
 
 // The frames on a stack are gone: its memory may be used anew.
 inline void forget_frames([[maybe_unused]] const void* begin, [[maybe_unused]] std::size_t bytes) {
-#ifdef PARPY_TELLS_SANITIZER
+#ifdef PARPY_HAS_ASAN
     if (begin != nullptr) __asan_unpoison_memory_region(begin, bytes);
 #endif
 }
@@ -28,7 +37,7 @@ inline void forget_frames([[maybe_unused]] const void* begin, [[maybe_unused]] s
 class StackSwitch {
 public:
     StackSwitch([[maybe_unused]] const void* begin, [[maybe_unused]] std::size_t bytes) {
-#ifdef PARPY_TELLS_SANITIZER
+#ifdef PARPY_HAS_ASAN
         __sanitizer_start_switch_fiber(&frames_, begin, bytes);
 #endif
     }
@@ -40,7 +49,7 @@ public:
 
     // The first call on a new stack.
     static void arrive([[maybe_unused]] void* frames = nullptr) {
-#ifdef PARPY_TELLS_SANITIZER
+#ifdef PARPY_HAS_ASAN
         __sanitizer_finish_switch_fiber(frames, nullptr, nullptr);
 #endif
     }
@@ -49,6 +58,18 @@ private:
     void* frames_ = nullptr;
 };
 
+// What a thread did before it hands over is seen by those that take over at the same address.
+inline void hand_over([[maybe_unused]] const void* at) {
+#ifdef PARPY_HAS_TSAN
+    __tsan_release(const_cast<void*>(at));
+#endif
+}
+inline void take_over([[maybe_unused]] const void* at) {
+#ifdef PARPY_HAS_TSAN
+    __tsan_acquire(const_cast<void*>(at));
+#endif
+}
+
 // The calling thread's own stack.
 struct ThreadStack {
     void* begin = nullptr;
@@ -56,7 +77,7 @@ struct ThreadStack {
 
     static ThreadStack current() {
         ThreadStack stack;
-#ifdef PARPY_TELLS_SANITIZER
+#ifdef PARPY_HAS_ASAN
         pthread_attr_t attributes;
         if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
             pthread_attr_getstack(&attributes, &stack.begin, &stack.bytes);
