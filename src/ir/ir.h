@@ -264,8 +264,8 @@ enum class Level : std::uint8_t {
 };
 
 struct Reduction {
-    Op op{};                     // kAdd kMul kMin kMax kAnd kOr kBitAnd kBitOr kBitXor, kMinimum, …
-    Var* var = nullptr;          // the scalar, or the array whose element is reduced
+    Op op{};             // kAdd kMul kMin kMax kAnd kOr kBitAnd kBitOr kBitXor, kMinimum, …
+    Var* var = nullptr;  // the scalar, or the array whose element is reduced
     std::vector<Expr*> indices;  // arrays: the element's subscripts (own copies)
 };
 
@@ -274,8 +274,8 @@ struct LoopMapping {
     std::int64_t threads_per_block = 1024;
     bool reduce = false;  // requested or inferred
     Level level = Level::kSequential;
-    std::int64_t blocks = 1;            // kThreads above threads_per_block: blocks of this level
-    bool unroll = false;                // written out: a sequential loop of few, constant trips
+    std::int64_t blocks = 1;  // kThreads above threads_per_block: blocks of this level
+    bool unroll = false;      // written out: a sequential loop of few, constant trips
     // Sequential: what one thread or block runs of a parallel loop, whose iterations may run in any
     // order, and at once. The variable can count two steps beyond either end.
     bool share = false;

@@ -44,13 +44,14 @@ struct Split {
 };
 
 void run_in_arena(const Split& split, Body body, void* frame) {
-    hand_over(&split);
-    tbb::parallel_for(std::int64_t{0}, split.chunks, [&](std::int64_t chunk) {
-        take_over(&split);
+    const auto run = [&](std::int64_t chunk) {
+        take_over(&workers_exist);
         body(frame, split.begin(chunk), split.begin(chunk + 1), chunk);
-        hand_over(&split);
-    });
-    take_over(&split);
+        hand_over(&workers_exist);
+    };
+    hand_over(&workers_exist);
+    tbb::parallel_for(std::int64_t{0}, split.chunks, run);
+    take_over(&workers_exist);
 }
 
 std::int64_t processor_count() {

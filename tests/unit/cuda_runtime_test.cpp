@@ -13,8 +13,8 @@
 #include "cuda_fixture.h"
 #include "runtime/cuda_executable.h"
 #include "runtime/device_memory.h"
-#include "runtime/graph_memory.h"
 #include "runtime/device_stacks.h"
+#include "runtime/graph_memory.h"
 #include "runtime/used_streams.h"
 
 namespace parpy::cuda {

@@ -107,8 +107,9 @@ struct Dialect {
     std::string_view leave;                  // statement: ends the thread
     std::string_view grid_barrier_or_leave;  // of programs that can fail, instead of the barrier
     std::string_view shared_qualifier;       // of arrays in Space::kShared
-    // The qualifier of array parameters that share no memory. Empty on GPUs: threads exchange elements through
-    // arrays, which the qualifier rules out, and NVRTC mistakes what else it allows (docs/gpu.md).
+    // The qualifier of array parameters that share no memory. Empty on GPUs: threads exchange
+    // elements through arrays, which the qualifier rules out, and NVRTC mistakes what else it
+    // allows (docs/gpu.md).
     std::string_view restrict_qualifier;
     // A function around subscripts that fall (subtrahends.h); empty where they need none.
     std::string_view falling_subscript = {};
