@@ -264,8 +264,8 @@ enum class Level : std::uint8_t {
 };
 
 struct Reduction {
-    Op op{};             // kAdd kMul kMin kMax kAnd kOr kBitAnd kBitOr kBitXor, kMinimum, …
-    Var* var = nullptr;  // the scalar, or the array whose element is reduced
+    Op op{};                     // kAdd kMul kMin kMax kAnd kOr kBitAnd kBitOr kBitXor, kMinimum, …
+    Var* var = nullptr;          // the scalar, or the array whose element is reduced
     std::vector<Expr*> indices;  // arrays: the element's subscripts (own copies)
 };
 

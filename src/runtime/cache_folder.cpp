@@ -26,7 +26,7 @@ Folder opened(int at, const std::string& name, std::string path, Owner owner,
         return Folder{};
     };
     Folder folder{Descriptor(::openat(at, name.c_str(), kFolder)), path};
-    struct stat status {};
+    struct stat status{};
     if (!folder.is_open()) {
         const int error = errno;
         if (error == ENOENT) return {};
@@ -116,7 +116,7 @@ std::vector<std::string> Folder::names() const {
 }
 
 std::optional<struct stat> Folder::status(const std::string& name) const {
-    struct stat status {};
+    struct stat status{};
     if (::fstatat(number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
     return status;
 }

@@ -243,7 +243,7 @@ std::optional<std::string> KernelCache::get(const std::string& key) {
 
 // Nothing when it is no whole entry.
 std::optional<std::string> KernelCache::read(const Descriptor& file, const std::string& key) {
-    struct stat status {};
+    struct stat status{};
     if (::fstat(file.number(), &status) != 0) return std::nullopt;
     Header header{};
     const auto size = static_cast<std::uint64_t>(status.st_size);

@@ -41,9 +41,7 @@ public:
         __sanitizer_start_switch_fiber(&frames_, begin, bytes);
 #endif
     }
-    ~StackSwitch() {
-        arrive(frames_);
-    }
+    ~StackSwitch() { arrive(frames_); }
     StackSwitch(const StackSwitch&) = delete;
     StackSwitch& operator=(const StackSwitch&) = delete;
 
