@@ -25,10 +25,12 @@ def seconds(program, opts: parpy.CompileOptions) -> float:
     for _ in range(TRIALS):
         function, arguments = program
         gc.collect()
+        gc.freeze()  # what other tests left alive is not looked through again and again
         begin = time.process_time()
         parpy.print_compiled(function, arguments, opts)
         best = min(best, time.process_time() - begin)
-        if best > 5:
+        gc.unfreeze()
+        if best > 20:
             break
     return best
 
@@ -46,7 +48,7 @@ def test_many_statements(backend, each):
     """Four times as many take four times as long, not sixteen times."""
     opts = parpy.auto(backend=backend)
     few, many = seconds(statements(2500, each), opts), seconds(statements(10_000, each), opts)
-    assert many < 30 and many / few < 14, (few, many)
+    assert many < 30 and many / few < 10, (few, many)
 
 
 def test_what_was_compiled_fast_is_right():
