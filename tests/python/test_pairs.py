@@ -58,6 +58,27 @@ def test_pairs_of_iterations(function, dtype, target):
         np.testing.assert_array_equal(got, want, err_msg=f"{begin} {end}")
 
 
+VIEWS = {
+    "one array": lambda m: (m[:500], m[:500]),
+    "reversed": lambda m: (m[499::-1], m[500:]),
+    "every second, reversed": lambda m: (m[::2], m[1::2][::-1]),
+    "one reversed array": lambda m: (m[499::-1], m[499::-1]),
+    "one element": lambda m: (np.broadcast_to(m[:1], (500,)), m[500:]),
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("function", [up, down], ids=lambda f: f.__name__)
+def test_pairs_of_views(function, view, target):
+    for begin, end in RANGES:
+        got, want = (np.where(np.arange(1000) % 7 == 3, np.nan, np.arange(1000.0)) for _ in range(2))
+        got[5] = want[5] = -0.0
+        function(*VIEWS[view](got), begin, end, opts=options(target, {"i": 64}))
+        function(*VIEWS[view](want), begin, end, seq=True)
+        np.testing.assert_array_equal(got, want, err_msg=f"{begin} {end}")
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("rows", [0, 1, 2, 3, 6, 7, 31])
 def test_pairs_of_rows(rows, target):
