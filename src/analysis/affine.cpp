@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/interval_arithmetic.h"
+
 namespace parpy {
 
 std::int64_t Affine::coefficient(int symbol) const {
@@ -41,7 +43,6 @@ std::optional<Affine> sum(const Affine& a, const Affine& b, std::int64_t factor)
 
 bool never_zero(std::int64_t factor, std::uint64_t most, std::vector<Spread> rest,
                 std::int64_t constant) {
-    using Wide = __int128;
     constexpr Wide kBeyond = Wide{1} << 120;
     if (most == 0) return true;
     const auto size = [](std::int64_t value) {

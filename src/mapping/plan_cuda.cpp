@@ -29,7 +29,7 @@ constexpr std::int64_t kThreadsPerBlock = 256;
 constexpr std::int64_t kMostPerBlock = 1024;
 constexpr std::int64_t kThreadsPerJam = 128;  // of a block whose threads have many registers each
 constexpr std::int64_t kMostAlone = std::int64_t{1} << 30;  // of a loop with nothing around it
-constexpr std::int64_t kMostReducing = std::int64_t{132} * 2048;  // resident at once
+constexpr std::int64_t kMostReducing = kMultiprocessors * kResidentThreads;  // resident at once
 // Iterations of a thread that reduces, before others are asked to help: those of the block, of a
 // card that is busy anyway; those of other blocks.
 constexpr std::int64_t kPerReducingThread = 64;

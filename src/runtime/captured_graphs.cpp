@@ -6,8 +6,7 @@
 namespace parpy::cuda {
 namespace {
 
-constexpr unsigned kNonBlocking = 1;  // the stream does not wait for the default one
-constexpr int kRelaxed = 2;           // whatever else this and other threads do is no error
+constexpr int kRelaxed = 2;  // whatever else this and other threads do is no error
 
 }  // namespace
 

@@ -8,7 +8,6 @@ namespace parpy::cuda {
 
 namespace {
 
-constexpr unsigned kNonBlocking = 1;      // of a stream
 constexpr unsigned kCallbackMayWait = 1;  // nobody waits for a user object's callback
 constexpr unsigned kTakesReference = 1;   // the graph takes over the creator's
 

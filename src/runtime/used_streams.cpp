@@ -10,7 +10,6 @@ namespace parpy::cuda {
 
 namespace {
 
-constexpr unsigned kNonBlocking = 1;                           // of a stream
 constexpr unsigned kNoTiming = 2;                              // of an event
 constexpr Result kFirstOfCapture = 900, kLastOfCapture = 908;  // what a capture forbids
 

@@ -45,7 +45,8 @@ struct LaunchAttribute {
 };
 static_assert(sizeof(LaunchAttribute) == 72);
 
-inline constexpr int kCooperative = 2;  // all blocks run at once, or the launch fails
+inline constexpr unsigned kNonBlocking = 1;  // a stream that does not wait for the default one
+inline constexpr int kCooperative = 2;       // all blocks run at once, or the launch fails
 
 struct LaunchConfig {
     unsigned grid[3], block[3], shared_bytes;
