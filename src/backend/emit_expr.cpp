@@ -129,7 +129,7 @@ std::string ExprPrinter::element(const ir::Var& array, std::span<Expr* const> in
             constant += *value * *dim.stride;
             continue;
         }
-        if (!dialect_.falling_subscript.empty())
+        if (!dialect_.hidden_value.empty())
             subtracted += subtrahends.count(*index, dim.stride.value_or(1));
         while (index->op == Op::kConvert && ir::is_integer(index->operands[0]->type.scalar) &&
                widens(index->operands[0]->type.scalar, index->type.scalar)) {
@@ -167,7 +167,7 @@ std::string ExprPrinter::element(const ir::Var& array, std::span<Expr* const> in
         sum += falling;
     }
     if (subtracted > 1) {
-        sum = std::string(dialect_.falling_subscript) + "(" + sum + ")";
+        sum = std::string(dialect_.hidden_value) + "(" + sum + ")";
     }
     return names_.of(&array) + "[" + sum + "]";
 }

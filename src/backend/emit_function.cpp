@@ -170,7 +170,7 @@ void FunctionPrinter::plan_function() {
         }
     }
     plan(function_.body, vars);
-    if (!dialect_.falling_subscript.empty()) exprs_.subtrahends = Subtrahends(function_);
+    if (!dialect_.hidden_value.empty()) exprs_.subtrahends = Subtrahends(function_);
     ir::for_each_stmt(function_.body, [&](const Stmt& stmt) {
         if (const auto* loop = stmt.as<ir::For>()) {
             exprs_.counters.insert(loop->var);

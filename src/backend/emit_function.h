@@ -62,6 +62,7 @@ private:
     void assign(const ir::Assign& stmt);
     void store(const ir::Store& stmt);
     void atomic_update(const ir::Store& stmt);
+    void hide_counters(const ir::Stmt& loop);
     void loop(const ir::For& stmt);
     [[nodiscard]] bool unrolls(const ir::For& stmt) const;
     void branch(const ir::If& stmt);

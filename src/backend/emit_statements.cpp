@@ -4,6 +4,7 @@
 #include <span>
 
 #include "analysis/uses.h"
+#include "backend/counter_starts.h"
 #include "backend/emit_function.h"
 #include "ir/builder.h"
 #include "ir/ops.h"
@@ -113,6 +114,7 @@ void FunctionPrinter::statement(const ir::Stmt& stmt) {
             return branch(*stmt.as<ir::If>());
         case StmtKind::kWhile: {
             const auto& loop = *stmt.as<ir::While>();
+            hide_counters(stmt);
             line("while (" + exprs_.root(*loop.condition) + ") {");
             block(loop.body);
             return line("}");
@@ -313,9 +315,19 @@ bool FunctionPrinter::unrolls(const ir::For& stmt) const {
     return trips > 1 && trips <= facts_.max_unroll_count;
 }
 
+void FunctionPrinter::hide_counters(const ir::Stmt& loop) {
+    if (dialect_.hidden_value.empty()) return;
+    for (Var* var : hidden_counters(loop)) {
+        const std::string name = names_.of(var);
+        line(name + " = " + std::string(dialect_.hidden_value) + "(" + name + ");");
+    }
+}
+
 void FunctionPrinter::loop(const ir::For& stmt) {
+    hide_counters(stmt);
+    const bool hides = !dialect_.hidden_value.empty();
     const auto step = ir::constant_integer(stmt.step);
-    const std::string begin = exprs_.count(*stmt.begin, Precedence::kAssignment);
+    std::string begin = exprs_.count(*stmt.begin, Precedence::kAssignment);
     // Constants in front of the loop: their names are of the block around it.
     const std::string end = bound(stmt, *stmt.end, "_end");
     const std::string stride = step ? "" : bound(stmt, *stmt.step, "_step");
@@ -330,6 +342,11 @@ void FunctionPrinter::loop(const ir::For& stmt) {
     const std::string type = c_type(*stmt.var);
     const std::string name = names_.declare(stmt.var);
     std::string test = name + (!step || *step > 0 ? " < " : " > ") + end;
+    if (const auto last = hides ? exact_end(stmt) : std::nullopt) {
+        test = name + " != " + std::to_string(*last);
+    } else if (hides && hides_start(stmt)) {
+        begin = std::string(dialect_.hidden_value) + "<" + type + ">(" + begin + ")";
+    }
     std::string advance = name + " += " + stride;
     if (!step) {
         // The template wants three operands of one type.

@@ -92,11 +92,11 @@ class Forms:
 
     def falling(self, factor: int, text: str, value: Value) -> Term:
         """A subscript in which a variable is subtracted so many times."""
-        return Term(text if factor == 1 or self.avoided else f"falling({text})", value)
+        return Term(text if factor == 1 or self.avoided else f"hidden({text})", value)
 
 
 # As in src/backend/prelude/cuda.inc.
-HELPER = """template <class T> static __device__ __forceinline__ T falling(T at) {
+HELPER = """template <class T> static __device__ __forceinline__ T hidden(T at) {
     if constexpr (sizeof(T) == 8) asm("" : "+l"(at)); else asm("" : "+r"(at));
     return at;
 }

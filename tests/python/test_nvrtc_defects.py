@@ -42,11 +42,18 @@ FALLING = """extern "C" __global__ void k(double* b) {
     for (int i = 0; i < 8; ++i)
         b[i * -3] = b[i * -3] + b[-9];
 }"""
-HIDDEN = nvrtc_kernels.HELPER + FALLING.replace("i * -3", "falling(i * -3)")
+HIDDEN = nvrtc_kernels.HELPER + FALLING.replace("i * -3", "hidden(i * -3)")
 # As a difference it is mistaken as well.
 DIFFERENCE = """extern "C" __global__ void k(double* b) {
     for (int i = 0; i < 8; ++i)
         b[3 - (i & 3) * 3] = b[3 - (i & 3) * 3] + b[-6];
+}"""
+# Only its first iteration runs.
+COUNTED = """extern "C" __global__ void k(double* b) {
+#pragma unroll 1
+    for (int i = 0; i < 12; i += 2)
+        for (int j = 0; j < 6; ++j)
+            b[j] += (double)(i - (5 - j) * 6) * b[10 + i];
 }"""
 
 
@@ -78,6 +85,20 @@ def falling(text: str, size: int = 32) -> np.ndarray:
     return memory
 
 
+def counted(text: str) -> np.ndarray:
+    memory = np.arange(32.0)
+    run(text, (memory, 0))
+    return memory
+
+
+def counted_by_hand() -> np.ndarray:
+    memory = np.arange(32.0)
+    for i in range(0, 12, 2):
+        for j in range(6):
+            memory[j] += (i - (5 - j) * 6) * memory[10 + i]
+    return memory
+
+
 def falling_by_hand() -> np.ndarray:
     memory = np.arange(32.0)
     for i in range(8):
@@ -97,6 +118,7 @@ def test_defects_by_version():
     mistaken = {
         "restrict": promised(PROMISED[0]) != (3.0, 7.0),
         "falling": not np.array_equal(falling(FALLING), falling_by_hand()),
+        "counted": not np.array_equal(counted(COUNTED), counted_by_hand()),
         "difference": not np.array_equal(falling(DIFFERENCE, 40), difference_by_hand()),
     }
     assert mistaken == dict.fromkeys(mistaken, version() in MISTAKEN), f"NVRTC {version()}"
@@ -105,8 +127,11 @@ def test_defects_by_version():
 def test_the_forms_that_are_right():
     assert promised(PROMISED[0].replace(" __restrict__", "")) == (3.0, 7.0)
     np.testing.assert_array_equal(falling(HIDDEN), falling_by_hand())
-    hidden = nvrtc_kernels.HELPER + DIFFERENCE.replace("3 - (i & 3) * 3", "falling(3 - (i & 3) * 3)")
+    hidden = nvrtc_kernels.HELPER + DIFFERENCE.replace("3 - (i & 3) * 3", "hidden(3 - (i & 3) * 3)")
     np.testing.assert_array_equal(falling(hidden, 40), difference_by_hand())
+    exact, start = COUNTED.replace("i < 12", "i != 12"), COUNTED.replace("i = 0", "i = hidden(0)")
+    np.testing.assert_array_equal(counted(exact), counted_by_hand())
+    np.testing.assert_array_equal(counted(nvrtc_kernels.HELPER + start), counted_by_hand())
 
 
 @parpy.jit
@@ -237,20 +262,62 @@ def random_subscripts(seed: int) -> tuple[Any, Any]:
 
     x, y, z = subscript(), subscript(), rng.randint(50, 75)
     lines.append(rng.choice([f"b[{x}] = b[{x}] + b[{z}]", f"b[{x}], b[{z}] = b[{z}], b[{x}]", f"b[{x}] += b[{y}]"]))
-    text = "@parpy.jit\ndef f(b):\n    with parpy.gpu:\n        for i in range(8):\n"
-    text += "".join(f"            {line}\n" for line in lines)
+    step = rng.choice([1, 1, -1, -3, 2])
+    views = lambda m, d: (m[::step] if step > 0 else m[len(m) + step :: step],)  # noqa: E731
+    return function_of(["for i in range(8):", *(f"    {line}" for line in lines)], f"<subscripts {seed}>"), views
+
+
+def function_of(lines: list[str], file: str) -> Any:
+    text = "@parpy.jit\ndef f(b):\n    with parpy.gpu:\n" + "".join(f"        {line}\n" for line in lines)
     space: dict[str, Any] = {"parpy": parpy}
-    file = f"<subscripts {seed}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     exec(compile(text, file, "exec"), space)
-    step = rng.choice([1, 1, -1, -3, 2])
-    return space["f"], lambda m, d: (m[::step] if step > 0 else m[len(m) + step :: step],)
+    return space["f"]
 
 
 @pytest.mark.parametrize("first", range(0, 80, 20))
 def test_random_subscripts(first):
     for seed in range(first, first + 20):
         check(*random_subscripts(seed), size=600)
+
+
+def random_counters(seed: int) -> Any:
+    """A counter that steps by more than one, and what loses iterations beside it: loops to be written out that
+    compute with distances from it."""
+    rng = random.Random(seed)
+    step, end = rng.choice([2, 2, 3, 4, -2]), rng.choice([6, 8, 12, 20, 30, 100])
+    rows, distance = rng.randint(5, 8), rng.choice([1, 2, 3, 6, 6, 10, end])
+    begin, end, sign = (0, end, "<") if step > 0 else (end, 0, ">")
+    lower, factor = rng.randint(3, 6), rng.choice(["2", "b[100 + i]", "b[100 + j]"])
+    body = [
+        f"for j in range({rows}):",
+        f"    for k in range({lower}):",
+        f"        b[j + k * 10] = (i - ({rows - 1} - j) * {distance}) * {factor}",
+        f"for k in range({lower}):",
+        f"    for j in range({rows}):",
+        f"        b[{rng.choice(['90 - j - k * 10', '100 + j + k * 10'])}] += b[j + k * 10]",
+    ]
+    advance, leave = f"i += {step}", f"if not (i {sign} {end}): break"
+    if rng.random() < 0.3:
+        advance, leave = f"t = i + {step}; i = t", f"done = not (i {sign} {end})\nif done: break"
+    lines = rng.choice([
+        [f"for i in range({begin}, {end}, {step}):", *body],
+        [f"for i in range({begin}, {end}, {step}):", *body, f"if not (i + {2 * step} {sign} {end}): break"],
+        [f"i = {begin}", f"while i {sign} {end}:", *body, advance],
+        [f"i = {begin}", "while True:", leave, *body, advance],
+        [f"i = {begin}", "while True:", *body, advance, leave],
+        [f"i = {begin}", "for q in range(200):", *body, advance, leave],
+        [f"i = {begin}", "for q in range(200):", leave, *body, advance],
+    ])  # fmt: skip
+    flat = "\n".join(lines).split("\n")
+    head = next(n for n, line in enumerate(flat) if line.startswith(("for i", "for q", "while")))
+    return function_of([*flat[: head + 1], *(f"    {line}" for line in flat[head + 1 :])], f"<counters {seed}>")
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_random_counters(first):
+    for seed in range(first, first + 20):
+        check(random_counters(seed), lambda m, d: (m,), size=400)
 
 
 def check(function, of, size=40):

@@ -154,4 +154,4 @@ def test_they_are_paired(function):
     opts = parpy.CompileOptions(parallelize=mapping, backend=CompileBackend.Cuda)
     text = parpy.print_compiled(function, (x, x.copy(), 0, 500 if lines else 31), opts)
     assert "_next" in text, text
-    assert function is down or "falling" not in text, text
+    assert function is down or "hidden" not in text, text

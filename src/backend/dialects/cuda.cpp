@@ -179,7 +179,7 @@ constexpr Dialect kDialect{
     .leave = "leave_kernel();",
     .grid_barrier_or_leave = "grid_barrier_or_leave();",
     .shared_qualifier = "__shared__",
-    .falling_subscript = "falling",
+    .hidden_value = "hidden",
     .independent_loop = "",
     .unrolled_loop = "#pragma unroll",
     .float_to_integer = "truncate<$t>($0)",

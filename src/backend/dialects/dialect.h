@@ -111,8 +111,9 @@ struct Dialect {
     // elements through arrays, which the qualifier rules out, and NVRTC mistakes what else it
     // allows (docs/gpu.md).
     std::string_view restrict_qualifier;
-    // A function around subscripts that fall (subtrahends.h); empty where they need none.
-    std::string_view falling_subscript = {};
+    // A function around values that the compiler must not trace: subscripts that fall
+    // (subtrahends.h) and the starts of counters (counter_starts.h). Empty where it may trace all.
+    std::string_view hidden_value = {};
     std::string_view independent_loop;        // line before a loop of level kVector
     std::string_view unrolled_loop;           // line before a loop to be written out
     std::string_view float_to_integer;        // $0 to $t
