@@ -27,28 +27,24 @@ constexpr std::size_t kMostOperations = 48;
 // one, and lose by its registers.
 constexpr std::int64_t kEnoughBytes = 24 << 10;
 
-std::size_t operations(const Body& body) {
-    std::size_t count = 0;
-    for_each_expr(body, [&](const Expr&) { ++count; });
-    return count;
-}
-
-// Bytes that an iteration of a separable loop loads for itself.
-std::int64_t loaded_bytes(const For& loop) {
+// Bytes that an iteration loads for itself; nothing if it has too many operations.
+std::optional<std::int64_t> loaded_bytes(const For& loop) {
     VarSet own = uses_of(loop.body).written;
     own.insert(loop.var);
     std::int64_t bytes = 0;
+    std::size_t operations = 0;
     for_each_expr(loop.body, [&](const Expr& e) {
         const bool varies =
             e.op == Op::kLoad &&
             std::ranges::any_of(uses_of(e).read, [&](const Var* var) { return own.contains(var); });
         if (varies) bytes += size_in_bytes(e.type.scalar);
+        ++operations;
     });
     for (const Stmt* stmt : loop.body) {
         const auto* store = stmt->as<Store>();
         if (store != nullptr && store->update) bytes += size_in_bytes(store->array->type.scalar);
     }
-    return bytes;
+    return operations <= kMostOperations ? std::optional(bytes) : std::nullopt;
 }
 
 // Nothing that a statement loads has been stored by one in front of it, and every scalar is the
@@ -76,111 +72,11 @@ bool separable(const For& loop) {
     });
 }
 
-// Only assignments, some of them under conditions.
-bool only_loads(const Body& body) {
-    return std::ranges::all_of(body, [](const Stmt* stmt) {
-        const auto* branch = stmt->as<If>();
-        if (branch != nullptr)
-            return only_loads(branch->then_body) && only_loads(branch->else_body);
-        return stmt->kind == StmtKind::kAssign;
-    });
-}
-
-// Whether the loop only loads, some of it under conditions: the compiler does not load for the next
-// iteration in front of them.
-bool branches(const For& loop) {
-    const bool any = std::ranges::any_of(
-        loop.body, [](const Stmt* stmt) { return stmt->kind == StmtKind::kIf; });
-    return any && only_loads(loop.body) && !uses_of(loop.body).calls;
-}
-
-// Calls fn(load) for each load below `expr` that every evaluation of `expr` makes, outermost ones.
-template <class F>
-void for_each_certain_load(Expr& expr, F&& fn) {
-    if (expr.op == Op::kLoad) return fn(expr);
-    const bool first_decides = expr.op == Op::kAnd || expr.op == Op::kOr || expr.op == Op::kSelect;
-    const std::size_t certain = first_decides ? 1 : expr.operands.size();
-    for (std::size_t i = 0; i < certain; ++i)
-        for_each_certain_load(*expr.operands[i], fn);
-}
-
-// The part of a loop of branches that comes in front of both iterations.
-struct Front {
-    std::size_t scalars = 0;         // the first statements, which load nothing
-    std::vector<const Expr*> loads;  // for the iteration itself, by every one; each once
-};
-
-Front front_of(const For& loop) {
-    Front front;
-    const VarSet exposed = exposed_reads(loop.body);
-    Body rest = loop.body;
-    VarSet own;
-    own.insert(loop.var);
-    while (const auto* assign = rest.empty() ? nullptr : rest.front()->as<Assign>()) {
-        const bool loads = !uses_of(*assign->value).loaded.empty();
-        rest.erase(rest.begin());
-        if (assign->update || loads || exposed.contains(assign->var) ||
-            uses_of(rest).written.contains(assign->var))
-            break;
-        own.insert(assign->var);
-        ++front.scalars;
-    }
-    rest.assign(loop.body.begin() + static_cast<std::ptrdiff_t>(front.scalars), loop.body.end());
-    const VarSet written = uses_of(rest).written;
-    for (Stmt* stmt : rest) {
-        for_each_slot(*stmt, [&](Expr* slot) {
-            for_each_certain_load(*slot, [&](const Expr& load) {
-                const auto among = [&](const VarSet& set) {
-                    return std::ranges::any_of(uses_of(load).read,
-                                               [&](const Var* var) { return set.contains(var); });
-                };
-                const bool known =
-                    std::ranges::any_of(front.loads, [&](const Expr* e) { return same(*e, load); });
-                if (among(own) && !among(written) && !known) front.loads.push_back(&load);
-            });
-        });
-    }
-    return front;
-}
-
-// An iteration in two halves: what it loads, and what comes behind the loads of both iterations.
+// An iteration in two halves.
 struct Halves {
-    Body values, rest;
+    Body values, stores;
 };
 
-// The second half is the iteration itself.
-Halves halves(Builder& builder, const Body& body, const Front& front, const std::string& suffix,
-              Substitution renamed) {
-    Module& module = builder.module();
-    Halves result;
-    const auto keep = [&](const std::string& name, const Expr& value) {
-        Var* own = builder.scalar(name + suffix, value.type.scalar);
-        result.values.push_back(builder.assign(own, clone(module, &value, renamed)));
-        return own;
-    };
-    for (std::size_t i = 0; i < body.size(); ++i) {
-        if (i >= front.scalars) {
-            result.rest.push_back(clone(module, body[i], renamed));
-            continue;
-        }
-        const auto* scalar = body[i]->as<Assign>();
-        renamed.vars[scalar->var] = keep(scalar->var->name, *scalar->value);
-    }
-    for (const Expr* load : front.loads)
-        keep(load->var->name + "_value", *load);
-    for (std::size_t i = front.scalars; i < result.values.size(); ++i) {
-        const auto& known = *result.values[i]->as<Assign>();
-        const auto replaced = [&](Expr* e) {
-            return same(*e, *known.value) ? builder.var(known.var) : e;
-        };
-        for (std::size_t later = i + 1; later < result.values.size(); ++later)
-            rewrite_slots(*result.values[later], replaced);
-        rewrite(result.rest, replaced);
-    }
-    return result;
-}
-
-// The second half are the stores.
 Halves halves(Builder& builder, const Body& body, const std::string& suffix, Substitution renamed) {
     Module& module = builder.module();
     Halves result;
@@ -207,7 +103,7 @@ Halves halves(Builder& builder, const Body& body, const std::string& suffix, Sub
         }
         Var* kept = builder.scalar(store->array->name + "_value" + suffix, value->type.scalar);
         result.values.push_back(builder.assign(kept, value));
-        result.rest.push_back(builder.store(store->array, std::move(at), builder.var(kept)));
+        result.stores.push_back(builder.store(store->array, std::move(at), builder.var(kept)));
     }
     for (std::size_t i = 0; i < body.size(); ++i)
         result.values[i]->labels = body[i]->labels;
@@ -232,46 +128,25 @@ private:
         for (Stmt* stmt : stmts) {
             for_each_body(*stmt, [&](Body& inner) { body(inner); });
             auto* loop = stmt->as<For>();
-            if (loop == nullptr || !fits(*loop) || !pair(*loop, out)) out.push_back(stmt);
+            if (loop != nullptr && loop->mapping.share && !loop->mapping.unroll &&
+                constant_integer(loop->step) && pays(*loop) && separable(*loop)) {
+                pair(*loop, out);
+            } else {
+                out.push_back(stmt);
+            }
         }
         stmts = std::move(out);
     }
 
-    static bool fits(const For& loop) {
-        return loop.mapping.share && !loop.mapping.unroll && constant_integer(loop.step) &&
-               operations(loop.body) <= kMostOperations;
-    }
-
-    // Whether to load `bytes` per iteration for two of them. Iterations that follow each other
-    // often load the same elements.
-    [[nodiscard]] bool pays(const For& loop, std::int64_t bytes) const {
-        if (bytes == 0 || bytes > kMostLoadedBytes) return false;
+    // Iterations that follow each other often load the same elements.
+    [[nodiscard]] bool pays(const For& loop) const {
+        const auto bytes = loaded_bytes(loop);
+        if (!bytes || *bytes == 0 || *bytes > kMostLoadedBytes) return false;
         return std::abs(*constant_integer(loop.step)) < kWarpSize ||
-               bytes * resident_ < kEnoughBytes;
+               *bytes * resident_ < kEnoughBytes;
     }
 
-    bool pair(For& loop, Body& out) {
-        if (separable(loop)) {
-            if (!pays(loop, loaded_bytes(loop))) return false;
-            pair(loop, out, [&](const std::string& suffix, const Substitution& renamed) {
-                return halves(builder_, loop.body, suffix, renamed);
-            });
-            return true;
-        }
-        if (!branches(loop)) return false;
-        const Front front = front_of(loop);
-        std::int64_t bytes = 0;
-        for (const Expr* load : front.loads)
-            bytes += size_in_bytes(load->type.scalar);
-        if (!pays(loop, bytes)) return false;
-        pair(loop, out, [&](const std::string& suffix, const Substitution& renamed) {
-            return halves(builder_, loop.body, front, suffix, renamed);
-        });
-        return true;
-    }
-
-    template <class F>
-    void pair(For& loop, Body& out, F&& halves_of) {
+    void pair(For& loop, Body& out) {
         Module& module = builder_.module();
         const Scalar type = loop.var->type.scalar;
         const std::int64_t step = *constant_integer(loop.step);
@@ -293,11 +168,11 @@ private:
 
         Var* first = builder_.scalar(loop.var->name, type);
         Var* next = builder_.scalar(loop.var->name + "_next", type);
-        const Halves a = halves_of("", renaming(*loop.var, *first));
-        const Halves b = halves_of("_next", renaming(*loop.var, *next));
+        Halves a = halves(builder_, loop.body, "", renaming(*loop.var, *first));
+        Halves b = halves(builder_, loop.body, "_next", renaming(*loop.var, *next));
         builder_.span = loop.span;
         Body both = {builder_.assign(next, ahead(builder_.var(first), 1))};
-        for (const Body* part : {&a.values, &b.values, &a.rest, &b.rest})
+        for (const Body* part : {&a.values, &b.values, &a.stores, &b.stores})
             both.insert(both.end(), part->begin(), part->end());
         both.push_back(builder_.assign(rest, ahead(builder_.var(first), 2)));
         For* pairs = builder_.loop(first, loop.begin, ahead(clone(module, loop.end), -1),

@@ -14,12 +14,10 @@
 //                                                    if i < n:
 //                                                        y[i] = x[i] + 1
 //
-// A loop that stores nothing and has branches loads in front of both iterations what every
-// iteration loads; the iterations follow in their order. A compiler does not load across branches.
-//
-// Only loops that the mapping made (LoopMapping::share), of few operations that may be taken apart
-// like that, where the threads of a multiprocessor do not ask for enough at once by themselves, or
-// neighbouring iterations load the same elements. Each iteration computes what it did.
+// Only loops whose iterations the mapping declares independent (LoopMapping::share), of a few loads
+// and stores that may be taken apart like that, where the threads of a multiprocessor do not ask
+// for enough at once by themselves, or neighbouring iterations load the same elements. Each
+// iteration computes what it did.
 //     pre   profile kTarget, CUDA                            post   the same
 #pragma once
 

@@ -41,40 +41,6 @@ def neighbours(x, y, begin, end):
             y[i, j] = x[i, j] + x[i + 1, j]
 
 
-@parpy.jit
-def between(x, y, sums, begin, end):
-    parpy.label("r")
-    for r in range(3):
-        inside = 0.0
-        largest = -100.0
-        parpy.label("i")
-        for i in range(begin, end):
-            if x[i] >= r and x[i] < 5:
-                inside += y[499 - i]
-            elif x[i] < 0:
-                largest = max(largest, y[i])
-        sums[2 * r] = inside
-        sums[2 * r + 1] = largest
-
-
-@parpy.jit
-def chosen(x, k, sums, begin, end):
-    parpy.label("r")
-    for r in range(3):
-        inside = 0.0
-        count = 0
-        parpy.label("i")
-        for i in range(begin, end):
-            at = (i * 3) % 500
-            if x[k[at]] > r:
-                inside += x[k[at]] * x[i]
-                count += 1
-            if k[at] < 100 or x[at] < 0:
-                count += 2
-        sums[r] = inside
-        sums[3 + r] = count
-
-
 LINES = [up, down, gathered]
 RANGES = [(0, n) for n in (0, 1, 63, 64, 65, 127, 128, 129, 191, 192, 500)] + [(7, 3), (3, 499), (490, 500)]
 
@@ -121,29 +87,6 @@ def test_pairs_of_rows(rows, target):
     want = np.zeros((32, 40))
     want[:rows] = x[:rows] + x[1 : rows + 1]
     np.testing.assert_array_equal(got, want)
-
-
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("dtype", [np.int16, np.float32, np.float64])
-def test_branches(dtype, target):
-    rng = np.random.default_rng(0)
-    x, y = rng.integers(-9, 9, (2, 500)).astype(dtype)
-    k = rng.integers(0, 500, 500)
-    for function, other in [(between, y), (chosen, k)]:
-        for begin, end in RANGES:
-            got, want = np.zeros(6), np.zeros(6)
-            function(x, other, got, begin, end, opts=options(target, {"r": 3, "i": 32}))
-            function(x, other, want, begin, end, seq=True)
-            np.testing.assert_array_equal(got, want, err_msg=f"{function.__name__} {begin} {end}")
-
-
-@pytest.mark.parametrize("end", [500, np.int64(500)], ids=["a constant", "any number"])
-@pytest.mark.parametrize("function", [between, chosen], ids=lambda f: f.__name__)
-def test_branches_are_paired(function, end):
-    mapping = {"r": parpy.threads(3), "i": parpy.threads(32)}
-    opts = parpy.CompileOptions(parallelize=mapping, backend=CompileBackend.Cuda)
-    text = parpy.print_compiled(function, (np.ones(500), np.ones(500, int), np.ones(6), 0, end), opts)
-    assert "x_value_next" in text and ("k_value_next" in text or function is between), text
 
 
 @pytest.mark.parametrize("function", [*LINES, neighbours], ids=lambda f: f.__name__)
