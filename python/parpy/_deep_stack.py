@@ -3,6 +3,7 @@ operators or ternaries, more levels than its own default limit of recursion."""
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -14,6 +15,16 @@ _LIMIT = 60_000
 _BYTES = 1 << 30  # of which only what is used takes memory
 _lock = threading.Lock()
 _worker: int | None = None
+
+
+def _in_child() -> None:
+    """Another thread of the parent may have held the lock; it does not live in a forked child."""
+    global _lock, _worker
+    _lock, _worker = threading.Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
 
 
 def on_deep_stack() -> bool:

@@ -6,7 +6,6 @@ import ast
 import math
 import operator
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from ._frontend_inlining import Inlining
 from ._frontend_records import Record
 from ._frontend_scope import FunctionScope
 from ._intrinsics import Intrinsic
+from ._lazy import lazy
 from ._names import Binding, is_array
 from ._operators import scalar_name
 from ._records import are_records, field, field_type, leaves
@@ -43,7 +43,7 @@ class RecordArray(NamedTuple):
 class Memory(Inlining):
     """Arrays that one kernel or device function makes."""
 
-    @cached_property
+    @lazy
     def record_arrays(self) -> dict[str, RecordArray]:
         """By name."""
         return {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from . import _native
 from ._frontend_scope import ArrayForm, Axis, Form, RecordForm, View, axes_of
 from ._frontend_views import Views
+from ._lazy import lazy
 from ._names import Binding
 from ._records import FieldsOf, Leaf, Path, are_records, field_type, joined, leaves, path_of, place_type
 from ._source import FunctionSource
@@ -59,7 +60,7 @@ class CapturedRecords(NamedTuple):
 class Records(Views):
     """Records in one function."""
 
-    @cached_property
+    @lazy
     def captured_records(self) -> list[CapturedRecords]:
         """Those that the function uses."""
         return []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -15,6 +14,7 @@ from ._annotations import annotations_of
 from ._callback import Callback
 from ._errors import CompileError
 from ._external import External
+from ._lazy import lazy
 from ._liveness import assigned
 from ._names import Binding, Scope, attribute, is_array, jit_source
 from ._records import key_of
@@ -105,12 +105,12 @@ class Resolver:
         """Whether something in `node`, a part of the function, is a call that Python makes, or renames an array."""
         return self._has_python_parts and any(self._is_python_part(part) for part in ast.walk(node))
 
-    @cached_property
+    @lazy
     def nodes(self) -> list[ast.AST]:
         """Every node of the function."""
         return list(ast.walk(self._source.tree()))
 
-    @cached_property
+    @lazy
     def _has_python_parts(self) -> bool:
         return any(self._is_python_part(part) for part in self.nodes)
 

@@ -154,3 +154,64 @@ def test_children_compile_though_others_compiled_when_they_were_forked(tmp_path)
         check=False,
     )
     assert result.returncode == 0, result.stderr
+
+
+BUSY_PARENT = """
+import os, signal, threading
+from parpy import _deep_stack
+from parpy._lazy import lazy
+
+started, finish = threading.Event(), threading.Event()
+
+class Slow:
+    def __init__(self, waits):
+        self.waits = waits
+
+    @lazy
+    def value(self):
+        if self.waits:
+            started.set()
+            finish.wait()
+        return 7
+
+def nested(depth):
+    return 0 if depth == 0 else 1 + nested(depth - 1)
+
+def in_child(work):
+    started.clear()
+    finish.clear()
+    thread = threading.Thread(target=slow[work])
+    thread.start()
+    started.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        finish.set()
+        os._exit(0 if work() else 1)
+    ended = os.waitpid(child, 0)[1]
+    finish.set()
+    thread.join()
+    assert ended == 0, (work, ended)
+
+def reads():
+    return Slow(False).value == 7
+
+def recurses():
+    return _deep_stack.with_deep_stack(lambda: nested(3000)) == 3000
+
+def held():
+    with _deep_stack._lock:
+        started.set()
+        finish.wait()
+
+slow = {reads: lambda: Slow(True).value, recurses: held}
+in_child(reads)
+in_child(recurses)
+"""
+
+
+def test_children_do_not_wait_for_what_other_threads_computed_when_they_were_forked(tmp_path):
+    script = tmp_path / "busy_parent.py"
+    script.write_text(BUSY_PARENT)
+    result = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300, check=False)
+    assert result.returncode == 0, result.stderr
