@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "numpy_api.h"
-#include "runtime/dispatch.h"
+#include "runtime/calls/dispatch.h"
 
 namespace parpy {
 

@@ -8,7 +8,7 @@
 
 #include "dlpack.h"
 #include "intake_detail.h"
-#include "runtime/device.h"
+#include "runtime/cuda/device.h"
 
 namespace parpy {
 

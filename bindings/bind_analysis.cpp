@@ -5,11 +5,11 @@
 #include <chrono>
 #include <string>
 
-#include "analysis/dependences.h"
+#include "analysis/memory/dependences.h"
 #include "bind_jit.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
-#include "pass.h"
+#include "passes/pass.h"
 #include "raise.h"
 
 namespace nb = nanobind;

@@ -11,7 +11,7 @@
 #include "array_intake.h"
 #include "dlpack.h"
 #include "numpy_api.h"
-#include "runtime/device.h"
+#include "runtime/cuda/device.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

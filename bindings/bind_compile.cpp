@@ -11,12 +11,12 @@
 #include "bind_jit.h"
 #include "interface_text.h"
 #include "parpy/compile.h"
-#include "pass.h"
+#include "passes/pass.h"
 #include "raise.h"
-#include "runtime/fork_gate.h"
-#include "runtime/kernel_cache.h"
-#include "runtime/kernel_facts.h"
-#include "runtime/tunings.h"
+#include "runtime/cache/kernel_cache.h"
+#include "runtime/calls/kernel_facts.h"
+#include "runtime/calls/tunings.h"
+#include "runtime/cpu/fork_gate.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -4,13 +4,13 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include "backend/cuda/device_linker.h"
-#include "backend/cuda/nvrtc.h"
 #include "nvrtc_paths.h"
 #include "raise.h"
-#include "runtime/device.h"
-#include "runtime/fork_gate.h"
-#include "runtime/sim_executable.h"
+#include "runtime/cpu/fork_gate.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/device_linker.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/sim/sim_executable.h"
 
 namespace nb = nanobind;
 

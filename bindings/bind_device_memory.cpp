@@ -13,9 +13,9 @@
 
 #include "device_access.h"
 #include "numpy_api.h"
-#include "runtime/device_memory.h"
-#include "runtime/graph_memory.h"
-#include "runtime/used_streams.h"
+#include "runtime/cuda/device_memory.h"
+#include "runtime/cuda/graph_memory.h"
+#include "runtime/cuda/used_streams.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

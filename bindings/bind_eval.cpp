@@ -8,8 +8,8 @@
 
 #include "bind_jit.h"
 #include "ir/clone.h"
-#include "ir/eval.h"
-#include "pass.h"
+#include "ir/eval/eval.h"
+#include "passes/pass.h"
 #include "raise.h"
 
 namespace nb = nanobind;

@@ -5,7 +5,7 @@
 #include "bind_jit.h"
 #include "parpy/explain.h"
 #include "raise.h"
-#include "runtime/fork_gate.h"
+#include "runtime/cpu/fork_gate.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

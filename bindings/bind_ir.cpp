@@ -14,7 +14,7 @@
 
 #include "ir/ir.h"
 #include "ir/ops.h"
-#include "ir/print.h"
+#include "ir/text/print.h"
 #include "span_caster.h"
 
 namespace nb = nanobind;

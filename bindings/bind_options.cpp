@@ -13,7 +13,7 @@
 
 #include "options_object.h"
 #include "raise.h"
-#include "runtime/device.h"
+#include "runtime/cuda/device.h"
 
 namespace nb = nanobind;
 

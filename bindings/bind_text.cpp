@@ -19,7 +19,7 @@
 #include "options_object.h"
 #include "raise.h"
 #include "run.h"
-#include "runtime/fork_gate.h"
+#include "runtime/cpu/fork_gate.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -6,9 +6,9 @@
 #include "bind_jit.h"
 #include "parpy/tune.h"
 #include "raise.h"
-#include "runtime/fork_gate.h"
-#include "runtime/thread_pool.h"
-#include "runtime/tunings.h"
+#include "runtime/calls/tunings.h"
+#include "runtime/cpu/fork_gate.h"
+#include "runtime/cpu/thread_pool.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

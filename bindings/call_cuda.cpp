@@ -3,7 +3,7 @@
 
 #include "owned.h"
 #include "run.h"
-#include "runtime/device_memory.h"
+#include "runtime/cuda/device_memory.h"
 
 namespace parpy {
 namespace {

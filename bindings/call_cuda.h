@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "array_intake.h"
-#include "runtime/dispatch.h"
+#include "runtime/calls/dispatch.h"
 
 namespace parpy {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "raise.h"
-#include "runtime/device.h"
+#include "runtime/cuda/device.h"
 
 namespace parpy {
 

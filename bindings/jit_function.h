@@ -18,8 +18,8 @@
 #include "ir/ir.h"
 #include "numpy_api.h"
 #include "options_object.h"
-#include "runtime/dispatch.h"
-#include "runtime/thread_counts.h"
+#include "runtime/calls/dispatch.h"
+#include "runtime/cpu/thread_counts.h"
 
 namespace parpy {
 

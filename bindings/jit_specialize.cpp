@@ -11,16 +11,16 @@
 
 #include "analysis/uses.h"
 #include "ir/depth.h"
-#include "ir/print.h"
+#include "ir/text/print.h"
 #include "ir/visit.h"
 #include "jit_function.h"
 #include "nvrtc_paths.h"
 #include "parpy/compile.h"
 #include "raise.h"
-#include "runtime/device.h"
-#include "runtime/fork_gate.h"
-#include "runtime/thread_pool.h"
-#include "runtime/tunings.h"
+#include "runtime/calls/tunings.h"
+#include "runtime/cpu/fork_gate.h"
+#include "runtime/cpu/thread_pool.h"
+#include "runtime/cuda/device.h"
 #include "support/deep_stack.h"
 
 namespace nb = nanobind;

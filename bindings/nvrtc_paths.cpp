@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/nvrtc.h"
+#include "runtime/cuda/nvrtc.h"
 
 namespace nb = nanobind;
 

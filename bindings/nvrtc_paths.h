@@ -1,4 +1,4 @@
-// Where the interpreter looks for packages, told to the search for NVRTC (backend/cuda/nvrtc.h).
+// Where the interpreter looks for packages, told to the search for NVRTC (runtime/cuda/nvrtc.h).
 #pragma once
 
 namespace parpy {

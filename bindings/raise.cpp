@@ -7,7 +7,7 @@
 
 #include <new>
 
-#include "runtime/kernel_cache.h"
+#include "runtime/cache/kernel_cache.h"
 
 namespace nb = nanobind;
 

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "numpy_api.h"
-#include "runtime/dispatch.h"
+#include "runtime/calls/dispatch.h"
 
 namespace parpy {
 

@@ -3,13 +3,13 @@
 #include <exception>
 #include <unordered_map>
 
-#include "backend/emit.h"
+#include "emit/emit.h"
 #include "ir/clone.h"
 #include "ir/depth.h"
 #include "ir/visit.h"
 #include "parpy/compile.h"
-#include "pass.h"
-#include "passes/choose_mapping.h"
+#include "passes/mapped/choose_mapping.h"
+#include "passes/pass.h"
 #include "support/deep_stack.h"
 
 namespace parpy {

@@ -8,17 +8,17 @@
 #include <unordered_map>
 
 #include "analysis/accumulations.h"
-#include "analysis/dependences.h"
+#include "analysis/geometry.h"
+#include "analysis/memory/dependences.h"
 #include "analysis/scatters.h"
 #include "analysis/traffic.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/depth.h"
 #include "ir/visit.h"
-#include "mapping/geometry.h"
-#include "pass.h"
-#include "passes/choose_mapping.h"
-#include "passes/legality_text.h"
+#include "passes/mapped/choose_mapping.h"
+#include "passes/mapped/legality_text.h"
+#include "passes/pass.h"
 #include "support/deep_stack.h"
 
 namespace parpy {

@@ -1,4 +1,4 @@
-"""Fits the polynomials of src/backend/prelude/math_*.inc and prints their coefficients.
+"""Fits the polynomials of src/dialects/prelude/math_*.inc and prints their coefficients.
 
 Each fit minimises the largest weighted error over an interval (Remez exchange in 45 digits). The
 coefficients are then rounded to the target's precision; the error shown is that after rounding.

@@ -38,7 +38,7 @@ struct ArgumentBound {
 
 // Generated source. `host` is always C++ for the embedded Clang; `device` is CUDA C++ or Metal C++,
 // empty on the CPU. `text` is what print_compiled shows and compile_string takes back: both parts,
-// each behind its marker line (backend/emit.h).
+// each behind its marker line (emit/emit.h).
 struct Program {
     std::string name;  // of the function; the host part exports `<name>` and `<name>_slots`
     std::string device, host, text;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ir/type.h"
-#include "mapping/mapping.h"
+#include "parpy/mapping.h"
 
 namespace parpy {
 

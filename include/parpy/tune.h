@@ -1,5 +1,5 @@
 // Mappings worth trying in the place of the one that the automatic mode chooses: what parpy.tune
-// searches among. Nothing is run here, and nothing is remembered (runtime/tunings.h).
+// searches among. Nothing is run here, and nothing is remembered (runtime/calls/tunings.h).
 #pragma once
 
 #include <string>

@@ -155,8 +155,8 @@ class FunctionFrontend(Overloads):
         return statements
 
     def checked_parameters(self) -> list[_native.Stmt]:
-        """What the annotations say of arguments that compiled code passes; passes/infer_types_declared.cpp compares it
-        with those of each call, as bindings/annotations.cpp does for calls from Python."""
+        """What the annotations say of arguments that compiled code passes; infer-types compares it with those of each
+        call, as bindings/annotations.cpp does for calls from Python."""
         statements: list[_native.Stmt] = []
         if self.entry:
             return statements

@@ -1,7 +1,7 @@
 """Functions with signatures: arrays are what these say, and of several a call takes the one that fits best.
 
 What fits is known with the types of a call. So a function with several signatures becomes one that compares the types
-of its parameters with each, and calls that version; infer_types_static decides, and one call is left.
+of its parameters with each, and calls that version; infer-types decides, and one call is left.
 """
 
 from __future__ import annotations

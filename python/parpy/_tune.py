@@ -1,6 +1,6 @@
 """parpy.tune: measures mappings of a call and remembers the fastest.
 
-The core says which mappings are one step away from a given one (src/mapping/tuner.cpp); here they are run and timed.
+The core says which mappings are one step away from a given one (src/tune.cpp); here they are run and timed.
 The search climbs: the neighbours of the best mapping so far race against it in small heats, in each of which those
 that fall behind drop out (successive halving), and the winner's neighbours are next. At the end the fastest ones and
 the automatic mapping run once more, in turns, and the lowest median decides.

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "analysis/sharing.h"
+#include "analysis/geometry.h"
+#include "analysis/memory/sharing.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
-#include "mapping/geometry.h"
 
 namespace parpy {
 

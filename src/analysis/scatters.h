@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analysis/dependences.h"
+#include "analysis/memory/dependences.h"
 #include "analysis/updates.h"
 
 namespace parpy {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "analysis/memory_layout.h"
-#include "mapping/geometry.h"
+#include "analysis/geometry.h"
+#include "analysis/memory/memory_layout.h"
 
 namespace parpy {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/accesses.h"
+#include "analysis/memory/accesses.h"
 #include "ir/ir.h"
 
 namespace parpy {

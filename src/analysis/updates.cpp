@@ -9,7 +9,7 @@
 #include <iterator>
 #include <unordered_set>
 
-#include "analysis/sharing.h"
+#include "analysis/memory/sharing.h"
 #include "ir/builder.h"
 #include "ir/visit.h"
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/sharing.h"
+#include "analysis/geometry.h"
+#include "analysis/memory/sharing.h"
 #include "ir/builder.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
-#include "mapping/geometry.h"
 
 namespace parpy {
 

@@ -1,7 +1,7 @@
 // Factories for typed IR (builder.h).
 #include "ir/builder.h"
 
-#include "ir/eval_ops.h"
+#include "ir/eval/ops.h"
 #include "ir/ops.h"
 
 namespace parpy::ir {

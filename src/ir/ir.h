@@ -85,7 +85,7 @@ struct Var {
     Space space = Space::kGlobal;  // arrays
     bool written = false;          // arrays that are parameters: set by infer_types
     Origin origin;                 // entry parameters
-    bool aliased = false;          // may overlap another parameter, or itself (analysis/sharing.h)
+    bool aliased = false;  // may overlap another parameter, or itself (analysis/memory/sharing.h)
     std::optional<Placement> placement;  // entry parameters that are aliased, where known
     bool wide = false;                   // integer entry parameters: may have any value of the type
     // Integer parameters and arrays: no value, extent, stride or distance of elements (in elements)

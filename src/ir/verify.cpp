@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "ir/ops.h"
-#include "ir/print.h"
+#include "ir/text/print.h"
 #include "ir/visit.h"
 
 namespace parpy::ir {

@@ -6,11 +6,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/dependences.h"
+#include "analysis/memory/dependences.h"
 #include "analysis/traffic.h"
 #include "analysis/updates.h"
 #include "ir/ir.h"
-#include "mapping/mapping.h"
+#include "parpy/mapping.h"
 
 namespace parpy {
 

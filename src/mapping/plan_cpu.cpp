@@ -7,7 +7,7 @@
 
 #include "ir/visit.h"
 #include "mapping/plan.h"
-#include "runtime/thread_pool.h"
+#include "support/abi.h"
 
 namespace parpy {
 
@@ -44,7 +44,7 @@ private:
 
     Plan nest(For& loop) {
         const auto most = time_.most(loop);
-        if (most && *most < kSerialBelow) {
+        if (most && *most < kParpySerialBelow) {
             Plan plan{time_.of(loop), {}};
             vectors(loop, plan, true);
             return plan;

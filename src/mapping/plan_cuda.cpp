@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/geometry.h"
 #include "analysis/jams.h"
 #include "analysis/uses.h"
 #include "ir/visit.h"
-#include "mapping/geometry.h"
 #include "mapping/plan.h"
 
 namespace parpy {

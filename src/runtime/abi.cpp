@@ -1,6 +1,6 @@
 // The device half of the ABI: hands launches and scratch requests to the call's session. The CPU
 // half stands in thread_pool.cpp.
-#include "runtime/abi.h"
+#include "support/abi.h"
 
 #include <algorithm>
 #include <cstdlib>

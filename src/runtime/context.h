@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/abi.h"
 #include "runtime/executable.h"
 #include "runtime/failure.h"
+#include "support/abi.h"
 
 namespace parpy {
 

@@ -1,9 +1,9 @@
 // load(): which back end makes the program run.
 #include "runtime/executable.h"
 
-#include "runtime/cpu_executable.h"
-#include "runtime/cuda_executable.h"
-#include "runtime/sim_executable.h"
+#include "runtime/cpu/cpu_executable.h"
+#include "runtime/cuda/cuda_executable.h"
+#include "runtime/sim/sim_executable.h"
 
 namespace parpy {
 

@@ -8,21 +8,10 @@
 #include <string>
 
 #include "parpy/compile.h"
-#include "runtime/abi.h"
+#include "support/abi.h"
+#include "support/runtime_error.h"
 
 namespace parpy {
-
-// What the back ends report: says what is missing and how to get it. Empty message: success.
-struct RuntimeError {
-    Code code = Code::kP900;
-    std::string message;
-    std::string help;
-    std::shared_ptr<const Diagnostic> located = nullptr;  // instead of these, if it has a place
-    [[nodiscard]] bool failed() const { return !message.empty(); }
-};
-
-// One call in flight; lives on the caller's stack.
-class Executable;
 
 class Executable {
 public:

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "ir/site.h"
-#include "runtime/abi.h"
+#include "support/abi.h"
 
 namespace parpy {
 namespace {

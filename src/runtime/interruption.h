@@ -7,7 +7,7 @@
 
 #include <functional>
 
-#include "runtime/simulated_block.h"
+#include "runtime/sim/simulated_block.h"
 
 namespace parpy::sim {
 

@@ -6,12 +6,12 @@
 #include <cstdlib>
 #include <string>
 
-#include "backend/emit.h"
+#include "emit/emit.h"
 #include "ir/clone.h"
-#include "ir/eval.h"
-#include "ir/parse.h"
-#include "ir/print.h"
-#include "pass.h"
+#include "ir/eval/eval.h"
+#include "ir/text/parse.h"
+#include "ir/text/print.h"
+#include "passes/pass.h"
 #include "program_generator.h"
 #include "runtime/executable.h"
 

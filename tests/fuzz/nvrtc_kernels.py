@@ -95,7 +95,7 @@ class Forms:
         return Term(text if factor == 1 or self.avoided else f"hidden({text})", value)
 
 
-# As in src/backend/prelude/cuda.inc.
+# As in src/dialects/prelude/cuda.inc.
 HELPER = """template <class T> static __device__ __forceinline__ T hidden(T at) {
     if constexpr (sizeof(T) == 8) asm("" : "+l"(at)); else asm("" : "+r"(at));
     return at;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "ir/builder.h"
-#include "ir/eval_ops.h"
-#include "ir/print.h"
+#include "ir/eval/ops.h"
+#include "ir/text/print.h"
 #include "program_generator.h"
 #include "random_source.h"
 

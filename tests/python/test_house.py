@@ -22,6 +22,30 @@ def test_files_are_at_most_900_lines():
     assert not long
 
 
+# What a folder includes lies in front of it; `parpy` are the public headers.
+LAYERS = ["support", "ir", "parpy", "analysis", "mapping", "dialects", "passes", "emit", "runtime"]
+
+
+def test_no_include_points_up():
+    up = []
+    for path in (ROOT / "include").rglob("*.h"), (ROOT / "src").rglob("*"):
+        for file in path:
+            layer = file.relative_to(ROOT / file.relative_to(ROOT).parts[0]).parts[0]
+            if layer not in LAYERS or file.suffix not in {".h", ".cpp", ".inc", ".def"}:
+                continue  # the programs on top of all: compile.cpp, explain.cpp, tune.cpp
+            for included in re.findall(r'^ *#include "([^"]+)"', file.read_text(), re.M):
+                other = included.split("/")[0]
+                if "/" in included and LAYERS.index(other) > LAYERS.index(layer):
+                    up.append(f"{file.relative_to(ROOT)}: {included}")
+    assert not up
+
+
+def test_folders_of_the_core_hold_at_most_25_files():
+    folders = [p for p in (ROOT / "src").rglob("*") if p.is_dir()]
+    large = {str(p): n for p in folders if (n := sum(f.is_file() for f in p.iterdir())) > 25}
+    assert folders and not large
+
+
 def test_no_file_is_called_utils():
     assert not [p for p in SOURCES if p.stem.strip("_") in {"utils", "util", "helpers", "common", "misc"}]
 

@@ -1,5 +1,5 @@
 // Which sums of bounded terms are never zero: the quick test in front of the exact one.
-#include "analysis/affine.h"
+#include "analysis/integers/affine.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The embedded Clang: good text runs, bad text is reported, nothing ends the process, and the float
 // and integer rules that generated code relies on hold.
-#include "backend/cpu/cpp_compiler.h"
+#include "runtime/cpu/cpp_compiler.h"
 
 #include <gtest/gtest.h>
 

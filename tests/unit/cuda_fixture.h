@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "fake_cuda/fake_cuda.h"
-#include "runtime/device.h"
+#include "runtime/cuda/device.h"
 
 namespace parpy::cuda {
 

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "cuda_fixture.h"
-#include "runtime/cuda_executable.h"
-#include "runtime/device_memory.h"
+#include "runtime/cuda/cuda_executable.h"
+#include "runtime/cuda/device_memory.h"
 
 namespace parpy::cuda {
 namespace {

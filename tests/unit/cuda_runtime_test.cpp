@@ -9,13 +9,13 @@
 #include <numeric>
 #include <thread>
 
-#include "backend/cuda/nvrtc.h"
 #include "cuda_fixture.h"
-#include "runtime/cuda_executable.h"
-#include "runtime/device_memory.h"
-#include "runtime/device_stacks.h"
-#include "runtime/graph_memory.h"
-#include "runtime/used_streams.h"
+#include "runtime/cuda/cuda_executable.h"
+#include "runtime/cuda/device_memory.h"
+#include "runtime/cuda/device_stacks.h"
+#include "runtime/cuda/graph_memory.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/used_streams.h"
 
 namespace parpy::cuda {
 namespace {

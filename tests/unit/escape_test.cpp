@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "ir/builder.h"
-#include "ir/parse.h"
-#include "ir/print.h"
+#include "ir/text/parse.h"
+#include "ir/text/print.h"
 
 namespace parpy {
 namespace {

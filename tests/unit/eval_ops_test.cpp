@@ -1,11 +1,11 @@
 // The corners of evaluate_op that a back end is likely to get wrong. (Every operator on every type
 // against NumPy: tests/python/test_operators.py.)
-#include "ir/eval_ops.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+
+#include "ir/eval/ops.h"
 
 namespace parpy::ir {
 namespace {

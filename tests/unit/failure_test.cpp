@@ -6,8 +6,8 @@
 #include <atomic>
 
 #include "ir/site.h"
-#include "runtime/abi.h"
 #include "runtime/context.h"
+#include "support/abi.h"
 
 namespace parpy {
 namespace {

@@ -1,5 +1,5 @@
 // Which calls have programs in common: thread counts that keep changing, classes of sizes.
-#include "runtime/generality.h"
+#include "runtime/calls/generality.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "runtime/thread_counts.h"
+#include "runtime/cpu/thread_counts.h"
 
 namespace parpy {
 namespace {

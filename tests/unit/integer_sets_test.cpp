@@ -1,11 +1,11 @@
 // Questions to ISL, and the limits on its work.
-#include "analysis/integer_sets.h"
+#include "analysis/integers/integer_sets.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "analysis/affine.h"
+#include "analysis/integers/affine.h"
 
 namespace parpy {
 namespace {

@@ -1,9 +1,9 @@
 // Intervals of expressions, which no pass prints: one program per case, asked at marked stores.
-#include "analysis/intervals.h"
+#include "analysis/integers/intervals.h"
 
 #include <gtest/gtest.h>
 
-#include "ir/parse.h"
+#include "ir/text/parse.h"
 #include "ir/visit.h"
 
 namespace parpy {

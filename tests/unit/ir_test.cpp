@@ -7,10 +7,10 @@
 
 #include "ir/builder.h"
 #include "ir/clone.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "ir/ops.h"
-#include "ir/parse.h"
-#include "ir/print.h"
+#include "ir/text/parse.h"
+#include "ir/text/print.h"
 #include "ir/verify.h"
 #include "ir/visit.h"
 

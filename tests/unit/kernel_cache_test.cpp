@@ -1,6 +1,6 @@
 // The disk cache: what was put comes back, what is broken does not, processes do not disturb each
 // other, and it stays below its bound.
-#include "runtime/kernel_cache.h"
+#include "runtime/cache/kernel_cache.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -9,8 +9,8 @@
 
 #include "runtime/executable.h"
 #include "runtime/interruption.h"
-#include "runtime/sim_executable.h"
-#include "runtime/simulated_block.h"
+#include "runtime/sim/sim_executable.h"
+#include "runtime/sim/simulated_block.h"
 
 namespace parpy {
 namespace {

@@ -1,5 +1,5 @@
 // parpy_chunks and parpy_parallel_for: every iteration runs once, whoever calls and from wherever.
-#include "runtime/thread_pool.h"
+#include "runtime/cpu/thread_pool.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/abi.h"
+#include "support/abi.h"
 
 namespace parpy {
 namespace {

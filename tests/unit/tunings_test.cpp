@@ -1,5 +1,5 @@
 // What parpy.tune found, as text and back, and for which calls it holds.
-#include "runtime/tunings.h"
+#include "runtime/calls/tunings.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <iostream>
 
 #include "ir/builder.h"
-#include "ir/eval.h"
-#include "ir/eval_ops.h"
-#include "ir/print.h"
+#include "ir/eval/eval.h"
+#include "ir/eval/ops.h"
+#include "ir/text/print.h"
 
 namespace parpy {
 namespace {

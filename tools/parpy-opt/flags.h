@@ -9,7 +9,7 @@
 
 #include "ir/verify.h"
 #include "parpy/options.h"
-#include "pass.h"
+#include "passes/pass.h"
 
 namespace parpy {
 

@@ -5,13 +5,13 @@
 #include <iostream>
 #include <iterator>
 
-#include "backend/emit.h"
+#include "emit/emit.h"
 #include "evaluation.h"
 #include "flags.h"
-#include "ir/parse.h"
-#include "ir/print.h"
+#include "ir/text/parse.h"
+#include "ir/text/print.h"
 #include "ir/verify.h"
-#include "pass.h"
+#include "passes/pass.h"
 
 namespace parpy {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/driver.h"
 #include "emulator.h"
+#include "runtime/cuda/driver.h"
 
 using namespace parpy::cuda;
 

@@ -1,0 +1,85 @@
+// One question about one or two executions of accesses, put to IntegerSets: collects the conditions
+// under which the accesses happen, whatever the symbols in them are defined by, and what the caller
+// adds; then asks. A "copy" is one of the two executions: symbols that may differ between them have
+// one unknown per copy, the others one in all.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analysis/integers/integer_sets.h"
+#include "analysis/memory/accesses.h"
+
+namespace parpy {
+
+class ConstraintSystem {
+public:
+    // Copies have their own iterations of `loop` and of the loops within; -1: of all loops.
+    ConstraintSystem(const Accesses& accesses, int loop) : accesses_(accesses), loop_(loop) {}
+
+    // The access happens, in this copy. Copies are to be added in the order of time.
+    void happens(const Access& access, int copy);
+    // The counter of `loop_` is smaller in copy 0 than in copy 1.
+    void ordered();
+    // constant + sum of parts >= 0, or == 0: each part an expression in a copy, times a factor.
+    struct Part {
+        const Affine* value;
+        int copy;
+        std::int64_t factor = 1;
+    };
+    void require(const std::vector<Part>& parts, std::int64_t constant, bool equality);
+
+    enum class Outcome : std::uint8_t {
+        kNever,
+        kSurely,        // exactly these constraints have a solution: see least()
+        kForSomeCalls,  // exactly these constraints, but they depend on parameters of the call
+        kPerhaps,       // something that is not known takes part
+    };
+    [[nodiscard]] Outcome solve(IntegerSets& sets);
+    // kPerhaps only: a program specialised on its arguments would know more.
+    [[nodiscard]] bool general() const { return general_; }
+    void assume_inexact(bool general);
+
+    // kSurely: the value of an expression in the first solution.
+    [[nodiscard]] std::int64_t value(const Affine& a, int copy) const;
+    // kForSomeCalls: conditions on parameter symbols under which there is no solution; nothing if
+    // they cannot be written down.
+    [[nodiscard]] std::optional<std::vector<Alternatives>> excluded(IntegerSets& sets) const;
+    // Range of a linear expression over all solutions.
+    [[nodiscard]] IntegerSets::Range range(IntegerSets& sets, const std::vector<Part>& parts) const;
+
+private:
+    enum class Rank : std::uint8_t { kCounter, kOther, kParameter };
+    struct Unknown {
+        int symbol;
+        int copy;
+        Rank rank;
+    };
+
+    std::size_t unknown(int symbol, int copy);
+    int copy_of(int symbol, int copy) const;
+    std::optional<LinearConstraint> row(const std::vector<Part>& parts, std::int64_t constant,
+                                        bool equality);
+    LinearConstraint row(const Condition& condition, int copy);
+    void add(const Alternatives& guard, int copy);
+    void bound(int symbol, std::size_t column);
+    std::vector<std::size_t> order() const;
+    // The conjunctions that the system is the union of, columns in order().
+    std::vector<Conjunction> conjunctions() const;
+
+    const Accesses& accesses_;
+    const int loop_;
+    std::vector<Unknown> unknowns_;
+    std::map<std::pair<int, int>, std::size_t> numbers_;
+    Conjunction always_;
+    std::vector<std::vector<Conjunction>> choices_;  // one conjunction of each holds
+    bool exact_ = true;
+    bool general_ = false;
+    bool parameters_ = false;
+    std::map<std::pair<int, int>, std::int64_t> solution_;
+};
+
+}  // namespace parpy

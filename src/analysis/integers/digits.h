@@ -1,0 +1,37 @@
+// What the counter of a loop is taken apart into by quotients and remainders, as collapsed loops
+// do: i = c // m, j = c % m. Two iterations differ if and only if one of the digits does.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/memory/accesses.h"
+
+namespace parpy {
+
+// The greatest difference of two values of a symbol.
+[[nodiscard]] std::uint64_t width_of(const Accesses& accesses, int symbol);
+
+class Digits {
+public:
+    Digits(const Accesses& accesses, int loop);
+
+    // Of each digit the greatest difference of two values; a counter that nothing divides is the
+    // only one.
+    [[nodiscard]] const std::vector<std::uint64_t>& widths() const { return widths_; }
+    // A symbol as a sum of digits, whose numbers are their places in widths(). Null if it is none.
+    [[nodiscard]] const Affine* expansion(int symbol) const {
+        const auto found = expansions_.find(symbol);
+        return found == expansions_.end() ? nullptr : &found->second;
+    }
+
+private:
+    void divide(const Accesses& accesses, int quotient, const std::vector<Condition>& definition);
+    void add_sum(int symbol, const Affine& zero);
+
+    std::vector<std::uint64_t> widths_;
+    std::unordered_map<int, Affine> expansions_;
+};
+
+}  // namespace parpy

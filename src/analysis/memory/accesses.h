@@ -1,0 +1,126 @@
+// The array accesses of an entry function, called helpers included: what is read, written or
+// updated, in which iterations of which loops, at which subscripts. Subscripts and iteration
+// domains are linear in symbols. Whatever is not linear is a symbol of its own that may have any
+// value (kOpaque): nothing is left out, so that conclusions from the absence of a conflict are
+// safe; those from its presence hold where no such symbol takes part and the access is certain.
+//
+// Works on every profile from kTyped to kMapped. Scalars are followed through assignments, so that
+// `k = i + 1; y[k] = …` is linear; conflicts on scalars themselves are not its business.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/integers/affine.h"
+#include "analysis/integers/intervals.h"
+#include "ir/ir.h"
+
+namespace parpy {
+
+struct Symbol {
+    enum class Kind : std::uint8_t {
+        kCounter,    // of a loop: grows from iteration to iteration, by one
+        kParameter,  // a number that the call passes at run time
+        kDefined,    // fixed by `definition` from other symbols: a quotient, a minimum, …
+        kOpaque,     // anything within low … high
+    };
+    Kind kind{};
+    int scope = -1;  // the loop in whose iterations its value may change; -1: one value per call
+    std::int64_t low = 0, high = 0;
+    const ir::Var* var = nullptr;          // kParameter
+    std::vector<Alternatives> definition;  // kDefined
+    bool general = false;  // kOpaque: would be known if the arguments of the call were
+};
+
+__extension__ using Wide = __int128;
+struct WideInterval {
+    Wide low, high;
+};
+// All values of an expression, relations between its symbols disregarded; those beyond 2^124 as
+// that.
+[[nodiscard]] WideInterval range_of(const Affine& a, const std::vector<Symbol>& symbols);
+// The part within 64 bits; of what lies beyond, the closest number.
+[[nodiscard]] Interval narrowed(const WideInterval& wide);
+
+// A loop where it stands; those of helpers once per call.
+struct LoopInstance {
+    const ir::For* stmt = nullptr;
+    int parent = -1;
+    int depth = 0;
+    int counter = -1;
+    Affine value;                   // of its variable
+    std::vector<Condition> bounds;  // of its counter
+};
+
+// What holds where a statement stands: `guard`, and the premises around it.
+struct Premise {
+    const Premise* outer = nullptr;
+    Alternatives guard;
+    friend auto operator<=>(const Premise&, const Premise&) = default;
+};
+
+struct Access {
+    enum class Kind : std::uint8_t { kRead, kWrite, kUpdate };
+    Kind kind{};
+    ir::Op update{};      // kUpdate
+    bool atomic = false;  // kUpdate
+    const ir::Var* array = nullptr;
+    bool anywhere = false;               // any element
+    std::vector<Affine> indices;         // else, one per dimension
+    std::vector<Affine> unwrapped;       // the same without wrapping around at 64 bits
+    const Premise* premise = nullptr;    // the innermost; owned by Accesses, equal ones are one
+    std::vector<const ir::Stmt*> stmts;  // those that make it, in the order of the text
+    int loop = -1;                       // the innermost around
+    Span span;
+    // Not certain: may be left out in iterations that satisfy the bounds and guards. In a `while`
+    // that stands in `while_depth` loops it may also be made several times.
+    bool certain = true;
+    bool general = false;  // not certain, but it would be known if the arguments of the call were
+    int while_depth = -1;
+
+    [[nodiscard]] bool writes() const { return kind != Kind::kRead; }
+    [[nodiscard]] bool made_by(const ir::Stmt* stmt) const {
+        return std::ranges::find(stmts, stmt) != stmts.end();
+    }
+};
+
+class Accesses {
+public:
+    // No extent, stride or general integer argument that is not `wide` is larger.
+    static constexpr std::int64_t kLargestParameter = std::int64_t{1} << 47;
+
+    explicit Accesses(const ir::Function& entry);
+
+    [[nodiscard]] const std::vector<Symbol>& symbols() const { return symbols_; }
+    [[nodiscard]] const std::vector<LoopInstance>& loops() const { return loops_; }
+    // In the order of the text; each appears once.
+    [[nodiscard]] const std::vector<Access>& all() const { return all_; }
+
+    // The entry's own loop; -1 if it is never reached.
+    [[nodiscard]] int loop_of(const ir::For* loop) const;
+    [[nodiscard]] bool inside(int loop, int outer) const;  // or the same
+    // The loops around and including `loop`, outermost first.
+    [[nodiscard]] std::vector<int> chain(int loop) const;
+    // All values of an expression, relations between its symbols disregarded.
+    [[nodiscard]] Interval range(const Affine& a) const;
+    // The symbol of an entry parameter, if it is an integer.
+    [[nodiscard]] std::optional<Affine> parameter(const ir::Var* var) const;
+    // The array exists once per iteration of `loop`: it is made in there.
+    [[nodiscard]] bool local_to(const ir::Var* array, int loop) const;
+
+private:
+    friend class AccessWalk;
+    std::vector<Symbol> symbols_;
+    std::vector<LoopInstance> loops_;
+    std::vector<Access> all_;
+    std::set<Premise> premises_;
+    std::unordered_map<const ir::For*, int> loop_of_;
+    std::unordered_map<const ir::Var*, int> parameters_;  // their symbols
+    std::unordered_map<const ir::Var*, int> made_in_;     // by an Alloc: the loop around it
+};
+
+}  // namespace parpy

@@ -1,0 +1,464 @@
+// See dependences.h. Each pair of accesses to one array is first put to a test that needs a few
+// comparisons and settles most pairs of most programs: dimensions whose subscripts differ whenever
+// the iterations do. What it does not settle is a question for ISL.
+#include "analysis/memory/dependences.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "analysis/integers/constraint_system.h"
+#include "analysis/integers/digits.h"
+#include "analysis/integers/integer_sets.h"
+#include "analysis/memory/memory_layout.h"
+#include "analysis/uses.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+using Outcome = ConstraintSystem::Outcome;
+using Part = ConstraintSystem::Part;
+
+std::size_t index(int number) {
+    return static_cast<std::size_t>(number);
+}
+
+Dependence::Kind kind_of(const Access& source, const Access& sink) {
+    if (source.kind == Access::Kind::kRead) return Dependence::Kind::kAnti;
+    return sink.kind == Access::Kind::kWrite ? Dependence::Kind::kOutput : Dependence::Kind::kFlow;
+}
+
+bool commute(const Access& a, const Access& b) {
+    return a.kind == Access::Kind::kUpdate && b.kind == Access::Kind::kUpdate &&
+           a.update == b.update;
+}
+
+std::string quoted(const std::string& name) {
+    return "'" + name + "'";
+}
+
+}  // namespace
+
+struct Dependences::State {
+    explicit State(const Function& entry_) : entry(entry_), accesses(entry_) {}
+
+    const Function& entry;
+    const Accesses accesses;
+    IntegerSets sets;
+    std::optional<Liveness> liveness;
+    std::unordered_map<int, Digits> digits;  // of the loops that were asked about
+
+    // ------------------------------------------------------------ pairs
+
+    const Digits& digits_of(int loop) {
+        return digits.try_emplace(loop, accesses, loop).first->second;
+    }
+
+    // No two iterations of `of` have the same subscripts, whatever iterations of `loop`, which is
+    // the same or around it, they belong to. For each digit in which they may differ there is a
+    // dimension whose subscripts then differ: by c * the difference of the digit, a constant, and
+    // terms that are too small, or have too large factors, to make up for it.
+    bool separated(const Access& a, const Access& b, int loop, int of) {
+        if (a.anywhere || b.anywhere) return false;
+        const Digits& parts = digits_of(of);
+        std::vector<bool> tell(parts.widths().size(), false);
+        for (std::size_t axis = 0; axis < a.indices.size(); ++axis) {
+            const auto rest = sum(a.indices[axis], b.indices[axis], -1);
+            if (!rest || !rest->is_constant()) continue;
+            std::vector<Spread> others;
+            Affine own;
+            bool fits = true;
+            for (const auto& [symbol, coefficient] : a.indices[axis].terms) {
+                const int scope = accesses.symbols()[index(symbol)].scope;
+                if (scope < 0 || !accesses.inside(scope, loop)) continue;
+                if (const Affine* value = parts.expansion(symbol)) {
+                    const auto more = sum(own, *value, coefficient);
+                    fits = fits && more.has_value();
+                    if (more) own = *more;
+                } else {
+                    others.push_back({coefficient, width_of(accesses, symbol)});
+                }
+            }
+            for (std::size_t digit = 0; fits && digit < tell.size(); ++digit) {
+                std::vector<Spread> beside = others;
+                for (const auto& [number, coefficient] : own.terms) {
+                    if (index(number) != digit)
+                        beside.push_back({coefficient, parts.widths()[index(number)]});
+                }
+                tell[digit] = tell[digit] ||
+                              never_zero(own.coefficient(static_cast<int>(digit)),
+                                         parts.widths()[digit], std::move(beside), rest->constant);
+            }
+        }
+        return std::ranges::all_of(tell, [](bool told) { return told; });
+    }
+
+    void same_place(ConstraintSystem& system, const Access& a, const Access& b, Memory memory) {
+        if (a.anywhere || b.anywhere || memory == Memory::kUnclear) {
+            system.assume_inexact(false);
+            return;
+        }
+        if (memory == Memory::kSameElements) {
+            for (std::size_t axis = 0; axis < a.indices.size(); ++axis)
+                system.require({{&a.indices[axis], 0}, {&b.indices[axis], 1, -1}}, 0, true);
+            return;
+        }
+        const auto first = byte_address(*a.array, a.indices);
+        const auto second = byte_address(*b.array, b.indices);
+        if (!first || !second) {
+            system.assume_inexact(false);
+            return;
+        }
+        system.require({{&*second, 1}, {&*first, 0, -1}}, size_in_bytes(b.array->type.scalar) - 1,
+                       false);
+        system.require({{&*first, 0}, {&*second, 1, -1}}, size_in_bytes(a.array->type.scalar) - 1,
+                       false);
+    }
+
+    Occurrence instance(const ConstraintSystem& system, const Access& access, int copy) const {
+        Occurrence result;
+        result.access = &access;
+        for (const int number : accesses.chain(access.loop)) {
+            const LoopInstance& loop = accesses.loops()[index(number)];
+            result.iteration.emplace_back(loop.stmt, system.value(loop.value, copy));
+        }
+        for (const Affine& subscript : access.indices)
+            result.element.push_back(system.value(subscript, copy));
+        return result;
+    }
+
+    // Adds the dependence of `sink` in a later iteration on `source`, if there is one.
+    void test(const Access& source, const Access& sink, int loop, Memory memory, bool distances,
+              LoopFacts& facts) {
+        const bool commutes = memory == Memory::kSameElements && commute(source, sink);
+        if (commutes && source.atomic && sink.atomic) return;
+        ConstraintSystem system(accesses, loop);
+        Outcome outcome = Outcome::kPerhaps;
+        if (!sets.exhausted()) {
+            system.happens(source, 0);
+            system.happens(sink, 1);
+            system.ordered();
+            same_place(system, source, sink, memory);
+            outcome = system.solve(sets);
+        }
+        if (outcome == Outcome::kNever) return;
+        if (outcome == Outcome::kForSomeCalls ||
+            (outcome == Outcome::kPerhaps && system.general())) {
+            // Updates that meet in some calls may be atomic in all, or reduced.
+            if (!commutes) {
+                auto excluded =
+                    outcome == Outcome::kForSomeCalls ? system.excluded(sets) : std::nullopt;
+                if (!excluded) excluded.emplace().emplace_back();
+                facts.conditions.insert(facts.conditions.end(), excluded->begin(), excluded->end());
+                if (outcome == Outcome::kForSomeCalls) return;
+            }
+        }
+        Dependence& found = facts.dependences.emplace_back();
+        found.kind = kind_of(source, sink);
+        found.source = &source;
+        found.sink = &sink;
+        found.commutes = commutes;
+        found.exact = outcome == Outcome::kSurely;
+        if (found.exact) {
+            found.witness = {instance(system, source, 0), instance(system, sink, 1)};
+        }
+        if (distances) {
+            const Affine counter = Affine::symbol(accesses.loops()[index(loop)].counter);
+            const auto range = system.range(sets, {{&counter, 1}, {&counter, 0, -1}});
+            found.least_distance = range.low;
+            found.greatest_distance = range.high;
+        }
+    }
+
+    static bool reduced(const LoopFacts& facts, const Access& access) {
+        return std::ranges::any_of(facts.reductions, [&](const UpdateGroup& group) {
+            return std::ranges::any_of(group.updates, [&](const Update& update) {
+                return update.indices != nullptr && access.made_by(*update.slot);
+            });
+        });
+    }
+
+    // ------------------------------------------------------------ scalars
+
+    void judge_scalars(const For& loop, LoopFacts& facts) {
+        if (!liveness) liveness.emplace(entry);
+        VarSet written = uses_of(loop.body).written;
+        for_each_stmt(loop.body, [&](const Stmt& stmt) {
+            if (const auto* inner = stmt.as<For>()) written.erase(inner->var);
+        });
+        for (const UpdateGroup& group : facts.reductions)
+            written.erase(group.updates.front().var);
+        written.erase(loop.var);
+        if (written.empty()) return;
+        const VarSet exposed = exposed_reads(loop.body);
+        const VarSet& live = liveness->after(&loop);
+        for (const Var* scalar : written) {
+            if (exposed.contains(scalar)) {
+                facts.carried_scalars.push_back(scalar);
+            } else if (live.contains(scalar)) {
+                facts.last_values.push_back(scalar);
+            } else {
+                facts.private_scalars.push_back(scalar);
+            }
+        }
+    }
+
+    // ------------------------------------------------------------ the verdict
+
+    std::string doubt(const Dependence& d) const {
+        const Access& a = *d.source;
+        const Access& b = *d.sink;
+        if (sets.exhausted()) return "it would take too long to decide";
+        if (a.array != b.array && relation(*a.array, *b.array) == Memory::kUnclear) {
+            return quoted(a.array->name) + " and " + quoted(b.array->name) +
+                   " overlap in memory, it is not known how";
+        }
+        const auto depends_on_data = [&](const Access& access) {
+            return access.anywhere || std::ranges::any_of(access.indices, [&](const Affine& i) {
+                       return std::ranges::any_of(i.terms, [&](const auto& term) {
+                           return accesses.symbols()[index(term.first)].kind ==
+                                  Symbol::Kind::kOpaque;
+                       });
+                   });
+        };
+        if (depends_on_data(a) || depends_on_data(b)) {
+            return "which element of " + quoted((depends_on_data(a) ? a : b).array->name) +
+                   " an iteration touches depends on data";
+        }
+        return "whether an iteration touches " + quoted(a.array->name) + " depends on data";
+    }
+
+    static bool earlier(const Dependence& a, const Dependence& b, std::size_t depth) {
+        const auto place = [&](const Dependence& d) {
+            std::vector<std::int64_t> times;
+            for (std::size_t i = 0; i <= depth; ++i)
+                times.push_back(d.witness[0].iteration[i].second);
+            times.push_back(d.witness[1].iteration[depth].second);
+            return std::pair(times, d.kind);
+        };
+        return place(a) < place(b);
+    }
+
+    static bool forgets_nan(For& loop, const LoopFacts& facts) {
+        if (std::ranges::any_of(facts.reductions, &UpdateGroup::forgets_nan)) return true;
+        return std::ranges::any_of(find_updates(loop.body), [&](const Update& update) {
+            return update.forgets_nan &&
+                   std::ranges::any_of(facts.dependences, [&](const Dependence& d) {
+                       return d.source->made_by(*update.slot) || d.sink->made_by(*update.slot);
+                   });
+        });
+    }
+
+    void conclude(For& loop, int depth, LoopFacts& facts) const {
+        const Dependence* best = nullptr;
+        int best_rank = 5;
+        for (const Dependence& d : facts.dependences) {
+            // Conflicts proper, possible ones, updates, possible updates, reductions.
+            int rank = d.exact ? 0 : 1;
+            if (d.commutes) rank = reduced(facts, *d.source) ? 4 : rank + 2;
+            const bool better =
+                rank < best_rank || (rank == best_rank && d.exact && best->exact &&
+                                     earlier(d, *best, static_cast<std::size_t>(depth)));
+            if (!better) continue;
+            best = &d;
+            best_rank = rank;
+        }
+        if (best != nullptr) facts.decisive = *best;
+        facts.scatters = best_rank == 2 || best_rank == 3;
+        if (best_rank == 0) {
+            facts.verdict = Verdict::kRefuted;
+        } else if (!facts.carried_scalars.empty()) {
+            facts.verdict = Verdict::kRefuted;
+            facts.reason = quoted(facts.carried_scalars.front()->shown()) +
+                           " carries a value from one iteration to the next";
+        } else if (!facts.last_values.empty()) {
+            facts.verdict = Verdict::kRefuted;
+            facts.reason = quoted(facts.last_values.front()->shown()) +
+                           " is assigned by every iteration and read after the loop";
+        } else if (left_early(loop)) {
+            facts.verdict = Verdict::kUnknown;
+            facts.reason = "an iteration may end the loop";
+        } else if (best_rank == 1) {
+            facts.verdict = Verdict::kUnknown;
+            facts.reason = doubt(*best);
+        } else if (best_rank == 3) {
+            facts.verdict = Verdict::kReduction;
+            facts.reason = doubt(*best);
+        } else if (best_rank == 2 || best_rank == 4 || reduces_scalar(facts)) {
+            facts.verdict = Verdict::kReduction;
+        }
+        if (facts.verdict == Verdict::kReduction && forgets_nan(loop, facts)) {
+            facts.forgets_nan = true;
+            facts.reason = "what it makes of a NaN depends on the order of the iterations";
+        }
+    }
+
+    static bool reduces_scalar(const LoopFacts& facts) {
+        return std::ranges::any_of(facts.reductions, [](const UpdateGroup& group) {
+            return group.updates.front().indices == nullptr;
+        });
+    }
+
+    static bool left_early(const For& loop) {
+        bool found = false;
+        const auto look = [&](const auto& self, const Body& body, bool own) -> void {
+            for (const Stmt* stmt : body) {
+                const bool inner = stmt->kind == StmtKind::kFor || stmt->kind == StmtKind::kWhile;
+                found = found || stmt->kind == StmtKind::kReturn ||
+                        (stmt->kind == StmtKind::kBreak && own);
+                for_each_body(*stmt, [&](const Body& b) { self(self, b, own && !inner); });
+            }
+        };
+        look(look, loop.body, true);
+        return found;
+    }
+
+    // fn(source, sink, memory): an iteration of `loop` may reach the source, a later one the sink.
+    template <class F>
+    void for_each_ordered_pair(int loop, F&& fn) {
+        std::vector<const Access*> inside;
+        for (const Access& access : accesses.all()) {
+            const bool counts =
+                accesses.inside(access.loop, loop) && !accesses.local_to(access.array, loop);
+            if (counts) inside.push_back(&access);
+        }
+        for (std::size_t i = 0; i < inside.size(); ++i) {
+            for (std::size_t j = i; j < inside.size(); ++j) {
+                const Access& a = *inside[i];
+                const Access& b = *inside[j];
+                if (!a.writes() && !b.writes()) continue;
+                const Memory memory = relation(*a.array, *b.array);
+                if (memory == Memory::kApart) continue;
+                if (memory == Memory::kSameElements && separated(a, b, loop, loop)) continue;
+                fn(a, b, memory);
+                if (&a != &b) fn(b, a, memory);
+            }
+        }
+    }
+
+    // Whether no iteration of `outer` conflicts with a later one for which `sum` + `constant` >= 0;
+    // iterations of `inner` that have the same variable need not be told apart.
+    bool never_conflict(int outer, int inner, const std::vector<Part>& sum, std::int64_t constant) {
+        bool never = true;
+        for_each_ordered_pair(outer, [&](const Access& a, const Access& b, Memory memory) {
+            if (!never || (memory == Memory::kSameElements && separated(a, b, outer, inner)))
+                return;
+            ConstraintSystem system(accesses, outer);
+            system.happens(a, 0);
+            system.happens(b, 1);
+            system.ordered();
+            same_place(system, a, b, memory);
+            system.require(sum, constant, false);
+            never = !sets.exhausted() && system.solve(sets) == Outcome::kNever;
+        });
+        return never;
+    }
+};
+
+Dependences::Dependences(const Function& entry) : state_(std::make_unique<State>(entry)) {}
+
+Dependences::~Dependences() = default;
+
+const Accesses& Dependences::accesses() const {
+    return state_->accesses;
+}
+
+LoopFacts Dependences::of(For& loop, bool distances) {
+    LoopFacts facts;
+    facts.reductions = reductions_of(loop);
+    state_->judge_scalars(loop, facts);
+    const int number = state_->accesses.loop_of(&loop);
+    int depth = 0;
+    if (number >= 0) {
+        depth = state_->accesses.loops()[index(number)].depth;
+        state_->for_each_ordered_pair(number, [&](const Access& a, const Access& b, Memory memory) {
+            state_->test(a, b, number, memory, distances, facts);
+        });
+    }
+    state_->conclude(loop, depth, facts);
+    return facts;
+}
+
+bool Dependences::wavefront(For& outer, For& inner) {
+    const Accesses& accesses = state_->accesses;
+    const int out = accesses.loop_of(&outer), in = accesses.loop_of(&inner);
+    if (out < 0 || in < 0 || accesses.loops()[index(in)].parent != out) return false;
+    const auto unit = [](const For& loop) {
+        return loop.step->op == Op::kConst && loop.step->constant == Constant{std::int64_t{1}};
+    };
+    LoopFacts scalars;
+    state_->judge_scalars(outer, scalars);
+    const bool tied = !scalars.carried_scalars.empty() || !scalars.last_values.empty();
+    if (tied || !unit(outer) || !unit(inner)) return false;
+    const bool nested = std::ranges::all_of(accesses.all(), [&](const Access& access) {
+        return !accesses.inside(access.loop, out) || accesses.inside(access.loop, in);
+    });
+    if (!nested) return false;
+    const Affine& i = accesses.loops()[index(out)].value;
+    const Affine& j = accesses.loops()[index(in)].value;
+    // None on the same or an earlier diagonal.
+    return state_->never_conflict(out, in, {{&i, 0}, {&j, 0}, {&i, 1, -1}, {&j, 1, -1}}, 0);
+}
+
+bool Dependences::interchangeable(For& outer, For& inner) {
+    const Accesses& accesses = state_->accesses;
+    const int out = accesses.loop_of(&outer), in = accesses.loop_of(&inner);
+    if (out < 0 || in < 0 || accesses.loops()[index(in)].parent != out) return false;
+    for (For* loop : {&outer, &inner}) {
+        LoopFacts scalars;
+        state_->judge_scalars(*loop, scalars);
+        if (!scalars.carried_scalars.empty() || !scalars.last_values.empty()) return false;
+    }
+    const Affine j = Affine::symbol(accesses.loops()[index(in)].counter);
+    return state_->never_conflict(out, in, {{&j, 0}, {&j, 1, -1}}, -1);
+}
+
+std::vector<Dependences::Violation> Dependences::out_of_bounds(
+    std::vector<Alternatives>& conditions) {
+    std::vector<Violation> found;
+    const Accesses& accesses = state_->accesses;
+    for (const Access& access : accesses.all()) {
+        const bool settled =
+            (access.certain || access.general) && access.while_depth < 0 && !access.anywhere;
+        if (!settled || access.array->dims.size() != access.indices.size()) continue;
+        bool violated = false;
+        for (std::size_t axis = 0; axis < access.indices.size() && !violated; ++axis) {
+            const Dim& dim = access.array->dims[axis];
+            const Affine& subscript = access.unwrapped[axis];
+            const Interval values = accesses.range(subscript);
+            const auto extent = dim.extent ? std::optional(Affine::of(*dim.extent))
+                                           : accesses.parameter(dim.extent_var);
+            if (!extent) continue;
+            for (const bool below : {true, false}) {
+                if (below ? values.low >= 0 : dim.extent && values.high < *dim.extent) continue;
+                ConstraintSystem system(accesses, -1);
+                system.happens(access, 0);
+                if (below) {
+                    system.require({{&subscript, 0, -1}}, -1, false);
+                } else {
+                    system.require({{&subscript, 0}, {&*extent, 0, -1}}, 0, false);
+                }
+                const Outcome outcome = system.solve(state_->sets);
+                if (outcome == Outcome::kForSomeCalls ||
+                    (outcome == Outcome::kPerhaps && system.general())) {
+                    auto excluded = outcome == Outcome::kForSomeCalls
+                                        ? system.excluded(state_->sets)
+                                        : std::nullopt;
+                    if (!excluded) excluded.emplace().emplace_back();
+                    conditions.insert(conditions.end(), excluded->begin(), excluded->end());
+                }
+                if (outcome != Outcome::kSurely) continue;
+                found.push_back(
+                    {state_->instance(system, access, 0), axis, system.value(subscript, 0)});
+                violated = true;
+                break;
+            }
+        }
+    }
+    return found;
+}
+
+}  // namespace parpy

@@ -1,0 +1,103 @@
+// Which loops of an entry function may run in parallel, and why or why not: the facts that
+// check_legality judges a mapping by. A pair of iterations of a loop conflicts if both touch one
+// byte and one of them writes it; conflicts are looked for between iterations of one execution of
+// the loop (the loops around it stand still). Array conflicts are decided exactly where subscripts,
+// bounds and conditions are linear; scalars by the data flow on their names.
+//
+// Programs whose arguments are partly run-time values (`general`) are judged for all their values:
+// a conflict that exists for some of them only is no refutation, but a condition (`conditions`) on
+// calls.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/memory/accesses.h"
+#include "analysis/updates.h"
+#include "ir/ir.h"
+
+namespace parpy {
+
+enum class Verdict : std::uint8_t {
+    kProved,     // no two iterations conflict
+    kReduction,  // those that do, update the same place by the same associative operator
+    kRefuted,    // a pair of iterations conflicts: `witness`, or a scalar ties them together
+    kUnknown,    // a pair may conflict: `reason`
+};
+
+// One of the two iterations of a witness: the loops around the access, outermost first, with the
+// values of their variables, and the element.
+struct Occurrence {
+    const Access* access = nullptr;
+    std::vector<std::pair<const ir::For*, std::int64_t>> iteration;
+    std::vector<std::int64_t> element;
+};
+
+// Accesses of two iterations, the earlier one first, that touch the same place.
+struct Dependence {
+    enum class Kind : std::uint8_t { kFlow, kAnti, kOutput };
+    Kind kind{};
+    const Access* source = nullptr;
+    const Access* sink = nullptr;
+    bool exact = false;               // there are such iterations, not: there may be
+    bool commutes = false;            // both update by one associative operator
+    std::vector<Occurrence> witness;  // exact: the two, the first such pair in time
+    // Iterations between them: the least and the greatest number, where bounded. Only on request.
+    std::optional<std::int64_t> least_distance, greatest_distance;
+};
+
+struct LoopFacts {
+    Verdict verdict = Verdict::kProved;
+    std::string reason;                   // kUnknown, kRefuted by a scalar: what stands in the way
+    std::vector<Dependence> dependences;  // carried by the loop, at most one per pair of accesses
+    std::optional<Dependence> decisive;   // the one that the verdict is about
+    std::vector<UpdateGroup> reductions;  // of scalars and elements that the loop leaves alone
+    // kReduction: conflicts beyond those, certain or possible (`reason`), on elements that vary;
+    // the updates need to be atomic (scatters.h).
+    bool scatters = false;
+    bool forgets_nan = false;  // kReduction: the order shows where there are NaNs (`reason`)
+    // Scalars: each iteration has its own; one iteration passes a value to the next; the last
+    // iteration's value is wanted later.
+    std::vector<const ir::Var*> private_scalars, carried_scalars, last_values;
+    // The verdict holds for calls that satisfy all of these, on parameter symbols; one without
+    // alternatives cannot be satisfied.
+    std::vector<Alternatives> conditions;
+};
+
+class Dependences {
+public:
+    explicit Dependences(const ir::Function& entry);
+    ~Dependences();
+    Dependences(const Dependences&) = delete;
+    Dependences& operator=(const Dependences&) = delete;
+
+    [[nodiscard]] const Accesses& accesses() const;
+
+    // `loop` is one of the entry's own. `distances`: fill them in too.
+    [[nodiscard]] LoopFacts of(ir::For& loop, bool distances = false);
+
+    // True if iterations (i, j) of the nest `outer` ⊃ `inner` with equal i + j are independent: the
+    // diagonals may run one after the other, each in parallel.
+    [[nodiscard]] bool wavefront(ir::For& outer, ir::For& inner);
+
+    // True if `outer`, which contains nothing but `inner`, and `inner` may change places: no
+    // iterations (i, j) and (i', j') with i < i' and j > j' conflict.
+    [[nodiscard]] bool interchangeable(ir::For& outer, ir::For& inner);
+
+    // A subscript that surely leaves its array: the iteration and the elements' subscripts, as
+    // counted from the start. `conditions`, if given, receives what general calls must satisfy.
+    struct Violation {
+        Occurrence at;
+        std::size_t axis = 0;
+        std::int64_t subscript = 0;
+    };
+    [[nodiscard]] std::vector<Violation> out_of_bounds(std::vector<Alternatives>& conditions);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace parpy

@@ -1,0 +1,25 @@
+// Where arrays lie in memory: whether two of them share bytes, and the address of an element.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "analysis/integers/affine.h"
+#include "ir/ir.h"
+
+namespace parpy {
+
+enum class Memory : std::uint8_t {
+    kApart,
+    kSameElements,  // elements are the same where, and only where, their subscripts are
+    kSameBytes,     // compare byte addresses
+    kUnclear,
+};
+[[nodiscard]] Memory relation(const ir::Var& a, const ir::Var& b);
+
+// Relative to the memory that the array shares with others, else to its own element [0, …]. Nothing
+// if the strides are not constants.
+[[nodiscard]] std::optional<Affine> byte_address(const ir::Var& array,
+                                                 const std::vector<Affine>& indices);
+
+}  // namespace parpy

@@ -1,0 +1,153 @@
+// What differs between the targets of the C-family printer, as data: how operators, types,
+// registers and qualifiers are spelled, and the prelude of helper snippets. The printer
+// (emit/emit.h) has no branch on a target; a new C-family target is a new Dialect.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "ir/ir.h"
+#include "parpy/options.h"
+
+namespace parpy {
+
+// How tightly a spelling binds, as in C++.
+enum class Precedence : std::uint8_t {
+    kAssignment,
+    kTernary,
+    kLogicalOr,
+    kLogicalAnd,
+    kBitwiseOr,
+    kBitwiseXor,
+    kBitwiseAnd,
+    kEquality,
+    kRelational,
+    kShift,
+    kAdditive,
+    kMultiplicative,
+    kUnary,
+    kPostfix,
+};
+
+// Sets of element types.
+using Scalars = std::uint32_t;
+[[nodiscard]] constexpr Scalars set_of(ir::Scalar scalar) {
+    return Scalars{1} << static_cast<unsigned>(scalar);
+}
+template <class... S>
+[[nodiscard]] constexpr Scalars set_of(ir::Scalar first, S... rest) {
+    return set_of(first) | set_of(rest...);
+}
+inline constexpr Scalars kBools = set_of(ir::Scalar::kBool);
+inline constexpr Scalars kSigned =
+    set_of(ir::Scalar::kI8, ir::Scalar::kI16, ir::Scalar::kI32, ir::Scalar::kI64);
+inline constexpr Scalars kUnsigned =
+    set_of(ir::Scalar::kU8, ir::Scalar::kU16, ir::Scalar::kU32, ir::Scalar::kU64);
+inline constexpr Scalars kIntegers = kSigned | kUnsigned;
+inline constexpr Scalars kHalves = set_of(ir::Scalar::kF16, ir::Scalar::kBF16);
+inline constexpr Scalars kF32s = kHalves | set_of(ir::Scalar::kF32);  // computed in f32
+inline constexpr Scalars kF64s = set_of(ir::Scalar::kF64);
+inline constexpr Scalars kFloats = kF32s | kF64s;
+inline constexpr Scalars kComplexes = set_of(ir::Scalar::kC64, ir::Scalar::kC128);
+inline constexpr Scalars kReals = kIntegers | kFloats;
+inline constexpr Scalars kAll = kBools | kReals | kComplexes;
+
+// A row may ask more of its operands than their type.
+enum class When : std::uint8_t {
+    kAlways,
+    kSecondIsTwo,       // the second operand is the constant 2
+    kShiftInRange,      // … a constant in [0, bits of the type)
+    kSecondIsPositive,  // … a positive constant
+    kNotIndex,  // the value is data: not made of loop variables, extents and constants alone
+};
+
+// What the C++ expression of a row evaluates to; most often the type of its operands after C++'s
+// own promotions, which the printer then narrows where the surrounding text needs it.
+enum class Yields : std::uint8_t {
+    kPromoted,  // i8 i16 u8 u16 bool: int; f16 bf16: float; others: the type itself
+    kExact,     // the operator's IR type
+    kFloat,     // f16 bf16: float; others: the type itself (float functions)
+};
+
+// `text` holds $0, $1, $2 for the operands and $t for the C++ name of the operator's IR type. Rows
+// that bind like a call pass their operands with exactly their IR type; others pass their value.
+struct Spelling {
+    ir::Op op;
+    Scalars types;  // of the first operand
+    std::string_view text;
+    Precedence precedence = Precedence::kPostfix;
+    Yields yields = Yields::kExact;
+    When when = When::kAlways;
+};
+
+// A named piece of prelude. A program carries the snippets whose names its text mentions, in the
+// order of the table, and those that they mention in turn.
+struct Snippet {
+    std::string_view name;
+    std::string_view text;
+};
+
+struct Dialect {
+    std::string_view name;
+    std::array<std::string_view, ir::kScalarCount> types;  // by Scalar
+    std::array<std::string_view, 17> registers;            // by Register; int or i64 values
+    std::array<std::string_view, 7> barriers;              // by BarrierScope, as statements
+    std::span<const Spelling> functions = {};              // elementary ones, before `operators`
+    std::span<const Spelling> operators;                   // before the common rows of c_family.cpp
+    bool has_double = true;
+    bool reports_failures = true;   // kernels can say what failed
+    bool overlaps_launches = true;  // a kernel may begin while the one before it ends
+    bool wraps_by_helpers = false;  // signed overflow is undefined: wrapping_operators() come first
+    std::span<const Spelling> any_order;     // inside reductions of kVector loops
+    std::span<const Snippet> prelude;        // before the common snippets
+    std::string_view helper_qualifiers;      // of the user's helper functions
+    std::string_view recursive_qualifiers;   // … of those that call themselves
+    std::string_view leave;                  // statement: ends the thread
+    std::string_view grid_barrier_or_leave;  // of programs that can fail, instead of the barrier
+    std::string_view shared_qualifier;       // of arrays in Space::kShared
+    // The qualifier of array parameters that share no memory. Empty on GPUs: threads exchange
+    // elements through arrays, which the qualifier rules out, and NVRTC mistakes what else it
+    // allows (docs/gpu.md).
+    std::string_view restrict_qualifier;
+    // A function around values that the compiler must not trace: subscripts that fall
+    // (subtrahends.h) and the starts of counters (counter_starts.h). Empty where it may trace all.
+    std::string_view hidden_value = {};
+    std::string_view independent_loop;        // line before a loop of level kVector
+    std::string_view unrolled_loop;           // line before a loop to be written out
+    std::string_view float_to_integer;        // $0 to $t
+    std::span<const ir::Scalar> atomic_adds;  // the types it is for; atomic_update() takes all
+    std::string_view preamble;                // first lines of device text
+    std::string_view kernel_head;             // $0: the name
+    std::string_view bounded_kernel_head;     // … $1: the most threads of a block
+    std::string_view cluster_head = {};       // in front of the name, $0: blocks in x, y and z
+    std::string_view kernel_argument;         // behind each parameter of a kernel, $0: its number
+    std::string_view kernel_scalar;           // type of a kernel's scalar parameters, $0: by value
+    std::string_view array_qualifier;         // of arrays in Space::kGlobal, in front of the type
+    std::string_view kernel_parameters;       // further ones of every kernel, separated by ", "
+};
+
+[[nodiscard]] const Dialect& cpu_dialect();
+[[nodiscard]] const Dialect& cuda_dialect();
+// CUDA whose elementary functions are those of the CPU, bit for bit.
+[[nodiscard]] const Dialect& settled_cuda_dialect();
+[[nodiscard]] const Dialect& metal_dialect();
+
+// The dialect of a back end's device part; null where kernels are host code as well. `settled`:
+// what gives the bits that other back ends give.
+[[nodiscard]] const Dialect* device_dialect(Backend backend, bool settled = false);
+
+// The dialect of a back end's kernels.
+[[nodiscard]] const Dialect& kernel_dialect(Backend backend);
+// Whether kernels run in the process, whose memory lies behind the arrays.
+[[nodiscard]] bool runs_in_process(Backend backend);
+
+// Signed arithmetic on data, for targets whose C++ has no overflow (c_family.cpp).
+[[nodiscard]] std::span<const Spelling> wrapping_operators();
+
+// Rows and snippets that every C-family target shares (c_family.cpp).
+[[nodiscard]] std::span<const Spelling> c_family_operators();
+[[nodiscard]] std::span<const Snippet> c_family_prelude();
+
+}  // namespace parpy

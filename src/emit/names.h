@@ -1,0 +1,57 @@
+// C++ identifiers for the names of a program: the user's spelling wherever C++ allows it. The same
+// program gets the same names in every process.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "dialects/dialect.h"
+
+namespace parpy {
+
+// `name` as an identifier: characters that C++ does not take are replaced, keywords and what
+// compilers and preludes declare get a trailing underscore.
+[[nodiscard]] std::string c_identifier(std::string_view name);
+
+// Identifiers of variables while a function is printed. Scopes nest as blocks do; a name is never
+// the same as a visible one, so nothing is shadowed.
+class ScopedNames {
+public:
+    // `taken`: functions and other names of the whole program.
+    // `written`: the words of the user's text. A name that is not among them came about by
+    // numbering (`i_1` for the second loop over `i`) and is printed without its number where free.
+    ScopedNames(const Dialect& dialect, const std::unordered_set<std::string>& taken,
+                const std::unordered_set<std::string>& written);
+
+    void push() { scopes_.emplace_back(); }
+    void pop();
+
+    // Gives `var` a name in the innermost scope and returns it.
+    const std::string& declare(const ir::Var* var);
+    // A fresh name that stands for no variable.
+    std::string invent(std::string_view wish);
+    [[nodiscard]] const std::string& of(const ir::Var* var) const;
+    [[nodiscard]] bool declared(const ir::Var* var) const { return names_.contains(var); }
+
+private:
+    struct Undo {
+        const ir::Var* var;
+        std::string before;  // the name it had outside this scope; empty: none
+    };
+    struct Scope {
+        std::vector<std::string> names;
+        std::vector<Undo> undo;
+        std::vector<std::pair<std::string, int>> next;  // of next_, as it was
+    };
+    const std::unordered_set<std::string>& written_;
+    std::unordered_set<std::string> used_;
+    std::unordered_map<std::string, int> next_;  // no smaller suffix of the name is free
+    std::unordered_map<const ir::Var*, std::string> names_;
+    std::vector<Scope> scopes_;
+};
+
+}  // namespace parpy

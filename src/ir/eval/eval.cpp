@@ -1,0 +1,578 @@
+// The reference interpreter (eval.h): statements, variables, memory. Operators are in eval_ops.cpp.
+#include "ir/eval/eval.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <unordered_map>
+
+#include "ir/eval/ops.h"
+#include "ir/eval/slices.h"
+#include "ir/ops.h"
+#include "ir/visit.h"
+
+namespace parpy::ir {
+namespace {
+
+enum class Flow { kNext, kBreak, kContinue, kReturn, kStop };  // kStop: an error was reported
+
+using Value = EvalArgument;
+
+// The variables of one activation of a function.
+struct Frame {
+    const Function& function;
+    std::unordered_map<const Var*, Value> values;
+    std::optional<Constant> result;
+};
+
+class Interpreter {
+public:
+    Interpreter(const Module& module, const EvalOptions& options)
+        : options_(options), module_(module) {}
+
+    EvalResult run(std::span<const EvalArgument> arguments) {
+        const Function& entry = *module_.entry_function();
+        EvalResult result;
+        result.value = call(entry, {arguments.begin(), arguments.end()}, entry.span);
+        result.error = std::move(error_);
+        result.span = error_span_;
+        result.failure = std::move(failure_);
+        return result;
+    }
+
+private:
+    // ------------------------------------------------------------ errors
+
+    void fail(Span span, std::string message) {
+        if (error_.empty()) {
+            error_ = std::move(message);
+            error_span_ = span;
+        }
+    }
+    [[nodiscard]] bool failed() const { return !error_.empty(); }
+
+    // ------------------------------------------------------------ calls
+
+    static constexpr int kMaxDepth = 500;
+
+    std::optional<Constant> call(const Function& function, std::vector<Value> arguments,
+                                 Span span) {
+        Frame frame{function, {}, {}};
+        if (depth_ >= kMaxDepth) {
+            fail(span, "calls of '" + function.name + "' are nested too deeply");
+            return std::nullopt;
+        }
+        if (arguments.size() != function.params.size()) {
+            fail(span, "'" + function.name + "' takes " + std::to_string(function.params.size()) +
+                           " arguments, not " + std::to_string(arguments.size()));
+            return std::nullopt;
+        }
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            frame.values[function.params[i]] = std::move(arguments[i]);
+        }
+        for (const Var* param : function.params) {
+            check_parameter(frame, *param, span);
+        }
+        for_each_stmt(function.body, [&](const Stmt& s) {
+            const auto* launch = s.as<Launch>();
+            if (launch != nullptr && launch->chunks != nullptr) {
+                frame.values[launch->chunks] = Constant{options_.chunks};
+            }
+        });
+        ++depth_;
+        body(frame, function.body);
+        --depth_;
+        return frame.result;
+    }
+
+    // The argument is of the parameter's type and laid out as the parameter says; sizes that no
+    // other parameter gives are taken from the array.
+    void check_parameter(Frame& frame, const Var& param, Span span) {
+        const auto* view = std::get_if<ArrayView>(&frame.values.at(&param));
+        if ((view != nullptr) != param.type.is_array()) {
+            fail(span, "argument '" + param.name + "' should be " +
+                           (view != nullptr ? "a scalar" : "an array"));
+            return;
+        }
+        if (view == nullptr) {
+            return;
+        }
+        if (view->element != param.type.scalar || view->extents.size() != param.type.rank) {
+            fail(span, "array argument '" + param.name + "' has another element type or rank");
+            return;
+        }
+        for (std::size_t i = 0; i < param.dims.size(); ++i) {
+            const Dim& dim = param.dims[i];
+            check_size(frame, param, dim.extent, dim.extent_var, view->extents[i], span);
+            check_size(frame, param, dim.stride, dim.stride_var, view->strides[i], span);
+        }
+    }
+
+    void check_size(Frame& frame, const Var& param, const std::optional<std::int64_t>& constant,
+                    const Var* variable, std::int64_t actual, Span span) {
+        std::optional<std::int64_t> expected = constant;
+        if (!constant && variable != nullptr) {
+            const auto [entry, is_new] = frame.values.try_emplace(variable, Constant{actual});
+            const auto* value = std::get_if<Constant>(&entry->second);
+            expected = value != nullptr ? integer(*value) : actual;
+        }
+        if (expected && *expected != actual) {
+            fail(span, "array argument '" + param.name + "' has an extent or stride of " +
+                           std::to_string(actual) + " where " + std::to_string(*expected) +
+                           " is promised");
+        }
+    }
+
+    // ------------------------------------------------------------ statements
+
+    Flow body(Frame& frame, const Body& statements) {
+        for (const Stmt* s : statements) {
+            if (++steps_ > options_.max_steps) {
+                fail(s->span, "the program ran for too long");
+            }
+            const Flow flow = stmt(frame, *s);
+            if (failed()) {
+                return Flow::kStop;
+            }
+            if (flow != Flow::kNext) {
+                return flow;
+            }
+        }
+        return Flow::kNext;
+    }
+
+    Flow stmt(Frame& frame, const Stmt& s) {
+        switch (s.kind) {
+            case StmtKind::kAssign:
+                assign(frame, *s.as<Assign>());
+                break;
+            case StmtKind::kStore:
+                store(frame, *s.as<Store>());
+                break;
+            case StmtKind::kFor:
+                return loop(frame, *s.as<For>());
+            case StmtKind::kWhile:
+                return loop(frame, *s.as<While>());
+            case StmtKind::kIf: {
+                const auto& branch = *s.as<If>();
+                const bool taken = truth(expr(frame, *branch.condition));
+                return failed() ? Flow::kStop
+                                : body(frame, taken ? branch.then_body : branch.else_body);
+            }
+            case StmtKind::kBreak:
+                return Flow::kBreak;
+            case StmtKind::kContinue:
+                return Flow::kContinue;
+            case StmtKind::kReturn:
+                if (const Expr* value = s.as<Return>()->value) {
+                    frame.result = expr(frame, *value);
+                }
+                return Flow::kReturn;
+            case StmtKind::kEvaluate: {
+                const Expr& value = *s.as<Evaluate>()->value;
+                if (value.op == Op::kCall) {
+                    static_cast<void>(call(frame, value));
+                } else {
+                    static_cast<void>(expr(frame, value));
+                }
+                break;
+            }
+            case StmtKind::kAssert:
+                if (!truth(expr(frame, *s.as<Assert>()->condition))) {
+                    fail(s.span, "assertion failed: " + s.as<Assert>()->message);
+                }
+                break;
+            case StmtKind::kFail:
+                raise(frame, *s.as<Fail>());
+                break;
+            case StmtKind::kPrint:
+                fail(s.span, "print cannot be interpreted");
+                break;
+            case StmtKind::kGpu:
+                if (s.as<Gpu>()->by_hand()) {
+                    fail(s.span, "kernels of CUDA programs cannot be interpreted");
+                    break;
+                }
+                return body(frame, s.as<Gpu>()->body);
+            case StmtKind::kAlloc:
+                allocate(frame, *s.as<Alloc>()->array, s.span);
+                break;
+            case StmtKind::kBarrier:
+                break;
+            case StmtKind::kLaunch:
+                launch(frame, *s.as<Launch>());
+                break;
+            case StmtKind::kFetch: {
+                const auto& fetch = *s.as<Fetch>();
+                if (const std::byte* place = element(frame, *fetch.array, {}, 0, s.span))
+                    frame.values[fetch.var] = load_element(fetch.var->type.scalar, place);
+                break;
+            }
+        }
+        return Flow::kNext;
+    }
+
+    void raise(Frame& frame, const Fail& s) {
+        std::vector<std::int64_t> values;
+        for (const Expr* value : s.values) {
+            values.push_back(integer(expr(frame, *value)));
+        }
+        if (!failed()) {
+            failure_ = describe(module_.sites, s.site, values);
+            fail(failure_->span, failure_->message);
+        }
+    }
+
+    void assign(Frame& frame, const Assign& s) {
+        Constant value = expr(frame, *s.value);
+        if (s.update) {
+            value = updated(s.var->type.scalar, *s.update, read(frame, *s.var, s.span), value,
+                            s.value->type.scalar, s.span);
+        }
+        frame.values[s.var] = std::move(value);
+    }
+
+    // As Python: the right-hand side first, or for an update the element first.
+    // How statements over slices reach variables and memory.
+    SliceHost slices(Frame& frame) {
+        return {[&](const Expr& e) { return expr(frame, e); },
+                [&](const Var& var, Span span) { return array(frame, var, span); },
+                [&](const Expr& e, std::span<const Constant> operands) {
+                    const std::size_t typed = e.op == Op::kSelect ? 1 : 0;
+                    return apply(e.op, e.operands[typed]->type.scalar, e.type.scalar, operands,
+                                 e.span);
+                },
+                [&](const Store& s, Constant old, Constant value) {
+                    const Scalar type = s.array->type.scalar;
+                    return apply(*s.update, type, type, {old, value}, s.span);
+                },
+                [&](Span span, std::string message) { fail(span, std::move(message)); },
+                [&] { return failed(); }};
+    }
+
+    void store(Frame& frame, const Store& s) {
+        if (std::ranges::any_of(s.indices, [](const Expr* e) { return is_of_slices(e->op); })) {
+            store_slices(slices(frame), s);
+            return;
+        }
+        Constant value;
+        if (!s.update) {
+            value = expr(frame, *s.value);
+        }
+        std::byte* place = element(frame, *s.array, s.indices, s.indices.size(), s.span);
+        if (place == nullptr) {
+            return;
+        }
+        const Scalar type = s.array->type.scalar;
+        if (s.update) {
+            const Constant old = load_element(type, place);
+            value =
+                updated(type, *s.update, old, expr(frame, *s.value), s.value->type.scalar, s.span);
+        }
+        if (!failed()) {
+            store_element(type, place, value);
+        }
+    }
+
+    Flow loop(Frame& frame, const For& s) {
+        using Wide = __int128;  // of which no 64-bit range can run out
+        const auto bound = [&](const Expr& e) {
+            const std::int64_t value = integer(expr(frame, e));
+            return e.type.is(Scalar::kU64) ? static_cast<Wide>(static_cast<std::uint64_t>(value))
+                                           : static_cast<Wide>(value);
+        };
+        const Wide begin = bound(*s.begin);
+        const Wide end = bound(*s.end);
+        const Wide step = bound(*s.step);
+        if (!failed() && step == 0) {
+            fail(s.span, "the step of a loop is zero");
+        }
+        for (Wide i = begin; !failed() && (step > 0 ? i < end : i > end); i += step) {
+            frame.values[s.var] = convert_constant(Constant{static_cast<std::int64_t>(i)},
+                                                   Scalar::kI64, s.var->type.scalar);
+            if (const auto flow = ended_by(frame, s.body, s.span)) return *flow;
+        }
+        return failed() ? Flow::kStop : Flow::kNext;
+    }
+
+    Flow loop(Frame& frame, const While& s) {
+        while (truth(expr(frame, *s.condition)) && !failed()) {
+            if (const auto flow = ended_by(frame, s.body, s.span)) return *flow;
+        }
+        return failed() ? Flow::kStop : Flow::kNext;
+    }
+
+    // Runs one iteration; how the loop goes on if that ends it.
+    std::optional<Flow> ended_by(Frame& frame, const Body& iteration, Span span) {
+        if (++steps_ > options_.max_steps) {
+            fail(span, "the program ran for too long");
+        }
+        const Flow flow = body(frame, iteration);
+        if (failed() || flow == Flow::kStop) return Flow::kStop;
+        if (flow == Flow::kBreak) return Flow::kNext;
+        return flow == Flow::kReturn ? std::optional(flow) : std::nullopt;
+    }
+
+    // Scratch memory is zero; other memory holds a pattern, so that nothing comes to rely on it.
+    void allocate(Frame& frame, const Var& array, Span span) {
+        ArrayView view;
+        view.element = array.type.scalar;
+        std::int64_t elements = 1;
+        for (const Dim& dim : array.dims) {
+            view.extents.push_back(size(frame, dim.extent, dim.extent_var, span));
+            view.strides.push_back(size(frame, dim.stride, dim.stride_var, span));
+            elements += (view.extents.back() - 1) * view.strides.back();
+        }
+        constexpr std::int64_t kLimit = std::int64_t{1} << 30;
+        if (failed() || elements < 0 || elements > kLimit) {
+            fail(span, "array '" + array.name + "' cannot be allocated");
+            return;
+        }
+        const std::size_t bytes = static_cast<std::size_t>(elements) *
+                                  static_cast<std::size_t>(size_in_bytes(view.element));
+        const auto fill = static_cast<std::byte>(array.space == Space::kScratch ? 0 : 0x5A);
+        view.data =
+            memory_.emplace_back(std::make_unique<std::vector<std::byte>>(bytes, fill))->data();
+        frame.values[&array] = std::move(view);
+    }
+
+    std::int64_t size(Frame& frame, const std::optional<std::int64_t>& constant,
+                      const Var* variable, Span span) {
+        return constant ? *constant : integer(read(frame, *variable, span));
+    }
+
+    // Splits the iterations as the run-time system does: consecutive chunks, the first ones longer.
+    void launch(Frame& frame, const Launch& s) {
+        if (s.iterations == nullptr) {
+            fail(s.span, "kernels of CUDA programs cannot be interpreted");
+            return;
+        }
+        const std::int64_t iterations = integer(expr(frame, *s.iterations));
+        std::vector<Value> arguments = values(frame, s.arguments, s.arguments.size());
+        const std::int64_t chunks = s.chunks != nullptr ? options_.chunks : 1;
+        std::int64_t begin = 0;
+        for (std::int64_t chunk = 0; chunk < chunks && !failed(); ++chunk) {
+            const std::int64_t length = iterations / chunks + (chunk < iterations % chunks ? 1 : 0);
+            std::vector<Value> all = arguments;
+            for (const std::int64_t value : {begin, begin + length, chunk}) {
+                all.emplace_back(Constant{value});
+            }
+            static_cast<void>(call(*s.kernel, std::move(all), s.span));
+            begin += length;
+        }
+    }
+
+    // ------------------------------------------------------------ memory
+
+    Constant read(Frame& frame, const Var& var, Span span) {
+        const auto found = frame.values.find(&var);
+        if (found != frame.values.end()) {
+            if (const auto* value = std::get_if<Constant>(&found->second)) {
+                return *value;
+            }
+        } else if (var.constant) {
+            return *var.constant;
+        }
+        fail(span, "variable '" + var.name + "' is read before it has a value");
+        return {};
+    }
+
+    const ArrayView* array(Frame& frame, const Var& var, Span span) {
+        const auto found = frame.values.find(&var);
+        const auto* view =
+            found != frame.values.end() ? std::get_if<ArrayView>(&found->second) : nullptr;
+        if (view == nullptr) {
+            fail(span, "array '" + var.name + "' is used before it is made");
+        }
+        return view;
+    }
+
+    // The address of array[indices[0 … count)]; null after an error.
+    std::byte* element(Frame& frame, const Var& var, const std::vector<Expr*>& indices,
+                       std::size_t count, Span span) {
+        std::int64_t offset = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const Constant index = expr(frame, *indices[i]);
+            const ArrayView* view = array(frame, var, span);
+            if (failed() || i >= view->extents.size()) {
+                fail(span, "array '" + var.name + "' has too many subscripts");
+                return nullptr;
+            }
+            const std::int64_t extent = view->extents[i];
+            std::int64_t at = integer(index);
+            if (at < 0 && options_.profile < Profile::kLoops) {
+                at += extent;
+            }
+            if (at < 0 || at >= extent) {
+                fail(span, "subscript " + std::to_string(integer(index)) + " of '" + var.name +
+                               "' is out of bounds for an extent of " + std::to_string(extent));
+                return nullptr;
+            }
+            offset += at * view->strides[i];
+        }
+        const ArrayView* view = array(frame, var, span);
+        return view == nullptr
+                   ? nullptr
+                   : static_cast<std::byte*>(view->data) + offset * size_in_bytes(view->element);
+    }
+
+    // ------------------------------------------------------------ expressions
+
+    static bool truth(const Constant& value) {
+        const bool* flag = std::get_if<bool>(&value.value);
+        return flag != nullptr && *flag;
+    }
+
+    static std::int64_t integer(const Constant& value) {
+        const auto* number = std::get_if<std::int64_t>(&value.value);
+        return number != nullptr ? *number : 0;
+    }
+
+    // `old op= value`, computed in the type of the value.
+    Constant updated(Scalar type, Op op, const Constant& old, const Constant& value, Scalar in,
+                     Span span) {
+        if (in == type) return apply(op, type, type, {old, value}, span);
+        const Constant wide = apply(Op::kConvert, type, in, {old}, span);
+        return apply(Op::kConvert, in, type, {apply(op, in, in, {wide, value}, span)}, span);
+    }
+
+    Constant apply(Op op, Scalar operand, Scalar result, std::initializer_list<Constant> operands,
+                   Span span) {
+        return apply(op, operand, result, std::span(operands.begin(), operands.size()), span);
+    }
+
+    Constant apply(Op op, Scalar operand, Scalar result, std::span<const Constant> operands,
+                   Span span) {
+        if (failed()) {
+            return {};
+        }
+        auto value = evaluate_op(op, operand, result, operands);
+        if (!value) {
+            fail(span, "operator '" + std::string(text(op)) + "' is not defined on " +
+                           std::string(name(operand)));
+            return {};
+        }
+        return *value;
+    }
+
+    // Scalars as constants, arrays as views.
+    std::vector<Value> values(Frame& frame, const std::vector<Expr*>& expressions,
+                              std::size_t count) {
+        std::vector<Value> out;
+        for (std::size_t i = 0; i < count; ++i) {
+            const Expr& e = *expressions[i];
+            if (e.op == Op::kArray) {
+                const ArrayView* view = array(frame, *e.var, e.span);
+                out.emplace_back(view != nullptr ? Value(*view) : Value(Constant{}));
+            } else {
+                out.emplace_back(expr(frame, e));
+            }
+        }
+        return out;
+    }
+
+    std::optional<Constant> call(Frame& frame, const Expr& e) {
+        std::vector<Value> arguments = values(frame, e.operands, e.operands.size());
+        return failed() ? std::nullopt : call(*e.callee, std::move(arguments), e.span);
+    }
+
+    Constant expr(Frame& frame, const Expr& e) {
+        if (failed()) {
+            return {};
+        }
+        switch (e.op) {
+            case Op::kConst:
+                return e.constant;
+            case Op::kVar:
+                return read(frame, *e.var, e.span);
+            case Op::kReduce:
+            case Op::kMatMul:
+                return evaluate_slices(slices(frame), e);
+            case Op::kLoad: {
+                const std::byte* place =
+                    element(frame, *e.var, e.operands, e.operands.size(), e.span);
+                return place != nullptr ? load_element(e.var->type.scalar, place) : Constant{};
+            }
+            case Op::kExtent:
+                return extent(frame, e);
+            case Op::kCall: {
+                const std::optional<Constant> value = call(frame, e);
+                if (!value && !failed()) {
+                    fail(e.span, "'" + e.callee->name + "' returned no value");
+                }
+                return value.value_or(Constant{});
+            }
+            case Op::kAnd:
+            case Op::kOr: {
+                const bool left = truth(expr(frame, *e.operands[0]));
+                return left == (e.op == Op::kOr) ? Constant{left} : expr(frame, *e.operands[1]);
+            }
+            case Op::kSelect:
+                return truth(expr(frame, *e.operands[0])) ? expr(frame, *e.operands[1])
+                                                          : expr(frame, *e.operands[2]);
+            case Op::kAtomic:
+                return atomic(frame, e);
+            case Op::kRegister:
+                if (e.reg == Register::kStackPointer) return {std::int64_t{-depth_}};
+                if (e.reg == Register::kStackLimit) return {std::int64_t{1 - kMaxDepth}};
+                break;
+            default:
+                break;
+        }
+        std::array<Constant, 3> operands;
+        const std::size_t count = std::min(operands.size(), e.operands.size());
+        for (std::size_t i = 0; i < count; ++i) {
+            operands[i] = expr(frame, *e.operands[i]);
+        }
+        const Scalar type = count == 0 ? e.type.scalar : e.operands[0]->type.scalar;
+        return apply(e.op, type, e.type.scalar, std::span<const Constant>(operands).first(count),
+                     e.span);
+    }
+
+    Constant extent(Frame& frame, const Expr& e) {
+        const ArrayView* view = array(frame, *e.var, e.span);
+        const auto rank = view != nullptr ? static_cast<int>(view->extents.size()) : 0;
+        const int dimension = e.index < 0 ? e.index + rank : e.index;
+        if (dimension < 0 || dimension >= rank) {
+            fail(e.span, "'" + e.var->name + "' has no dimension " + std::to_string(e.index));
+            return {};
+        }
+        return {view->extents[static_cast<std::size_t>(dimension)]};
+    }
+
+    Constant atomic(Frame& frame, const Expr& e) {
+        if (e.index != static_cast<int>(Atomic::kAdd)) {
+            fail(e.span, "kernels of CUDA programs cannot be interpreted");
+            return {};
+        }
+        const std::size_t rank = e.rank();
+        const Constant value = expr(frame, *e.operands[rank]);
+        std::byte* place = element(frame, *e.var, e.operands, rank, e.span);
+        if (place == nullptr) {
+            return {};
+        }
+        const Scalar type = e.var->type.scalar;
+        const Constant old = load_element(type, place);
+        store_element(type, place, apply(Op::kAdd, type, type, {old, value}, e.span));
+        return old;
+    }
+
+    const EvalOptions& options_;
+    const Module& module_;
+    std::string error_;
+    Span error_span_;
+    std::optional<Diagnostic> failure_;
+    int depth_ = 0;
+    std::int64_t steps_ = 0;
+    std::vector<std::unique_ptr<std::vector<std::byte>>> memory_;  // of all Allocs
+};
+
+}  // namespace
+
+EvalResult evaluate(const Module& module, std::span<const EvalArgument> arguments,
+                    const EvalOptions& options) {
+    return Interpreter(module, options).run(arguments);
+}
+
+}  // namespace parpy::ir

@@ -1,0 +1,15 @@
+// The floating-point and complex half of evaluate_op (eval_ops.h).
+#pragma once
+
+#include "ir/eval/ops.h"
+
+namespace parpy::ir {
+
+// `type` is a float; operands and result are values of it, or bools where the operator says so.
+[[nodiscard]] std::optional<Constant> evaluate_float(Op op, Scalar type,
+                                                     std::span<const double> operands);
+// `type` is complex.
+[[nodiscard]] std::optional<Constant> evaluate_complex(
+    Op op, Scalar type, std::span<const std::complex<double>> operands);
+
+}  // namespace parpy::ir

@@ -1,0 +1,29 @@
+// Statements over slices, as the reference interpreter runs them before lower_slices: whole arrays
+// of values, as NumPy computes them. Shares nothing with that pass, which is tested against it.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/eval/eval.h"
+
+namespace parpy::ir {
+
+// What it asks the interpreter for.
+struct SliceHost {
+    std::function<Constant(const Expr&)> scalar;
+    std::function<const ArrayView*(const Var&, Span)> array;  // null after an error
+    std::function<Constant(const Expr&, std::span<const Constant>)> apply;
+    std::function<Constant(const Store&, Constant old, Constant value)> update;
+    std::function<void(Span, std::string)> fail;
+    std::function<bool()> failed;
+};
+
+// The value of an expression without dimensions.
+[[nodiscard]] Constant evaluate_slices(const SliceHost& host, const Expr& expr);
+// array[slices] = value, or an update; all of the value before any of the stores.
+void store_slices(const SliceHost& host, const Store& store);
+
+}  // namespace parpy::ir

@@ -1,0 +1,542 @@
+// Tokens, literals and expressions of the IR's text form (parse_expr.h).
+#include "ir/text/parse_expr.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+
+#include "ir/eval/ops.h"
+#include "ir/ops.h"
+#include "support/escape.h"
+
+namespace parpy::ir {
+
+const Token& ExprParser::peek(std::size_t ahead) const {
+    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
+}
+
+bool ExprParser::is(std::string_view text, std::size_t ahead) const {
+    const Token& token = peek(ahead);
+    return (token.kind == Kind::kName || token.kind == Kind::kSymbol) && token.text == text;
+}
+
+const Token& ExprParser::next() {
+    const Token& token = peek();
+    at_ = std::min(at_ + 1, tokens_.size() - 1);
+    return token;
+}
+
+bool ExprParser::accept(std::string_view text) {
+    if (!is(text)) {
+        return false;
+    }
+    next();
+    return true;
+}
+
+void ExprParser::fail(const Span& span, const std::string& message) {
+    if (!failed_) {
+        diagnostics_.error(Code::kP801, span, message);
+    }
+    failed_ = true;
+    at_ = tokens_.size() - 1;  // kEnd: every loop below stops there
+}
+
+void ExprParser::expect(std::string_view text) {
+    if (!accept(text)) {
+        unexpected("'" + std::string(text) + "'");
+    }
+}
+
+Token ExprParser::expect(Kind kind, const std::string& what) {
+    if (peek().kind != kind) {
+        unexpected(what);
+    }
+    return next();
+}
+
+void ExprParser::unexpected(const std::string& wanted) {
+    const Token& token = peek();
+    const std::string found = token.kind == Kind::kNewline  ? "the end of the line"
+                              : token.kind == Kind::kIndent ? "a deeper indentation"
+                              : token.kind == Kind::kDedent || token.kind == Kind::kEnd
+                                  ? "the end of the block"
+                                  : "'" + std::string(token.text) + "'";
+    fail(token.span, "expected " + wanted + " but found " + found);
+}
+
+std::string ExprParser::name(const std::string& what) {
+    return std::string(expect(Kind::kName, what).text);
+}
+
+std::int64_t ExprParser::integer() {
+    const bool negative = accept("-");
+    const Token token = expect(Kind::kNumber, "an integer");
+    std::uint64_t magnitude = 0;
+    const char* end = token.text.data() + token.text.size();
+    const auto [stop, error] = std::from_chars(token.text.data(), end, magnitude);
+    if (!failed_ && (error != std::errc() || stop != end)) {
+        fail(token.span, "expected an integer but found '" + std::string(token.text) + "'");
+    }
+    return static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
+}
+
+Var* ExprParser::variable(const Token& token) {
+    auto [entry, is_new] = variables_.try_emplace(std::string(token.text));
+    if (is_new) {
+        entry->second = module_.make_var(std::string(token.text), Type::unknown(), token.span);
+        first_use_.emplace_back(entry->second, token.span);
+    }
+    return entry->second;
+}
+
+Type ExprParser::scalar_type() {
+    const Token token = expect(Kind::kName, "a type");
+    if (token.text == "int") {
+        return Type::weak_of(Scalar::kI64);
+    }
+    if (token.text == "float") {
+        return Type::weak_of(Scalar::kF64);
+    }
+    if (token.text == "complex") {
+        return Type::weak_of(Scalar::kC128);
+    }
+    if (token.text == "pybool") {
+        return Type::weak_of(Scalar::kBool);
+    }
+    const auto scalar = scalar_from_name(token.text);
+    if (!scalar) {
+        fail(token.span, "'" + std::string(token.text) + "' is no type");
+    }
+    return Type::of(scalar.value_or(Scalar::kI64));
+}
+
+Expr* ExprParser::make(Op op, const Span& span, std::vector<Expr*> operands) {
+    return module_.make_expr(op, Type::unknown(), span, std::move(operands));
+}
+
+Span ExprParser::span_since(const Span& start) const {
+    Span span = start;
+    const Span& last = tokens_[at_ == 0 ? 0 : at_ - 1].span;
+    span.end_line = last.end_line;
+    span.end_column = last.end_column;
+    return span;
+}
+
+Expr* ExprParser::expression() {
+    const Span start = peek().span;
+    if (++depth_ > kMaxDepth) {
+        fail(start, "the expression is nested too deeply");
+    }
+    Expr* value = binary(0);
+    if (accept("if")) {
+        Expr* condition = binary(0);
+        expect("else");
+        Expr* other = expression();
+        value = make(Op::kSelect, span_since(start), {condition, value, other});
+    }
+    --depth_;
+    return value;
+}
+
+std::optional<Op> ExprParser::infix_at(std::size_t level) const {
+    static const std::array<std::vector<std::string_view>, kUnaryLevel> levels = {{
+        {"or"},
+        {"and"},
+        {},
+        {"==", "!=", "<", "<=", ">", ">="},
+        {"|"},
+        {"^"},
+        {"&"},
+        {"<<", ">>"},
+        {"+", "-"},
+        {"*", "/", "//", "%"},
+    }};
+    for (const std::string_view symbol : levels[level]) {
+        if (is(symbol)) {
+            return op_from_text(symbol);
+        }
+    }
+    return std::nullopt;
+}
+
+Expr* ExprParser::binary(std::size_t level) {
+    const Span start = peek().span;
+    if (level == kUnaryLevel) {
+        return unary();
+    }
+    if (level == kNotLevel) {
+        if (accept("not")) {
+            Expr* operand = binary(level);
+            return make(Op::kNot, span_since(start), {operand});
+        }
+        return binary(level + 1);
+    }
+    Expr* left = binary(level + 1);
+    while (const auto op = infix_at(level)) {
+        next();
+        Expr* right = binary(level + 1);
+        left = make(*op, span_since(start), {left, right});
+        if (level == kComparisonLevel && infix_at(level)) {
+            fail(peek().span, "comparisons do not chain here: use parentheses or 'and'");
+        }
+    }
+    return left;
+}
+
+Expr* ExprParser::unary() {
+    const Span start = peek().span;
+    if (is("-") && (peek(1).kind == Kind::kNumber || starts_special_float(1))) {
+        return power();  // a negative literal
+    }
+    constexpr std::array<std::pair<std::string_view, Op>, 3> kOperators = {
+        {{"-", Op::kNeg}, {"+", Op::kPos}, {"~", Op::kInvert}}};
+    for (const auto& [symbol, op] : kOperators) {
+        if (accept(symbol)) {
+            if (++depth_ > kMaxDepth) {
+                fail(start, "the expression is nested too deeply");
+            }
+            Expr* operand = unary();
+            --depth_;
+            return make(op, span_since(start), {operand});
+        }
+    }
+    return power();
+}
+
+Expr* ExprParser::power() {
+    const Span start = peek().span;
+    Expr* base = primary();
+    if (accept("**")) {
+        Expr* exponent = unary();
+        return make(Op::kPow, span_since(start), {base, exponent});
+    }
+    return base;
+}
+
+bool ExprParser::starts_special_float(std::size_t ahead) const {
+    return peek(ahead).kind == Kind::kName && is(".", ahead + 1) &&
+           (is("inf", ahead + 2) || is("nan", ahead + 2));
+}
+
+bool ExprParser::starts_literal() const {
+    const std::size_t sign = is("-") ? 1 : 0;
+    return peek(sign).kind == Kind::kNumber || starts_special_float(sign) || is("True") ||
+           is("False") || (peek().kind == Kind::kName && is("{", 1));
+}
+
+Expr* ExprParser::constant() {
+    const Span start = peek().span;
+    Type type;
+    Constant value = literal_and_type(type);
+    Expr* e = make(Op::kConst, span_since(start));
+    e->type = type;
+    e->constant = std::move(value);
+    return e;
+}
+
+Constant ExprParser::literal(const Type& type) {
+    Type own;
+    const Constant value = literal_and_type(own);
+    return type.is_scalar() ? convert_constant(value, own.scalar, type.scalar) : value;
+}
+
+Type ExprParser::default_type(Scalar scalar) const {
+    return surface_ ? Type::weak_of(scalar) : Type::of(scalar);
+}
+
+Constant ExprParser::literal_and_type(Type& type) {
+    if (is("True") || is("False")) {
+        type = Type::of(Scalar::kBool);
+        return {next().text == "True"};
+    }
+    if (is("{", 1)) {
+        type = scalar_type();
+        expect("{");
+        const double real = number_as_double();
+        expect(",");
+        const double imaginary = number_as_double();
+        expect("}");
+        return {std::complex<double>(real, imaginary)};
+    }
+    const bool negative = accept("-");
+    if (starts_special_float(0)) {
+        type = scalar_type();
+        next();
+        const bool nan = next().text == "nan";
+        const double value = nan ? std::numeric_limits<double>::quiet_NaN()
+                                 : std::numeric_limits<double>::infinity();
+        return {negative ? -value : value};
+    }
+    return number(negative, type);
+}
+
+double ExprParser::number_as_double() {
+    Type type;
+    const Constant value = literal_and_type(type);
+    return std::get<double>(
+        convert_constant(value, type.is_scalar() ? type.scalar : Scalar::kI64, Scalar::kF64).value);
+}
+
+Constant ExprParser::number(bool negative, Type& type) {
+    const Token token = expect(Kind::kNumber, "a number");
+    std::size_t length = token.text.find_first_not_of("0123456789.");
+    length = std::min(length, token.text.size());
+    if (length < token.text.size() && token.text[length] == 'e') {
+        const std::size_t exponent = token.text.find_first_not_of("0123456789", length + 2);
+        length = std::min(exponent, token.text.size());
+    }
+    const std::string digits(token.text.substr(0, length));
+    const std::string_view suffix = token.text.substr(length);
+    const bool is_real = digits.find_first_of(".e") != std::string::npos;
+    type = default_type(is_real ? Scalar::kF64 : Scalar::kI64);
+    if (!suffix.empty()) {
+        const auto scalar = scalar_from_name(suffix);
+        if (scalar) {
+            type = Type::of(*scalar);
+        } else if (suffix == "int" || suffix == "float") {
+            type = Type::weak_of(suffix == "int" ? Scalar::kI64 : Scalar::kF64);
+        } else {
+            fail(token.span, "'" + std::string(suffix) + "' is no type");
+        }
+    }
+    if (is_real || !is_integer(type.scalar)) {
+        const double value = std::strtod(digits.c_str(), nullptr);
+        return convert_constant(Constant{negative ? -value : value}, Scalar::kF64, type.scalar);
+    }
+    std::uint64_t magnitude = 0;
+    const auto error = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude).ec;
+    if (error != std::errc()) {
+        fail(token.span, "the integer does not fit 64 bits");
+    }
+    return {static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude)};
+}
+
+std::string ExprParser::string() {
+    const Token token = expect(Kind::kString, "a string");
+    std::optional<ReadLiteral> literal = read_string_literal(token.text);
+    return literal ? std::move(literal->value) : std::string();
+}
+
+std::vector<Expr*> ExprParser::list(std::string_view close) {
+    std::vector<Expr*> out;
+    while (!failed_ && !is(close)) {
+        out.push_back(expression());
+        if (!accept(",")) {
+            break;
+        }
+    }
+    expect(close);
+    return out;
+}
+
+std::vector<Expr*> ExprParser::subscripts(Row* row) {
+    std::vector<Expr*> out;
+    while (!failed_ && !is("]")) {
+        if (row != nullptr && accept("...")) {
+            *row = Row::kWhole;
+            break;
+        }
+        out.push_back(subscript());
+        if (row != nullptr && accept("...")) {
+            *row = Row::kOpen;
+            break;
+        }
+        if (!accept(",")) {
+            break;
+        }
+    }
+    expect("]");
+    return out;
+}
+
+// An index, `begin:end:step` with what is there, or None.
+Expr* ExprParser::subscript() {
+    const Span start = peek().span;
+    if (accept("None")) {
+        return make(Op::kNewAxis, start);
+    }
+    Expr* slice = make(Op::kSlice, start);
+    const auto bound = [&](SliceBound which) {
+        if (!is(":") && !is(",") && !is("]")) {
+            slice->operands.push_back(expression());
+            slice->index |= which;
+        }
+    };
+    bound(kSliceBegin);
+    if (!is(":") && !slice->operands.empty()) {
+        return slice->operands[0];
+    }
+    expect(":");
+    bound(kSliceEnd);
+    if (accept(":")) {
+        bound(kSliceStep);
+    }
+    slice->span = span_since(start);
+    return slice;
+}
+
+// reduce(sum, operand, axis, …, keepdims)
+Expr* ExprParser::reduction(const Span& start) {
+    expect("(");
+    const Token which = expect(Kind::kName, "a reduction");
+    const auto known = slice_reduction_from_text(which.text);
+    if (!known) {
+        fail(which.span, "there is no reduction '" + std::string(which.text) + "'");
+    }
+    Expr* e = make(Op::kReduce, start);
+    e->index = static_cast<int>(known.value_or(SliceReduction::kSum));
+    e->constant.value = false;
+    expect(",");
+    e->operands.push_back(expression());
+    while (!failed_ && accept(",")) {
+        if (accept("keepdims")) {
+            e->constant.value = true;
+            break;
+        }
+        e->operands.push_back(expression());
+    }
+    expect(")");
+    e->span = span_since(start);
+    return e;
+}
+
+Expr* ExprParser::primary() {
+    const Span start = peek().span;
+    if (starts_literal()) {
+        return constant();
+    }
+    if (accept("(")) {
+        Expr* inner = expression();
+        expect(")");
+        return inner;
+    }
+    const Token token = expect(Kind::kName, "an expression");
+    if (failed_) {
+        return make(Op::kConst, start);
+    }
+    if (token.text.starts_with('$')) {
+        return hardware_register(token);
+    }
+    if ((token.text == "call" || token.text == "inline") && peek().kind == Kind::kName) {
+        Expr* e = call(next(), start);
+        e->index = token.text == "inline" ? kInlineCall : 0;
+        return e;
+    }
+    if (is("(")) {
+        return operation(token, start);
+    }
+    Var* var = variable(token);
+    if (accept("[")) {
+        if (accept("...")) {
+            expect("]");
+            return of_variable(Op::kArray, var, start);
+        }
+        Row row = Row::kNone;
+        std::vector<Expr*> indices = subscripts(&row);
+        Expr* e = of_variable(Op::kLoad, var, start);
+        const std::size_t taken = indices.size() - (row == Row::kOpen ? 1 : 0);
+        if (row != Row::kNone && var != nullptr && taken < var->type.rank) {
+            e->type = Type::array(var->type.scalar, var->type.rank - static_cast<int>(taken));
+        } else if (row != Row::kNone) {
+            fail(start, "a row has fewer subscripts than its array has dimensions");
+        }
+        e->operands = std::move(indices);
+        return e;
+    }
+    if (is(".") && is("shape", 1)) {
+        next();
+        next();
+        expect("[");
+        const auto dimension = static_cast<int>(integer());
+        Constant demanded{};  // `x.shape[0 of 2]`: x must have two dimensions
+        if (accept("of")) {
+            demanded.value = integer();
+        }
+        expect("]");
+        Expr* e = of_variable(Op::kExtent, var, start);
+        e->index = dimension;
+        e->constant = demanded;
+        return e;
+    }
+    for (const Op fact : {Op::kRank, Op::kSize}) {
+        if (is(".") && is(ir::text(fact), 1)) {
+            next();
+            next();
+            return of_variable(fact, var, start);
+        }
+    }
+    return of_variable(Op::kVar, var, start);
+}
+
+Expr* ExprParser::of_variable(Op op, Var* var, const Span& start) {
+    Expr* e = make(op, span_since(start));
+    e->var = var;
+    return e;
+}
+
+Expr* ExprParser::hardware_register(const Token& token) {
+    std::string text(token.text.substr(1));
+    if (accept(".")) {
+        text += "." + name("a coordinate");
+    }
+    const auto reg = register_from_text(text);
+    if (!reg) {
+        fail(token.span, "there is no register '" + text + "'");
+    }
+    Expr* e = make(Op::kRegister, span_since(token.span));
+    e->reg = reg.value_or(Register::kThreadX);
+    return e;
+}
+
+Expr* ExprParser::call(const Token& callee, const Span& start) {
+    expect("(");
+    std::vector<Expr*> arguments = list(")");
+    Expr* e = make(Op::kCall, span_since(start), std::move(arguments));
+    calls_.emplace_back(e, callee);
+    return e;
+}
+
+Expr* ExprParser::operation(const Token& token, const Span& start) {
+    if (const auto scalar = scalar_from_name(token.text)) {
+        expect("(");
+        Expr* e = make(Op::kConvert, start, list(")"));
+        e->span = span_since(start);
+        e->type = Type::of(*scalar);
+        return e;
+    }
+    if (token.text.starts_with("atomic_")) {
+        if (const auto atomic = atomic_from_text(token.text.substr(7))) {
+            expect("(");
+            Expr* e = of_variable(Op::kAtomic, variable(), start);
+            e->index = static_cast<int>(*atomic);
+            expect("[");
+            e->operands = list("]");
+            for (std::size_t i = 0; i < value_count(*atomic); ++i) {
+                expect(",");
+                e->operands.push_back(expression());
+            }
+            expect(")");
+            e->span = span_since(start);
+            return e;
+        }
+    }
+    const auto op = op_from_text(token.text);
+    if (op == Op::kReduce) {
+        return reduction(start);
+    }
+    if (!op) {
+        return call(token, start);
+    }
+    expect("(");
+    std::vector<Expr*> operands = list(")");
+    Expr* e = make(*op, span_since(start), std::move(operands));
+    const int wanted = arity(*op);
+    if (wanted >= 0 && e->operands.size() != static_cast<std::size_t>(wanted)) {
+        fail(e->span, "'" + std::string(token.text) + "' takes " + std::to_string(wanted) +
+                          " operands, not " + std::to_string(e->operands.size()));
+    }
+    return e;
+}
+
+}  // namespace parpy::ir

@@ -1,0 +1,22 @@
+// Makes a read of a variable that no path taken has assigned fail (P423), as Python does.
+//
+//     before  for i in range(n):              after  s_set = False
+//                 s = x[i]                           for i in range(n):
+//             y[0] = s                                   s = x[i]
+//                                                        s_set = True
+//                                                    if not s_set: fail 0()
+//                                                    y[0] = s
+//
+// Only variables that some path leaves without a value are watched; a loop whose constant bounds
+// say that it runs does run. A value that an iteration of a parallel loop takes over from another
+// is what legality='trust' answers for.
+//     pre   profile kMapped     post   kMapped
+#pragma once
+
+#include "passes/pass.h"
+
+namespace parpy {
+
+void guard_variables(PassContext& context);
+
+}  // namespace parpy

@@ -1,0 +1,206 @@
+// See fuse_loops.h. Nests are put together and then judged: fused, no iteration of the second may
+// come before one of the first that it conflicts with.
+#include "passes/loops/fuse_loops.h"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_set>
+
+#include "analysis/nests.h"
+#include "analysis/uses.h"
+#include "ir/clone.h"
+#include "ir/visit.h"
+#include "mapping/plan.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+// Streams through memory that a core can follow at once.
+constexpr std::size_t kMostArrays = 16;
+
+// Statements of one body: a C++ compiler's time grows with their square, and values that are kept
+// for so long are not kept in registers.
+constexpr std::size_t kMostStatements = 256;
+
+// Each try analyses all statements of the function anew. Functions of so many that this takes a
+// second keep some of their nests apart.
+constexpr std::size_t kMostAnalysed = 100'000;
+
+class Fusion {
+public:
+    explicit Fusion(PassContext& context)
+        : module_(context.module),
+          entry_(*context.module.entry_function()),
+          options_(context.options) {}
+
+    void run() { body(entry_.body); }
+
+private:
+    void body(Body& stmts) {
+        for (auto at = stmts.begin(); at != stmts.end();) {
+            const auto next = std::find_if_not(
+                at + 1, stmts.end(), [&](const Stmt* stmt) { return may_precede(*stmt, **at); });
+            if (next == stmts.end() || !fuse(stmts, at, next)) ++at;
+        }
+        for (Stmt* stmt : stmts)
+            for_each_body(*stmt, [&](Body& inner) { body(inner); });
+    }
+
+    // An assignment that comes to the same in front of `loop`.
+    static bool may_precede(const Stmt& stmt, const Stmt& loop) {
+        const auto* assign = stmt.as<Assign>();
+        if (assign == nullptr || loop.kind != StmtKind::kFor) return false;
+        const Uses uses = uses_of(loop);
+        return !uses.read.contains(assign->var) && !uses.written.contains(assign->var) &&
+               !uses_of(*assign->value).calls && invariant(*assign->value, uses);
+    }
+
+    ParallelLoops& loops() {
+        if (loops_ == nullptr) {
+            loops_ = std::make_unique<ParallelLoops>(entry_, options_.deterministic);
+            for_each_stmt(entry_.body, [&](const Stmt&) { ++analysed_; });
+        }
+        return *loops_;
+    }
+
+    // `at` and `next`, with what stands between them in front. Keeps `at` valid.
+    bool fuse(Body& stmts, Body::iterator at, Body::iterator next) {
+        auto* a = (*at)->as<For>();
+        auto* b = (*next)->as<For>();
+        if (a == nullptr || b == nullptr || analysed_ > kMostAnalysed) return false;
+        const Nest first = nest_of(*a), second = nest_of(*b);
+        if (!comparable(first, second)) return false;
+        Substitution renamed;
+        const Traffic traffic = loops().traffic();
+        if (!same_iterations(first, second, renamed) || !loops().legal(*a) || !loops().legal(*b) ||
+            traffic.contiguous(*first.back()) != traffic.contiguous(*second.back())) {
+            return false;
+        }
+        std::vector<bool> both_legal;
+        for (std::size_t i = 0; i < first.size(); ++i)
+            both_legal.push_back(loops().legal(*first[i]) && loops().legal(*second[i]));
+        separate_scalars(*a, *b, renamed);
+
+        Body& fused = first.back()->body;
+        const std::size_t size = fused.size();
+        const Body added = clone(module_, second.back()->body, renamed);
+        const Body before = stmts;
+        fused.insert(fused.end(), added.begin(), added.end());
+        std::rotate(at, at + 1, next);  // the loop behind what stood between
+        stmts.erase(next);
+        loops_ = nullptr;
+        if (keeps_order(first, both_legal, added)) return true;
+        fused.resize(size);
+        stmts = before;
+        loops_ = nullptr;
+        return false;
+    }
+
+    // What can be told without analysis.
+    [[nodiscard]] bool comparable(const Nest& first, const Nest& second) const {
+        if (first.size() != second.size() ||
+            statements(first) + statements(second) > kMostStatements) {
+            return false;
+        }
+        const Uses a = uses_of(*first.front()), b = uses_of(*second.front());
+        VarSet arrays;
+        for (const VarSet* set : {&a.loaded, &a.stored, &b.loaded, &b.stored})
+            arrays.insert(*set);
+        const bool shared = std::ranges::any_of(
+            arrays, [&](const Var* array) { return a.touches(array) && b.touches(array); });
+        return shared && arrays.size() <= kMostArrays && !a.calls && !b.calls &&
+               only_computes(first.back()->body) && only_computes(second.back()->body) &&
+               std::ranges::none_of(first.back()->body, [](Stmt* s) { return leaves_loop(*s); }) &&
+               !asked_for(*second.front(), *first.front());
+    }
+
+    static std::size_t statements(const Nest& nest) {
+        std::size_t count = 0;
+        for_each_stmt(nest.back()->body, [&](const Stmt&) { ++count; });
+        return count;
+    }
+
+    // A mapping by hand names `loop` by a label that `other` does not have.
+    [[nodiscard]] bool asked_for(const For& loop, const For& other) const {
+        return std::ranges::any_of(loop.labels, [&](const std::string& label) {
+            return options_.mapping.contains(label) &&
+                   std::ranges::find(other.labels, label) == other.labels.end();
+        });
+    }
+
+    // Loop by loop the same range, which neither nest changes. Names the variables of the second
+    // as those of the first.
+    [[nodiscard]] bool same_iterations(const Nest& first, const Nest& second,
+                                       Substitution& renamed) {
+        const Uses a = uses_of(*first.front()), b = uses_of(*second.front());
+        for (std::size_t i = 0; i < first.size(); ++i) {
+            const auto bounds = [](const For& loop) {
+                return std::vector<Expr*>{loop.begin, loop.end, loop.step};
+            };
+            std::vector<Expr*> wanted;
+            for (const Expr* bound : bounds(*second[i]))
+                wanted.push_back(clone(module_, bound, renamed));
+            if (!same(bounds(*first[i]), wanted) || first[i]->var->type != second[i]->var->type)
+                return false;
+            for (const Expr* bound : bounds(*first[i])) {
+                const Uses uses = uses_of(*bound);
+                const bool settled =
+                    uses.loaded.empty() && std::ranges::none_of(uses.read, [&](const Var* var) {
+                        const bool counts = std::ranges::any_of(
+                            first, [&](const For* loop) { return loop->var == var; });
+                        return !counts && (a.written.contains(var) || b.written.contains(var));
+                    });
+                if (!settled) return false;
+            }
+            renamed.vars[second[i]->var] = first[i]->var;
+        }
+        return true;
+    }
+
+    // Scalars that each iteration of `b` has for itself get other names than those of `a`.
+    void separate_scalars(For& a, For& b, Substitution& renamed) {
+        const Uses used = uses_of(a);
+        for (const Var* scalar : loops().facts(b).private_scalars) {
+            if (used.read.contains(scalar) || used.written.contains(scalar))
+                renamed.vars[scalar] = module_.make_var(scalar->name, scalar->type, scalar->span);
+        }
+    }
+
+    [[nodiscard]] bool keeps_order(const Nest& nest, const std::vector<bool>& legal,
+                                   const Body& added) {
+        std::unordered_set<const Stmt*> second(added.begin(), added.end());
+        for_each_stmt(added, [&](const Stmt& stmt) { second.insert(&stmt); });
+        for (std::size_t i = 0; i < nest.size(); ++i) {
+            const LoopFacts& facts = loops().facts(*nest[i]);
+            if (legal[i] && !loops().legal(*nest[i])) return false;
+            if (!facts.conditions.empty() || !facts.carried_scalars.empty() ||
+                !facts.last_values.empty()) {
+                return false;
+            }
+            const auto in_second = [&](const Stmt* stmt) { return second.contains(stmt); };
+            const bool turned = std::ranges::any_of(facts.dependences, [&](const Dependence& d) {
+                return std::ranges::any_of(d.source->stmts, in_second) &&
+                       !std::ranges::all_of(d.sink->stmts, in_second);
+            });
+            if (turned) return false;
+        }
+        return true;
+    }
+
+    Module& module_;
+    Function& entry_;
+    const Options& options_;
+    std::unique_ptr<ParallelLoops> loops_;  // of the function as it is now
+    std::size_t analysed_ = 0;              // statements, so far
+};
+
+}  // namespace
+
+void fuse_loops(PassContext& context) {
+    Fusion(context).run();
+}
+
+}  // namespace parpy

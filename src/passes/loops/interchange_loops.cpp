@@ -1,0 +1,165 @@
+// See interchange_loops.h.
+#include "passes/loops/interchange_loops.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <tuple>
+
+#include "analysis/nests.h"
+#include "analysis/uses.h"
+#include "ir/visit.h"
+#include "mapping/plan.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+// The range of each loop is known before the nest begins and does not change in it.
+bool is_rectangular(const Nest& nest) {
+    const Uses uses = uses_of(*nest.front());
+    return std::ranges::all_of(nest, [&](const For* loop) {
+        return loop->step->op == Op::kConst &&
+               std::ranges::all_of(std::initializer_list<const Expr*>{loop->begin, loop->end},
+                                   [&](const Expr* bound) {
+                                       return uses_of(*bound).loaded.empty() &&
+                                              invariant(*bound, uses);
+                                   });
+    });
+}
+
+enum class Outermost : std::uint8_t {
+    kOneThatMayRunInParallel,
+    kAllThatMayRunInParallel,
+};
+
+class Interchange {
+public:
+    Interchange(PassContext& context, Outermost outermost)
+        : entry_(*context.module.entry_function()),
+          deterministic_(context.options.deterministic),
+          outermost_(outermost) {}
+
+    void run() { body(entry_.body); }
+
+private:
+    void body(Body& stmts) {
+        for (Stmt*& stmt : stmts) {
+            auto* loop = stmt->as<For>();
+            Body* inside = nullptr;
+            if (loop != nullptr) {
+                Nest nest = nest_of(*loop);
+                const bool movable = nest.size() > 1 && only_computes(nest.back()->body) &&
+                                     !uses_of(nest.back()->body).calls && is_rectangular(nest);
+                if (movable) order(nest, stmt);
+                inside = &nest.back()->body;
+            }
+            if (inside != nullptr) {
+                body(*inside);
+            } else {
+                for_each_body(*stmt, [&](Body& inner) { body(inner); });
+            }
+        }
+    }
+
+    ParallelLoops& loops() {
+        if (loops_ == nullptr) loops_ = std::make_unique<ParallelLoops>(entry_, deterministic_);
+        return *loops_;
+    }
+
+    void order(Nest& nest, Stmt*& place) {
+        const Nest wanted = wanted_order(nest);
+        if (wanted == nest) return;
+        const Nest original = nest;
+        const bool parallel = loops().legal(*nest.front());
+        const bool done = rearrange(nest, wanted, place);
+        if (!done || (parallel && !loops().legal(*nest.front()))) build(nest, original, place);
+    }
+
+    bool independent(For& loop) { return loops().legal(loop) && !loops().reduces(loop); }
+
+    // Bytes that one iteration moves if those of `loop` follow each other: a cache line for every
+    // access whose neighbours are further away.
+    double bytes_moved(const For& loop) {
+        constexpr double kLine = 64;
+        const Accesses& accesses = loops().accesses();
+        const int number = accesses.loop_of(&loop);
+        const Traffic traffic = loops().traffic();
+        double bytes = 0;
+        for (const Access& access : accesses.all()) {
+            if (!accesses.inside(access.loop, number)) continue;
+            const auto stride = traffic.stride(access, number);
+            const double apart = stride ? std::abs(static_cast<double>(*stride)) : kLine;
+            bytes += std::min(apart, kLine) * (access.kind == Access::Kind::kUpdate ? 2 : 1);
+        }
+        return bytes;
+    }
+
+    Nest wanted_order(const Nest& nest) {
+        if (loops().accesses().loop_of(nest.back()) < 0) return nest;  // never reached
+        const bool all = outermost_ == Outermost::kAllThatMayRunInParallel;
+        struct Rank {
+            bool passes_on;  // something from one iteration to the next
+            double bytes;
+            std::size_t place;
+        };
+        std::vector<Rank> ranks;
+        for (std::size_t i = 0; i < nest.size(); ++i)
+            ranks.push_back({all && !independent(*nest[i]), bytes_moved(*nest[i]), i});
+        const auto key = [](const Rank& r) { return std::tuple(r.passes_on, -r.bytes, r.place); };
+        if (std::ranges::is_sorted(ranks, {}, key)) return nest;
+        std::ranges::sort(ranks, {}, key);
+        Nest wanted;
+        for (const Rank& rank : ranks)
+            wanted.push_back(nest[rank.place]);
+        if (!all && loops().legal(*nest.front()) && !loops().legal(*wanted.front())) {
+            const auto first =
+                std::ranges::find_if(wanted, [&](For* loop) { return loops().legal(*loop); });
+            std::rotate(wanted.begin(), first, first + 1);
+        }
+        return wanted;
+    }
+
+    // Neighbours change places until `nest` is as wanted. False if it may not become so.
+    bool rearrange(Nest& nest, const Nest& wanted, Stmt*& place) {
+        const auto rank = [&](const For* loop) { return std::ranges::find(wanted, loop); };
+        for (std::size_t moved = 1; moved < nest.size(); ++moved) {
+            for (std::size_t i = moved; i > 0 && rank(nest[i]) < rank(nest[i - 1]); --i) {
+                if (!loops().interchangeable(*nest[i - 1], *nest[i])) return false;
+                Nest next = nest;
+                std::swap(next[i - 1], next[i]);
+                build(nest, next, place);
+            }
+        }
+        return true;
+    }
+
+    void build(Nest& nest, const Nest& order, Stmt*& place) {
+        Body innermost = std::move(nest.back()->body);
+        nest = order;
+        place = nest.front();
+        for (std::size_t i = 0; i + 1 < nest.size(); ++i)
+            nest[i]->body = {nest[i + 1]};
+        nest.back()->body = std::move(innermost);
+        loops_ = nullptr;
+    }
+
+    Function& entry_;
+    const bool deterministic_;
+    const Outermost outermost_;
+    std::unique_ptr<ParallelLoops> loops_;  // of the function as it is now
+};
+
+}  // namespace
+
+void interchange_cpu_loops(PassContext& context) {
+    Interchange(context, Outermost::kOneThatMayRunInParallel).run();
+}
+
+void interchange_cuda_loops(PassContext& context) {
+    Interchange(context, Outermost::kAllThatMayRunInParallel).run();
+}
+
+}  // namespace parpy

@@ -1,0 +1,18 @@
+// Makes every loop variable private to its loop: nothing but the loop sets it, nothing reads it
+// later.
+//
+//     before  for i in range(n):            after  for i_1 in range(n):
+//                 i += 1                               i = i_1
+//             s = i                                    i += 1
+//                                                  s = i
+//
+// Before: kTyped. After: kLoops, but for negative subscripts (normalize_indices).
+#pragma once
+
+#include "passes/pass.h"
+
+namespace parpy {
+
+void normalize_loops(PassContext& context);
+
+}  // namespace parpy

@@ -1,0 +1,211 @@
+// See check_legality.h; analysis/memory/dependences.h decides, here it is put into words. What a
+// help line proposes has been verified by the same analysis.
+#include "passes/mapped/check_legality.h"
+
+#include <algorithm>
+
+#include "analysis/memory/dependences.h"
+#include "analysis/nests.h"
+#include "ir/visit.h"
+#include "passes/mapped/legality_text.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+// What matters of an update is that it writes, unless it meets one that commutes with it.
+std::string verb(const Access& access, bool commutes) {
+    if (access.kind == Access::Kind::kRead) return "reads";
+    return commutes ? "updates" : "writes";
+}
+
+std::string participle(const Access& access, bool commutes) {
+    if (access.kind == Access::Kind::kRead) return "read";
+    return commutes ? "updated" : "written";
+}
+
+std::string event(const Occurrence& instance, bool commutes) {
+    return iteration_text(instance) + " " + verb(*instance.access, commutes) + " " +
+           element_text(instance);
+}
+
+class LegalityCheck {
+public:
+    explicit LegalityCheck(PassContext& context)
+        : context_(context), entry_(*context.module.entry_function()), dependences_(entry_) {}
+
+    void run() { walk(entry_.body); }
+
+private:
+    void walk(Body& body) {
+        for (Stmt* stmt : body) {
+            auto* loop = stmt->as<For>();
+            if (loop != nullptr) around_.push_back(loop);
+            if (loop != nullptr && loop->mapping.parallel()) judge(*loop);
+            for_each_body(*stmt, [&](Body& inner) { walk(inner); });
+            if (loop != nullptr) around_.pop_back();
+        }
+    }
+
+    void judge(For& loop) {
+        const LoopFacts facts = dependences_.of(loop);
+        add_requirements(context_.module, dependences_.accesses(), facts.conditions);
+        // Scattered updates that are left have not been made atomic.
+        const bool conflicts = facts.verdict == Verdict::kRefuted || facts.scatters;
+        const bool strict = context_.options.legality == Legality::kStrict;
+        if (conflicts && facts.decisive && facts.decisive->exact) {
+            refuse(loop, *facts.decisive);
+        } else if (is_general() && (strict || context_.options.deterministic) &&
+                   (facts.verdict == Verdict::kUnknown || facts.scatters)) {
+            // The values of a call may decide it: each is judged by its own.
+            context_.module.requirements.emplace_back();
+        } else if (facts.scatters && context_.options.deterministic) {
+            context_.diagnostics
+                .error(Code::kP402, loop.span,
+                       "loop '" + loop.var->shown() + "' may not be run in parallel under " +
+                           "deterministic=True: its iterations may update the same elements, and " +
+                           "the order of such updates shows")
+                .help = "leave the loop out of the mapping to run it sequentially";
+        } else if (facts.verdict == Verdict::kUnknown || facts.scatters) {
+            doubt(loop, facts);
+        }
+    }
+
+    // Arguments are known at run time only.
+    [[nodiscard]] bool is_general() const {
+        return std::ranges::any_of(dependences_.accesses().symbols(), [](const Symbol& symbol) {
+            return symbol.general || symbol.kind == Symbol::Kind::kParameter;
+        });
+    }
+
+    void refuse(For& loop, const Dependence& conflict) {
+        const Occurrence& first = conflict.witness[0];
+        const Occurrence& second = conflict.witness[1];
+        // Another array or, of one whose elements overlap, another element.
+        const bool other_name =
+            conflict.source->array != conflict.sink->array ||
+            (first.access->array == second.access->array &&
+             first.element.size() == second.element.size() && first.element != second.element);
+        auto& error = context_.diagnostics.error(
+            Code::kP401, loop.span,
+            "loop '" + loop.var->shown() + "' cannot run in parallel: " +
+                event(first, conflict.commutes) + ", " + event(second, conflict.commutes) +
+                (other_name ? ", which is the same memory" : ""));
+        for (const Occurrence* instance : {&first, &second}) {
+            if (instance == &second && second.access->span == first.access->span) break;
+            error.notes.push_back({instance->access->span,
+                                   "'" + instance->access->array->shown() + "' is " +
+                                       participle(*instance->access, conflict.commutes) + " here"});
+        }
+        error.help = advice(loop, conflict);
+    }
+
+    void doubt(For& loop, const LoopFacts& facts) {
+        const bool strict = context_.options.legality == Legality::kStrict;
+        const std::string name = "loop '" + loop.var->shown() + "'";
+        Diagnostic& made =
+            strict
+                ? context_.diagnostics.error(Code::kP402, loop.span,
+                                             name +
+                                                 " may not be run in parallel under "
+                                                 "legality='strict': " +
+                                                 facts.reason)
+                : context_.diagnostics.performance(
+                      Code::kP403, loop.span, name + " runs in parallel unproved: " + facts.reason);
+        if (facts.decisive) {
+            made.notes.push_back({facts.decisive->source->span,
+                                  "'" + facts.decisive->source->array->shown() + "' is " +
+                                      participle(*facts.decisive->source, false) + " here"});
+        }
+        made.help = strict ? "use legality='check' if the iterations are known to be independent, "
+                             "or leave the loop out of the mapping"
+                           : "";
+    }
+
+    // ------------------------------------------------------------ what would be legal
+
+    std::string advice(For& loop, const Dependence& conflict) {
+        std::string text;
+        if (For* other = parallel_alternative(loop)) {
+            text = "map loop '" + shown_names({&loop, other}).back() +
+                   "' instead, whose iterations are independent";
+        } else if (For* partner = diagonal_partner(loop)) {
+            const auto [outer, inner] = nested(loop, *partner);
+            text = "iterations with equal " + outer->var->shown() + " + " + inner->var->shown() +
+                   " are independent: loop over the diagonals one after the other, and along "
+                   "each in parallel";
+        } else if (overwrites_only(loop, *conflict.source->array)) {
+            text = "read from a copy of '" + conflict.source->array->shown() +
+                   "': iterations only overwrite what earlier ones have read";
+        }
+        return text + (text.empty() ? "leave the loop out of the mapping to run it sequentially"
+                                    : ", or leave the loop out of the mapping");
+    }
+
+    // Another loop of the nest, not mapped yet, that may run in parallel.
+    For* parallel_alternative(For& loop) {
+        for (For* other : nest(loop)) {
+            if (other->mapping.parallel()) continue;
+            const LoopFacts facts = dependences_.of(*other);
+            if (facts.verdict == Verdict::kProved && facts.conditions.empty()) return other;
+        }
+        return nullptr;
+    }
+
+    For* diagonal_partner(For& loop) {
+        if (loop.body.size() == 1) {
+            auto* inner = loop.body[0]->as<For>();
+            if (inner != nullptr && dependences_.wavefront(loop, *inner)) return inner;
+        }
+        For* outer = around_.size() > 1 ? around_[around_.size() - 2] : nullptr;
+        const bool tight = outer != nullptr && outer->body.size() == 1 && outer->body[0] == &loop;
+        return tight && dependences_.wavefront(*outer, loop) ? outer : nullptr;
+    }
+
+    std::pair<For*, For*> nested(For& a, For& b) const {
+        const bool outside = std::ranges::find(around_, &b) != around_.end();
+        return outside ? std::pair(&b, &a) : std::pair(&a, &b);
+    }
+
+    // Every conflict is that a later iteration stores to an element of `array` that one has read.
+    bool overwrites_only(For& loop, const Var& array) {
+        const LoopFacts facts = dependences_.of(loop);
+        return std::ranges::all_of(facts.dependences, [&](const Dependence& d) {
+            return d.kind == Dependence::Kind::kAnti && d.source->array == &array &&
+                   d.sink->array == &array;
+        });
+    }
+
+    // The loops around `loop` and in it.
+    std::vector<For*> nest(For& loop) const {
+        std::vector<For*> loops;
+        for_each_stmt(loop.body, [&](Stmt& stmt) {
+            if (auto* inner = stmt.as<For>()) loops.push_back(inner);
+        });
+        for (For* outer : around_) {
+            if (outer != &loop) loops.push_back(outer);
+        }
+        return loops;
+    }
+
+    PassContext& context_;
+    Function& entry_;
+    Dependences dependences_;
+    std::vector<For*> around_;
+};
+
+}  // namespace
+
+void check_legality(PassContext& context) {
+    if (context.options.legality == Legality::kTrust) return;
+    bool parallel = false;
+    for_each_stmt(context.module.entry_function()->body, [&](const Stmt& stmt) {
+        const auto* loop = stmt.as<For>();
+        parallel = parallel || (loop != nullptr && loop->mapping.parallel());
+    });
+    if (parallel) LegalityCheck(context).run();
+}
+
+}  // namespace parpy

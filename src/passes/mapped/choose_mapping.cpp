@@ -1,0 +1,47 @@
+// See choose_mapping.h.
+#include "passes/mapped/choose_mapping.h"
+
+#include <algorithm>
+
+#include "mapping/plan.h"
+#include "passes/mapped/gpu_blocks.h"
+#include "passes/mapped/legality_text.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+// What the cost model of a target plans; whether that is any loop.
+bool choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
+    ParallelLoops loops(*context.module.entry_function(), context.options.deterministic);
+    const Plan plan = planned(loops);
+    for (const Choice& choice : plan.choices) {
+        LoopMapping& mapping = choice.loop->mapping;
+        mapping.threads = choice.request.threads;
+        mapping.threads_per_block = choice.request.threads_per_block;
+        mapping.reduce = choice.request.reduce;
+        add_requirements(context.module, loops.accesses(), loops.facts(*choice.loop).conditions);
+    }
+    return !plan.choices.empty();
+}
+
+}  // namespace
+
+void choose_cpu_mapping(PassContext& context) {
+    choose(context, plan_cpu);
+}
+
+void choose_cuda_mapping(PassContext& context) {
+    if (choose(context, plan_cuda)) put_arrays_on_gpu(context.module);
+}
+
+void note_given_up(const Diagnostics& attempt, Diagnostics& out) {
+    const auto obstacle = std::ranges::find(attempt.all(), Severity::kError, &Diagnostic::severity);
+    if (out.has_errors() || obstacle == attempt.all().end()) return;
+    out.performance(Code::kP313, obstacle->span,
+                    "the automatic mode leaves the function sequential: " + obstacle->message);
+}
+
+}  // namespace parpy

@@ -1,0 +1,51 @@
+// See legality_text.h.
+#include "passes/mapped/legality_text.h"
+
+#include <algorithm>
+
+#include "analysis/nests.h"
+
+namespace parpy {
+
+using namespace ir;
+
+std::string iteration_text(const Occurrence& instance) {
+    std::vector<const For*> loops;
+    for (const auto& [loop, value] : instance.iteration)
+        loops.push_back(loop);
+    const std::vector<std::string> names = shown_names(loops);
+    std::string text = "iteration ";
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        text +=
+            (i == 0 ? "" : ", ") + names[i] + "=" + std::to_string(instance.iteration[i].second);
+    }
+    return text;
+}
+
+std::string element_text(const Occurrence& instance) {
+    std::string text = instance.access->array->shown() + "[";
+    for (std::size_t i = 0; i < instance.element.size(); ++i)
+        text += (i == 0 ? "" : ", ") + std::to_string(instance.element[i]);
+    return text + "]";
+}
+
+void add_requirements(Module& module, const Accesses& accesses,
+                      const std::vector<Alternatives>& conditions) {
+    for (const Alternatives& alternatives : conditions) {
+        Requirement requirement;
+        for (const auto& conjunction : alternatives) {
+            // Negated constraints, one each (ConstraintSystem::excluded).
+            ParameterBound& bound = requirement.emplace_back();
+            bound.constant = conjunction.front().value.constant;
+            for (const auto& [symbol, coefficient] : conjunction.front().value.terms) {
+                const Var* var = accesses.symbols()[static_cast<std::size_t>(symbol)].var;
+                bound.terms.emplace_back(var, coefficient);
+            }
+        }
+        const bool known =
+            std::ranges::find(module.requirements, requirement) != module.requirements.end();
+        if (!known) module.requirements.push_back(std::move(requirement));
+    }
+}
+
+}  // namespace parpy

@@ -1,0 +1,23 @@
+// Reduces into a scalar what is reduced into an element that perhaps no iteration touches: its
+// subscripts may leave the array then, or name an element that is another worker's.
+//
+//     before  for j in range(m) [reduce(+ y[k[i]])]:
+//                 if k[i] >= 0: y[k[i]] += x[j]
+//     after   y_part, y_touched = 0.0, False
+//             for j in range(m) [reduce(+ y_part, or y_touched)]:
+//                 if k[i] >= 0:
+//                     y_part += x[j]
+//                     y_touched or= True
+//             if y_touched: y[k[i]] += y_part
+//
+// Left alone: elements updated in every iteration, and those whose subscripts are in range anyway.
+// Before and after: kMapped.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace parpy {
+
+void normalize_reductions(PassContext& context);
+
+}  // namespace parpy

@@ -1,0 +1,17 @@
+// Notes the loops of host code that launch kernels though their iterations are independent: a call
+// that launches many from one of them is warned of (Program::counted).
+//
+//     for i in range(66): for j in range(66) [parallel]: y[i, j] = x[i, j]
+//     for i in range(66) noted 0: …
+//
+// The note is a site of the module (P314), which says what to add to the mapping. Changes nothing
+// else. Before and after: kMapped; the user's mapping has been carried out and found legal.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace parpy {
+
+void note_host_loops(PassContext& context);
+
+}  // namespace parpy

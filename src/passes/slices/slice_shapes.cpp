@@ -1,0 +1,548 @@
+// See slice_shapes.h.
+#include "passes/slices/slice_shapes.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "analysis/uses.h"
+#include "ir/clone.h"
+#include "ir/text/print.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+// ---------------------------------------------------------------- linear forms
+
+namespace {
+
+// Two calls are never known to give the same.
+void add_term(Linear& form, const Expr& term, std::int64_t factor) {
+    if (uses_of(term).calls) {
+        form.terms.emplace_back(&term, factor);
+        return;
+    }
+    for (auto at = form.terms.begin(); at != form.terms.end(); ++at) {
+        if (same(*at->first, term)) {
+            at->second += factor;
+            if (at->second == 0) {
+                form.terms.erase(at);
+            }
+            return;
+        }
+    }
+    form.terms.emplace_back(&term, factor);
+}
+
+void add_linear(Linear& form, const Expr& expr, std::int64_t factor) {
+    if (const auto value = constant_integer(&expr)) {
+        form.constant += factor * *value;
+        return;
+    }
+    const auto operand = [&](std::size_t i) -> const Expr& { return *expr.operands[i]; };
+    switch (expr.op) {
+        case Op::kAdd:
+        case Op::kSub:
+            add_linear(form, operand(0), factor);
+            add_linear(form, operand(1), expr.op == Op::kAdd ? factor : -factor);
+            return;
+        case Op::kNeg:
+            add_linear(form, operand(0), -factor);
+            return;
+        case Op::kMul:
+            for (std::size_t i = 0; i < 2; ++i) {
+                if (const auto value = constant_integer(expr.operands[i])) {
+                    add_linear(form, operand(1 - i), factor * *value);
+                    return;
+                }
+            }
+            break;
+        default:
+            break;
+    }
+    add_term(form, expr, factor);
+}
+
+bool is_plain(const Expr& expr) {
+    switch (expr.op) {
+        case Op::kConst:
+        case Op::kVar:
+        case Op::kConvert:
+        case Op::kAdd:
+        case Op::kSub:
+        case Op::kMul:
+        case Op::kNeg:
+            return std::ranges::all_of(expr.operands, [](const Expr* e) { return is_plain(*e); });
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+std::optional<std::int64_t> Linear::value() const {
+    return terms.empty() ? std::optional(constant) : std::nullopt;
+}
+
+Linear linear(const Expr& expr) {
+    Linear form;
+    add_linear(form, expr, 1);
+    return form;
+}
+
+Linear operator-(const Linear& a, const Linear& b) {
+    Linear result = a;
+    result.constant -= b.constant;
+    for (const auto& [term, factor] : b.terms) {
+        add_term(result, *term, -factor);
+    }
+    return result;
+}
+
+// ---------------------------------------------------------------- index arithmetic
+
+Expr* IndexMath::copy(const Expr& expr) {
+    return clone(b_.module(), &expr);
+}
+
+Expr* IndexMath::add(Expr* a, Expr* b) {
+    const auto x = constant_integer(a);
+    const auto y = constant_integer(b);
+    if (x && y) {
+        return number(*x + *y);
+    }
+    if (x && b->op == Op::kNeg) {
+        return subtract(a, b->operands[0]);
+    }
+    if (x) {
+        return *x == 0 ? b : add(b, a);
+    }
+    if (!y) {
+        return b_.binary(Op::kAdd, a, b);
+    }
+    const bool sum = a->op == Op::kAdd || a->op == Op::kSub;
+    if (const auto inner = sum ? constant_integer(a->operands[1]) : std::nullopt) {
+        return add(a->operands[0], number(*y + (a->op == Op::kAdd ? *inner : -*inner)));
+    }
+    return *y == 0 ? a : *y < 0 ? b_.binary(Op::kSub, a, number(-*y)) : b_.binary(Op::kAdd, a, b);
+}
+
+Expr* IndexMath::subtract(Expr* a, Expr* b) {
+    if (const auto y = constant_integer(b)) {
+        return add(a, number(-*y));
+    }
+    return b_.binary(Op::kSub, a, b);
+}
+
+Expr* IndexMath::multiply(Expr* a, Expr* b) {
+    const auto x = constant_integer(a);
+    const auto y = constant_integer(b);
+    if (x && y) {
+        return number(*x * *y);
+    }
+    if (x) {
+        return multiply(b, a);
+    }
+    return y == 1 ? a : y == -1 ? b_.unary(Op::kNeg, a) : b_.binary(Op::kMul, a, b);
+}
+
+Expr* IndexMath::divide(Expr* a, Expr* b) {
+    const auto x = constant_integer(a);
+    const auto y = constant_integer(b);
+    if (x && y && *y != 0) {
+        const bool exact = *x % *y == 0;
+        return number(*x / *y - (!exact && (*x < 0) != (*y < 0) ? 1 : 0));
+    }
+    return y == 1 ? a : b_.binary(Op::kFloorDiv, a, b);
+}
+
+Expr* IndexMath::least(Expr* a, Expr* b) {
+    const auto x = constant_integer(a);
+    const auto y = constant_integer(b);
+    return x && y ? number(std::min(*x, *y)) : b_.binary(Op::kMin, a, b);
+}
+
+Expr* IndexMath::greatest(Expr* a, Expr* b) {
+    const auto x = constant_integer(a);
+    const auto y = constant_integer(b);
+    return x && y ? number(std::max(*x, *y)) : b_.binary(Op::kMax, a, b);
+}
+
+Expr* IndexMath::sum(const Linear& form) {
+    Expr* total = nullptr;
+    const auto take = [&](bool positive) {
+        for (const auto& [term, factor] : form.terms) {
+            if ((factor > 0) != positive) {
+                continue;
+            }
+            Expr* part =
+                multiply(copy(*term), number(positive || total == nullptr ? factor : -factor));
+            total = total == nullptr ? part : positive ? add(total, part) : subtract(total, part);
+        }
+    };
+    take(true);
+    if (total == nullptr && !form.terms.empty() && form.constant != 0) {
+        total = number(form.constant);
+        take(false);
+        return total;
+    }
+    take(false);
+    return total == nullptr ? number(form.constant) : add(total, number(form.constant));
+}
+
+// ---------------------------------------------------------------- slices
+
+Scalar Shapes::index_type() const {
+    return context_.options.force_int_size.value_or(Scalar::kI64);
+}
+
+Extent Shapes::extent(std::int64_t constant) {
+    Extent result;
+    result.value = result.written = builder_.integer(constant, index_type());
+    result.form.constant = constant;
+    return result;
+}
+
+// A plain expression as it is, anything else as a variable that holds it: the same one for the same
+// expression, so that sizes made of it can be compared.
+const Expr* Shapes::once(Expr* value, const char* name) {
+    if (is_plain(*value)) {
+        return value;
+    }
+    const bool repeatable = !uses_of(*value).calls;
+    for (const auto& [known, var] : held_) {
+        if (repeatable && same(*known, *value)) return builder_.var(var);
+    }
+    Var* var = builder_.scalar(name, value->type.scalar);
+    before_.push_back(builder_.assign(var, value));
+    held_.emplace_back(value, var);
+    return builder_.var(var);
+}
+
+Extent Shapes::held(const Extent& length) {
+    Extent result = length;
+    result.value = once(clone(context_.module, length.value), "size");
+    return result;
+}
+
+Shapes::Bound Shapes::size(const Dim& dim) {
+    if (dim.extent) {
+        return {builder_.integer(*dim.extent, index_type()), Interval::exactly(*dim.extent)};
+    }
+    return {builder_.convert(builder_.var(dim.extent_var), index_type()),
+            {0, Intervals::kMaxExtent}};
+}
+
+// A bound counted from the start, not clamped.
+Shapes::Bound Shapes::bound(const Expr& given, const Dim& dim) {
+    IndexMath math(builder_, index_type());
+    const Bound n = size(dim);
+    const auto constant = constant_integer(&given);
+    const Interval range = constant ? Interval::exactly(*constant) : intervals_.of(&given);
+    Expr* value = clone(context_.module, &given);
+    constexpr std::int64_t kFar = std::int64_t{1} << 60;
+    if (range.low >= 0) {
+        return {value, range};
+    }
+    const Interval from_end{range.low < -kFar ? Interval::all().low : range.low + n.range.low,
+                            std::min(range.high, kFar) + n.range.high};
+    if (range.high < 0) {
+        return {math.add(n.value, value), from_end, true};
+    }
+    Expr* const first = is_plain(given) ? value : clone(context_.module, once(value, "bound"));
+    Expr* const test = builder_.binary(Op::kLt, clone(context_.module, first), math.number(0));
+    Expr* const moved = math.add(clone(context_.module, first), n.value);
+    return {builder_.select(test, moved, first), hull(from_end, range)};
+}
+
+// As NumPy clamps them, but only as far as it matters: a slice without elements may begin and end
+// anywhere. That keeps x[1:-1] and y[2:] of arrays of one size n comparable: both have n - 2.
+Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
+    IndexMath math(builder_, index_type());
+    std::size_t next = 0;
+    const auto given = [&](SliceBound which) {
+        return (slice.index & which) != 0 ? slice.operands[next++] : nullptr;
+    };
+    const Expr* const begin = given(kSliceBegin);
+    const Expr* const end = given(kSliceEnd);
+    const Expr* const step = given(kSliceStep);
+    Subscript result;
+    result.begin = builder_.integer(0, index_type());
+    result.step = builder_.integer(1, index_type());
+    result.length = extent(1);
+    result.first = Linear{};
+    Interval direction = Interval::exactly(1);
+    if (step != nullptr) {
+        const auto constant = constant_integer(step);
+        direction = constant ? Interval::exactly(*constant) : intervals_.of(step);
+        if (direction == Interval::exactly(0)) {
+            context_.diagnostics.error(Code::kP224, step->span, "the step of a slice is zero")
+                .help = "use a positive or negative step";
+            return result;
+        }
+        if (direction.low <= 0 && direction.high >= 0) {
+            context_.diagnostics
+                .error(Code::kP222, step->span,
+                       "whether the step of this slice is positive is not known before the "
+                       "program runs")
+                .help = "use a constant step, or write a loop";
+            return result;
+        }
+        // No array is longer: a larger step takes one element as well, and would overflow.
+        const std::int64_t far = index_type() == Scalar::kI64
+                                     ? Intervals::kMaxExtent
+                                     : std::numeric_limits<std::int32_t>::max();
+        result.step = constant ? math.number(std::clamp(*constant, -far, far))
+                               : once(clone(context_.module, step), "step");
+    }
+    const bool up = direction.low > 0;
+    const Bound n = size(dim);
+    Bound first{builder_.integer(0, index_type()), Interval::exactly(0)};
+    Bound last = n;
+    if (!up) {
+        first = {math.add(clone(context_.module, n.value), math.number(-1)),
+                 {n.range.low - 1, n.range.high - 1}};
+        last = {math.number(-1), Interval::exactly(-1)};
+    }
+    if (begin != nullptr) {
+        first = bound(*begin, dim);
+        if (up && first.range.low < 0) {
+            first = {math.greatest(first.value, math.number(0)),
+                     {0, std::max<std::int64_t>(first.range.high, 0)}};
+        } else if (!up && !first.inside && (!dim.extent || first.range.high >= *dim.extent)) {
+            first.value =
+                math.least(first.value, math.add(clone(context_.module, n.value), math.number(-1)));
+        }
+    }
+    if (end != nullptr) {
+        last = bound(*end, dim);
+        if (!up && last.range.low < -1) {
+            last.value = math.greatest(last.value, math.number(-1));
+        } else if (up && !last.inside && (!dim.extent || last.range.high > *dim.extent)) {
+            last = {math.least(last.value, clone(context_.module, n.value)),
+                    {std::min(last.range.low, n.range.low), n.range.high}};
+        }
+    }
+    const bool filled = up && first.range.high <= last.range.low;
+    const auto count = [&](const Expr& from, const Expr& to) {
+        Expr* total = math.sum(up ? linear(to) - linear(from) : linear(from) - linear(to));
+        if (!filled || !is_plain(*total)) total = math.greatest(total, math.number(0));
+        const auto stride = constant_integer(result.step);
+        if (stride == 1 || stride == -1) return total;
+        // (total - 1) / |step| + 1, where division rounds down. The smallest step has no |step|.
+        Expr* const quotient =
+            up || stride
+                ? math.divide(math.add(total, math.number(-1)),
+                              stride ? math.number(std::abs(*stride)) : math.copy(*result.step))
+                : math.divide(math.subtract(math.number(1), total), math.copy(*result.step));
+        return math.add(quotient, math.number(1));
+    };
+    // Sizes are compared as they are written, before parts of them become variables.
+    result.length.written = count(*first.value, *last.value);
+    result.length.form = linear(*result.length.written);
+    result.first = linear(*first.value);
+    result.begin = once(first.value, "begin");
+    // The difference of bounds that are far apart overflows; elements end at those of the array.
+    const std::int64_t lowest = Interval::of_type(index_type()).low;
+    if (up && last.range.low < 0 && first.range.high > last.range.low - lowest) {
+        last.value = math.greatest(last.value, math.number(0));
+    } else if (!up && last.range.high >= 0 && first.range.low < last.range.high + lowest) {
+        last.value = math.least(last.value, clone(context_.module, n.value));
+    }
+    result.length.value = count(*result.begin, *last.value);
+    return result;
+}
+
+std::vector<Subscript> Shapes::subscripts(const Var& array, const std::vector<Expr*>& indices) {
+    std::vector<Subscript> result;
+    std::size_t axis = 0;
+    for (const Expr* index : indices) {
+        if (index->op == Op::kNewAxis) {
+            Subscript& added = result.emplace_back();
+            added.length = extent(1);
+        } else if (index->op == Op::kSlice) {
+            result.push_back(slice(array.dims[axis++], *index));
+        } else {
+            Subscript& added = result.emplace_back();
+            added.index = index;
+            const auto constant = constant_integer(index);
+            const Interval range = constant ? Interval::exactly(*constant) : intervals_.of(index);
+            if (range.low >= 0 || range.high < 0) {
+                added.first = linear(*bound(*index, array.dims[axis]).value);
+            }
+            ++axis;
+        }
+    }
+    return result;
+}
+
+const std::vector<Subscript>& Shapes::subscripts(const Expr& load) {
+    const auto known = subscripts_.find(&load);
+    return known != subscripts_.end()
+               ? known->second
+               : subscripts_.emplace(&load, subscripts(*load.var, load.operands)).first->second;
+}
+
+// ---------------------------------------------------------------- shapes
+
+const Shape& Shapes::of(const Expr& expr) {
+    if (const auto known = shapes_.find(&expr); known != shapes_.end()) {
+        return known->second;
+    }
+    Shape shape = compute(expr);
+    return shapes_.emplace(&expr, std::move(shape)).first->second;
+}
+
+Shape Shapes::compute(const Expr& expr) {
+    Shape shape;
+    switch (expr.op) {
+        case Op::kReduce:
+            return reduce(expr);
+        case Op::kMatMul:
+            return matmul(expr);
+        case Op::kLoad:
+            for (const Subscript& subscript : subscripts(expr)) {
+                if (subscript.index == nullptr) {
+                    shape.push_back(subscript.length);
+                } else {
+                    broadcast(shape, of(*subscript.index), expr.span);
+                }
+            }
+            return shape;
+        default:
+            for (const Expr* operand : expr.operands) {
+                broadcast(shape, of(*operand), expr.span);
+            }
+            return shape;
+    }
+}
+
+std::vector<bool> Shapes::reduced(const Expr& reduce, std::size_t rank) {
+    std::vector<bool> result(rank, reduce.operands.size() == 1);
+    for (std::size_t i = 1; i < reduce.operands.size(); ++i) {
+        const std::int64_t axis = *constant_integer(reduce.operands[i]);
+        result[static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis)] =
+            true;
+    }
+    return result;
+}
+
+Shape Shapes::reduce(const Expr& expr) {
+    const Shape inner = of(*expr.operands[0]);
+    const std::vector<bool> gone = reduced(expr, inner.size());
+    const bool keeps = expr.constant == Constant{true};
+    Shape shape;
+    bool nothing = false;
+    for (std::size_t i = 0; i < inner.size(); ++i) {
+        nothing = nothing || (gone[i] && inner[i].constant() == 0);
+        if (!gone[i]) {
+            shape.push_back(inner[i]);
+        } else if (keeps) {
+            shape.push_back(extent(1));
+        }
+    }
+    const auto which = static_cast<SliceReduction>(expr.index);
+    const bool picks = which == SliceReduction::kMin || which == SliceReduction::kMax;
+    const bool empty =
+        std::ranges::any_of(shape, [](const Extent& extent) { return extent.constant() == 0; });
+    if (picks && nothing && !empty) {
+        context_.diagnostics
+            .error(Code::kP225, expr.span,
+                   "the " + std::string(which == SliceReduction::kMin ? "minimum" : "maximum") +
+                       " of an array of shape " + to_string(inner) + " has no value")
+            .help = "reduce at least one element";
+    }
+    return shape;
+}
+
+Shape Shapes::matmul(const Expr& expr) {
+    const Shape a = of(*expr.operands[0]);
+    const Shape b = of(*expr.operands[1]);
+    match(a.back(), b[0], false, expr.span, "the operands of a matrix product have shapes ",
+          to_string(a) + " and " + to_string(b));
+    Shape shape;
+    if (a.size() > 1) {
+        shape.push_back(a[0]);
+    }
+    if (b.size() > 1) {
+        shape.push_back(b.back());
+    }
+    return shape;
+}
+
+bool Shapes::match(const Extent& a, const Extent& b, bool stretches, Span span,
+                   const std::string& what, const std::string& shapes) {
+    const auto difference = (a.form - b.form).value();
+    if (difference == 0 || (stretches && (a.is_one() || b.is_one()))) {
+        return true;
+    }
+    if (a.constant() && b.constant()) {
+        context_.diagnostics.error(Code::kP221, span, what + shapes + ", which do not fit together")
+            .help = stretches ? "sizes must be equal, or 1; shapes are compared from the right"
+                              : "make the sizes equal";
+        return false;
+    }
+    if (require_zero(a.form - b.form)) return true;
+    context_.diagnostics
+        .error(Code::kP222, span,
+               what + shapes + "; whether they fit is not known before the program runs")
+        .help = "write both slices with the same bounds, or write a loop";
+    return false;
+}
+
+void Shapes::broadcast(Shape& shape, const Shape& other, Span span) {
+    const Shape before = shape;
+    if (other.size() > shape.size()) {
+        shape.insert(shape.begin(), other.begin(),
+                     other.end() - static_cast<std::ptrdiff_t>(shape.size()));
+    }
+    for (std::size_t i = 0; i < std::min(before.size(), other.size()); ++i) {
+        Extent& mine = shape[shape.size() - 1 - i];
+        const Extent& theirs = other[other.size() - 1 - i];
+        if (!match(mine, theirs, true, span, "the operands have shapes ",
+                   to_string(before) + " and " + to_string(other))) {
+            return;
+        }
+        if (mine.is_one() || (theirs.constant() && !mine.constant() && !theirs.is_one())) {
+            mine = theirs;
+        }
+    }
+}
+
+bool Shapes::fits(const Shape& from, const Shape& to, Span span, const std::string& what) {
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        const Extent& value = from[from.size() - 1 - i];
+        if (value.is_one()) {
+            continue;
+        }
+        const bool known = value.constant().has_value();
+        if (i >= to.size() || (to[to.size() - 1 - i].is_one() && known)) {
+            context_.diagnostics
+                .error(known ? Code::kP221 : Code::kP222, span,
+                       "values of shape " + to_string(from) + " cannot be stored to " + what +
+                           " of shape " + to_string(to))
+                .help = "sizes must be equal, or 1 on the right side";
+            return false;
+        }
+        if (!match(value, to[to.size() - 1 - i], false, span,
+                   "values and the elements they are stored to have shapes ",
+                   to_string(from) + " and " + to_string(to))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::string to_string(const Shape& shape) {
+    std::string text = "(";
+    for (const Extent& extent : shape) {
+        text += text.size() > 1 ? ", " : "";
+        const auto value = extent.constant();
+        text += value ? std::to_string(*value) : print(*extent.written);
+    }
+    return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+}  // namespace parpy

@@ -1,0 +1,96 @@
+// When two sizes that are not known are the same: conditions on the call's arguments under which a
+// difference is zero, which the program then requires. See slice_shapes.h.
+#include <algorithm>
+
+#include "analysis/uses.h"
+#include "ir/visit.h"
+#include "passes/slices/slice_shapes.h"
+
+namespace parpy {
+
+using namespace ir;
+
+// The entry's parameter that a term is; null if it is none, or one that the entry assigns.
+const Var* Shapes::parameter(const Expr& term) const {
+    const Var* var = nullptr;
+    if (term.op == Op::kConvert && is_integer(term.type.scalar)) {
+        return parameter(*term.operands[0]);
+    }
+    if (term.op == Op::kVar) {
+        var = term.var;
+    } else if (term.op == Op::kExtent && term.index >= 0) {
+        var = term.var->dims[static_cast<std::size_t>(term.index)].extent_var;
+    }
+    const Function& entry = *context_.module.entry_function();
+    if (var == nullptr || std::ranges::find(entry.params, var) == entry.params.end()) {
+        return nullptr;
+    }
+    bool assigned = false;
+    for_each_stmt(entry.body, [&](const Stmt& stmt) {
+        for_each_var(stmt, [&](const Var* v) { assigned = assigned || v == var; });
+    });
+    return assigned || !is_integer(var->type.scalar) ? nullptr : var;
+}
+
+// Adds to `bounds` what makes the form zero.
+bool Shapes::zero_if(const Linear& form, std::vector<ParameterBound>& bounds) const {
+    ParameterBound above, below;
+    above.constant = form.constant;
+    below.constant = -form.constant;
+    Linear others;
+    for (const auto& [term, factor] : form.terms) {
+        if (const Var* var = parameter(*term)) {
+            above.terms.emplace_back(var, factor);
+            below.terms.emplace_back(var, -factor);
+        } else {
+            others.terms.emplace_back(term, factor);
+        }
+    }
+    while (!others.terms.empty()) {
+        const auto [term, factor] = others.terms.back();
+        others.terms.pop_back();
+        const auto opposite = std::ranges::find_if(others.terms, [&](const auto& other) {
+            std::vector<ParameterBound> more = bounds;
+            if (other.second != -factor || !equal_if(*term, *other.first, more)) return false;
+            bounds = std::move(more);
+            return true;
+        });
+        if (opposite == others.terms.end()) return false;
+        others.terms.erase(opposite);
+    }
+    if (above.terms.empty()) return above.constant == 0;
+    bounds.push_back(std::move(above));
+    bounds.push_back(std::move(below));
+    return true;
+}
+
+// The same operation on operands that are equal.
+bool Shapes::equal_if(const Expr& a, const Expr& b, std::vector<ParameterBound>& bounds) const {
+    if (uses_of(a).calls) return false;
+    if (same(a, b)) return true;
+    const bool plain = a.op != Op::kLoad && a.op != Op::kConst;
+    if (!plain || a.op != b.op || a.type != b.type || a.operands.empty() ||
+        a.operands.size() != b.operands.size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < a.operands.size(); ++i) {
+        const Expr& x = *a.operands[i];
+        const Expr& y = *b.operands[i];
+        const bool number = x.type == y.type && x.type.is_scalar() && is_integer(x.type.scalar);
+        if (!(number ? zero_if(linear(x) - linear(y), bounds) : equal_if(x, y, bounds)))
+            return false;
+    }
+    return true;
+}
+
+bool Shapes::require_zero(const Linear& form) {
+    std::vector<ParameterBound> bounds;
+    if (!zero_if(form, bounds)) return false;
+    for (const ParameterBound& bound : bounds) {
+        auto& known = context_.module.requirements;
+        if (std::ranges::find(known, Requirement{bound}) == known.end()) known.push_back({bound});
+    }
+    return true;
+}
+
+}  // namespace parpy

@@ -1,0 +1,524 @@
+// Expressions of infer_types: operand types up, conversions down.
+#include <algorithm>
+#include <utility>
+
+#include "ir/builder.h"
+#include "ir/clone.h"
+#include "ir/ops.h"
+#include "ir/visit.h"
+#include "passes/types/function_names.h"
+#include "passes/types/infer_types/typer.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+const Operand kUnknownOperand{};
+
+// Makes Python numbers alone NumPy's own; true if they were Python's.
+bool made_numpy(std::span<Operand> operands) {
+    if (!std::ranges::all_of(operands, [](const Operand& o) { return o.type.weak; })) {
+        return false;
+    }
+    for (Operand& operand : operands) {
+        operand.type.weak = false;
+    }
+    return true;
+}
+
+// -c of a weak constant, which Python folds as well; -2^63 stays as it is.
+std::optional<Constant> negated(const Operand& operand) {
+    if (!operand.constant || !operand.type.weak) {
+        return std::nullopt;
+    }
+    if (const auto value = integer_value(operand)) {
+        return Constant{static_cast<std::int64_t>(-static_cast<std::uint64_t>(*value))};
+    }
+    if (const auto* value = std::get_if<double>(&operand.constant->value)) {
+        return Constant{-*value};
+    }
+    return std::nullopt;
+}
+
+// Sums and products of Python integers that are known, unless they leave 64 bits.
+std::optional<std::int64_t> computed(Op op, std::span<const Operand> operands) {
+    const auto known = [](const Operand& o) {
+        return o.type == Type::weak_of(Scalar::kI64) && integer_value(o).has_value();
+    };
+    if (operands.size() != 2 || !std::ranges::all_of(operands, known)) return std::nullopt;
+    const std::int64_t a = *integer_value(operands[0]), b = *integer_value(operands[1]);
+    std::int64_t result = 0;
+    const bool fits = op == Op::kAdd   ? !__builtin_add_overflow(a, b, &result)
+                      : op == Op::kSub ? !__builtin_sub_overflow(a, b, &result)
+                      : op == Op::kMul ? !__builtin_mul_overflow(a, b, &result)
+                                       : false;
+    return fits ? std::optional(result) : std::nullopt;
+}
+
+}  // namespace
+
+Operand Typer::walk_value(Expr*& slot) {
+    Operand operand = walk(slot);
+    if (operand.type.is_void()) {
+        report(Code::kP214, slot->span,
+               "'" + slot->callee->name + "' returns nothing, but its result is used here",
+               "return a number from '" + slot->callee->name + "', or call it as a statement");
+        return kUnknownOperand;
+    }
+    return operand;
+}
+
+Operand Typer::walk_scalar(Expr*& slot) {
+    const Operand operand = walk_value(slot);
+    return needs_scalar(*slot, operand.rank) ? operand : kUnknownOperand;
+}
+
+Operand Typer::walk(Expr*& slot, bool by_numpy) {
+    switch (slot->op) {
+        case Op::kConst:
+            return walk_const(*slot);
+        case Op::kVar:
+        case Op::kArray:
+            return walk_var(slot);
+        case Op::kLoad:
+            return walk_load(*slot);
+        case Op::kExtent:
+        case Op::kRank:
+        case Op::kSize:
+            return walk_shape(slot);
+        case Op::kBackendIs:
+        case Op::kTypesEqual:
+        case Op::kConvertLike:
+            return kUnknownOperand;  // reported by fold_static
+        case Op::kCall:
+            return walk_call(slot);
+        case Op::kConvert:
+            return walk_convert(slot);
+        case Op::kRegister:
+            return walk_register(slot);
+        case Op::kAtomic:
+            return walk_atomic(slot);
+        case Op::kAnd:
+        case Op::kOr:
+            return walk_logical(slot);
+        case Op::kSelect:
+            return walk_select(slot, by_numpy);
+        case Op::kReduce:
+            return walk_reduce(slot);
+        case Op::kMatMul:
+            return walk_matmul(slot);
+        case Op::kNumpy:
+            return walk_numpy(slot);
+        case Op::kRound:
+            return walk_round(slot, by_numpy);
+        default:
+            return is_of_kernels(slot->op) ? walk_of_kernels(slot) : walk_operation(slot, by_numpy);
+    }
+}
+
+Operand Typer::walk_const(Expr& expr) {
+    Operand operand;
+    operand.constant = expr.constant;
+    operand.type = expr.type;
+    if (std::holds_alternative<bool>(expr.constant.value)) {
+        operand.type = Type::weak_of(Scalar::kBool);
+    }
+    if (rewriting()) {
+        expr.type = storage(operand.type);
+        expr.constant = constant_as(expr.type.scalar, expr.constant);
+    }
+    return operand;
+}
+
+Operand Typer::walk_var(Expr*& slot) {
+    Var* var = slot->var;
+    Operand operand;
+    if (var->type.is_array()) {  // all of it: x[:, :]
+        operand.type = Type::of(var->type.scalar);
+        operand.rank = var->type.rank;
+        if (rewriting()) {
+            slot->op = Op::kLoad;
+            slot->type = operand.type;
+            for (int axis = 0; axis < operand.rank; ++axis) {
+                slot->operands.push_back(
+                    context_.module.make_expr(Op::kSlice, Type::none(), slot->span));
+            }
+        }
+        return operand;
+    }
+    operand.type = var->type;
+    operand.constant = var->constant_value();
+    if (!rewriting()) {
+        return operand;
+    }
+    slot->type = storage(var->type);
+    if (operand.constant) {
+        slot->op = Op::kConst;
+        slot->var = nullptr;
+        slot->constant = constant_as(slot->type.scalar, *operand.constant);
+    } else if (const Type kept = kept_type(*var); kept != slot->type) {
+        slot->type = kept;
+        slot = Builder(context_.module, slot->span).convert(slot, storage(var->type).scalar);
+    }
+    return operand;
+}
+
+// x.shape[i], x.ndim and x.size, all Python integers.
+Operand Typer::walk_shape(Expr*& slot) {
+    const Var* array = slot->var;
+    if (!array->type.is_array()) {
+        if (!array->type.is_unknown()) {
+            report(Code::kP204, slot->span,
+                   "'" + array->name + "' is " + a_python_name(array->type) + " and has no shape",
+                   "pass an array for '" + array->name + "'");
+        }
+        return kUnknownOperand;
+    }
+    const int rank = array->type.rank;
+    const std::string has = "'" + array->name + "' has " + std::to_string(rank) +
+                            (rank == 1 ? " dimension" : " dimensions");
+    const auto* demanded = std::get_if<std::int64_t>(&slot->constant.value);
+    if (slot->op == Op::kExtent && demanded != nullptr && *demanded != rank) {
+        report(Code::kP220, slot->span,
+               has + ", but its shape is unpacked into " + std::to_string(*demanded) +
+                   (*demanded == 1 ? " name" : " names"),
+               "give one name per dimension");
+        return kUnknownOperand;
+    }
+    const int axis = slot->index < 0 ? slot->index + rank : slot->index;
+    if (slot->op == Op::kExtent && (axis < 0 || axis >= rank)) {
+        report(Code::kP216, slot->span, has + ", there is no axis " + std::to_string(slot->index),
+               rank == 0 ? "it is a single element: '" + array->name + "[()]'"
+                         : "use an axis from 0 to " + std::to_string(rank - 1));
+        return kUnknownOperand;
+    }
+    std::int64_t known = 1;
+    std::vector<Var*> at_run_time;
+    const auto multiply = [&](const Dim& dim) {
+        if (dim.extent) {
+            known *= *dim.extent;
+        } else {
+            at_run_time.push_back(dim.extent_var);
+        }
+    };
+    if (slot->op == Op::kExtent) {
+        multiply(array->dims[static_cast<std::size_t>(axis)]);
+    } else if (slot->op == Op::kSize) {
+        std::ranges::for_each(array->dims, multiply);
+    } else {
+        known = rank;
+    }
+    Operand operand;
+    operand.type = Type::weak_of(Scalar::kI64);
+    if (at_run_time.empty()) {
+        operand.constant = Constant{known};
+    }
+    if (rewriting()) {
+        Builder b(context_.module, slot->span);
+        Expr* value = at_run_time.empty() || known != 1 ? b.integer(known) : nullptr;
+        for (Var* extent : at_run_time) {
+            value = value == nullptr ? b.var(extent) : b.binary(Op::kMul, value, b.var(extent));
+        }
+        slot = value->op == Op::kConst ? b.constant(Type::of(index_scalar()), value->constant)
+                                       : b.convert(value, index_scalar());
+    }
+    return operand;
+}
+
+Operand Typer::walk_convert(Expr*& slot) {
+    const Type to = slot->type;
+    const Operand from = walk_value(slot->operands[0]);
+    Operand operand;
+    if (!from.type.is_scalar() || refuses_complex(from.type, to, slot->operands[0]->span)) {
+        return operand;
+    }
+    operand.type = to;
+    operand.rank = from.rank;
+    if (rewriting()) {
+        slot = convert(slot->operands[0], from.type, to);
+    }
+    return operand;
+}
+
+// ---------------------------------------------------------------- calls
+
+ArgumentKey Typer::argument_key(Expr*& slot) {
+    ArgumentKey key;
+    if ((slot->op == Op::kVar || slot->op == Op::kArray) && slot->var->type.is_array()) {
+        const Var& array = *slot->var;
+        key.type = array.type;
+        key.space = array.space;
+        key.limit = array.limit;
+        for (const Dim& dim : array.dims) {
+            key.dims.push_back({dim.extent, dim.stride});
+        }
+        if (rewriting()) {
+            slot->op = Op::kArray;
+            slot->type = array.type;
+        }
+        return key;
+    }
+    // Captured constants stay constants in the functions they are handed on to.
+    const bool hands_on = slot->op == Op::kVar && slot->var->constant != nullptr;
+    const Operand operand = walk_value(slot);
+    if (operand.rank > 0) {
+        const bool is_part = slot->op == Op::kLoad;
+        report(Code::kP223, slot->span,
+               (is_part ? "a part of array '" + slot->var->shown() + "'"
+                        : std::string("an array that is computed here")) +
+                   " is passed to a function, which takes whole arrays and numbers",
+               is_part ? "pass '" + slot->var->shown() + "' and the subscripts: f(" +
+                             slot->var->shown() + ", i)"
+                       : "store it into an array that exists, and pass that");
+        return key;
+    }
+    key.type = operand.type;
+    if (hands_on) {
+        key.constant = operand.constant;
+    }
+    return key;
+}
+
+Operand Typer::walk_call(Expr*& slot) {
+    Expr& call = *slot;
+    const Function& callee = *call.callee;
+    std::vector<ArgumentKey> key;
+    const bool foreign = callee.kind == FunctionKind::kForeign;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+        Expr*& argument = call.operands[i];
+        const bool points =
+            foreign && i < callee.params.size() && callee.params[i]->type.is_array();
+        key.push_back(points && argument->op == Op::kLoad ? row_key(argument, callee)
+                                                          : argument_key(argument));
+    }
+    if (callee.kind == FunctionKind::kEntry) {
+        report(Code::kP206, call.span,
+               "'" + callee.name + "' is what Python calls and cannot be called from the program",
+               "move what is called again into a function of its own");
+        return kUnknownOperand;
+    }
+    if (key.size() != callee.params.size()) {
+        if (Diagnostic* error = report(
+                Code::kP206, call.span,
+                "'" + shown_name(context_.module, callee) + "' takes " +
+                    std::to_string(callee.params.size()) +
+                    (callee.params.size() == 1 ? " argument, " : " arguments, ") +
+                    std::to_string(key.size()) + (key.size() == 1 ? " is" : " are") + " given",
+                "give one argument per parameter")) {
+            error->notes.push_back(
+                {callee.span, "'" + shown_name(context_.module, callee) + "' is defined here"});
+        }
+        return kUnknownOperand;
+    }
+    if (std::ranges::any_of(key, [](const ArgumentKey& k) { return k.type.is_unknown(); })) {
+        return kUnknownOperand;
+    }
+    if (foreign) return walk_foreign(slot, key);
+    Instance& instance = instances_.find_or_make(&callee, key);
+    Operand operand;
+    operand.type = instance.result;
+    if (!rewriting()) {
+        return operand;
+    }
+    check_declared(call, key, instance);
+    Builder b(context_.module, call.span);
+    std::vector<Expr*> arguments;
+    std::vector<Expr*> layout;
+    NumberPass numbers{&instance_, &instance, call.span, {}, reach_};
+    for (std::size_t i = 0; i < key.size(); ++i) {
+        Expr* argument = call.operands[i];
+        if (key[i].type == Type::weak_of(Scalar::kI64) && !key[i].constant) {
+            numbers.numbers.emplace_back(instance.inputs[i], in_parameters(*argument));
+        }
+        if (key[i].type.is_array()) {
+            instances_.passes.push_back({argument->var, instance.inputs[i], argument->span});
+            for (const Dim& dim : argument->var->dims) {
+                if (dim.extent_var != nullptr) {
+                    layout.push_back(b.var(dim.extent_var));
+                }
+                if (dim.stride_var != nullptr) {
+                    layout.push_back(b.var(dim.stride_var));
+                }
+            }
+            arguments.push_back(argument);
+        } else if (!key[i].constant) {
+            arguments.push_back(argument);
+        }
+    }
+    if (!numbers.numbers.empty()) instances_.number_passes.push_back(std::move(numbers));
+    arguments.insert(arguments.end(), layout.begin(), layout.end());
+    if (operand.type.is_unknown())
+        instances_.untyped_calls.push_back({call.span, shown_name(context_.module, callee)});
+    instance.called = true;
+    call.operands = std::move(arguments);
+    call.callee = instance.function;
+    call.type = storage(operand.type);
+    return operand;
+}
+
+// ---------------------------------------------------------------- logic
+
+int Typer::walk_condition(Expr*& slot) {
+    if (slot->op == Op::kAnd || slot->op == Op::kOr || slot->op == Op::kNot) {
+        int rank = 0;
+        for (Expr*& operand : slot->operands)
+            rank = std::max(rank, walk_condition(operand));
+        if (rewriting()) {
+            slot->type = Type::of(Scalar::kBool);
+        }
+        return rank;
+    }
+    const Operand operand = walk_value(slot);
+    if (rewriting() && operand.type.is_scalar()) {
+        slot = truth(slot);
+    }
+    return operand.rank;
+}
+
+void Typer::walk_test(Expr*& slot) {
+    const int rank = walk_condition(slot);
+    needs_scalar(*slot, rank);
+}
+
+// One of the two is, or awaits, the result of a function that calls itself: it starts as the type
+// of the other.
+Type Typer::found_so_far(const Operand& a, const Operand& b) const {
+    if (phase_ != Phase::kFind || a.type.is_unknown() == b.type.is_unknown()) return {};
+    const Type& known = a.type.is_unknown() ? b.type : a.type;
+    return known.is_scalar() ? known : Type{};
+}
+
+// `a or b` is one of its operands, as in Python.
+Operand Typer::walk_logical(Expr*& slot) {
+    Expr& expr = *slot;
+    const Operand operands[2] = {walk_value(expr.operands[0]), walk_value(expr.operands[1])};
+    const Operand &a = operands[0], &b = operands[1];
+    Operand result;
+    result.rank = std::max(a.rank, b.rank);
+    if (!a.type.is_scalar() || !b.type.is_scalar()) {
+        result.type = found_so_far(a, b);
+        return result;
+    }
+    if (a.type.scalar == Scalar::kBool && b.type.scalar == Scalar::kBool) {
+        result.type = type_operation(expr.op, operands).result;
+        if (rewriting()) {
+            expr.type = Type::of(Scalar::kBool);
+        }
+        return result;
+    }
+    result.type = join(a, b);
+    if (!rewriting() || !repeatable(*expr.operands[0], expr.op == Op::kOr ? "or" : "and")) {
+        return result;
+    }
+    Builder build(context_.module, expr.span);
+    Expr* condition = truth(clone(context_.module, expr.operands[0]));
+    const Type kept = storage(result.type);
+    Expr* first = convert(expr.operands[0], a.type, kept);
+    Expr* second = convert(expr.operands[1], b.type, kept);
+    slot = expr.op == Op::kOr ? build.select(condition, first, second)
+                              : build.select(condition, second, first);
+    return result;
+}
+
+Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
+    Expr& expr = *slot;
+    const int rank = walk_condition(expr.operands[0]);
+    Operand branches[2] = {walk_value(expr.operands[1]), walk_value(expr.operands[2])};
+    const bool made = by_numpy && made_numpy(branches);
+    const Operand &a = branches[0], &b = branches[1];
+    Operand result;
+    result.rank = std::max({rank, a.rank, b.rank});
+    if (!a.type.is_scalar() || !b.type.is_scalar()) {
+        result.type = found_so_far(a, b);
+        return result;
+    }
+    result.type = by_numpy ? promote(a.type, b.type) : join(a, b);
+    if (made) result.type = of_python_size(result.type);
+    if (rewriting()) {
+        expr.type = storage(result.type);
+        // np.where casts whatever does not fit.
+        expr.operands[1] =
+            convert(expr.operands[1], by_numpy ? storage(a.type) : a.type, expr.type);
+        expr.operands[2] =
+            convert(expr.operands[2], by_numpy ? storage(b.type) : b.type, expr.type);
+    }
+    return result;
+}
+
+// ---------------------------------------------------------------- operators
+
+// What NumPy's function gives is no Python number.
+Operand Typer::walk_numpy(Expr*& slot) {
+    Operand operand = walk(slot->operands[0], true);
+    operand.type = storage(operand.type);
+    if (rewriting()) {
+        slot = slot->operands[0];
+    }
+    return operand;
+}
+
+Operand Typer::walk_operation(Expr*& slot, bool by_numpy) {
+    Expr& expr = *slot;
+    std::vector<Operand> operands;
+    operands.reserve(expr.operands.size());
+    if (expr.op == Op::kNot || expr.op == Op::kPyBool) {
+        Operand result;
+        result.type = Type::weak_of(Scalar::kBool);
+        result.rank = walk_condition(expr.operands[0]);
+        if (rewriting()) {
+            expr.type = Type::of(Scalar::kBool);
+            slot = expr.op == Op::kPyBool ? expr.operands[0] : slot;
+        }
+        return result;
+    }
+    for (Expr*& operand : expr.operands) {
+        operands.push_back(walk_value(operand));
+    }
+    const bool made = by_numpy && made_numpy(operands);
+    Operand result;
+    for (const Operand& operand : operands) {
+        result.rank = std::max(result.rank, operand.rank);
+    }
+    if (expr.op == Op::kNeg || expr.op == Op::kPos) {
+        const auto constant = expr.op == Op::kNeg ? negated(operands[0]) : operands[0].constant;
+        if (constant && operands[0].type.weak) {
+            result.type = operands[0].type;
+            if (result.type.scalar == Scalar::kBool) {
+                result.type.scalar = Scalar::kI64;
+            }
+            result.constant = constant;
+            if (rewriting()) {
+                slot =
+                    Builder(context_.module, expr.span).constant(storage(result.type), *constant);
+            }
+            return result;
+        }
+    }
+    if (const auto value = computed(expr.op, operands)) {
+        result.type = operands[0].type;
+        result.constant = Constant{*value};
+        if (rewriting()) {
+            slot = Builder(context_.module, expr.span)
+                       .constant(storage(result.type), *result.constant);
+        }
+        return result;
+    }
+    Typing typing = type_operation(expr.op, operands);
+    if (!typing.error.empty()) {
+        report(typing, expr.span);
+        return result;
+    }
+    if (made) {
+        typing.operand = of_python_size(typing.operand);
+        typing.result = of_python_size(typing.result);
+    }
+    result.type = typing.result;
+    if (rewriting() && typing.result.is_scalar()) {
+        slot = apply(typing, &expr, operands);
+    }
+    return result;
+}
+
+}  // namespace parpy

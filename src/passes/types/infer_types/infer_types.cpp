@@ -1,0 +1,287 @@
+// The pass: all instances to a common fixpoint of types, then each one that is called rewritten,
+// then what flows along calls (which arrays are written, which may overlap).
+#include "passes/types/infer_types/infer_types.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "ir/clone.h"
+#include "ir/visit.h"
+#include "passes/types/infer_types/typer.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+// NaN is the same constant as NaN here, or recursion would never find its instance again.
+bool same_constant(const std::optional<Constant>& a, const std::optional<Constant>& b) {
+    if (a == b) {
+        return true;
+    }
+    if (!a || !b) {
+        return false;
+    }
+    const auto* x = std::get_if<double>(&a->value);
+    const auto* y = std::get_if<double>(&b->value);
+    return x != nullptr && y != nullptr && std::isnan(*x) && std::isnan(*y);
+}
+
+bool returns_value(const Body& body) {
+    return any_stmt(body, [](const Stmt& stmt) {
+        const auto* exit = stmt.as<Return>();
+        return exit != nullptr && exit->value != nullptr;
+    });
+}
+
+// Runs `phase` over all instances; true if a type changed or an instance was added.
+bool sweep(PassContext& context, Instances& instances, Phase phase) {
+    bool changed = false;
+    for (std::size_t i = 0; i < instances.all.size(); ++i) {  // calls append
+        const std::size_t before = instances.all.size();
+        changed = Typer(context, instances, instances.all[i], phase).run() || changed;
+        changed = changed || instances.all.size() != before;
+    }
+    return changed;
+}
+
+void find_types(PassContext& context, Instances& instances) {
+    while (sweep(context, instances, Phase::kFind)) {
+    }
+    // A type met on the way may have been too wide: `b = a * x_i8[i]` while `a` was only known as a
+    // Python float, and is float32. Recompute from the final types, as long as that helps.
+    constexpr int kRounds = 4;
+    for (int round = 0; round < kRounds && sweep(context, instances, Phase::kNarrow); ++round) {
+    }
+    while (sweep(context, instances, Phase::kFind)) {
+    }
+}
+
+void rewrite_called(PassContext& context, Instances& instances) {
+    for (bool found = true; found;) {
+        found = false;
+        for (std::size_t i = 0; i < instances.all.size(); ++i) {
+            Instance& instance = instances.all[i];
+            if (instance.called && !instance.rewritten) {
+                instance.rewritten = true;
+                Typer(context, instances, instance, Phase::kRewrite).run();
+                found = true;
+            }
+        }
+    }
+}
+
+// Stores in a function are stores to the arrays that its callers pass.
+void spread_writes(PassContext& context, Instances& instances) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const ArrayPass& pass : instances.passes) {
+            if (pass.to->written && !pass.from->written) {
+                pass.from->written = changed = true;
+                instances.writes.emplace(pass.from, pass.span);
+            }
+        }
+    }
+    for (const Var* param : context.module.entry_function()->params) {
+        const bool is_argument = param->origin.kind == Origin::Kind::kArgument &&
+                                 param->origin.argument < context.signature.size();
+        if (param->written && is_argument && context.signature[param->origin.argument].read_only) {
+            report_once(context.diagnostics, Code::kP207, instances.writes.at(param),
+                        "'" + param->name + "' is a read-only array, but it is written here",
+                        "pass a writable copy");
+        }
+    }
+}
+
+// After the mistakes in the functions, from which most of these follow.
+void report_untyped_calls(PassContext& context, const Instances& instances) {
+    if (context.diagnostics.has_errors()) return;
+    for (const auto& [span, name] : instances.untyped_calls) {
+        report_once(context.diagnostics, Code::kP213, span,
+                    "the type that '" + name + "' returns cannot be inferred",
+                    "let '" + name + "' return a number on a path that does not call it again");
+    }
+}
+
+// A parameter may overlap another if its argument may, or if the call passes one array twice.
+void spread_aliases(Instances& instances) {
+    for (const ArrayPass& pass : instances.passes) {
+        const auto twice = [&](const ArrayPass& other) {
+            return other.from == pass.from && other.span != pass.span && other.to != pass.to;
+        };
+        for (const ArrayPass& other : instances.passes) {
+            if (twice(other)) {
+                const auto same_function = [&](const Instance& instance) {
+                    return std::ranges::find(instance.inputs, pass.to) != instance.inputs.end() &&
+                           std::ranges::find(instance.inputs, other.to) != instance.inputs.end();
+                };
+                if (std::ranges::any_of(instances.all, same_function)) {
+                    pass.to->aliased = true;
+                }
+            }
+        }
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const ArrayPass& pass : instances.passes) {
+            if (pass.from->aliased && !pass.to->aliased) {
+                pass.to->aliased = changed = true;
+            }
+        }
+    }
+}
+
+// The rewritten instances take the place of the functions they were made from, in their order.
+void replace_functions(Module& module, Instances& instances) {
+    const std::vector<Function*> originals(
+        module.functions.begin(),
+        module.functions.end() - static_cast<std::ptrdiff_t>(instances.all.size() - 1));
+    Function* const entry = module.entry_function();
+    std::unordered_set<std::string> names = {entry->name};
+    std::unordered_set<const Function*> called;  // foreign functions
+    for (const Instance& instance : instances.all) {
+        if (!instance.rewritten) continue;
+        for_each_expr(instance.function->body, [&](const Expr& e) {
+            if (e.op == Op::kCall && e.callee->kind == FunctionKind::kForeign)
+                called.insert(e.callee);
+        });
+    }
+    module.functions.clear();
+    for (Function* original : originals) {
+        if (called.contains(original)) module.functions.push_back(original);
+        for (Instance& instance : instances.all) {
+            if (instance.source != original || !instance.rewritten) {
+                continue;
+            }
+            if (instance.function != entry) {
+                std::string name = original->name;
+                for (int suffix = 1; !names.insert(name).second; ++suffix) {
+                    name = original->name + "_" + std::to_string(suffix);
+                }
+                instance.function->name = std::move(name);
+            }
+            module.functions.push_back(instance.function);
+        }
+    }
+    module.entry = static_cast<std::size_t>(std::ranges::find(module.functions, entry) -
+                                            module.functions.begin());
+}
+
+}  // namespace
+
+bool operator==(const ArgumentKey& a, const ArgumentKey& b) {
+    return a.type == b.type && a.dims == b.dims && a.space == b.space && a.limit == b.limit &&
+           same_constant(a.constant, b.constant);
+}
+
+Instance& Instances::add_entry() {
+    Instance& instance = all.emplace_back();
+    instance.source = instance.function = context_.module.entry_function();
+    instance.inputs = instance.function->params;
+    instance.result = Type::none();
+    instance.called = true;
+    fold_static(context_, *instance.function);
+    instance.webs = split_variables(context_.module, *instance.function, context_.diagnostics);
+    return instance;
+}
+
+Instance& Instances::find_or_make(const Function* callee, std::vector<ArgumentKey> key) {
+    for (Instance& instance : all) {
+        if (instance.source == callee && instance.key == key) {
+            return instance;
+        }
+    }
+    Instance& instance = all.emplace_back();
+    instance.source = callee;
+    instance.key = std::move(key);
+    Module& module = context_.module;
+    Substitution substitution;
+    Function* function = clone_function(module, *callee, callee->name, substitution);
+    instance.function = function;
+    instance.inputs = std::exchange(function->params, {});
+    std::vector<Var*> layout;
+    for (std::size_t i = 0; i < instance.inputs.size(); ++i) {
+        Var* input = instance.inputs[i];
+        const ArgumentKey& argument = instance.key[i];
+        input->type = argument.type;
+        input->space = argument.space;
+        input->limit = argument.limit;
+        if (argument.constant) {
+            input->constant = std::make_shared<Constant>(*argument.constant);
+            continue;
+        }
+        function->params.push_back(input);
+        for (std::size_t axis = 0; axis < argument.dims.size(); ++axis) {
+            const auto at_run_time = [&](std::string_view what) {
+                layout.push_back(
+                    module.make_var(input->name + "_" + std::string(what) + std::to_string(axis),
+                                    Type::of(Scalar::kI64), input->span));
+                layout.back()->limit = argument.limit;
+                return layout.back();
+            };
+            Dim dim;
+            dim.extent = argument.dims[axis].extent;
+            dim.stride = argument.dims[axis].stride;
+            dim.extent_var = dim.extent ? nullptr : at_run_time("extent");
+            dim.stride_var = dim.stride ? nullptr : at_run_time("stride");
+            input->dims.push_back(dim);
+        }
+    }
+    function->params.insert(function->params.end(), layout.begin(), layout.end());
+    instance.checks = take_declared_checks(module, *function);
+    instance.result = returns_value(function->body) ? Type::unknown() : Type::none();
+    fold_static(context_, *function);
+    instance.webs = split_variables(module, *function, context_.diagnostics);
+    return instance;
+}
+
+Diagnostic* report_once(Diagnostics& diagnostics, Code code, Span span, std::string message,
+                        std::string help) {
+    for (const Diagnostic& known : diagnostics.all()) {
+        if (known.code == code && known.span == span && known.message == message) {
+            return nullptr;
+        }
+    }
+    Diagnostic& diagnostic = diagnostics.error(code, span, std::move(message));
+    diagnostic.help = std::move(help);
+    return &diagnostic;
+}
+
+Diagnostic* Typer::report(Code code, Span span, std::string message, std::string help) {
+    return rewriting()
+               ? report_once(context_.diagnostics, code, span, std::move(message), std::move(help))
+               : nullptr;
+}
+
+void Typer::report(const Typing& typing, Span span) {
+    report(typing.code, span, typing.error, typing.help);
+}
+
+void infer_types(PassContext& context) {
+    Instances instances(context);
+    instances.add_entry();
+    find_types(context, instances);
+    // An augmented assignment of a Python scalar that is read nowhere else: one variable will do,
+    // if the scalar is kept in the type it is converted to (s = 0.0; s += x_f32[i]).
+    for (Instance& instance : instances.all) {
+        for (const Webs::Step& step : instance.webs.steps) {
+            if (step.update && step.only_use && step.source->type.weak && !step.target->type.weak &&
+                step.target->type.is_scalar() &&
+                promote(step.source->type, step.target->type) == step.target->type) {
+                step.source->type = step.target->type;
+            }
+        }
+    }
+    rewrite_called(context, instances);
+    report_untyped_calls(context, instances);
+    settle_demands(context, instances);
+    for (Instance& instance : instances.all)
+        put_open_checks(context.module, instance);
+    spread_writes(context, instances);
+    spread_aliases(instances);
+    replace_functions(context.module, instances);
+}
+
+}  // namespace parpy

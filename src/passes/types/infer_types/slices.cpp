@@ -1,0 +1,313 @@
+// Subscripts, slices and what is computed from whole arrays: the part of infer_types that knows of
+// dimensions. The type of a slice is that of its elements, beside it goes the rank.
+#include <algorithm>
+
+#include "analysis/integers/intervals.h"
+#include "ir/builder.h"
+#include "ir/visit.h"
+#include "passes/types/infer_types/typer.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+const Operand kUnknownOperand{};
+
+// An array of which `expr` uses all elements as they are; null if there is none.
+const Expr* whole_array(const Expr& expr) {
+    if (expr.op == Op::kReduce || expr.op == Op::kMatMul) {
+        return nullptr;
+    }
+    const auto takes_all = [](const Expr* e) { return e->op == Op::kSlice && e->operands.empty(); };
+    if (expr.op == Op::kLoad) {
+        const bool all = !expr.operands.empty() && std::ranges::all_of(expr.operands, takes_all);
+        return all ? &expr : nullptr;
+    }
+    for (const Expr* operand : expr.operands) {
+        if (const Expr* found = whole_array(*operand)) {
+            return found;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+// The one element of an array without dimensions is x[()], and x[0] too.
+bool Typer::drop_subscript(const Var* array, std::vector<Expr*>& indices) {
+    if (!array->type.is_array() || array->type.rank != 0 || indices.size() != 1) return false;
+    const Expr& index = *indices.front();
+    const auto* place = std::get_if<std::int64_t>(&index.constant.value);
+    if (index.op != Op::kConst || place == nullptr || *place != 0) return false;
+    indices.clear();
+    return true;
+}
+
+// x[i] of an array with two dimensions is x[i, :].
+void Typer::complete_subscripts(const Var* array, std::vector<Expr*>& indices, Span span) {
+    if (!array->type.is_array() || drop_subscript(array, indices)) return;
+    auto count = static_cast<std::size_t>(std::ranges::count_if(
+        indices, [](const Expr* index) { return index->op != Op::kNewAxis; }));
+    for (; count < array->type.rank; ++count)
+        indices.push_back(context_.module.make_expr(Op::kSlice, Type::unknown(), span));
+}
+
+bool Typer::check_subscripts(const Var* array, const std::vector<Expr*>& indices, Span span) {
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(
+        indices, [](const Expr* index) { return index->op != Op::kNewAxis; }));
+    if (!array->type.is_array()) {
+        if (!array->type.is_unknown()) {
+            report(Code::kP204, span,
+                   "'" + array->shown() + "' is " + a_python_name(array->type) +
+                       " and takes no subscripts",
+                   "pass an array for '" + array->shown() + "'");
+        }
+        return false;
+    }
+    const std::size_t rank = array->type.rank;
+    if (count == rank) {
+        return true;
+    }
+    report(Code::kP202, span,
+           "'" + array->shown() + "' has " + std::to_string(rank) +
+               (rank == 1 ? " dimension, but " : " dimensions, but ") + std::to_string(count) +
+               (count == 1 ? " subscript" : " subscripts"),
+           count > rank ? "remove " + std::to_string(count - rank) + " of them"
+                        : "give one for each dimension");
+    return false;
+}
+
+int Typer::walk_index(Expr*& slot, const Var* array) {
+    if (slot->op == Op::kNewAxis || slot->op == Op::kSlice) {
+        if (rewriting()) {
+            slot->type = Type::none();
+        }
+        for (Expr*& bound : slot->operands) {
+            const int rank = walk_index(bound, array);
+            needs_scalar(*bound, rank);
+        }
+        return 1;
+    }
+    const Operand index = walk_value(slot);
+    if (!index.type.is_scalar()) {
+        return 0;
+    }
+    if (!is_integer(index.type.scalar)) {
+        report(Code::kP203, slot->span,
+               "a subscript of '" + array->shown() + "' is " + a_python_name(index.type) +
+                   ", not an integer",
+               is_float(index.type.scalar) ? "convert it: int(…), or divide with '//'"
+                                           : "convert it: int(…)");
+        return 0;
+    }
+    if (rewriting()) {
+        // From 2**63 on a number is beyond the end of any array, and would turn negative.
+        const auto constant = slot->type.is(Scalar::kU64) ? constant_integer(slot) : std::nullopt;
+        if (constant && *constant < 0) {
+            const std::int64_t last = Interval::of_type(index_scalar()).high;
+            slot = Builder(context_.module, slot->span).integer(last, index_scalar());
+        } else {
+            slot = convert(slot, index.type, Type::of(index_scalar()));
+        }
+    }
+    return index.rank;
+}
+
+// Slices count one each; arrays of subscripts (x[k[:]]) stand for themselves, among no slices.
+int Typer::walk_indices(std::vector<Expr*>& indices, const Var* array) {
+    int slices = 0;
+    int gathered = 0;
+    for (Expr*& index : indices) {
+        const bool is_slice = index->op == Op::kNewAxis || index->op == Op::kSlice;
+        const int rank = walk_index(index, array);
+        (is_slice ? slices : gathered) = is_slice ? slices + rank : std::max(gathered, rank);
+        if (slices > 0 && gathered > 0) {
+            report(Code::kP223, index->span,
+                   "'" + array->shown() + "' has both slices and arrays as subscripts",
+                   "write a loop over one of them");
+        }
+    }
+    return slices + gathered;
+}
+
+Operand Typer::walk_load(Expr& expr) {
+    Operand operand;
+    complete_subscripts(expr.var, expr.operands, expr.span);
+    operand.rank = walk_indices(expr.operands, expr.var);
+    if (!check_subscripts(expr.var, expr.operands, expr.span)) {
+        return kUnknownOperand;
+    }
+    operand.type = Type::of(expr.var->type.scalar);
+    if (rewriting()) {
+        expr.type = operand.type;
+    }
+    return operand;
+}
+
+bool Typer::needs_scalar(const Expr& expr, int rank) {
+    if (rank == 0) {
+        return true;
+    }
+    if (const Expr* whole = whole_array(expr)) {
+        const int dimensions = whole->var->type.rank;
+        const char* store = whole == &expr ? "" : ", or store what is computed: y[:] = …";
+        report(Code::kP204, whole->span, "array '" + whole->var->shown() + "' is used as a number",
+               "give it subscripts: " + whole->var->shown() +
+                   (dimensions == 1   ? "[i]"
+                    : dimensions == 2 ? "[i, j]"
+                                      : "[i, j, …]") +
+                   store);
+    } else {
+        report(Code::kP223, expr.span,
+               "an array with " + std::to_string(rank) +
+                   (rank == 1 ? " dimension" : " dimensions") + " is used as a number",
+               "reduce it (parpy.sum, parpy.any, …), or store it into an array that exists: "
+               "y[:] = …");
+    }
+    return false;
+}
+
+int Typer::check_axes(const Expr& expr, int rank) {
+    std::vector<bool> reduced(static_cast<std::size_t>(rank), expr.operands.size() == 1);
+    for (std::size_t i = 1; i < expr.operands.size(); ++i) {
+        const std::int64_t axis = *constant_integer(expr.operands[i]);
+        const std::int64_t from_start = axis < 0 ? axis + rank : axis;
+        if (from_start < 0 || from_start >= rank) {
+            report(Code::kP216, expr.span,
+                   "what is reduced has " + std::to_string(rank) +
+                       (rank == 1 ? " dimension" : " dimensions") + ", there is no axis " +
+                       std::to_string(axis),
+                   rank == 0 ? "leave out 'axis'"
+                             : "use an axis from 0 to " + std::to_string(rank - 1));
+            return 0;
+        }
+        if (reduced[static_cast<std::size_t>(from_start)]) {
+            report(Code::kP221, expr.span, "axis " + std::to_string(axis) + " is reduced twice",
+                   "name each axis once");
+        }
+        reduced[static_cast<std::size_t>(from_start)] = true;
+    }
+    const bool keeps = expr.constant == Constant{true};
+    return keeps ? rank : static_cast<int>(std::ranges::count(reduced, false));
+}
+
+// The result type is NumPy's; half-precision floats are accumulated in f32, as NumPy does.
+Operand Typer::walk_reduce(Expr*& slot) {
+    Expr& expr = *slot;
+    const Operand operand = walk_value(expr.operands[0]);
+    Operand result;
+    if (!operand.type.is_scalar()) {
+        return result;
+    }
+    result.rank = check_axes(expr, operand.rank);
+    const auto which = static_cast<SliceReduction>(expr.index);
+    const Scalar element = storage(operand.type).scalar;
+    Scalar kept = element;
+    Scalar computed = element;
+    const bool half = element == Scalar::kF16 || element == Scalar::kBF16;
+    switch (which) {
+        case SliceReduction::kAny:
+        case SliceReduction::kAll:
+            kept = computed = Scalar::kBool;
+            break;
+        case SliceReduction::kMin:
+        case SliceReduction::kMax:
+            if (is_complex(element)) {
+                report(Code::kP200, expr.span, "complex numbers have no minimum and no maximum",
+                       "reduce their parts (.real, .imag) or abs(…)");
+                return result;
+            }
+            break;
+        case SliceReduction::kMean:
+        case SliceReduction::kSum:
+        case SliceReduction::kProd: {
+            const bool whole = is_integer(element) || element == Scalar::kBool;
+            if (which == SliceReduction::kMean && whole) {
+                kept = computed = storage(Type::weak_of(Scalar::kF64)).scalar;
+            } else if (whole) {
+                const Scalar wide = is_unsigned_integer(element) ? Scalar::kU64 : index_scalar();
+                kept = size_in_bytes(element) < size_in_bytes(wide) ? wide : element;
+                computed = kept;
+            } else if (half) {
+                computed = Scalar::kF32;
+            }
+            break;
+        }
+    }
+    result.type = Type::of(kept);
+    if (rewriting()) {
+        for (std::size_t i = 1; i < expr.operands.size(); ++i) {
+            expr.operands[i]->type = Type::of(Scalar::kI64);
+        }
+        expr.operands[0] = convert(expr.operands[0], operand.type, Type::of(computed));
+        expr.type = Type::of(computed);
+        slot = Builder(context_.module, expr.span).convert(&expr, kept);
+    }
+    return result;
+}
+
+// Typed as a product: unlike sums, contractions of small integers wrap in their own type.
+Operand Typer::walk_matmul(Expr*& slot) {
+    Expr& expr = *slot;
+    const Operand operands[2] = {walk_value(expr.operands[0]), walk_value(expr.operands[1])};
+    Operand result;
+    const int left = operands[0].rank;
+    const int right = operands[1].rank;
+    if (!operands[0].type.is_scalar() || !operands[1].type.is_scalar()) {
+        return result;
+    }
+    if (left == 0 || right == 0) {
+        report(Code::kP223, expr.span, "a number is an operand of a matrix product",
+               "multiply with '*', or pass an array with one or two dimensions");
+        return result;
+    }
+    if (std::max(left, right) > 2) {
+        report(Code::kP223, expr.span,
+               "an operand of a matrix product has " + std::to_string(std::max(left, right)) +
+                   " dimensions",
+               "give one or two; loop over the others");
+        return result;
+    }
+    result.rank = std::max({left, right, 2}) - (left == 1 ? 1 : 0) - (right == 1 ? 1 : 0);
+    const Typing typing = type_operation(Op::kMul, operands);
+    if (!typing.error.empty()) {
+        report(typing, expr.span);
+        return result;
+    }
+    result.type = typing.result;
+    if (rewriting() && typing.result.is_scalar()) {
+        const Scalar kept = storage(typing.operand).scalar;
+        const bool half = kept == Scalar::kF16 || kept == Scalar::kBF16;
+        const Type computed = Type::of(half ? Scalar::kF32 : kept);
+        for (std::size_t i = 0; i < 2; ++i) {
+            expr.operands[i] = convert(expr.operands[i], operands[i].type, computed);
+        }
+        expr.type = computed;
+        slot = Builder(context_.module, expr.span).convert(&expr, kept);
+    }
+    return result;
+}
+
+// NumPy updates slices in place, and refuses to lose a kind: int64 += float64.
+bool Typer::check_update(const Store& stmt, const Type& result) {
+    const auto kind = [](Scalar s) {
+        return s == Scalar::kBool       ? 0
+               : is_unsigned_integer(s) ? 1
+               : is_integer(s)          ? 2
+               : is_float(s)            ? 3
+                                        : 4;
+    };
+    const Type element = Type::of(stmt.array->type.scalar);
+    if (kind(storage(result).scalar) <= kind(element.scalar)) {
+        return true;
+    }
+    report(Code::kP226, stmt.span,
+           "a slice of " + python_name(element) + " elements cannot hold the " +
+               python_name(storage(result)) + " results of this update",
+           "write it as an assignment, which converts them: x[:] = x[:] … …");
+    return false;
+}
+
+}  // namespace parpy

@@ -1,0 +1,446 @@
+// Statements of infer_types, and the variables they assign.
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/clone.h"
+#include "ir/ops.h"
+#include "ir/visit.h"
+#include "passes/checks/check_sites.h"
+#include "passes/types/infer_types/typer.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+bool leaves_loop(const Body& body) {
+    bool found = false;
+    for (const Stmt* stmt : body) {
+        found = found || stmt->kind == StmtKind::kBreak;
+        if (stmt->kind != StmtKind::kFor && stmt->kind != StmtKind::kWhile) {
+            for_each_body(*stmt, [&](const Body& inner) { found = found || leaves_loop(inner); });
+        }
+    }
+    return found;
+}
+
+// Whether the end of `body` can be reached; what could not has been removed (split_variables).
+bool falls_through(const Body& body) {
+    if (body.empty()) {
+        return true;
+    }
+    const Stmt& last = *body.back();
+    switch (last.kind) {
+        case StmtKind::kReturn:
+            return false;
+        case StmtKind::kIf: {
+            const auto& branch = static_cast<const If&>(last);
+            return falls_through(branch.then_body) || falls_through(branch.else_body);
+        }
+        case StmtKind::kWhile: {
+            const auto& loop = static_cast<const While&>(last);
+            return loop.condition->op != Op::kConst ||
+                   loop.condition->constant == Constant{false} || leaves_loop(loop.body);
+        }
+        case StmtKind::kGpu:
+            return falls_through(static_cast<const Gpu&>(last).body);
+        default:
+            return true;
+    }
+}
+
+}  // namespace
+
+Typer::Typer(PassContext& context, Instances& instances, Instance& instance, Phase phase)
+    : context_(context), instances_(instances), instance_(instance), phase_(phase) {}
+
+bool Typer::run() {
+    walk(instance_.function->body);
+    if (phase_ == Phase::kNarrow) {
+        for (const auto& [var, type] : narrowed_) {
+            changed_ = changed_ || var->type != type;
+            var->type = type;
+        }
+        if (!narrowed_result_.is_unknown()) {
+            changed_ = changed_ || instance_.result != narrowed_result_;
+            instance_.result = narrowed_result_;
+        }
+    }
+    if (!rewriting()) {
+        for (const auto& [array, type] : results_) {
+            instances_.results[array] = type;
+        }
+        return changed_;
+    }
+    Function& function = *instance_.function;
+    if (instance_.result.is_scalar() &&
+        (instance_.bare_return_span.valid() || falls_through(function.body))) {
+        const Span span =
+            instance_.bare_return_span.valid() ? instance_.bare_return_span : function.span;
+        if (Diagnostic* error = report(
+                Code::kP211, span,
+                "'" + instance_.source->name + "' returns a value on some paths and none on others",
+                "end every path with 'return' and a value")) {
+            error->notes.push_back({instance_.result_span, "a value is returned here"});
+        }
+    }
+    strip_weak_types();
+    rejoin_variables(function, instance_.webs);
+    return changed_;
+}
+
+void Typer::strip_weak_types() {
+    for (Var* param : instance_.function->params) {
+        param->type = kept_type(*param);
+    }
+    for (const Webs::Split& split : instance_.webs.splits) {
+        split.var->type = storage(split.var->type);
+    }
+    instance_.function->result =
+        instance_.result.is_unknown() ? Type::none() : storage(instance_.result);
+}
+
+void Typer::walk(Body& body) {
+    Body out;
+    if (rewriting()) {
+        out.reserve(body.size());
+    }
+    for (Stmt* stmt : body) {
+        walk(*stmt, out);
+    }
+    if (rewriting()) {
+        body = std::move(out);
+    }
+}
+
+void Typer::walk(Stmt& stmt, Body& out) {
+    switch (stmt.kind) {
+        case StmtKind::kAssign:
+            walk_assign(static_cast<Assign&>(stmt));
+            break;
+        case StmtKind::kStore:
+            walk_store(static_cast<Store&>(stmt), out);
+            break;
+        case StmtKind::kFor:
+            walk_for(static_cast<For&>(stmt));
+            break;
+        case StmtKind::kWhile: {
+            auto& loop = static_cast<While&>(stmt);
+            walk_test(loop.condition);
+            const Reach around = reach_;
+            walk(loop.body);
+            reach_ = around;
+            break;
+        }
+        case StmtKind::kIf: {
+            auto& branch = static_cast<If&>(stmt);
+            if (is_declared_check(context_.module, stmt) && asks_for_number(stmt)) {
+                check_number(branch);
+                return;
+            }
+            walk_test(branch.condition);
+            const Reach around = reach_;
+            assume(*branch.condition, true);
+            walk(branch.then_body);
+            reach_ = around;
+            assume(*branch.condition, false);
+            walk(branch.else_body);
+            if (!branch.else_body.empty() || falls_through(branch.then_body)) {
+                reach_ = around;
+            }
+            break;
+        }
+        case StmtKind::kReturn:
+            walk_return(static_cast<Return&>(stmt));
+            break;
+        case StmtKind::kEvaluate: {
+            auto& evaluate = static_cast<Evaluate&>(stmt);
+            walk(evaluate.value);
+            const bool checked =
+                context_.options.check != Check::kNothing && evaluate.value->type.is_scalar() &&
+                any_expr(*evaluate.value, [](const Expr& e) { return e.op == Op::kLoad; });
+            if (!has_effects(*evaluate.value) && !checked) {
+                return;
+            }
+            break;
+        }
+        case StmtKind::kAssert:
+            walk_test(static_cast<Assert&>(stmt).condition);
+            break;
+        case StmtKind::kPrint:
+            for_each_slot(stmt, [&](Expr*& slot) { walk_scalar(slot); });
+            break;
+        case StmtKind::kFail:
+            for_each_slot(stmt, [&](Expr*& slot) { walk_integer(slot, Scalar::kI64); });
+            break;
+        case StmtKind::kGpu:
+            for_each_slot(stmt, [&](Expr*& slot) { walk_integer(slot, Scalar::kI64); });
+            walk(static_cast<Gpu&>(stmt).body);
+            break;
+        case StmtKind::kBreak:
+        case StmtKind::kContinue:
+        case StmtKind::kAlloc:
+        case StmtKind::kBarrier:
+        case StmtKind::kLaunch:
+        case StmtKind::kFetch:
+            break;
+    }
+    if (rewriting()) {
+        out.push_back(&stmt);
+    }
+}
+
+void Typer::widen(Var* var, const Operand& value) {
+    if (!value.type.is_scalar() || rewriting()) {
+        return;
+    }
+    if (phase_ == Phase::kNarrow) {
+        Type& type = narrowed_[var];
+        type = join(type, value);
+        return;
+    }
+    const Type type = join(var->type, value);
+    changed_ = changed_ || type != var->type;
+    var->type = type;
+}
+
+// One of the arrays that a statement gives other names stands for all of them.
+void Typer::report_array_assignment(const Assign& stmt, bool names_array) {
+    for (const Diagnostic& known : context_.diagnostics.all()) {
+        if (known.code == Code::kP217 && known.span == stmt.span) return;
+    }
+    const std::string& name = stmt.var->shown();
+    if (!names_array) {
+        report(Code::kP217, stmt.span, "the name of array '" + name + "' is assigned",
+               "assign its elements (" + name + "[:] = …), or use another name");
+        return;
+    }
+    const std::string& array = stmt.value->var->shown();
+    // Entries of dicts and elements of captured tuples have no annotation.
+    const bool named = array.find('[') == std::string::npos;
+    const std::string annotate =
+        named ? "; or annotate the parameter, " + array + ": parpy.types.buffer(…)" : "";
+    report(Code::kP217, stmt.span, "array '" + array + "' is assigned to the name '" + name + "'",
+           "use '" + array + "' itself; to copy elements, assign slices" + annotate);
+}
+
+void Typer::walk_assign(Assign& stmt) {
+    const Expr& value = *stmt.value;
+    const bool names_array =
+        (value.op == Op::kVar || value.op == Op::kArray) && value.var->type.is_array();
+    if (names_array || stmt.var->type.is_array()) {
+        report_array_assignment(stmt, names_array);
+        return;
+    }
+    Operand operands[2];
+    operands[0].type = stmt.var->type;
+    operands[1] = walk_scalar(stmt.value);
+    if (!operands[1].type.is_scalar()) {
+        return;
+    }
+    if (!stmt.update) {
+        widen(stmt.var, operands[1]);
+        if (rewriting()) {
+            stmt.value = convert(stmt.value, operands[1].type, stmt.var->type);
+        }
+        return;
+    }
+    const Typing typing = type_operation(*stmt.update, operands);
+    if (!typing.error.empty()) {
+        report(typing, stmt.span);
+        return;
+    }
+    Operand result;
+    result.type = typing.result;
+    widen(stmt.var, result);
+    if (!rewriting() || !typing.result.is_scalar()) {
+        return;
+    }
+    const Type kept = storage(stmt.var->type);
+    if (storage(typing.operand) == kept && storage(typing.result) == kept) {
+        stmt.update = typing.op;
+        stmt.value = convert(stmt.value, operands[1].type, kept);
+        return;
+    }
+    Builder b(context_.module, stmt.span);
+    Expr* read = b.var(stmt.var);
+    read->type = kept;
+    Expr* operation =
+        context_.module.make_expr(*stmt.update, Type::unknown(), stmt.span, {read, stmt.value});
+    stmt.value = convert(apply(typing, operation, operands), typing.result, kept);
+    stmt.update.reset();
+}
+
+void Typer::walk_store(Store& stmt, Body& out) {
+    Operand operands[2];
+    complete_subscripts(stmt.array, stmt.indices, stmt.span);
+    for (Expr*& index : stmt.indices) {
+        const bool is_slice = index->op == Op::kSlice || index->op == Op::kNewAxis;
+        const int rank = walk_index(index, stmt.array);
+        operands[0].rank += is_slice ? rank : 0;
+        needs_scalar(*index, is_slice ? 0 : rank);
+    }
+    operands[1] = walk_value(stmt.value);
+    if (operands[0].rank == 0) {
+        needs_scalar(*stmt.value, operands[1].rank);
+    }
+    if (stmt.array->type.is_array() && stmt.array->type.weak) {
+        find_result(*stmt.array, operands[1]);
+    }
+    if (!check_subscripts(stmt.array, stmt.indices, stmt.span) || !rewriting()) {
+        return;
+    }
+    stmt.array->written = true;
+    instances_.writes.emplace(stmt.array, stmt.span);
+    if (!operands[1].type.is_scalar()) {
+        return;
+    }
+    const Type element = Type::of(stmt.array->type.scalar);
+    if (!stmt.update) {
+        stmt.value = convert(stmt.value, operands[1].type, element);
+        return;
+    }
+    operands[0].type = element;
+    const Typing typing = type_operation(*stmt.update, operands);
+    if (!typing.error.empty()) {
+        report(typing, stmt.span);
+        return;
+    }
+    if (operands[0].rank > 0 && !check_update(stmt, typing.result)) {
+        return;
+    }
+    if (storage(typing.operand) == element && typing.result == element) {
+        stmt.update = typing.op;
+        stmt.value = convert(stmt.value, operands[1].type, element);
+        return;
+    }
+    // array[i] = element(array[i] <update> value), with i evaluated once.
+    Builder b(context_.module, stmt.span);
+    std::vector<Expr*> again;
+    const auto evaluate_once = [&](Expr*& index) {
+        if (has_effects(*index)) {
+            Var* once = context_.module.make_var("index", index->type, index->span);
+            instance_.webs.splits.push_back({once, "index"});
+            out.push_back(b.assign(once, index));
+            index = b.var(once);
+        }
+    };
+    for (Expr*& index : stmt.indices) {
+        if (index->op == Op::kSlice) {
+            std::ranges::for_each(index->operands, evaluate_once);
+        } else {
+            evaluate_once(index);
+        }
+        again.push_back(clone(context_.module, index));
+    }
+    Expr* operation = context_.module.make_expr(*stmt.update, Type::unknown(), stmt.span,
+                                                {b.load(stmt.array, again), stmt.value});
+    stmt.value = convert(apply(typing, operation, operands), typing.result, element);
+    stmt.update.reset();
+}
+
+// The array is one that a result of the entry goes to, which the signature has a weak type for: its
+// elements have the type of what is stored.
+void Typer::find_result(Var& array, const Operand& value) {
+    if (!rewriting()) {
+        Type& type = results_[&array];
+        type = join(type, value);
+        return;
+    }
+    const Type found = storage(instances_.results[&array]);
+    if (found.is_scalar()) {
+        array.type = Type::array(found.scalar, array.type.rank);
+    }
+}
+
+void Typer::walk_integer(Expr*& slot, Scalar scalar) {
+    const Operand operand = walk_scalar(slot);
+    if (!operand.type.is_scalar()) {
+        return;
+    }
+    const bool python_bool = operand.type == Type::weak_of(Scalar::kBool);
+    if (!is_integer(operand.type.scalar) && !python_bool) {
+        report(Code::kP209, slot->span,
+               "range() takes integers, this is " + a_python_name(operand.type),
+               "convert it: int(…)" +
+                   std::string(is_float(operand.type.scalar) ? ", or divide with '//'" : ""));
+        return;
+    }
+    if (rewriting()) {
+        slot = convert(slot, operand.type, Type::of(scalar));
+    }
+}
+
+void Typer::walk_for(For& stmt) {
+    if (stmt.var->type.is_array()) {
+        report(Code::kP217, stmt.span, "the name of array '" + stmt.var->shown() + "' is assigned",
+               "use another name for the loop variable");
+        return;
+    }
+    for (Expr** slot : {&stmt.begin, &stmt.end, &stmt.step}) {
+        walk_integer(*slot, index_scalar());
+    }
+    Operand counter;
+    counter.type = Type::weak_of(Scalar::kI64);
+    widen(stmt.var, counter);
+    const Reach around = reach_;
+    assume(stmt);
+    walk(stmt.body);
+    reach_ = around;
+    if (!rewriting()) {
+        return;
+    }
+    if (stmt.step->op == Op::kConst && constant_integer(stmt.step) == 0) {
+        refuse_zero_step(stmt);
+    }
+}
+
+// Before the program runs where it certainly gets there, else a loop that fails when it is reached.
+void Typer::refuse_zero_step(For& stmt) {
+    const Function& function = *instance_.function;
+    const std::string message = "range() arg 3 must not be zero";
+    if (function.kind == FunctionKind::kEntry && std::ranges::count(function.body, &stmt) != 0) {
+        report(Code::kP210, stmt.step->span, message, "use a positive or negative step");
+        return;
+    }
+    Builder b(context_.module, stmt.span);
+    FailBuilder fail(b, Code::kP425);
+    fail.site().message = message;
+    stmt.begin = b.integer(0);
+    stmt.end = b.integer(1);
+    stmt.step = b.integer(1);
+    stmt.body = {fail.make()};
+}
+
+void Typer::walk_return(Return& stmt) {
+    if (stmt.value == nullptr) {
+        instance_.bare_return_span = stmt.span;
+        return;
+    }
+    if (instance_.function->kind == FunctionKind::kEntry) {
+        report(Code::kP212, stmt.span,
+               "'" + instance_.source->name +
+                   "' returns a value, but what Python calls returns nothing",
+               "store the result in an array argument");
+        return;
+    }
+    const Operand value = walk_scalar(stmt.value);
+    if (!value.type.is_scalar()) {
+        return;
+    }
+    instance_.result_span = stmt.span;
+    if (rewriting()) {
+        stmt.value = convert(stmt.value, value.type, instance_.result);
+        return;
+    }
+    if (phase_ == Phase::kNarrow) {
+        narrowed_result_ = join(narrowed_result_, value);
+        return;
+    }
+    const Type type = join(instance_.result, value);
+    changed_ = changed_ || type != instance_.result;
+    instance_.result = type;
+}
+
+}  // namespace parpy

@@ -1,0 +1,193 @@
+// What is decided for the call and not by it: which back end, which types. Runs on each function
+// when the types of its arguments are known, before those of its variables are asked for, so that
+// the branches that are not taken need not make sense for them.
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/visit.h"
+#include "passes/types/infer_types/typer.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+bool is_static(Op op) {
+    return op == Op::kBackendIs || op == Op::kTypesEqual || op == Op::kConvertLike;
+}
+
+const bool* truth_of(const Expr& expr) {
+    return expr.op == Op::kConst ? std::get_if<bool>(&expr.constant.value) : nullptr;
+}
+
+bool has_static(const Expr& expr) {
+    return is_static(expr.op) ||
+           std::ranges::any_of(expr.operands, [](const Expr* e) { return has_static(*e); });
+}
+
+class StaticFolder {
+public:
+    StaticFolder(PassContext& context, Function& function)
+        : context_(context), function_(function) {}
+
+    void run() {
+        bool any = false;
+        for_each_expr(function_.body, [&](const Expr& e) { any = any || is_static(e.op); });
+        if (any) body(function_.body);
+    }
+
+private:
+    void body(Body& stmts) {
+        Body out;
+        for (Stmt* stmt : stmts) {
+            if (is_declared_check(context_.module, *stmt) && asks_for_number(*stmt)) {
+                out.push_back(stmt);  // when types are known
+                continue;
+            }
+            for_each_slot(*stmt, [&](Expr*& slot) { fold(slot); });
+            auto* branch = stmt->as<If>();
+            const bool* taken = branch != nullptr ? truth_of(*branch->condition) : nullptr;
+            if (taken != nullptr) {
+                Body& kept = *taken ? branch->then_body : branch->else_body;
+                body(kept);
+                out.insert(out.end(), kept.begin(), kept.end());
+                continue;
+            }
+            for_each_body(*stmt, [&](Body& inner) { body(inner); });
+            out.push_back(stmt);
+        }
+        stmts = std::move(out);
+    }
+
+    void fold(Expr*& slot) {
+        // Other conditions leave the result the type that both branches give it.
+        const bool chooses = slot->op == Op::kSelect && has_static(*slot->operands[0]);
+        for (Expr*& operand : slot->operands)
+            fold(operand);
+        Expr& e = *slot;
+        switch (e.op) {
+            case Op::kBackendIs:
+                slot = constant(e, backend_is(e));
+                break;
+            case Op::kTypesEqual:
+                if (const auto types = both(e)) slot = constant(e, types->first == types->second);
+                break;
+            case Op::kConvertLike:
+                if (const auto wanted = scalar_of(*e.operands[1])) {
+                    slot = context_.module.make_expr(Op::kConvert, Type::of(*wanted), e.span,
+                                                     {e.operands[0]});
+                }
+                break;
+            case Op::kPyBool:
+                if (truth_of(*e.operands[0]) != nullptr) slot = e.operands[0];
+                break;
+            case Op::kNot:
+                if (const bool* value = truth_of(*e.operands[0])) slot = constant(e, !*value);
+                break;
+            case Op::kAnd:
+            case Op::kOr:
+                // The first operand decides, or leaves it to the second.
+                if (const bool* value = truth_of(*e.operands[0])) {
+                    slot = *value == (e.op == Op::kAnd) ? e.operands[1] : e.operands[0];
+                }
+                break;
+            case Op::kSelect:
+                if (const bool* value = truth_of(*e.operands[0]); value != nullptr && chooses) {
+                    slot = e.operands[*value ? 1 : 2];
+                }
+                break;
+            case Op::kRank:
+                if (e.var->type.is_array()) slot = constant(e, std::int64_t{e.var->type.rank});
+                break;
+            case Op::kAdd:
+            case Op::kSub:
+            case Op::kEq:
+            case Op::kLt:
+            case Op::kLe:
+                compute(slot);
+                break;
+            default:
+                break;
+        }
+    }
+
+    // Of small integers, such as numbers of dimensions.
+    void compute(Expr*& slot) {
+        const Expr& e = *slot;
+        const auto a = small_of(*e.operands[0]), b = small_of(*e.operands[1]);
+        if (!a || !b) return;
+        switch (e.op) {
+            case Op::kAdd:
+                slot = constant(e, *a + *b);
+                break;
+            case Op::kSub:
+                slot = constant(e, *a - *b);
+                break;
+            case Op::kEq:
+                slot = constant(e, *a == *b);
+                break;
+            case Op::kLt:
+                slot = constant(e, *a < *b);
+                break;
+            default:
+                slot = constant(e, *a <= *b);
+                break;
+        }
+    }
+
+    static std::optional<std::int64_t> small_of(const Expr& e) {
+        constexpr std::int64_t kMost = std::int64_t{1} << 40;
+        const auto* value = e.op == Op::kConst && e.type.scalar == Scalar::kI64
+                                ? std::get_if<std::int64_t>(&e.constant.value)
+                                : nullptr;
+        if (value == nullptr || *value < -kMost || *value > kMost) return std::nullopt;
+        return *value;
+    }
+
+    Expr* constant(const Expr& e, std::int64_t value) {
+        Expr* made = context_.module.make_expr(Op::kConst, Type::weak_of(Scalar::kI64), e.span);
+        made->constant.value = value;
+        return made;
+    }
+
+    Expr* constant(const Expr& e, bool value) {
+        Expr* made = context_.module.make_expr(Op::kConst, Type::of(Scalar::kBool), e.span);
+        made->constant.value = value;
+        return made;
+    }
+
+    bool backend_is(const Expr& e) const {
+        const auto* number = std::get_if<std::int64_t>(&e.operands[0]->constant.value);
+        const Backend backend =
+            context_.options.backend == Backend::kSim ? Backend::kCuda : context_.options.backend;
+        return number != nullptr && *number == static_cast<std::int64_t>(backend);
+    }
+
+    std::optional<std::pair<Scalar, Scalar>> both(const Expr& e) {
+        const auto a = scalar_of(*e.operands[0]);
+        const auto b = scalar_of(*e.operands[1]);
+        return a && b ? std::optional(std::pair(*a, *b)) : std::nullopt;
+    }
+
+    std::optional<Scalar> scalar_of(const Expr& e) {
+        if (e.op == Op::kConvert) return e.type.scalar;
+        const bool named = e.op == Op::kVar || e.op == Op::kLoad || e.op == Op::kArray;
+        if (named && !e.var->type.is_unknown()) return e.var->type.scalar;
+        report_once(context_.diagnostics, Code::kP213, e.span,
+                    "this type is not known before the types of variables are",
+                    "ask for the type of a parameter, or of an array: x.dtype");
+        return std::nullopt;
+    }
+
+    PassContext& context_;
+    Function& function_;
+};
+
+}  // namespace
+
+void fold_static(PassContext& context, Function& function) {
+    StaticFolder(context, function).run();
+}
+
+}  // namespace parpy

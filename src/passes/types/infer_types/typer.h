@@ -1,0 +1,236 @@
+// The parts of infer_types: the specialised functions of a program (Instances), and the walk that
+// first finds the types of one of them and then rewrites it (Typer).
+#pragma once
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "passes/pass.h"
+#include "passes/types/infer_types/rules.h"
+#include "passes/types/infer_types/webs.h"
+
+namespace parpy {
+
+// What one argument contributes to the choice of an instance.
+struct ArgumentKey {
+    struct Layout {
+        std::optional<std::int64_t> extent, stride;
+        friend bool operator==(const Layout&, const Layout&) = default;
+    };
+    ir::Type type;
+    std::vector<Layout> dims;
+    ir::Space space = ir::Space::kGlobal;
+    std::int64_t limit = 0;                // arrays
+    std::optional<ir::Constant> constant;  // a captured constant, passed on
+    friend bool operator==(const ArgumentKey& a, const ArgumentKey& b);
+};
+
+// A condition in front of a function's body that its annotations make: `if c: pass else: fail
+// P231`.
+struct DeclaredCheck {
+    ir::If* stmt = nullptr;
+    bool open = false;  // a call leaves it to run time
+};
+
+struct Instance {
+    const ir::Function* source = nullptr;
+    std::vector<ArgumentKey> key;
+    ir::Function* function = nullptr;   // a copy of `source`; of the entry, itself
+    std::vector<ir::Var*> inputs;       // its variable for each argument
+    std::vector<DeclaredCheck> checks;  // taken from the body
+    Webs webs;
+    ir::Type result;
+    Span result_span;       // of a return with a value
+    Span bare_return_span;  // of a return without
+    bool called = false;    // by a function that is part of the result
+    bool rewritten = false;
+};
+
+// An array handed to a function, for what flows along calls: `written` up, `aliased` down.
+struct ArrayPass {
+    ir::Var* from = nullptr;
+    ir::Var* to = nullptr;
+    Span span;
+};
+
+// A function's demand on the numbers that it gets: sign * value >= least, where the value is a sum
+// of multiples of its parameters.
+struct Demand {
+    Instance* instance = nullptr;
+    ir::ParameterBound value;
+    std::int64_t sign = 1;
+    std::int64_t least = 0;
+    ir::Type type;  // that the value must fit; unknown: another one demands it
+    std::vector<ir::ParameterBound> unless;  // where one of them holds it is not reached
+    friend bool operator==(const Demand&, const Demand&) = default;
+};
+
+// Where a statement is not reached: where one of these holds. Conditions on anything but integer
+// parameters are taken to be met.
+struct Reach {
+    std::vector<ir::ParameterBound> unless;
+};
+
+// The numbers of a rewritten call. Those that are no sums of multiples of the caller's parameters
+// are empty.
+struct NumberPass {
+    Instance* caller = nullptr;
+    Instance* callee = nullptr;
+    Span span;
+    std::vector<std::pair<const ir::Var*, std::optional<ir::ParameterBound>>> numbers;
+    Reach reach;
+};
+
+class Instances {
+public:
+    explicit Instances(PassContext& context) : context_(context) {}
+
+    Instance& add_entry();
+    // The instance of `callee` for these arguments, made on first demand.
+    Instance& find_or_make(const ir::Function* callee, std::vector<ArgumentKey> key);
+
+    std::deque<Instance> all;
+    std::vector<ArrayPass> passes;                            // of the rewritten calls
+    std::vector<NumberPass> number_passes;                    // of the rewritten calls
+    std::vector<std::pair<Span, std::string>> untyped_calls;  // whose result has no type
+    std::vector<Demand> demands;
+    std::unordered_map<const ir::Var*, Span> writes;       // the first store to each array
+    std::unordered_map<const ir::Var*, ir::Type> results;  // what is stored to each array for one
+
+private:
+    PassContext& context_;
+};
+
+enum class Phase {
+    kFind,    // widens the types of variables by what is assigned to them
+    kNarrow,  // recomputes them from what is assigned to them, now that all types are known
+    kRewrite,
+};
+
+class Typer {
+public:
+    Typer(PassContext& context, Instances& instances, Instance& instance, Phase phase);
+
+    // Returns whether the type of a variable or of the result changed. kRewrite: types all
+    // expressions, inserts conversions, reports errors.
+    bool run();
+    [[nodiscard]] ir::Type result_storage() const { return storage(instance_.result); }
+
+private:
+    // ---- statements
+    void walk(ir::Body& body);
+    void walk(ir::Stmt& stmt, ir::Body& out);
+    void walk_assign(ir::Assign& stmt);
+    void report_array_assignment(const ir::Assign& stmt, bool names_array);
+    void walk_store(ir::Store& stmt, ir::Body& out);
+    void find_result(ir::Var& array, const Operand& value);
+    void walk_for(ir::For& stmt);
+    void refuse_zero_step(ir::For& stmt);
+    // What follows is reached where the condition is `holds`; where the loop has iterations.
+    void assume(const ir::Expr& condition, bool holds);
+    void assume(const ir::For& loop);
+    void walk_return(ir::Return& stmt);
+    void widen(ir::Var* var, const Operand& value);
+
+    // ---- expressions: type of the expression in `slot`; kRewrite: the slot holds it, typed
+    // Any. `by_numpy`: of an operator, Python numbers alone are NumPy's.
+    Operand walk(ir::Expr*& slot, bool by_numpy = false);
+    Operand walk_value(ir::Expr*& slot);   // a scalar or slices; others are an error and unknown
+    Operand walk_scalar(ir::Expr*& slot);  // a scalar; anything else is an error and unknown
+    int walk_condition(ir::Expr*& slot);   // its truth; the rank
+    void walk_test(ir::Expr*& slot);       // the truth of a scalar
+    int walk_index(ir::Expr*& slot, const ir::Var* array);  // the rank it contributes
+    int walk_indices(std::vector<ir::Expr*>& indices, const ir::Var* array);  // of the element
+    bool needs_scalar(const ir::Expr& expr, int rank);
+    void walk_integer(ir::Expr*& slot, ir::Scalar scalar);  // an argument of range()
+    Operand walk_const(ir::Expr& expr);
+    Operand walk_var(ir::Expr*& slot);
+    Operand walk_load(ir::Expr& expr);
+    Operand walk_reduce(ir::Expr*& slot);
+    Operand walk_matmul(ir::Expr*& slot);
+    int check_axes(const ir::Expr& expr, int rank);  // the rank of the reduction's result
+    Operand walk_shape(ir::Expr*& slot);
+    Operand walk_call(ir::Expr*& slot);
+    Operand walk_convert(ir::Expr*& slot);
+    Operand walk_logical(ir::Expr*& slot);
+    Operand walk_select(ir::Expr*& slot, bool by_numpy);
+    Operand walk_operation(ir::Expr*& slot, bool by_numpy);
+    Operand walk_numpy(ir::Expr*& slot);
+    Operand walk_round(ir::Expr*& slot, bool by_numpy);
+    // what kernels written by hand do (kernels.cpp)
+    static bool is_of_kernels(ir::Op op);
+    Operand walk_of_kernels(ir::Expr*& slot);
+    Operand walk_register(ir::Expr*& slot);
+    Operand walk_atomic(ir::Expr*& slot);
+    // What the annotations of the called function say of these arguments
+    // (declared.cpp).
+    void check_number(const ir::If& check);
+    void check_declared(const ir::Expr& call, const std::vector<ArgumentKey>& key,
+                        Instance& callee);
+    Operand walk_foreign(ir::Expr*& slot, const std::vector<ArgumentKey>& key);
+    [[nodiscard]] ir::Type found_so_far(const Operand& a, const Operand& b) const;
+    static bool drop_subscript(const ir::Var* array, std::vector<ir::Expr*>& indices);
+    void complete_subscripts(const ir::Var* array, std::vector<ir::Expr*>& indices, Span span);
+    bool check_subscripts(const ir::Var* array, const std::vector<ir::Expr*>& indices, Span span);
+    bool check_update(const ir::Store& stmt, const ir::Type& result);
+    ArgumentKey argument_key(ir::Expr*& slot);
+    ArgumentKey row_key(ir::Expr*& slot, const ir::Function& callee);
+
+    // ---- rewriting
+    [[nodiscard]] bool rewriting() const { return phase_ == Phase::kRewrite; }
+    // The operation that `typing` describes on operands already walked.
+    ir::Expr* apply(const Typing& typing, ir::Expr* expr, std::span<const Operand> operands);
+    ir::Expr* compare_exactly(ir::Op op, ir::Expr* expr);
+    ir::Expr* convert(ir::Expr* expr, const ir::Type& from, ir::Type to);
+    // Of sums and multiples of run-time arguments: sign * value >= least, or it is compiled for,
+    // where a constant that has no such value is refused or has another type.
+    void require(const ir::Expr& expr, std::int64_t sign, std::int64_t least,
+                 const ir::Type& type = {});
+    [[nodiscard]] std::optional<ir::ParameterBound> in_parameters(const ir::Expr& expr) const;
+    bool refuses_complex(const ir::Type& from, const ir::Type& to, Span span);
+    ir::Expr* truth(ir::Expr* expr);
+    // Refuses what would have to be evaluated twice: anything that calls a function.
+    bool repeatable(const ir::Expr& expr, std::string_view what);
+    // The type in which a value of a Python scalar is kept; strong types are themselves.
+    [[nodiscard]] ir::Type storage(ir::Type type) const;
+    [[nodiscard]] ir::Type of_python_size(ir::Type type) const;  // as if it were weak
+    void strip_weak_types();
+    // The type of the variable itself: the caller passes Python scalars as i64 and f64 in any case.
+    [[nodiscard]] ir::Type kept_type(const ir::Var& var) const;
+    [[nodiscard]] ir::Scalar index_scalar() const;  // of loop variables and subscripts
+
+    Diagnostic* report(Code code, Span span, std::string message, std::string help = {});
+    void report(const Typing& typing, Span span);
+
+    PassContext& context_;
+    Instances& instances_;
+    Instance& instance_;
+    const Phase phase_;
+    bool changed_ = false;
+    Reach reach_;  // of what is walked
+    std::unordered_map<ir::Var*, ir::Type> narrowed_;
+    ir::Type narrowed_result_;
+    std::unordered_map<ir::Var*, ir::Type> results_;  // in this walk
+};
+
+// Asks the calls for what functions demand of their parameters, up to the entry's arguments.
+void settle_demands(PassContext& context, Instances& instances);
+
+// Decides what follows from the back end and the types of the arguments alone, and drops the
+// branches that are not taken.
+void fold_static(PassContext& context, ir::Function& function);
+
+// Whether the statement is a DeclaredCheck's; and whether it asks for the type of a number.
+bool is_declared_check(const ir::Module& module, const ir::Stmt& stmt);
+bool asks_for_number(const ir::Stmt& check);
+// Those at the front of the function, which loses them; and those left to run time put back.
+std::vector<DeclaredCheck> take_declared_checks(const ir::Module& module, ir::Function& function);
+void put_open_checks(ir::Module& module, Instance& instance);
+
+// Reports once, however many instances of a function have the mistake.
+Diagnostic* report_once(Diagnostics& diagnostics, Code code, Span span, std::string message,
+                        std::string help);
+
+}  // namespace parpy

@@ -1,0 +1,475 @@
+// See inline_calls.h.
+#include "passes/types/inline_calls.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analysis/geometry.h"
+#include "analysis/uses.h"
+#include "ir/clone.h"
+#include "ir/ops.h"
+#include "ir/visit.h"
+#include "passes/types/infer_types/typer.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+using FunctionSet = std::unordered_set<const Function*>;
+
+// What the mapping names: labels, and places of loops as the automatic mode's mapping has them.
+class MappedLoops {
+public:
+    explicit MappedLoops(const Options& options) : options_(options) {
+        for (const auto& [name, request] : options.mapping) {
+            if (const auto place = place_named(name)) places_.insert(*place);
+            if (const auto line = line_of_place(name)) lines_.insert(*line);
+        }
+    }
+
+    [[nodiscard]] bool has_places() const { return !places_.empty(); }
+
+    // What has no label has a name only where the automatic mode puts it.
+    [[nodiscard]] bool names(const Stmt& stmt) const {
+        if (stmt.labels.empty()) return false;
+        const auto* loop = stmt.as<For>();
+        const bool by_place = loop != nullptr ? places_.contains(place_of(*loop))
+                                              : lines_.contains(stmt.span.line);  // of slices
+        return by_place || std::ranges::any_of(stmt.labels, [&](const std::string& label) {
+                   return options_.mapping.contains(label);
+               });
+    }
+
+    // Whether it names a loop of the function, or there is a mapping and a Gpu block.
+    [[nodiscard]] bool in(const Function& function) const {
+        return any_stmt(function.body, [&](const Stmt& stmt) {
+            return (stmt.kind == StmtKind::kGpu && !options_.mapping.empty()) || names(stmt);
+        });
+    }
+
+private:
+    const Options& options_;
+    std::unordered_set<std::string> places_;
+    std::unordered_set<std::uint32_t> lines_;  // of them
+};
+
+// Whether a statement stores slices of an array and reads other elements of it: the values may have
+// to be kept apart, for which the entry alone has memory (lower_slices).
+bool shifts_slices(const Function& function) {
+    const auto is_slice = [](const Expr* e) { return e->op == Op::kSlice; };
+    return any_stmt(function.body, [&](const Stmt& stmt) {
+        const auto* store = stmt.as<Store>();
+        return store != nullptr && std::ranges::any_of(store->indices, is_slice) &&
+               any_expr(*store->value, [&](const Expr& e) {
+                   return e.var == store->array && e.op == Op::kLoad &&
+                          !same(e.operands, store->indices);
+               });
+    });
+}
+
+// Whether a variable may still be without a value where it is read. In a loop of the caller it
+// would have the one of the call before.
+bool may_leave_unassigned(const Function& function) {
+    const VarSet exposed = exposed_reads(function.body);
+    return std::ranges::any_of(exposed, [&](const Var* var) {
+        return var->constant == nullptr && std::ranges::count(function.params, var) == 0;
+    });
+}
+
+// The functions for which it holds, and those that call them.
+FunctionSet with_callers(const Module& module, const std::function<bool(const Function&)>& holds) {
+    FunctionSet found;
+    for (const Function* function : module.functions) {
+        if (holds(*function)) found.insert(function);
+    }
+    for (std::size_t before = 0; before != found.size();) {
+        before = found.size();
+        for (const Function* function : module.functions) {
+            for_each_expr(function->body, [&](const Expr& e) {
+                if (e.op == Op::kCall && found.contains(e.callee)) found.insert(function);
+            });
+        }
+    }
+    return found;
+}
+
+bool is_update(const Stmt& stmt) {
+    const auto* store = stmt.as<Store>();
+    return store != nullptr && store->update;
+}
+
+bool is_launch(const Stmt& stmt) {
+    const auto* gpu = stmt.as<Gpu>();
+    return gpu != nullptr && gpu->by_hand();
+}
+
+// What shows the order in which code runs.
+struct Effects {
+    bool reads = false;  // elements of arrays, or it may fail
+    bool acts = false;   // on arrays, or on other threads
+
+    Effects& operator|=(const Effects& other) {
+        reads = reads || other.reads;
+        acts = acts || other.acts;
+        return *this;
+    }
+    // Whether it may run before the other code that it comes after.
+    [[nodiscard]] bool may_overtake(const Effects& other) const {
+        return !(acts && (other.reads || other.acts)) && !(reads && other.acts);
+    }
+};
+
+// Statements that take the place of calls in one function though nobody asked for it: what follows
+// takes longer than in proportion to them.
+constexpr std::size_t kMostUnasked = 256;
+
+// What the functions of a module do, in those that they call as well.
+class Functions {
+public:
+    explicit Functions(const PassContext& context) : Functions(context.module, context.options) {}
+
+    // Whether calls have to be replaced though nobody marked them.
+    [[nodiscard]] bool wants(const Function& function) const { return wanted_.contains(&function); }
+    // Whether replacing calls in a parallel loop may show that the loop is a reduction.
+    [[nodiscard]] bool may_reduce(const Function& function) const {
+        return reducing_.contains(&function);
+    }
+    // Statements that take the place of a call, with those of the calls in them, up to
+    // kMostUnasked + 1.
+    [[nodiscard]] std::size_t size_of(const Function& function) const {
+        return sizes_.at(&function);
+    }
+
+    // Of the operator itself, and of all of the expression.
+    [[nodiscard]] Effects own_effects(const Expr& expr) const {
+        if (expr.op == Op::kCall)
+            return {reading_.contains(expr.callee), acting_.contains(expr.callee)};
+        return {reads(expr), has_effects(expr.op)};
+    }
+    [[nodiscard]] Effects effects_of(const Expr& expr) const {
+        Effects all = own_effects(expr);
+        for (const Expr* operand : expr.operands)
+            all |= effects_of(*operand);
+        return all;
+    }
+
+    // A loop that the mapping names, or that the automatic mode may run in parallel. With places it
+    // is as the automatic mode had it, or they would be those of other loops.
+    [[nodiscard]] bool may_be_parallel(const Stmt& stmt) const {
+        if (stmt.kind != StmtKind::kFor || by_hand_) return false;
+        return automatic_ || mapped_.has_places() || mapped_.names(stmt);
+    }
+
+private:
+    Functions(const Module& module, const Options& options)
+        : mapped_(options),
+          wanted_(with_callers(module,
+                               [&](const Function& function) {
+                                   return mapped_.in(function) || shifts_slices(function);
+                               })),
+          reducing_(with_callers(
+              module, [](const Function& function) { return any_stmt(function.body, is_update); })),
+          reading_(with_callers(module,
+                                [](const Function& function) {
+                                    return gets_arrays(function) ||
+                                           any_expr(function.body, reads) ||
+                                           any_stmt(function.body, may_fail);
+                                })),
+          acting_(with_callers(module,
+                               [](const Function& function) {
+                                   return gets_arrays(function) || any_stmt(function.body, acts) ||
+                                          any_expr(function.body, [](const Expr& e) {
+                                              return e.op != Op::kCall && has_effects(e.op);
+                                          });
+                               })),
+          automatic_(options.automatic),
+          by_hand_(std::ranges::any_of(module.functions, [](const Function* function) {
+              return any_stmt(function->body, is_launch);
+          })) {
+        std::erase_if(reducing_, [](const Function* f) { return may_leave_unassigned(*f); });
+        for (const Function* function : module.functions)
+            measure(*function);
+    }
+
+    std::size_t measure(const Function& function) {
+        const auto [known, added] = sizes_.try_emplace(&function, 0);
+        if (!added) return known->second;  // of one that is being measured: it is not replaced
+        std::size_t size = 0;
+        for_each_stmt(function.body, [&](const Stmt&) { ++size; });
+        for_each_expr(function.body, [&](const Expr& e) {
+            if (e.op != Op::kCall) return;
+            if (e.index == kInlineCall || wants(*e.callee) || may_reduce(*e.callee))
+                size += measure(*e.callee);
+        });
+        return sizes_[&function] = std::min(size, kMostUnasked + 1);
+    }
+
+    static bool is_array(const Expr* expr) { return expr->op == Op::kArray; }
+    static bool reads(const Expr& expr) {
+        return expr.op == Op::kLoad ||
+               (expr.op != Op::kCall && std::ranges::any_of(expr.operands, is_array));
+    }
+    static bool may_fail(const Stmt& stmt) {
+        return stmt.kind == StmtKind::kFail || stmt.kind == StmtKind::kAssert;
+    }
+    static bool acts(const Stmt& stmt) {
+        return stmt.kind == StmtKind::kStore || stmt.kind == StmtKind::kPrint ||
+               stmt.kind == StmtKind::kBarrier;
+    }
+    // A foreign function that does may do anything with them.
+    static bool gets_arrays(const Function& function) {
+        return function.kind == FunctionKind::kForeign &&
+               std::ranges::any_of(function.params,
+                                   [](const Var* param) { return param->type.is_array(); });
+    }
+
+    MappedLoops mapped_;
+    FunctionSet wanted_, reducing_, reading_, acting_;
+    std::unordered_map<const Function*, std::size_t> sizes_;
+    bool automatic_;
+    bool by_hand_;  // such kernels have no loops that run in parallel
+};
+
+class Inliner {
+public:
+    Inliner(PassContext& context, const Functions& functions, const Function& function)
+        : context_(context), module_(context.module), functions_(functions), open_{&function} {}
+
+    void body(Body& stmts) {
+        Body out;
+        for (Stmt* stmt : stmts) {
+            const auto* assign = stmt->as<Assign>();
+            const Expr* call = assign != nullptr && !assign->update ? assign->value : nullptr;
+            Body before;
+            expressions(*stmt, before);
+            const bool parallel = functions_.may_be_parallel(*stmt);
+            parallel_ += parallel ? 1 : 0;
+            for_each_body(*stmt, [&](Body& inner) { body(inner); });
+            parallel_ -= parallel ? 1 : 0;
+            const auto* evaluate = stmt->as<Evaluate>();
+            bool done = evaluate != nullptr && evaluate->value == nullptr;
+            if (call != nullptr && assign->value != nullptr && assign->value != call &&
+                !mentions(before, *assign->var)) {
+                before = clone(module_, before, {.vars = {{assign->value->var, assign->var}}});
+                done = true;
+            }
+            out.insert(out.end(), before.begin(), before.end());
+            if (!done) out.push_back(stmt);
+        }
+        stmts = std::move(out);
+    }
+
+private:
+    static bool mentions(const Body& body, const Var& var) {
+        bool found = false;
+        for_each_stmt(body, [&](const Stmt& stmt) {
+            for_each_var(stmt, [&](const Var* v) { found = found || v == &var; });
+        });
+        for_each_expr(body, [&](const Expr& e) { found = found || e.var == &var; });
+        return found;
+    }
+
+    // Replaces calls in the expressions of the statement, in the order in which they are evaluated.
+    void expressions(Stmt& stmt, Body& out) {
+        Effects ahead;
+        auto* store = stmt.as<Store>();
+        if (store != nullptr && !store->update) {
+            expression(store->value, ahead, out);
+            for (Expr*& index : store->indices)
+                expression(index, ahead, out);
+        } else if (store != nullptr) {
+            for (Expr*& index : store->indices)
+                expression(index, ahead, out);
+            ahead.reads = true;  // the element
+            expression(store->value, ahead, out);
+        } else if (!stmt.as<While>()) {
+            for_each_slot(stmt, [&](Expr*& slot) { expression(slot, ahead, out); });
+        }
+    }
+
+    // Replaces calls in `slot`; their bodies go to `out`. A call for its effects becomes null.
+    // `ahead`: what of the statement is evaluated first and stays there, then with the expression.
+    void expression(Expr*& slot, Effects& ahead, Body& out) {
+        if (slot->op == Op::kAnd || slot->op == Op::kOr || slot->op == Op::kSelect) {
+            expression(slot->operands[0], ahead, out);
+            for (std::size_t i = 1; i < slot->operands.size(); ++i)
+                ahead |= functions_.effects_of(*slot->operands[i]);
+            return;
+        }
+        const Effects before = ahead;
+        for (Expr*& operand : slot->operands)
+            expression(operand, ahead, out);
+        if (slot->op == Op::kCall && put_in_place(slot, before, out)) {
+            ahead = before;
+        } else {
+            ahead |= functions_.own_effects(*slot);
+        }
+    }
+
+    bool put_in_place(Expr*& slot, const Effects& ahead, Body& out) {
+        if (!functions_.effects_of(*slot).may_overtake(ahead)) return false;
+        const Function& callee = *slot->callee;
+        const bool asked = slot->index == kInlineCall;
+        const bool unasked = !asked && !functions_.wants(callee);
+        if (unasked && (parallel_ == 0 || !functions_.may_reduce(callee))) return false;
+        const std::size_t size = unasked && unasked_ == 0 ? functions_.size_of(callee) : 0;
+        if (size > room_) return false;
+        slot->index = 0;
+        const std::string problem = problem_of(*slot);
+        if (problem.empty()) {
+            room_ -= size;
+            unasked_ += unasked ? 1 : 0;
+            slot = expand(*slot, out);
+            unasked_ -= unasked ? 1 : 0;
+            return true;
+        }
+        if (asked && problem != kReportedLater) {
+            context_.diagnostics
+                .error(Code::kP228, slot->span,
+                       "'" + slot->callee->name + "' cannot be put in place of its call: it " +
+                           problem)
+                .help = "call it without parpy.builtin.inline";
+        }
+        return false;
+    }
+
+    // What keeps the call from being replaced, for a message; empty: nothing.
+    std::string problem_of(const Expr& call) {
+        const Function& callee = *call.callee;
+        if (callee.params.size() != call.operands.size()) return kReportedLater;
+        if (callee.kind == FunctionKind::kForeign) return "has no body";
+        std::string problem;
+        const Body& body = callee.body;
+        for_each_stmt(body, [&](const Stmt& stmt) {
+            if (stmt.kind == StmtKind::kReturn && &stmt != body.back()) {
+                problem = "returns before its end";
+            }
+        });
+        return std::ranges::count(open_, &callee) != 0 ? "calls itself" : problem;
+    }
+
+    static bool assigned_here(const Var& var, const Body& body) {
+        return any_stmt(body, [&](const Stmt& stmt) {
+            const auto* assign = stmt.as<Assign>();
+            return assign != nullptr && assign->var == &var;
+        });
+    }
+
+    // Where the function's body asks for the types of the numbers that it gets: infer_types
+    // answers.
+    std::vector<std::size_t> number_checks(const Function& callee) const {
+        std::vector<std::size_t> found;
+        for (std::size_t i = 0; i < callee.body.size(); ++i) {
+            if (!is_declared_check(module_, *callee.body[i])) break;
+            if (asks_for_number(*callee.body[i])) found.push_back(i);
+        }
+        return found;
+    }
+    static Expr* number_of(const Stmt& check) {
+        return check.as<If>()->condition->operands[0]->operands[0];
+    }
+
+    // The value by way of a variable.
+    Expr* held(Var* var, Expr* value, Span span, Body& out) {
+        auto* assign = module_.make<Assign>(span);
+        assign->var = var;
+        assign->value = value;
+        out.push_back(assign);
+        Expr* read = module_.make_expr(Op::kVar, Type::unknown(), span);
+        read->var = assign->var;
+        return read;
+    }
+
+    Expr* expand(const Expr& call, Body& out) {
+        const Function& callee = *call.callee;
+        std::unordered_set<const Var*> assigned;
+        Substitution names;
+        const auto own = [&](Var* var) {
+            Var*& mine = names.vars[var];
+            if (mine == nullptr) {
+                mine = module_.make_like(*var);
+                mine->constant = var->constant;
+            }
+        };
+        for_each_stmt(callee.body, [&](const Stmt& stmt) {
+            for_each_var(stmt, [&](Var* var) {
+                if (stmt.kind != StmtKind::kStore) assigned.insert(var);
+            });
+        });
+        const std::vector<std::size_t> checks = number_checks(callee);
+        Substitution given;  // what the checks ask of: the arguments, whatever is assigned later
+        for (std::size_t i = 0; i < callee.params.size(); ++i) {
+            Var* param = callee.params[i];
+            Expr* argument = call.operands[i];
+            bool names_variable = argument->op == Op::kVar || argument->op == Op::kArray;
+            if (!names_variable && assigned.contains(param) && !checks.empty()) {
+                argument = held(module_.make_like(*param), argument, argument->span, out);
+                names_variable = true;
+            }
+            if (names_variable) given.vars[param] = argument->var;
+            if (names_variable && !assigned.contains(param)) {
+                names.vars[param] = argument->var;
+                continue;
+            }
+            own(param);
+            given.vars.try_emplace(param, names.vars[param]);
+            auto* copy = module_.make<Assign>(argument->span);
+            copy->var = names.vars[param];
+            copy->value = argument;
+            out.push_back(copy);
+        }
+        for_each_stmt(callee.body, [&](const Stmt& stmt) { for_each_var(stmt, own); });
+        for_each_expr(callee.body, [&](const Expr& expr) {
+            if (expr.var != nullptr) own(expr.var);
+        });
+        Body copy = clone(module_, callee.body, names);
+        for (const std::size_t at : checks) {
+            copy[at] = clone(module_, callee.body[at], given);
+            Expr* number = number_of(*copy[at]);
+            for (std::size_t i = 0; i < callee.params.size(); ++i) {
+                if (callee.params[i] == number_of(*callee.body[at])->var)
+                    number->span = call.operands[i]->span;
+            }
+        }
+        open_.push_back(&callee);
+        body(copy);
+        open_.pop_back();
+        Expr* result = nullptr;
+        if (auto* last = copy.empty() ? nullptr : copy.back()->as<Return>()) {
+            result = last->value;
+            copy.pop_back();
+        }
+        out.insert(out.end(), copy.begin(), copy.end());
+        if (result == nullptr || (result->op == Op::kVar && assigned_here(*result->var, copy))) {
+            return result;
+        }
+        return held(module_.make_var(callee.name, Type::unknown(), call.span), result, call.span,
+                    out);
+    }
+
+    static constexpr const char* kReportedLater = "-";  // with the types
+
+    PassContext& context_;
+    Module& module_;
+    const Functions& functions_;
+    int parallel_ = 0;  // loops around that are or may be parallel
+    int unasked_ = 0;   // bodies around that are there though nobody asked
+    std::size_t room_ = kMostUnasked;
+    std::vector<const Function*> open_;  // whose bodies are being expanded, outermost first
+};
+
+}  // namespace
+
+void inline_calls(PassContext& context) {
+    const Functions functions(context);
+    for (Function* function : context.module.functions) {
+        Inliner(context, functions, *function).body(function->body);
+    }
+}
+
+}  // namespace parpy

@@ -1,0 +1,90 @@
+// Which parts of a function's arguments are run-time values, and the policy that decides it: what
+// keeps changing is generalised, so that no loop recompiles forever. Called for calls that have no
+// specialisation yet; the caller holds its lock.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "runtime/calls/argument_view.h"
+
+namespace parpy {
+
+// Per position of the arguments.
+struct Generality {
+    // Programs of small run-time values count in 32 bits; the room above is for sums such as i + 1.
+    static constexpr std::int64_t kSmall = (std::int64_t{1} << 31) - (1 << 16);
+    struct Position {
+        bool value = false;         // a scalar's value
+        std::uint16_t extents = 0;  // bit per dimension
+        std::uint16_t strides = 0;
+        std::int64_t small = kSmall;  // what counts as small here
+        [[nodiscard]] bool any() const { return value || extents != 0 || strides != 0; }
+        friend bool operator==(const Position&, const Position&) = default;
+    };
+    std::vector<Position> positions;
+    bool any = false;
+    bool overlaps = false;  // where arrays that overlap lie is left open
+    bool by_size = false;   // programs are for run-time values of one SizeClass each
+    friend bool operator==(const Generality&, const Generality&) = default;
+};
+
+// Integers between two powers of 16: mappings are chosen by how often loops run, which need not be
+// known better than that. The first class has all that are smaller too, the last all that are more.
+class SizeClass {
+public:
+    explicit SizeClass(std::int64_t value) {
+        const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value)));
+        number_ = value < 16 ? 0 : std::min(kLast, (bits - 1) / 4);
+    }
+    [[nodiscard]] int number() const { return number_; }
+    [[nodiscard]] std::int64_t typical() const { return std::int64_t{4} << (4 * number_); }
+    [[nodiscard]] std::int64_t least() const {
+        return number_ == 0 ? std::numeric_limits<std::int64_t>::min() : typical() / 4;
+    }
+    [[nodiscard]] std::int64_t most() const {
+        return number_ == kLast ? std::numeric_limits<std::int64_t>::max() : typical() * 4 - 1;
+    }
+
+private:
+    static constexpr int kLast = 11;
+    int number_ = 0;
+};
+
+// Of a kernel: the first `general` of `count` arguments are run-time values in every part, from the
+// first call. The very first is the number of blocks along x; few are so many that the number of
+// threads is small as well.
+[[nodiscard]] Generality all_general(std::size_t general, std::size_t count);
+
+// Scalars whose value is never part of what is compiled for.
+[[nodiscard]] bool never_fixed(ir::Scalar scalar);
+
+class ArgumentHistory {
+public:
+    // Distinct values a scalar, extent or stride may take before it becomes a run-time argument.
+    static constexpr std::size_t kDistinctValues = 3;
+
+    // Notes the values of a call. True if one of them became a run-time value of `generality`.
+    [[nodiscard]] bool note(Arguments arguments, Generality& generality);
+    // Everything that had more than one value becomes a run-time value; true if something does.
+    [[nodiscard]] bool generalize_all(Generality& generality) const;
+    // What is general in `refused` and not in `kept` stays part of what is compiled for.
+    void pin(const Generality& refused, const Generality& kept);
+
+private:
+    struct Position {
+        std::vector<std::uint64_t> values;
+        std::vector<std::vector<std::int64_t>> extents, strides;
+        Generality::Position pinned;
+    };
+    // Makes general what `wanted(distinct values)` says of.
+    template <class Wanted>
+    bool generalize(Generality& generality, const Wanted& wanted) const;
+
+    std::vector<Position> positions_;
+};
+
+}  // namespace parpy

@@ -1,0 +1,63 @@
+// Cache, compile, link: see host_code.h.
+#include "runtime/cpu/host_code.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "runtime/cache/kernel_cache.h"
+#include "runtime/cpu/thread_pool.h"
+#include "runtime/cuda/device_linker.h"
+#include "runtime/user_flags.h"
+
+namespace parpy {
+
+namespace {
+
+// Text that pulls in files depends on their contents, which no key knows.
+bool self_contained(const Program& program, const CppOptions& options) {
+    if (program.host.find("#include") != std::string::npos) return false;
+    for (const std::string& flag : options.extra_flags) {
+        if (flag.starts_with("-include")) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+HostCode load_host_code(const Program& program, const Options& options, RuntimeError& error) {
+    if (program.host.find("parpy_parallel_for") != std::string::npos) warm_workers();
+    const UserFlags user = user_flags(options);
+    CppOptions cpp;
+    cpp.fast_math = options.fast_math;
+    cpp.includes = options.includes;  // of edited text
+    // On a device these are its compiler's.
+    if (options.backend == Backend::kCpu) cpp.extra_flags = user.compiler;
+
+    std::optional<std::string> key;
+    if (self_contained(program, cpp))
+        key = KernelCache::key("cpu", cpp_compiler_identity(cpp), program.host);
+    const std::string object = KernelCache::instance().get_or_make(
+        key, [&] { return compile_cpp(program.host, program.name + ".cpp", cpp, error); });
+    if (object.empty()) return {};
+
+    HostCode result;
+    // Libraries of device code are the device's.
+    std::vector<std::string> libraries;
+    std::ranges::remove_copy_if(user.libraries, std::back_inserter(libraries),
+                                cuda::is_device_code);
+    result.object = load_object(object, libraries, error);
+    if (!result.object) return {};
+    const std::string entry = program.name + "_slots";
+    result.entry = reinterpret_cast<HostCode::Entry>(result.object->symbol(entry));
+    if (result.entry == nullptr) {
+        error = {Code::kP513, "the host code defines no function '" + entry + "'",
+                 "keep the signature extern \"C\" int " + entry +
+                     "(ParpyContext*, const unsigned long*)"};
+        return {};
+    }
+    return result;
+}
+
+}  // namespace parpy

@@ -1,0 +1,169 @@
+// parpy_chunks and parpy_parallel_for on oneTBB. The split into chunks is arithmetic on the
+// arguments alone; which thread runs a chunk, and when, is TBB's.
+#include "runtime/cpu/thread_pool.h"
+
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "runtime/context.h"
+#include "support/abi.h"
+#include "support/environment.h"
+#include "support/sanitizers.h"
+
+namespace parpy {
+
+namespace {
+
+// A chunk is worth handing to another thread from about here on, in nanoseconds; more chunks than
+// threads even out iterations of different cost.
+constexpr double kChunkWork = 25'000;
+constexpr std::int64_t kChunksPerWorker = 4;
+
+std::atomic<bool> workers_exist{false};
+std::atomic<bool> workers_lost{false};  // we are a fork of a process that had workers
+
+[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, [] {
+    if (workers_exist.load(std::memory_order_relaxed)) workers_lost.store(true);
+});
+
+using Body = void (*)(void*, std::int64_t, std::int64_t, std::int64_t);
+
+struct Split {
+    std::int64_t iterations, chunks;
+    [[nodiscard]] std::int64_t begin(std::int64_t chunk) const {
+        const std::int64_t each = iterations / chunks, rest = iterations % chunks;
+        return chunk * each + std::min(chunk, rest);
+    }
+};
+
+void run_in_arena(const Split& split, Body body, void* frame) {
+    const auto run = [&](std::int64_t chunk) {
+        take_over(&workers_exist);
+        body(frame, split.begin(chunk), split.begin(chunk + 1), chunk);
+        hand_over(&workers_exist);
+    };
+    hand_over(&workers_exist);
+    tbb::parallel_for(std::int64_t{0}, split.chunks, run);
+    take_over(&workers_exist);
+}
+
+std::int64_t processor_count() {
+    static const std::int64_t count = std::max(tbb::info::default_concurrency(), 1);
+    return count;
+}
+
+// In a fork TBB's own locks may be held by threads that are gone.
+struct LeaveLost {
+    void operator()(tbb::task_arena* arena) const {
+        if (!workers_lost.load(std::memory_order_relaxed)) delete arena;
+    }
+};
+
+// An arena of at most `workers` threads; each calling thread keeps the one it used last.
+tbb::task_arena& bounded_arena(std::int64_t workers) {
+    static thread_local std::unique_ptr<tbb::task_arena, LeaveLost> arena;
+    static thread_local std::int64_t size = 0;
+    if (!arena || size != workers) {
+        arena.reset(new tbb::task_arena(static_cast<int>(workers)));
+        size = workers;
+    }
+    return *arena;
+}
+
+// A body that may fail: it stops where it does, and chunks that have not begun by then do not run.
+struct Checked {
+    Failure& failure;
+    Body body;
+    void* frame;
+
+    static void run(void* self, std::int64_t begin, std::int64_t end, std::int64_t chunk) {
+        const Checked& checked = *static_cast<const Checked*>(self);
+        if (checked.failure.raised()) return;
+        run_until_failure(checked.failure, [&] { checked.body(checked.frame, begin, end, chunk); });
+    }
+};
+
+void run_chunks(const Split& split, std::int64_t max_workers, Body body, void* frame) {
+    std::int64_t workers = worker_count();
+    if (max_workers > 0) workers = std::min(workers, max_workers);
+    if (workers < 2 || workers_lost.load(std::memory_order_relaxed)) {
+        for (std::int64_t chunk = 0; chunk < split.chunks; ++chunk) {
+            body(frame, split.begin(chunk), split.begin(chunk + 1), chunk);
+        }
+        return;
+    }
+    workers_exist.store(true, std::memory_order_relaxed);
+    if (workers == processor_count()) {
+        run_in_arena(split, body, frame);
+    } else {
+        bounded_arena(workers).execute([&] { run_in_arena(split, body, frame); });
+    }
+}
+
+}  // namespace
+
+std::int64_t worker_count() {
+    static const std::int64_t count = [] {
+        const auto most = static_cast<std::uint64_t>(processor_count());
+        const std::uint64_t wanted = environment_number("PARPY_NUM_THREADS").value_or(0);
+        return static_cast<std::int64_t>(wanted > 0 ? std::min(wanted, most) : most);
+    }();
+    return count;
+}
+
+void warm_workers() {
+    if (worker_count() < 2 || workers_lost.load(std::memory_order_relaxed)) return;
+    static std::once_flag once;
+    std::call_once(once, [] {
+        workers_exist.store(true, std::memory_order_relaxed);
+        tbb::task_arena(static_cast<int>(worker_count())).enqueue([] {});
+    });
+}
+
+}  // namespace parpy
+
+extern "C" std::int64_t parpy_chunks(ParpyContext*, std::int64_t iterations, double cost,
+                                     std::int64_t max_workers) {
+    using namespace parpy;
+    if (iterations <= 0) return 0;
+    static const std::uint64_t forced = environment_number("PARPY_CHUNKS").value_or(0);
+    if (forced > 0) {
+        const auto most = static_cast<std::uint64_t>(std::min(iterations, kParpyMaxChunks));
+        return static_cast<std::int64_t>(std::min(forced, most));
+    }
+    std::int64_t workers = worker_count();
+    if (max_workers > 0) workers = std::min(workers, max_workers);
+    const double work = static_cast<double>(iterations) * cost;
+    if (workers < 2 || iterations < 2 || !(work >= kParpySerialBelow)) return 1;
+    const std::int64_t most = std::min({iterations, workers * kChunksPerWorker, kParpyMaxChunks});
+    const double wanted = std::min(work / kChunkWork, static_cast<double>(most));
+    std::int64_t chunks = std::max(static_cast<std::int64_t>(wanted), std::int64_t{2});
+    if (chunks > workers) chunks -= chunks % workers;
+    return chunks;
+}
+
+extern "C" void parpy_parallel_for(ParpyContext* context, std::int64_t iterations,
+                                   std::int64_t chunks, std::int64_t max_workers, parpy::Body body,
+                                   void* frame) {
+    using namespace parpy;
+    if (iterations <= 0) return;
+    const Split split{iterations, std::clamp(chunks, std::int64_t{1}, iterations)};
+    if (split.chunks == 1) {
+        body(frame, 0, iterations, 0);
+        return;
+    }
+    if (context != nullptr && context->failure != nullptr) {
+        Checked checked{*context->failure, body, frame};
+        run_chunks(split, max_workers, Checked::run, &checked);
+        if (checked.failure.raised()) leave_failed_run();
+        return;
+    }
+    run_chunks(split, max_workers, body, frame);
+}

@@ -1,0 +1,562 @@
+// A CUDA program: machine code of its device part, loaded on each device that a call runs on, and
+// the host part that launches it. A call takes no lock and, scratch memory aside, allocates
+// nothing.
+#include "runtime/cuda/cuda_executable.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "emit/foreign_text.h"
+#include "runtime/cache/kernel_cache.h"
+#include "runtime/calls/kernel_facts.h"
+#include "runtime/cpu/host_code.h"
+#include "runtime/cuda/captured_graphs.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/device_linker.h"
+#include "runtime/cuda/device_memory.h"
+#include "runtime/cuda/device_stacks.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/used_streams.h"
+#include "runtime/failure.h"
+#include "runtime/user_flags.h"
+
+namespace parpy {
+
+namespace {
+
+using cuda::CurrentContext;
+using cuda::Device;
+using cuda::DevicePointer;
+using cuda::Driver;
+using cuda::kSuccess;
+using cuda::Result;
+using cuda::Stream;
+
+constexpr int kMostThreads = 0;        // function attribute: threads that a block may have
+constexpr int kSharedSize = 1;         // function attribute: bytes of static shared memory
+constexpr int kConstantSize = 2;       // function attribute: bytes
+constexpr int kLocalSize = 3;          // function attribute: bytes of a thread
+constexpr int kRegisters = 4;          // function attribute: of a thread
+constexpr int kProcessors = 16;        // device attribute
+constexpr int kDynamicSharedSize = 8;  // function attribute: the most dynamic shared memory
+constexpr int kLargeClusters = 14;     // function attribute: clusters that not every GPU runs
+constexpr unsigned kPlainShared = 48 * 1024;  // what every kernel may use without asking
+
+// Names that outlive the program: a fault may be reported after it is gone.
+const char* kept_name(const std::string& name) {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& names = *new std::set<std::string>;
+    const std::scoped_lock lock(mutex);
+    return names.insert(name).first->c_str();
+}
+
+// ---- machine code -------------------------------------------------------------------------------
+
+std::string contents(const std::string& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string machine_code(const Program& program, const Options& options,
+                         const std::string& architecture, RuntimeError& error) {
+    const UserFlags user = user_flags(options);
+    cuda::NvrtcOptions nvrtc{architecture, options.fast_math, options.includes, user.compiler,
+                             false};
+    std::string identity =
+        cuda::nvrtc_identity() + "\n" + architecture + (nvrtc.fast_math ? "\nfast" : "\nstrict");
+    for (const std::string& flag : nvrtc.extra_flags)
+        identity += "\n" + flag;
+    std::vector<std::string> foreign;
+    std::ranges::copy_if(user.libraries, std::back_inserter(foreign), cuda::is_device_code);
+    if (!foreign.empty()) nvrtc.extra_flags.emplace_back("--relocatable-device-code=true");
+    for (const std::string& file : foreign)
+        identity += "\nlinked " + KernelCache::key("file", {}, contents(file));
+
+    // Text that pulls in files depends on their contents, which no key knows.
+    std::optional<std::string> key;
+    if (program.device.find("#include") == std::string::npos)
+        key = KernelCache::key("cuda", identity, program.device);
+    return KernelCache::instance().get_or_make(key, [&] {
+        std::string image = cuda::compile_cuda(program.device, program.name + ".cu", nvrtc, error);
+        if (!foreign.empty() && !image.empty())
+            image = cuda::link_device_code(image, foreign, architecture, error);
+        if (program.by_hand && image.empty())
+            name_missing_functions(error, program.device, foreign);
+        return image;
+    });
+}
+
+// ---- kernels on one device ----------------------------------------------------------------------
+
+struct Kernel {
+    cuda::Function function = nullptr;
+    const char* name = nullptr;
+    unsigned static_shared = 0;
+    bool waits_for_grid = false;  // so all blocks must be there at once
+    mutable std::atomic<unsigned> dynamic_shared{kPlainShared};  // allowed so far
+
+    // Makes room for that much shared memory of a launch.
+    [[nodiscard]] Result allow_shared(unsigned bytes) const {
+        if (bytes + static_shared <= kPlainShared ||
+            bytes <= dynamic_shared.load(std::memory_order_relaxed)) {
+            return kSuccess;
+        }
+        const Result result = Driver::instance().cuFuncSetAttribute(function, kDynamicSharedSize,
+                                                                    static_cast<int>(bytes));
+        if (result == kSuccess) dynamic_shared.store(bytes, std::memory_order_relaxed);
+        return result;
+    }
+
+    [[nodiscard]] RuntimeError facts(const Device& device, unsigned block, unsigned shared_bytes,
+                                     KernelFacts& facts) const {
+        const Driver& driver = Driver::instance();
+        Result result = allow_shared(shared_bytes);
+        const auto ask = [&](int& value, int attribute) {
+            if (result == kSuccess) result = driver.cuFuncGetAttribute(&value, attribute, function);
+        };
+        ask(facts.most_threads, kMostThreads);
+        int shared = 0;
+        ask(shared, kSharedSize);
+        facts.shared_bytes = shared;
+        ask(facts.constant_bytes, kConstantSize);
+        ask(facts.local_bytes, kLocalSize);
+        ask(facts.registers, kRegisters);
+        int grid = 0, resident = 0, processors = 0;
+        if (result == kSuccess) {
+            result = driver.cuOccupancyMaxPotentialBlockSize(&grid, &facts.best_block, function,
+                                                             nullptr, shared_bytes, 0);
+        }
+        if (result == kSuccess) {
+            result = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &resident, function, static_cast<int>(block), shared_bytes);
+        }
+        if (result == kSuccess) {
+            result = driver.cuDeviceGetAttribute(&processors, kProcessors, device.handle);
+        }
+        facts.resident_blocks = resident * processors;
+        return result == kSuccess ? RuntimeError{}
+                                  : driver.failure(result, "asking for the needs of kernel '" +
+                                                               std::string(name) + "'");
+    }
+};
+
+class LoadedModule {
+public:
+    LoadedModule(const Device& device, const Program& program, const std::string& image,
+                 RuntimeError& error)
+        : device_(device),
+          waits_for_grid_(program.by_hand &&
+                          program.device.find("INLINE void grid_barrier") != std::string::npos),
+          clusters_(program.device.find("__cluster_dims__") != std::string::npos),
+          kernels_(program.kernels.size()) {
+        if (kernels_.empty()) return;
+        const CurrentContext current(device, error);
+        if (error.failed()) return;
+        const Driver& driver = Driver::instance();
+        if (const Result r = driver.cuModuleLoadData(&module_, image.c_str()); r != kSuccess) {
+            error = driver.failure(
+                r, "loading the machine code of '" + program.name + "' on " + device.name,
+                Code::kP526);
+            if (error.code == Code::kP526) {
+                error.help = "the driver runs CUDA " + std::to_string(driver.version / 1000) + "." +
+                             std::to_string(driver.version % 1000 / 10) +
+                             ": install an NVRTC of that release or older, or a newer driver";
+            }
+            return;
+        }
+        for (std::size_t i = 0; i < kernels_.size() && !error.failed(); ++i)
+            find(program.kernels[i], kernels_[i], error);
+        const auto mentions = [&](std::string_view name) {
+            return program.device.find(name) != std::string::npos;
+        };
+        if (mentions("parpy_failure")) find(record_, "parpy_failure", error);
+        if (mentions("grid_arrivals")) find(arrivals_, "grid_arrivals", error);
+        if (!error.failed() && mentions("stack_limit()")) reserve_stacks(error);
+    }
+    ~LoadedModule() {
+        if (module_ == nullptr) return;
+        RuntimeError ignored;
+        const CurrentContext current(device_, ignored);
+        if (ignored.failed()) return;
+        const cuda::BesideCaptures beside;
+        Driver::instance().cuModuleUnload(module_);  // waits for the kernels that run
+        if (has_stacks_) cuda::DeviceStacks::of(device_).end();
+    }
+    LoadedModule(const LoadedModule&) = delete;
+    LoadedModule& operator=(const LoadedModule&) = delete;
+
+    [[nodiscard]] const std::vector<Kernel>& kernels() const { return kernels_; }
+
+    // Held by a call whose kernels may fail, for there is one record of that.
+    [[nodiscard]] std::mutex& record_mutex() const { return record_mutex_; }
+
+    // Waits for the stream where kernels of the program may fail, and raises what they noted.
+    [[nodiscard]] RuntimeError take_failure(Stream stream, Failure& failure) const {
+        if (record_ == 0 || failure.raised()) return {};
+        // As the device's fail() writes it: whether, the place, the number of values, the values.
+        std::array<std::int64_t, 67> noted{};
+        RuntimeError error =
+            cuda::copy_to_host(device_, noted.data(), record_, sizeof noted, stream);
+        const Driver& driver = Driver::instance();
+        const auto attempt = [&](Result result) {
+            if (result != kSuccess && !error.failed())
+                error = driver.failure(result, "waiting for the kernels of a program");
+        };
+        if (!error.failed()) attempt(driver.cuStreamSynchronize(stream));
+        if (error.failed() || noted[0] == 0) return error;
+        failure.raise(noted[1], {noted.data() + 3, static_cast<std::size_t>(noted[2])});
+        attempt(driver.cuMemsetD8Async(record_, 0, sizeof noted, stream));
+        if (arrivals_ != 0)
+            attempt(driver.cuMemsetD8Async(arrivals_, 0, 2 * sizeof(unsigned), stream));
+        attempt(driver.cuStreamSynchronize(stream));
+        return error;
+    }
+
+private:
+    // The driver cannot tell how much recursive functions need; the device code finds out how much
+    // they have.
+    void reserve_stacks(RuntimeError& error) {
+        const std::size_t bytes = cuda::DeviceStacks::of(device_).begin(error);
+        has_stacks_ = bytes != 0;
+        if (!has_stacks_ || bytes == cuda::DeviceStacks::kWanted) return;
+        DevicePointer at = 0;
+        find(at, "parpy_stack_bytes", error);
+        const auto given = static_cast<std::int64_t>(bytes);
+        const Driver& driver = Driver::instance();
+        if (error.failed()) return;
+        Result result = driver.cuMemcpyHtoDAsync(at, &given, sizeof given, nullptr);
+        if (result == kSuccess) result = driver.cuStreamSynchronize(nullptr);
+        if (result != kSuccess) error = driver.failure(result, "telling kernels their stack");
+    }
+
+    void find(DevicePointer& at, const char* variable, RuntimeError& error) {
+        if (error.failed()) return;
+        const Driver& driver = Driver::instance();
+        if (driver.cuModuleGetGlobal(&at, nullptr, module_, variable) == kSuccess) return;
+        error = {Code::kP527, "the device code defines no variable '" + std::string(variable) + "'",
+                 "keep the declaration of it as it was printed"};
+    }
+
+    void find(const std::string& name, Kernel& kernel, RuntimeError& error) {
+        const Driver& driver = Driver::instance();
+        kernel.name = kept_name(name);
+        if (driver.cuModuleGetFunction(&kernel.function, module_, name.c_str()) != kSuccess) {
+            error = {Code::kP527, "the device code defines no kernel '" + name + "'",
+                     "keep the declaration extern \"C\" __global__ void " + name + "(…)"};
+            return;
+        }
+        int bytes = 0;
+        driver.cuFuncGetAttribute(&bytes, kSharedSize, kernel.function);
+        kernel.static_shared = static_cast<unsigned>(bytes);
+        kernel.waits_for_grid = waits_for_grid_;
+        // Where the GPU has none of more than 8 blocks, the launch says so.
+        if (clusters_) driver.cuFuncSetAttribute(kernel.function, kLargeClusters, 1);
+    }
+
+    const Device& device_;
+    const bool waits_for_grid_;
+    const bool clusters_;
+    bool has_stacks_ = false;
+    cuda::Module module_ = nullptr;
+    std::vector<Kernel> kernels_;
+    DevicePointer record_ = 0;    // of what failed; 0: no kernel can
+    DevicePointer arrivals_ = 0;  // at the grid's barriers, abandoned by what failed; 0: none
+    mutable std::mutex record_mutex_;
+};
+
+// ---- one call -----------------------------------------------------------------------------------
+
+class CudaSession final : public DeviceSession {
+public:
+    CudaSession(const Device& device, const LoadedModule& module, const Program& program,
+                Stream stream, Failure* failure, bool captured = false)
+        : device_(device),
+          module_(module),
+          kernels_(module.kernels()),
+          program_(program),
+          stream_(stream),
+          failure_(failure),
+          captured_(captured) {}
+    ~CudaSession() override {
+        for (std::size_t i = 0; i < scratch_count_; ++i)
+            cuda::release(device_, scratch_[i], stream_);
+        for (const DevicePointer pointer : more_scratch_)
+            cuda::release(device_, pointer, stream_);
+    }
+    CudaSession(const CudaSession&) = delete;
+    CudaSession& operator=(const CudaSession&) = delete;
+
+    int launch(const KernelLaunch& launch, RuntimeError& error) override {
+        if (launch.grid[0] == 0 || launch.grid[1] == 0 || launch.grid[2] == 0) return 0;
+        if (launch.index < 0 || static_cast<std::size_t>(launch.index) >= kernels_.size()) {
+            error = {Code::kP527,
+                     "the host code launches kernel " + std::to_string(launch.index) + " of " +
+                         std::to_string(kernels_.size()),
+                     {}};
+            return 1;
+        }
+        const Kernel& kernel = kernels_[static_cast<std::size_t>(launch.index)];
+        cuda::note_launch(kernel.name);
+        Result result = kernel.allow_shared(launch.shared_bytes);
+        if (result == kSuccess) result = enqueue(kernel, launch);
+        if (result == kSuccess) return 0;
+        error = launch_failure(kernel, result, launch);
+        return 1;
+    }
+
+    void* scratch(std::int64_t bytes, RuntimeError& error) override {
+        const auto size = static_cast<std::size_t>(bytes < 0 ? 0 : bytes);
+        const DevicePointer pointer = cuda::allocate(device_, size, stream_, error);
+        if (pointer == 0) return nullptr;
+        if (scratch_count_ < scratch_.size()) {
+            scratch_[scratch_count_++] = pointer;
+        } else {
+            more_scratch_.push_back(pointer);
+        }
+        const Driver& driver = Driver::instance();
+        if (size > 0) {
+            if (const Result r = driver.cuMemsetD8Async(pointer, 0, size, stream_); r != kSuccess) {
+                error = driver.failure(r, "clearing memory on the GPU");
+                return nullptr;
+            }
+        }
+        return reinterpret_cast<void*>(pointer);
+    }
+
+    int fetch(std::int64_t site, void* to, const void* from, std::int64_t bytes,
+              RuntimeError& error) override {
+        error = captured(site);
+        if (!error.failed()) {
+            error = cuda::copy_to_host(device_, to, reinterpret_cast<DevicePointer>(from),
+                                       static_cast<std::size_t>(bytes), stream_);
+        }
+        const Driver& driver = Driver::instance();
+        if (!error.failed()) {
+            const Result result = driver.cuStreamSynchronize(stream_);
+            if (result != kSuccess) error = driver.failure(result, "waiting for the GPU");
+        }
+        if (!error.failed() && failure_ != nullptr) {
+            error = module_.take_failure(stream_, *failure_);
+            if (failure_->raised() && !error.failed()) error = located_error(program_, *failure_);
+        }
+        return error.failed() ? 1 : 0;
+    }
+
+private:
+    // Nothing can be waited for that is only recorded.
+    [[nodiscard]] RuntimeError captured(std::int64_t site) const {
+        const Driver& driver = Driver::instance();
+        int status = 0;
+        const Result result = driver.cuStreamIsCapturing(stream_, &status);
+        if (result != kSuccess) return driver.failure(result, "asking for the state of a stream");
+        if (status == 0) return {};
+        Failure here;
+        here.raise(site, {});
+        return located_error(program_, here);
+    }
+
+    [[nodiscard]] Result enqueue(const Kernel& kernel, const KernelLaunch& launch) const {
+        const Driver& driver = Driver::instance();
+        const auto& [index, grid, block, shared_bytes, arguments, overlapped] = launch;
+        const bool together = kernel.waits_for_grid && driver.cuLaunchKernelEx != nullptr;
+        if (!together && (!overlapped || !device_.overlaps_launches || captured_)) {
+            return driver.cuLaunchKernel(kernel.function, grid[0], grid[1], grid[2], block[0],
+                                         block[1], block[2], shared_bytes, stream_, arguments,
+                                         nullptr);
+        }
+        cuda::LaunchAttribute attribute;
+        if (together) attribute.id = cuda::kCooperative;
+        const cuda::LaunchConfig config{{grid[0], grid[1], grid[2]},
+                                        {block[0], block[1], block[2]},
+                                        shared_bytes,
+                                        stream_,
+                                        &attribute,
+                                        1};
+        return driver.cuLaunchKernelEx(&config, kernel.function, arguments, nullptr);
+    }
+
+    static RuntimeError launch_failure(const Kernel& kernel, Result result,
+                                       const KernelLaunch& launch) {
+        RuntimeError error = Driver::instance().failure(
+            result,
+            "launching kernel '" + std::string(kernel.name) + "' on " + shape_text(launch.grid) +
+                " blocks of " + shape_text(launch.block) + " threads with " +
+                std::to_string(launch.shared_bytes) + " bytes of shared memory",
+            Code::kP531);
+        if (result == cuda::kLaunchOutOfResources) {
+            error.help =
+                "the kernel needs more registers than a block this large has: lower it with "
+                ".tpb(256)";
+        } else if (result == cuda::kTooManyBlocks) {
+            error.help =
+                "the kernel waits for its whole grid, whose blocks must all find room at once: "
+                "launch fewer or smaller ones";
+        } else if (result == cuda::kInvalidClusterSize) {
+            error.help =
+                "this GPU has no room for clusters of so many blocks: lower "
+                "opts.max_thread_blocks_per_cluster (every one has clusters of 8)";
+        } else if (result == cuda::kInvalidValue) {
+            error.help =
+                "a block has at most 1024 threads, a grid at most 2147483647 x 65535 x 65535 "
+                "blocks";
+        }
+        return error;
+    }
+
+    const Device& device_;
+    const LoadedModule& module_;
+    const std::vector<Kernel>& kernels_;
+    const Program& program_;
+    Stream stream_;
+    Failure* failure_;  // null where nothing can fail
+    bool captured_;     // the work is recorded for a graph, whose nodes follow each other plainly
+    std::array<DevicePointer, 8> scratch_{};
+    std::size_t scratch_count_ = 0;
+    std::vector<DevicePointer> more_scratch_;
+};
+
+class CudaExecutable final : public Executable, public HasKernels {
+public:
+    CudaExecutable(Program p, Options options, HostCode host)
+        : Executable(std::move(p)),
+          options_(std::move(options)),
+          host_(std::move(host)),
+          fails_(can_fail(program.host) || can_fail(program.device)),
+          fetches_(program.host.find("parpy_fetch") != std::string::npos),
+          modules_(static_cast<std::size_t>(cuda::device_count())) {}
+    ~CudaExecutable() override {
+        for (const auto& module : modules_)
+            delete module.load(std::memory_order_acquire);
+    }
+
+    RuntimeError run(const std::uint64_t* slots, void* stream) const override {
+        RuntimeError error;
+        const Device* device = &cuda::device(0);
+        if (modules_.size() > 1) device = device_of(slots, error);
+        if (error.failed()) return error;
+        const CurrentContext current(*device, error);
+        if (error.failed()) return error;
+        const LoadedModule* module = module_on(*device, error);
+        if (module == nullptr) return error;
+
+        const auto own = static_cast<Stream>(stream);
+        error = run_on(*device, *module, slots, own);
+        cuda::UsedStreams::of(*device).note(own);
+        return error;
+    }
+
+    RuntimeError facts(unsigned block, unsigned shared_bytes, KernelFacts& facts) const override {
+        RuntimeError error;
+        const Device& device = cuda::current_device();
+        const CurrentContext current(device, error);
+        if (error.failed()) return error;
+        const LoadedModule* module = module_on(device, error);
+        if (module == nullptr || module->kernels().empty()) return error;
+        return module->kernels().front().facts(device, block, shared_bytes, facts);
+    }
+
+    // Loads the device part on `device` now rather than at the first call.
+    const LoadedModule* module_on(const Device& device, RuntimeError& error) const {
+        std::atomic<const LoadedModule*>& place = modules_[static_cast<std::size_t>(device.index)];
+        if (const LoadedModule* known = place.load(std::memory_order_acquire)) return known;
+        const std::scoped_lock lock(loading_);
+        if (const LoadedModule* known = place.load(std::memory_order_relaxed)) return known;
+        std::string image;  // of a program without parallel code: none
+        if (!program.kernels.empty()) {
+            image = machine_code(program, options_, device.architecture, error);
+            if (image.empty()) return nullptr;
+        }
+        auto module = std::make_unique<LoadedModule>(device, program, image, error);
+        if (error.failed()) return nullptr;
+        place.store(module.get(), std::memory_order_release);
+        return module.release();
+    }
+
+private:
+    RuntimeError run_on(const Device& device, const LoadedModule& module,
+                        const std::uint64_t* slots, Stream stream) const {
+        if (fails_) return run_checked(device, module, slots, stream);
+        if (options_.use_cuda_graphs && !fetches_ && cuda::CapturedGraphs::available()) {
+            return graphs_.run(device, {slots, program.slots.size()}, stream, [&](Stream recorded) {
+                CudaSession session(device, module, program, recorded, nullptr, true);
+                return enqueue(session, slots);
+            });
+        }
+        CudaSession session(device, module, program, stream, nullptr);
+        return enqueue(session, slots);
+    }
+
+    RuntimeError enqueue(CudaSession& session, const std::uint64_t* slots) const {
+        ParpyContext context;
+        context.session = &session;
+        LaunchCounts counts(*this);
+        context.launches = counts.if_any();
+        if (host_.entry(&context, slots) == 0 && !context.error) return {};
+        if (context.error) return std::move(*context.error);
+        return {Code::kP900, "the program '" + program.name + "' failed without a reason", {}};
+    }
+
+    RuntimeError run_checked(const Device& device, const LoadedModule& module,
+                             const std::uint64_t* slots, Stream stream) const {
+        const std::scoped_lock lock(module.record_mutex());
+        Failure failure;
+        CudaSession session(device, module, program, stream, &failure);
+        ParpyContext context;
+        context.session = &session;
+        LaunchCounts counts(*this);
+        context.launches = counts.if_any();
+        context.failure = &failure;
+        run_until_failure(failure, [&] { static_cast<void>(host_.entry(&context, slots)); });
+        if (context.error) return std::move(*context.error);
+        if (RuntimeError error = module.take_failure(stream, failure); error.failed()) return error;
+        return failure.raised() ? located_error(program, failure) : RuntimeError{};
+    }
+
+    // Several GPUs: that of the arrays, which must agree; without arrays, the thread's current one.
+    const Device* device_of(const std::uint64_t* slots, RuntimeError& error) const {
+        int found = -1;
+        for (std::size_t i = 0; i < program.slots.size(); ++i) {
+            if (program.slots[i].kind != Slot::Kind::kPointer || slots[i] == 0) continue;
+            const cuda::PointerPlace place = cuda::place_of(slots[i]);
+            if (place.kind != cuda::PointerPlace::Kind::kDevice || place.device < 0) continue;
+            if (found >= 0 && place.device != found) {
+                error = {Code::kP533,
+                         "the arguments of '" + program.name + "' are on different GPUs: " +
+                             std::to_string(found) + " and " + std::to_string(place.device),
+                         "move them to one GPU"};
+                return nullptr;
+            }
+            found = place.device;
+        }
+        return found >= 0 ? &cuda::device(found) : &cuda::current_device();
+    }
+
+    const Options options_;
+    HostCode host_;
+    const bool fails_;
+    const bool fetches_;  // waits for its own kernels, so cannot be recorded
+    mutable cuda::CapturedGraphs graphs_;
+    mutable std::mutex loading_;
+    mutable std::vector<std::atomic<const LoadedModule*>> modules_;  // by device index
+};
+
+}  // namespace
+
+std::shared_ptr<Executable> load_cuda(const Program& program, const Options& options,
+                                      RuntimeError& error) {
+    if (error = cuda::unavailable(); error.failed()) return nullptr;
+    HostCode host = load_host_code(program, options, error);
+    if (host.entry == nullptr) return nullptr;
+    auto executable = std::make_shared<CudaExecutable>(program, options, std::move(host));
+    if (executable->module_on(cuda::current_device(), error) == nullptr) return nullptr;
+    return executable;
+}
+
+}  // namespace parpy

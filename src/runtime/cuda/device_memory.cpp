@@ -1,0 +1,181 @@
+// See device_memory.h.
+#include "runtime/cuda/device_memory.h"
+
+#include <algorithm>
+
+#include "runtime/cuda/host_staging.h"
+#include "runtime/cuda/used_streams.h"
+
+namespace parpy::cuda {
+
+namespace {
+
+constexpr std::uintptr_t kAlignment =
+    256;  // of device memory; spans keep their host address modulo it
+
+std::string size_text(std::size_t bytes) {
+    if (bytes < 10'000'000) return std::to_string(bytes) + " bytes";
+    return std::to_string(bytes / 1'000'000) + " MB";
+}
+
+RuntimeError allocation_failure(const Device& device, Result result, std::size_t bytes) {
+    const Driver& driver = Driver::instance();
+    RuntimeError error = driver.failure(
+        result, "allocating " + size_text(bytes) + " on GPU " + std::to_string(device.index));
+    std::size_t free = 0, total = 0;
+    if (result == kOutOfMemory && driver.cuMemGetInfo(&free, &total) == kSuccess) {
+        error.message += ": " + size_text(free) + " of " + size_text(total) + " are free";
+    }
+    return error;
+}
+
+Result allocate_once(const Device& device, std::size_t bytes, Stream stream, DevicePointer& at) {
+    const Driver& driver = Driver::instance();
+    if (MemoryPool pool = device.pool()) {
+        return driver.cuMemAllocFromPoolAsync(&at, bytes, pool, stream);
+    }
+    return driver.cuMemAlloc(&at, bytes);
+}
+
+// Copies that the driver does best itself: small ones, and those of pinned memory.
+bool stages(std::size_t bytes, const void* host) {
+    return bytes >= kStageFrom &&
+           place_of(reinterpret_cast<DevicePointer>(host)).kind == PointerPlace::Kind::kUnknown;
+}
+
+}  // namespace
+
+DevicePointer allocate(const Device& device, std::size_t bytes, Stream stream,
+                       RuntimeError& error) {
+    // Whole words: atomic updates of single bytes read those around them (prelude/cuda.inc).
+    const std::size_t size = std::max((bytes + 3) / 4 * 4, std::size_t{4});
+    const BesideCaptures beside;
+    DevicePointer at = 0;
+    Result result = allocate_once(device, size, stream, at);
+    if (result == kOutOfMemory && !is_captured(stream)) {
+        // What other streams have freed, and the pool has kept in pieces, may be enough.
+        Driver::instance().cuStreamSynchronize(stream);
+        trim(device);
+        result = allocate_once(device, size, stream, at);
+    }
+    if (result == kSuccess) return at;
+    error = allocation_failure(device, result, bytes);
+    return 0;
+}
+
+void release(const Device& device, DevicePointer pointer, Stream stream) {
+    if (pointer == 0) return;
+    const BesideCaptures beside;
+    const Driver& driver = Driver::instance();
+    if (device.pool() != nullptr) {
+        driver.cuMemFreeAsync(pointer, stream);
+    } else {
+        driver.cuMemFree(pointer);  // waits for the device
+    }
+}
+
+void trim(const Device& device) {
+    UsedStreams::of(device).wait();
+    if (MemoryPool pool = device.pool()) {
+        const BesideCaptures beside;
+        Driver::instance().cuMemPoolTrimTo(pool, 0);
+    }
+}
+
+bool is_captured(Stream stream) {
+    int status = 0;
+    return Driver::instance().cuStreamIsCapturing(stream, &status) == kSuccess && status != 0;
+}
+
+RuntimeError copy_to_device(const Device& device, DevicePointer to, const void* from,
+                            std::size_t bytes, Stream stream) {
+    RuntimeError error;
+    if (bytes == 0) return error;
+    if (stages(bytes, from) && HostStaging::of(device).to_device(to, from, bytes, stream, error)) {
+        return error;
+    }
+    const Driver& driver = Driver::instance();
+    if (const Result r = driver.cuMemcpyHtoDAsync(to, from, bytes, stream); r != kSuccess) {
+        error = driver.failure(r, "copying an array to the GPU");
+    }
+    return error;
+}
+
+RuntimeError copy_to_host(const Device& device, void* to, DevicePointer from, std::size_t bytes,
+                          Stream stream) {
+    RuntimeError error;
+    if (bytes == 0) return error;
+    if (stages(bytes, to) && HostStaging::of(device).to_host(to, from, bytes, stream, error)) {
+        return error;
+    }
+    const Driver& driver = Driver::instance();
+    if (const Result r = driver.cuMemcpyDtoHAsync(to, from, bytes, stream); r != kSuccess) {
+        error = driver.failure(r, "copying an array from the GPU");
+    }
+    return error;
+}
+
+HostCopies::~HostCopies() {
+    for (const Span& span : spans_)
+        release(device_, span.device, stream_);
+}
+
+void HostCopies::add(void* begin, std::size_t bytes, bool written) {
+    const auto address = reinterpret_cast<std::uintptr_t>(begin);
+    spans_.push_back({address, address + bytes, written, 0});
+}
+
+void HostCopies::merge() {
+    std::ranges::sort(spans_, {}, &Span::begin);
+    std::size_t kept = 0;
+    for (const Span& span : spans_) {
+        if (kept > 0 &&
+            (span.begin < spans_[kept - 1].end || span.begin == spans_[kept - 1].begin)) {
+            Span& last = spans_[kept - 1];
+            last.end = std::max(last.end, span.end);
+            last.written |= span.written;
+        } else {
+            spans_[kept++] = span;
+        }
+    }
+    spans_.resize(kept);
+}
+
+RuntimeError HostCopies::copy_in() {
+    merge();
+    for (Span& span : spans_) {
+        const std::uintptr_t offset = span.begin % kAlignment;
+        RuntimeError error;
+        span.device = allocate(device_, span.end - span.begin + offset, stream_, error);
+        if (error.failed()) return error;
+        error = copy_to_device(device_, span.device + offset, reinterpret_cast<void*>(span.begin),
+                               span.end - span.begin, stream_);
+        if (error.failed()) return error;
+    }
+    return {};
+}
+
+DevicePointer HostCopies::pointer(const void* host) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(host);
+    auto after = std::ranges::upper_bound(spans_, address, {}, &Span::begin);
+    if (after == spans_.begin()) return 0;
+    const Span& span = *--after;
+    return span.device + span.begin % kAlignment + (address - span.begin);
+}
+
+RuntimeError HostCopies::copy_out() {
+    for (const Span& span : spans_) {
+        if (!span.written) continue;
+        RuntimeError error =
+            copy_to_host(device_, reinterpret_cast<void*>(span.begin),
+                         span.device + span.begin % kAlignment, span.end - span.begin, stream_);
+        if (error.failed()) return error;
+    }
+    const Driver& driver = Driver::instance();
+    if (const Result r = driver.cuStreamSynchronize(stream_); r != kSuccess) {
+        return driver.failure(r, "waiting for the GPU");
+    }
+    return {};
+}
+
+}  // namespace parpy::cuda

@@ -1,0 +1,34 @@
+// Stacks of a GPU's threads for recursive functions. The driver reserves them for as many threads
+// as the GPU holds at once, so they are as large as that while a module needs them, and no longer.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+
+#include "runtime/cuda/device.h"
+
+namespace parpy::cuda {
+
+// The stacks of one device. Thread-safe; the device is current.
+class DeviceStacks {
+public:
+    [[nodiscard]] static DeviceStacks& of(const Device& device);
+
+    // A module with recursive functions begins: the bytes that each thread has, kWanted or, where
+    // memory is short, less. 0 and `error` set: not even kLeast.
+    [[nodiscard]] std::size_t begin(RuntimeError& error);
+    // It ends, as often as begin() succeeded. The last one gives the memory back.
+    void end();
+
+    static constexpr std::size_t kWanted = 16 * 1024, kLeast = 4 * 1024;
+
+private:
+    explicit DeviceStacks(const Device& device) : device_(device) {}
+
+    const Device& device_;
+    std::mutex mutex_;
+    int users_ = 0;
+    std::size_t before_ = 0, bytes_ = 0;
+};
+
+}  // namespace parpy::cuda

@@ -1,0 +1,49 @@
+// One of NVIDIA's libraries, opened at run time: its functions, and what NVRTC and nvJitLink have
+// in common. A library stays open until the process ends, for its code may run until then.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+#include <string_view>
+
+#include "runtime/cuda/driver.h"
+
+namespace parpy::cuda {
+
+class Library {
+public:
+    explicit Library(std::string file)
+        : file_(std::move(file)), handle_(::dlopen(file_.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+        if (handle_ == nullptr) problem_ = ::dlerror();
+    }
+
+    template <class T>
+    void find(T*& function, const char* name) {
+        if (handle_ == nullptr) return;
+        function = reinterpret_cast<T*>(::dlsym(handle_, name));
+        if (function == nullptr) problem_ = "'" + file_ + "' has no function '" + name + "'";
+    }
+
+    // Why it cannot be used; empty: it was opened and has all that was looked for.
+    [[nodiscard]] const std::string& problem() const { return problem_; }
+
+private:
+    std::string file_;
+    void* handle_;
+    std::string problem_;
+};
+
+// What a compiler or linker says of `handle`, through its functions log_size and log; without the
+// white space at the end.
+template <class Tool, class Handle>
+[[nodiscard]] std::string log_of(const Tool& tool, Handle handle) {
+    std::size_t size = 0;
+    if (tool.log_size(handle, &size) != kSuccess || size < 2) return {};
+    std::string log(size, '\0');
+    if (tool.log(handle, log.data()) != kSuccess) return {};
+    log.resize(log.find_last_not_of(std::string_view("\0\n ", 3)) + 1);
+    return log;
+}
+
+}  // namespace parpy::cuda

@@ -1,0 +1,43 @@
+// NVRTC, NVIDIA's run-time compiler for CUDA C++, found at run time: a pip wheel
+// (nvidia-cuda-nvrtc) in one of the search paths, then a CUDA toolkit, then whatever the loader
+// knows. CUDA text in, machine code out; no GPU and no driver are needed for that.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "support/runtime_error.h"
+
+namespace parpy::cuda {
+
+struct NvrtcOptions {
+    std::string architecture = "sm_90";
+    bool fast_math = false;             // --use_fast_math; without it floating point is strict IEEE
+    std::vector<std::string> includes;  // directories
+    std::vector<std::string> extra_flags;  // in NVRTC's spelling
+    bool ptx = false;                      // PTX rather than machine code, for people to read
+};
+
+// Directories such as those of sys.path that may hold a `nvidia` package; searched at the next
+// attempt to find NVRTC, until it is found. PARPY_NVRTC in the environment (a file or a directory)
+// goes before them.
+void set_nvrtc_search_paths(std::vector<std::string> directories);
+
+// Where `soname`, which comes with NVRTC, may be: the same places. The last is the bare name.
+[[nodiscard]] std::vector<std::string> library_candidates(const std::string& soname);
+
+// Of the NVRTC that is used: {13, 0}; zeros where there is none.
+[[nodiscard]] std::pair<int, int> nvrtc_version();
+
+// Names the NVRTC that would be used, by file, size and date: part of every cache key. Does not
+// open it, which a program found in the cache need not pay for.
+[[nodiscard]] std::string nvrtc_identity();
+
+// A cubin for `architecture`; where NVRTC does not know it yet, PTX that the driver translates.
+// Empty and `error` set, with NVRTC's own messages, on failure. Thread-safe; compiles in parallel.
+[[nodiscard]] std::string compile_cuda(std::string_view source, const std::string& file_name,
+                                       const NvrtcOptions& options, RuntimeError& error);
+
+}  // namespace parpy::cuda
