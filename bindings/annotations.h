@@ -15,7 +15,7 @@ namespace parpy {
 
 class Annotations {
 public:
-    // `items`: per argument None or a parpy._annotations.Declared.
+    // `items`: per argument None or a parpy.syntax.annotations.Declared.
     void read(PyObject* items);  // throws nb::python_error
 
     // Reports arguments that are not what their annotations say. `describe` and `place` are those

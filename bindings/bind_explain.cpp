@@ -1,4 +1,4 @@
-// What Python sees of explain(): plain dicts, which parpy._explain lays out.
+// What Python sees of explain(): plain dicts, which parpy.studies.explain lays out.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 

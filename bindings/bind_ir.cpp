@@ -1,7 +1,7 @@
-// _native.Module: the builder through which python/parpy/_frontend.py makes a surface module, one
-// call per node. Var, Function, Expr and Stmt are opaque handles that keep their module alive; the
-// frontend hands each Expr and Stmt to exactly one parent (the tree invariant of ir.h).
-// Types stay unknown here, except those of constants and conversions; infer_types finds them.
+// _native.Module: the builder through which python/parpy/frontend/parse.py makes a surface module,
+// one call per node. Var, Function, Expr and Stmt are opaque handles that keep their module alive;
+// the frontend hands each Expr and Stmt to exactly one parent (the tree invariant of ir.h). Types
+// stay unknown here, except those of constants and conversions; infer_types finds them.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

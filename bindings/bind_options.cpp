@@ -1,5 +1,5 @@
 // Conversion of parpy.CompileOptions to parpy::Options. Fields were validated on assignment
-// (python/parpy/_options.py); what depends on the machine is decided here, at the first call.
+// (python/parpy/calls/options.py); what depends on the machine is decided here, at the first call.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

@@ -1,6 +1,6 @@
 // _native.TextProgram, what compile_string makes: edited text, compiled and loaded, and a call of
 // it with arguments like those that the text was made for. The interface is parsed in
-// python/parpy/_interface.py.
+// python/parpy/calls/interface.py.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>

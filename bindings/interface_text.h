@@ -1,5 +1,5 @@
 // The first part of the text that print_compiled shows: what the program is called with. It is
-// comment to a compiler; compile_string reads it back (python/parpy/_interface.py, which adds
+// comment to a compiler; compile_string reads it back (python/parpy/calls/interface.py, which adds
 // defaults of parameters and a checksum).
 //
 //     // ---- interface ----

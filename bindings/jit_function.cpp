@@ -490,7 +490,7 @@ PyObject* represent(PyObject* object) {
 }
 
 PyObject* cache_info(PyObject* self, PyObject*) {
-    PyObject* module = PyImport_ImportModule("parpy._jit");
+    PyObject* module = PyImport_ImportModule("parpy.calls.jit");
     if (module == nullptr) return nullptr;
     PyObject* info = PyObject_CallMethod(module, "cache_info", "O", self);
     Py_DECREF(module);

@@ -62,7 +62,7 @@ std::uint64_t stored_parameters(const ir::Function& entry) {
 
 Surface::Surface(PyObject* parsed, PyObject* parameters) {
     const nb::handle source(parsed);
-    const nb::object missing = nb::module_::import_("parpy._names").attr("MISSING");
+    const nb::object missing = nb::module_::import_("parpy.syntax.names").attr("MISSING");
     for (nb::handle item : source.attr("guards")) {
         nb::object value = item.attr("value");
         guards.add(place_of(item), value.is(missing) ? nullptr : value.release().ptr());

@@ -15,7 +15,7 @@ namespace parpy {
 
 void set_python_error(const Diagnostics& diagnostics, const std::vector<Source>& sources) {
     try {
-        nb::module_::import_("parpy._errors")
+        nb::module_::import_("parpy.calls.errors")
             .attr("fail")(nb::cast(&diagnostics, nb::rv_policy::reference), sources);
     } catch (nb::python_error& error) {
         error.restore();
@@ -34,7 +34,7 @@ void set_python_error(const RuntimeError& error, const std::vector<Source>& sour
 
 bool warn_of(const Diagnostic& note, const std::vector<Source>& sources) {
     try {
-        nb::module_::import_("parpy._performance")
+        nb::module_::import_("parpy.calls.performance")
             .attr("warn")(std::string(code_name(note.code)), render(note, sources));
         return true;
     } catch (nb::python_error& error) {
@@ -63,7 +63,7 @@ bool warn_of_cache() {
         const nb::object text = nb::steal(PyUnicode_DecodeFSDefaultAndSize(
             complaint->data(), static_cast<Py_ssize_t>(complaint->size())));
         if (!text.is_valid()) return false;
-        nb::module_::import_("parpy._warnings").attr("warn")(text);
+        nb::module_::import_("parpy.calls.warnings").attr("warn")(text);
         return true;
     } catch (...) {
         set_python_error();

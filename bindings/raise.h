@@ -1,5 +1,5 @@
 // C++ failures as Python exceptions, and what is no failure as warnings, with the GIL held. The
-// exception classes and the choice among them stand in python/parpy/_errors.py.
+// exception classes and the choice among them stand in python/parpy/calls/errors.py.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace parpy {
 void set_python_error(const Diagnostics& diagnostics, const std::vector<Source>& sources);
 // `sources` are for errors that have a place.
 void set_python_error(const RuntimeError& error, const std::vector<Source>& sources = {});
-// Warns with a performance note (parpy._performance); false: that is a Python exception now.
+// Warns with a performance note (parpy.calls.performance); false: that is a Python exception now.
 [[nodiscard]] bool warn_of(const Diagnostic& note, const std::vector<Source>& sources);
 // From within a catch block: the Python exception for the C++ exception in flight.
 void set_python_error();

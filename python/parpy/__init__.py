@@ -8,13 +8,13 @@ from importlib import import_module
 from types import ModuleType
 
 from . import backend, buffer, builtin, cuda, math, types
-from ._callback import callback
-from ._compile_string import compile_string
-from ._errors import BackendError, CompileError, InternalError, ParallelError
-from ._explain import explain
-from ._external import external
-from ._jit import clear_cache, jit, print_compiled, sync
-from ._options import (
+from .builtin import gpu, label
+from .calls.callback import callback
+from .calls.compile_string import compile_string
+from .calls.errors import BackendError, CompileError, InternalError, ParallelError
+from .calls.external import external
+from .calls.jit import clear_cache, jit, print_compiled, sync
+from .calls.options import (
     CompileBackend,
     CompileOptions,
     ElemSize,
@@ -26,10 +26,10 @@ from ._options import (
     seq,
     threads,
 )
-from ._performance import PerformanceWarning
-from ._reductions import all, any, max, mean, min, prod, reduce, sum
-from ._tune import tune
-from .builtin import gpu, label
+from .calls.performance import PerformanceWarning
+from .studies.explain import explain
+from .studies.tune import tune
+from .vocabulary.reductions import all, any, max, mean, min, prod, reduce, sum
 
 __all__ = [
     "BackendError",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import _native
-from ._options import CompileBackend
+from .calls.options import CompileBackend
 
 __all__ = ["available", "backends", "is_enabled", "set_default"]
 

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._device_arrays import DeviceArray, described, empty_view, host_copy, is_basic, pointer_of, store
-from ._errors import BackendError
-from ._options import CompileBackend, ElemSize, Size
-from ._views import reshaped
+from .arrays.device_arrays import DeviceArray, described, empty_view, host_copy, is_basic, pointer_of, store
+from .arrays.views import reshaped
 from .backend import is_enabled
+from .calls.errors import BackendError
+from .calls.options import CompileBackend, ElemSize, Size
 from .types import elem_size
 
 __all__ = [

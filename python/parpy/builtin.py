@@ -1,6 +1,6 @@
 """Operators of compiled code beyond Python's own. All of them also work in plain Python."""
 
-from ._operators import (
+from .vocabulary.operators import (
     convert,
     gpu,
     inf,

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ._options import ElemSize, MoreSizes, Size
+from .calls.options import ElemSize, MoreSizes, Size
 
 __all__ = [
     "BF16", "C64", "C128", "F16", "F32", "F64", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64",
@@ -193,7 +193,7 @@ def buffer(elem: Any, shape: Sequence[int | Symbol] | int | Symbol) -> BufferTyp
 
 def elem_size(found: object) -> Size | None:
     """The type that `found` is or, as a type of NumPy or PyTorch, stands for; None if it is none."""
-    from ._operators import is_torch_dtype, scalar_name
+    from .vocabulary.operators import is_torch_dtype, scalar_name
 
     if isinstance(found, Size):
         return found

@@ -32,7 +32,7 @@ def run(
     backend: str, function: Callable[..., None], arguments: tuple[Any, ...], mapping: Mapping[str, int | parpy.LoopPar]
 ) -> None:
     if backend == "eval":
-        parpy._jit.interpret(function, arguments, options("cpu", mapping))
+        parpy.calls.jit.interpret(function, arguments, options("cpu", mapping))
     else:
         function(*arguments, opts=options(backend, mapping))
 

@@ -39,7 +39,7 @@ def message(kind: type[Exception], function: Callable[..., Any], arguments: tupl
     for array, values in zip(arrays, before, strict=True):  # in place: arguments may overlap
         array[...] = values
     with pytest.raises(kind) as interpreted:
-        parpy._jit.interpret(function, arguments, opts, "instrument-races")
+        parpy.calls.jit.interpret(function, arguments, opts, "instrument-races")
     text = re.sub(r"note: in thread .*\n?", "", str(compiled.value)).strip()
     assert text == str(interpreted.value).strip()
     return text

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from parpy import _native, _tune
+from parpy import _native
+from parpy.studies import tune as _tune
 
 
 @pytest.fixture

@@ -165,7 +165,7 @@ def test_extents_that_keep_changing_are_generalised():
         x, y = np.random.default_rng(n).random((n, n + 1)), np.zeros(n)
         row_sums(x, y, n, n + 1, opts=CPU)
         np.testing.assert_allclose(y, x.sum(axis=1))
-    assert parpy._jit.cache_info(row_sums).compilations < 20
+    assert parpy.calls.jit.cache_info(row_sums).compilations < 20
 
 
 # ---------------------------------------------------------------- options

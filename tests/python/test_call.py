@@ -181,5 +181,5 @@ def test_print_compiled(backend):
 
 def test_the_interpreter_agrees():
     x = np.arange(4.0)
-    parpy._jit.interpret(increment, (x, 4), CPU)
+    parpy.calls.jit.interpret(increment, (x, 4), CPU)
     assert x.tolist() == [1, 2, 3, 4]

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import parpy
-from parpy import _environment
+from parpy.calls import environment as _environment
 
 CPU = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu)
 factor = 1.0

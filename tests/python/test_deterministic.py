@@ -33,14 +33,14 @@ def wanted(program: Program) -> list[object]:
     """What the interpreter makes of the program as soon as the meaning of its sums is settled."""
     arguments = copies(program.arguments)
     opts = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu, deterministic=True)
-    parpy._jit.interpret(program.function, arguments, opts, "settle-reductions")
+    parpy.calls.jit.interpret(program.function, arguments, opts, "settle-reductions")
     return bits(arguments)
 
 
 def left(program: Program, backend: str, opts: parpy.CompileOptions) -> list[object]:
     arguments = copies(program.arguments)
     if backend == "eval":
-        parpy._jit.interpret(program.function, arguments, opts)
+        parpy.calls.jit.interpret(program.function, arguments, opts)
     else:
         program.function(*arguments, opts=opts)
     return bits(arguments)
@@ -150,7 +150,7 @@ def test_values_that_are_known_early_change_nothing(backend):
         parpy._native.forget_compiled(of_arguments)  # the first call is compiled for its values
         known.append(bits_of(of_arguments, a, b))
     general = [bits_of(of_arguments, a, b) for a, b in pairs]
-    assert parpy._jit.cache_info(of_arguments).run_time == ("a", "b")
+    assert parpy.calls.jit.cache_info(of_arguments).run_time == ("a", "b")
     assert general == known
 
 

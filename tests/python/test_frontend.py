@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import parpy
-from parpy import _operators
-from parpy._errors import CompileError
-from parpy._frontend import Surface, parse
-from parpy._names import MISSING
+from parpy.calls.errors import CompileError
+from parpy.frontend.parse import Surface, parse
+from parpy.syntax.names import MISSING
+from parpy.vocabulary import operators as _operators
 
 _NUMBERS = count()
 

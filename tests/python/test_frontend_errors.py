@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 import parpy
-from parpy import _errors, _native
-from parpy._frontend import parse
+from parpy import _native
+from parpy.calls import errors as _errors
+from parpy.frontend.parse import parse
 
 CASES = sorted((Path(__file__).parents[1] / "golden" / "diag").glob("*.py"))
 

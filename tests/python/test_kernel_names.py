@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 
 import parpy.cudapy as cp
-from parpy import _device, cuda
+from parpy import cuda
 from parpy.cuda import random, types
 from parpy.cuda._devices import Context, Device
 from parpy.cuda._kernel import Kernel
 from parpy.cudapy._functions import CONSTANTS, MATH
+from parpy.vocabulary import device as _device
 
 DOCS = Path(__file__).parents[2] / "docs"
 

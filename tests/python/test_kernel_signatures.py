@@ -9,7 +9,7 @@ import pytest
 
 import parpy
 from parpy import cuda
-from parpy._frontend_overloads import conversion
+from parpy.frontend.overloads import conversion
 
 
 @pytest.fixture(autouse=True)

@@ -112,11 +112,11 @@ def test_a_verdict_does_not_depend_on_earlier_calls():
             shift_by(60, 10)
         with pytest.raises(parpy.ParallelError, match=r"iteration i=0 writes a\[0\], iteration i=1 reads a\[0\]"):
             shift_by(-1, 10)
-        assert "d" in parpy._jit.cache_info(shifted).run_time, round_
-    compilations = parpy._jit.cache_info(shifted).compilations
+        assert "d" in parpy.calls.jit.cache_info(shifted).run_time, round_
+    compilations = parpy.calls.jit.cache_info(shifted).compilations
     for d in range(20, 40):
         shift_by(d, 10 + d % 3)
-    assert parpy._jit.cache_info(shifted).compilations <= compilations + 4
+    assert parpy.calls.jit.cache_info(shifted).compilations <= compilations + 4
 
 
 @parpy.jit
@@ -216,7 +216,7 @@ def test_arrays_that_are_only_read_may_overlap():
         out = np.zeros(n)
         read_twice(x[1:], x, out, n, opts=opts(0))
         np.testing.assert_array_equal(out, x[1 : n + 1] + x[:n])
-    assert parpy._jit.cache_info(read_twice).compilations < 8
+    assert parpy.calls.jit.cache_info(read_twice).compilations < 8
 
 
 # ---------------------------------------------------------------- bad input
@@ -526,7 +526,7 @@ def test_a_scalar_that_some_values_make_private():
         set_in_some_calls(got, k, 8, opts=opts(0))
         set_in_some_calls(want, k, 8, seq=True)
         np.testing.assert_array_equal(got, want)
-    assert parpy._jit.cache_info(set_in_some_calls).compilations < 30
+    assert parpy.calls.jit.cache_info(set_in_some_calls).compilations < 30
 
 
 def test_loops_of_one_name_are_told_apart():

@@ -11,7 +11,7 @@ import pytest
 
 import parpy
 from parpy import CompileBackend, threads
-from parpy._interface import sealed
+from parpy.calls.interface import sealed
 
 STANDIN = """
 typedef unsigned int uint;

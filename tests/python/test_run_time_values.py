@@ -141,7 +141,7 @@ def test_what_is_stretched_is_known_for_every_call():
             x, y = np.arange(1.0, m + 1), np.ones(n)
             stretched(x, y)
             np.testing.assert_array_equal(y, x + np.ones(n))
-    assert parpy._jit.cache_info(stretched).compilations < 12
+    assert parpy.calls.jit.cache_info(stretched).compilations < 12
     for n, m in itertools.product(range(2, 7), range(2, 7)):
         for shape in ((n, m), (1, m), (n, 1), (1, 1)):
             x, y = np.arange(1.0, 1 + shape[0] * shape[1]).reshape(shape), np.zeros((n, m))

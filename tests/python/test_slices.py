@@ -340,8 +340,8 @@ def test_one_program_for_all_sizes_that_fit_together():
         x, y = ints(n), np.zeros(n)
         neighbours(y, x)
         np.testing.assert_array_equal(y[1:-1], x[2:] + x[:-2] - x[1:-1])
-    assert set(parpy._jit.cache_info(neighbours).run_time) == {"y.shape[0]", "x.shape[0]"}
-    assert parpy._jit.cache_info(neighbours).compilations <= 4
+    assert set(parpy.calls.jit.cache_info(neighbours).run_time) == {"y.shape[0]", "x.shape[0]"}
+    assert parpy.calls.jit.cache_info(neighbours).compilations <= 4
 
 
 @parpy.jit
@@ -355,13 +355,13 @@ def test_sizes_that_do_not_fit_the_general_program():
         want = x * w + np.mean(x) + y
         scaled_sum(y, x, w)
         np.testing.assert_allclose(y, want)
-    compiled = parpy._jit.cache_info(scaled_sum).compilations
+    compiled = parpy.calls.jit.cache_info(scaled_sum).compilations
     assert compiled <= 6
     y = np.ones(20)
     want = np.arange(20) * 3.0 + np.mean(np.arange(20)) + y
     scaled_sum(y, np.arange(20.0), np.array([3.0]))  # broadcast: a program of its own
     np.testing.assert_allclose(y, want)
-    assert parpy._jit.cache_info(scaled_sum).compilations == compiled + 1
+    assert parpy.calls.jit.cache_info(scaled_sum).compilations == compiled + 1
     with pytest.raises(ValueError, match="shapes"):
         scaled_sum(np.ones(9), np.arange(9.0), np.ones(8))
 
@@ -378,7 +378,7 @@ def test_one_array_of_any_size():
         own_neighbours(got)
         own_neighbours(want, seq=True)
         np.testing.assert_array_equal(got, want)
-    assert parpy._jit.cache_info(own_neighbours).run_time == ("a.shape[0]",)
+    assert parpy.calls.jit.cache_info(own_neighbours).run_time == ("a.shape[0]",)
 
 
 # ---------------------------------------------------------------- random statements

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import parpy
-from parpy import _native, _tune
-from parpy._tune_arguments import difference
+from parpy import _native
+from parpy.studies import tune as _tune
+from parpy.studies.tune_arguments import difference
 from tuning import FACTORS, into_global_here, rows, smooth_here, smoothed, sum_rows_here, tune
 
 pytestmark = pytest.mark.usefixtures("tuning_time")
@@ -371,7 +372,7 @@ PROGRAM = """
 import json, sys
 import numpy as np
 import parpy
-from parpy import _tune
+from parpy.studies import tune as _tune
 
 
 {blank}@parpy.jit

@@ -12,7 +12,7 @@ import pytest
 
 import parpy
 from backends import ON_GPU
-from parpy._tune_arguments import Copies
+from parpy.studies.tune_arguments import Copies
 from tuning import FACTORS, into_global_here, rows, smooth_here, smoothed, sum_rows_here, tune
 
 pytestmark = pytest.mark.usefixtures("tuning_time")

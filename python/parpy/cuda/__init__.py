@@ -1,6 +1,6 @@
 """Kernels written by hand, under the names of ``numba.cuda``; on a GPU, or on the simulator where there is none."""
 
-from .._device import (
+from ..vocabulary.device import (
     activemask,
     all_sync,
     any_sync,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._device_arrays import (
+from ..arrays.device_arrays import (
     DeviceArray,
     described,
     empty_view,
@@ -25,9 +25,9 @@ from .._device_arrays import (
     pointer_of,
     store,
 )
-from .._operators import is_torch_dtype, scalar_name
-from .._views import reshaped
+from ..arrays.views import reshaped
 from ..types import elem_size
+from ..vocabulary.operators import is_torch_dtype, scalar_name
 from ._backend import on_gpu
 from ._streams import handle_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from .. import _native
-from .._warnings import warn
+from ..calls.warnings import warn
 
 _simulated: bool | None = True if os.environ.get("PARPY_CUDA_SIM", "0") not in ("", "0") else None
 

@@ -8,8 +8,8 @@ from functools import update_wrapper
 from types import FunctionType
 from typing import Any, NoReturn
 
-from .._names import source_of
-from .._source import DeclaredArray, FunctionSource, capture_expression
+from ..syntax.names import source_of
+from ..syntax.source import DeclaredArray, FunctionSource, capture_expression
 from ._types import Array, Scalar, Signature
 
 

@@ -18,16 +18,16 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import _native
-from .._device import ForeignFunction, Launchable
-from .._errors import CompileError
-from .._frontend import FunctionFrontend, Surface, parse
-from .._frontend_memory import GEOMETRY
-from .._frontend_scope import Kind, Program, TupleKind
-from .._interface import source_text
-from .._jit import twin
-from .._names import source_of
-from .._options import CompileBackend, CompileOptions
-from .._source import FunctionSource
+from ..calls.errors import CompileError
+from ..calls.interface import source_text
+from ..calls.jit import twin
+from ..calls.options import CompileBackend, CompileOptions
+from ..frontend.memory import GEOMETRY
+from ..frontend.parse import FunctionFrontend, Surface, parse
+from ..frontend.scope import Kind, Program, TupleKind
+from ..syntax.names import source_of
+from ..syntax.source import FunctionSource
+from ..vocabulary.device import ForeignFunction, Launchable
 from . import _matching, _types
 from ._arrays import constant_of, to_device
 from ._backend import on_gpu

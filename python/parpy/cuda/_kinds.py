@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._frontend_scope import Kind, TupleKind
-from .._frontend_tuples import entries_of
-from .._operators import scalar_name
-from .._records import Leaf, field, leaves
+from ..frontend.record_paths import Leaf, field, leaves
+from ..frontend.scope import Kind, TupleKind
+from ..frontend.tuples import entries_of
+from ..vocabulary.operators import scalar_name
 
 
 def kind_of(argument: Any) -> Kind | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._options import CompileBackend, CompileOptions
+from ..calls.options import CompileBackend, CompileOptions
 from . import _matching
 from ._devices import launch_limits
 

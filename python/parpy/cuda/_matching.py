@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._names import is_array
+from ..syntax.names import is_array
 from ._types import Array, Scalar, Signature, TupleType
 
 

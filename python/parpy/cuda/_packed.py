@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._device_arrays import is_aligned
+from ..arrays.device_arrays import is_aligned
 from ._arrays import DeviceNDArray, device_array
 from ._kinds import Fields
 from ._streams import Stream

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _device
-from .._names import source_of
-from .._source import FunctionSource, capture_expression
+from ..syntax.names import source_of
+from ..syntax.source import FunctionSource, capture_expression
+from ..vocabulary import device as _device
 from ._arrays import DeviceNDArray, device_array, to_device
 from ._device_functions import DeviceFunction
 from ._kernel import Kernel, jit

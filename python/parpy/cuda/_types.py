@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._operators import scalar_name
-from .._options import MoreSizes
+from ..calls.options import MoreSizes
+from ..vocabulary.operators import scalar_name
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from .._device import Coordinates, DeviceFunction
-from .._paths import ends
+from ..syntax.paths import ends
+from ..vocabulary.device import Coordinates, DeviceFunction
 from ._functions import MATH
 from ._types import Bool, CType, Double, Float, Int, Pointer, Signature, Type, Void
 from ._values import instead_of, type_named_by, type_of

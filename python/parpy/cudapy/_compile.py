@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import cuda
-from .._frontend import parse
-from .._names import source_of
-from .._source import FunctionSource
 from ..cuda._kernel import Kernel
+from ..frontend.parse import parse
+from ..syntax.names import source_of
+from ..syntax.source import FunctionSource
 from ._arrays import CudaArray, elements
 from ._errors import CudaPyError, TemplateError
 from ._frontend import TypedFrontend, TypedProgram

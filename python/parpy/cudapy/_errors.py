@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._errors import BackendError
+from ..calls.errors import BackendError
 
 
 class CudaPyError(TypeError):

@@ -10,11 +10,11 @@ import ast
 from typing import Any
 
 from .. import _native
-from .._device import Register
-from .._frontend import FunctionFrontend
-from .._frontend_scope import Program
-from .._names import NO_PLACE, Binding, Scope
-from .._source import FunctionSource
+from ..frontend.parse import FunctionFrontend
+from ..frontend.scope import Program
+from ..syntax.names import NO_PLACE, Binding, Scope
+from ..syntax.source import FunctionSource
+from ..vocabulary.device import Register
 from ._check import Checker
 from ._functions import CONSTANTS, MATH, GridIndex
 from ._types import Bool, Int, Signature, Type, Void

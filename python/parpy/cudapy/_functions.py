@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _device
+from ..vocabulary import device
 
 
 class GridIndex:
@@ -15,9 +15,9 @@ class GridIndex:
 
 
 CONSTANTS: dict[str, Any] = {
-    "idx": GridIndex("x"), "idy": GridIndex("y"), "idz": GridIndex("z"), "threadIdx": _device.threadIdx,
-    "blockIdx": _device.blockIdx, "blockDim": _device.blockDim, "gridDim": _device.gridDim,
-    "warpSize": _device.warpsize, "xrange": range,
+    "idx": GridIndex("x"), "idy": GridIndex("y"), "idz": GridIndex("z"), "threadIdx": device.threadIdx,
+    "blockIdx": device.blockIdx, "blockDim": device.blockDim, "gridDim": device.gridDim,
+    "warpSize": device.warpsize, "xrange": range,
 }  # fmt: skip
 
 # name: how many arguments, and the operator; without one CUDA's function of that name is called. With an f behind the

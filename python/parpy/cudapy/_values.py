@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._device import Register
-from .._names import is_array
-from .._operators import scalar_name
+from ..syntax.names import is_array
+from ..vocabulary.device import Register
+from ..vocabulary.operators import scalar_name
 from ._functions import MATH, GridIndex
 from ._types import Bool, CType, Double, Float, Int, Pointer, Type
 

@@ -1,0 +1,397 @@
+"""What parpy.buffer and parpy.cuda's arrays have in common: copies with conversion, fills and comparisons.
+
+An array is described by a NumPy array, its view. On the host that is the array itself; on a GPU it says address, shape
+and strides, and NumPy must not read an element of it: all work is done there, by the compiled functions of this file.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..calls.jit import jit
+from ..calls.options import CompileBackend, CompileOptions
+
+__all__ = [
+    "DeviceArray",
+    "assign",
+    "described",
+    "empty_view",
+    "fetch",
+    "fill",
+    "host_copy",
+    "is_aligned",
+    "is_basic",
+    "is_int",
+    "pointer_of",
+    "store",
+]
+
+
+@jit
+def _copy(target: Any, source: Any) -> None:
+    target[...] = source[...]
+
+
+@jit
+def _fill(target: Any, value: Any) -> None:
+    target[...] = value
+
+
+@jit
+def _equal(target: Any, a: Any, b: Any) -> None:
+    target[...] = a == b
+
+
+@jit
+def _not_equal(target: Any, a: Any, b: Any) -> None:
+    target[...] = a != b
+
+
+@jit
+def _less(target: Any, a: Any, b: Any) -> None:
+    target[...] = a < b
+
+
+@jit
+def _less_equal(target: Any, a: Any, b: Any) -> None:
+    target[...] = a <= b
+
+
+_COMPARISONS = {operator.eq: _equal, operator.ne: _not_equal, operator.lt: _less, operator.le: _less_equal}
+_MIRRORED = {operator.gt: operator.lt, operator.ge: operator.le}
+
+
+class DeviceArray:
+    """An array in the memory of a GPU, or of the host where ``on_gpu`` is False. Comparisons give an array of
+    truth values, as NumPy's do; arrays are hashed by identity."""
+
+    __slots__ = ("__weakref__", "_view", "on_gpu")
+    __array_ufunc__ = None
+
+    def __init__(self, view: Any, on_gpu: bool) -> None:
+        self._view, self.on_gpu = view, on_gpu
+
+    def _own_stream(self) -> int:
+        """The stream that work on the array goes to where none is said."""
+        return 0
+
+    def _truths(self, view: Any) -> Any:
+        """An array like this one, of the truth values in ``view``."""
+        raise NotImplementedError
+
+    def _compared(self, other: Any, compare: Callable[[Any, Any], Any]) -> Any:
+        if not isinstance(other, DeviceArray | np.ndarray | bool | int | float | complex | np.generic):
+            return NotImplemented
+        theirs = other._view if isinstance(other, DeviceArray) else other
+        there = isinstance(other, DeviceArray) and other.on_gpu
+        if not self.on_gpu:
+            return self._truths(np.asarray(compare(self._view, host_copy(theirs) if there else theirs)))
+        stream, device = self._own_stream(), device_of(self._view)
+        if not isinstance(theirs, np.ndarray):
+            theirs = theirs if isinstance(theirs, np.generic) else _as_number(self._view, theirs)
+        elif not there or device_of(theirs) != device:
+            theirs = uploaded(host_copy(theirs) if there else theirs, device, stream)
+        kinds = {self._view.dtype.kind, theirs.dtype.kind}
+        if "V" in kinds and (self._view.dtype.names or theirs.dtype.names):
+            raise TypeError("records are compared field by field, a['x'] == b['x']")
+        if "c" in kinds and compare not in (operator.eq, operator.ne):
+            raise TypeError("complex numbers on a GPU have no order; compare their .real or abs")
+        shape = np.broadcast_shapes(self._view.shape, theirs.shape)
+        made = empty_view(shape, np.dtype(bool), stream=stream, device=device)
+        operands = [_readable(each, shape, made, stream) for each in (self._view, theirs)]
+        if compare in _MIRRORED:
+            compare, operands = _MIRRORED[compare], operands[::-1]
+        _run(_COMPARISONS[compare], made, *operands, stream=stream)
+        return self._truths(made)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared(other, operator.eq)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared(other, operator.ne)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared(other, operator.lt)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared(other, operator.le)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(other, operator.gt)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(other, operator.ge)
+
+    __hash__ = object.__hash__
+
+
+_native.set_device_array_type(DeviceArray)
+
+
+# ---------------------------------------------------------------- views
+
+
+def described(
+    pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None, owner: object = None
+) -> Any:
+    """The view of memory at an address, which keeps ``owner`` alive. ``strides`` in bytes; None: in C order."""
+    return _native.device_view(pointer, shape, dtype, strides, owner)
+
+
+def empty_view(
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    fortran: bool = False,
+    zeroed: bool = False,
+    stream: int = 0,
+    device: int = -1,
+) -> Any:
+    """The view of new memory on a GPU (-1: the current one), to be used first on ``stream``."""
+    return _native.new_device_array(shape, dtype, fortran, zeroed, stream, device)
+
+
+def pointer_of(view: Any) -> int:
+    """The address of the first element."""
+    return int(view.__array_interface__["data"][0])
+
+
+def device_of(view: Any) -> int:
+    """The GPU that the elements are on, whichever is selected."""
+    return int(_native.device_of_pointer(pointer_of(view)))
+
+
+def _spread(view: Any, shape: tuple[int, ...]) -> Any:
+    """The view broadcast to a shape. As in NumPy's assignments, dimensions of size 1 in front are dropped."""
+    if view.shape == shape:
+        return view
+    while view.ndim > len(shape) and view.shape[0] == 1:
+        view = view[0, ...]
+    return np.broadcast_to(view, shape)
+
+
+def _as_number(view: Any, number: Any) -> Any:
+    """A number of Python's in the type in which NumPy compares it with the array. An integer that no element can be
+    stands beyond all of them."""
+    kind = view.dtype.kind
+    if isinstance(number, int) and kind in "biu" and not -(2**63) <= number < 2**64:
+        return np.float64(math.inf if number > 0 else -math.inf)
+    common = np.result_type(view.dtype, number) if kind in "biufc" else None
+    if common is not None and common.kind in "iu" and not np.iinfo(common).min <= number <= np.iinfo(common).max:
+        common = None
+    return np.asarray(number, common)[()]
+
+
+def _readable(operand: Any, shape: tuple[int, ...], like: Any, stream: int) -> Any:
+    """An operand of a comparison as a kernel reads it: a number, or aligned elements of that shape."""
+    if not isinstance(operand, np.ndarray):
+        return operand
+    return _spread(operand if is_aligned(operand) else _copied(operand, like, stream), shape)
+
+
+def is_basic(index: Any) -> bool:
+    """Whether an index makes a view: NumPy would read elements for any other one."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(part is None or part is ... or isinstance(part, slice) or is_int(part) for part in parts)
+
+
+def is_int(value: Any) -> bool:
+    """Whether it is an integer of Python's or NumPy's, and no truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+# ---------------------------------------------------------------- work on the device
+
+
+@functools.lru_cache(maxsize=64)
+def _options(stream: int) -> CompileOptions:
+    return CompileOptions(backend=CompileBackend.Cuda, automatic=True, stream=stream)
+
+
+def _run(function: Any, *operands: Any, stream: int = 0) -> None:
+    """Calls a function of elements on views of one shape; the first one is written."""
+    views = [each for each in operands if isinstance(each, np.ndarray)]
+    if views[0].size == 0:
+        return
+    flat = iter(_coalesced(views))
+    function(*(DeviceArray(next(flat), True) if isinstance(each, np.ndarray) else each for each in operands),
+             opts=_options(stream))  # fmt: skip
+
+
+def _coalesced(views: list[Any]) -> list[Any]:
+    """The same elements in the same order of each other, with as few dimensions as possible, and at least one."""
+    if all(view.ndim == 1 for view in views):
+        return views
+    if all(view.flags.c_contiguous for view in views):
+        order, whole = list(range(views[0].ndim)), True
+    else:
+        order = sorted(range(views[0].ndim), key=lambda axis: -abs(views[0].strides[axis]))
+        whole = False
+    extents: list[int] = []
+    steps: list[tuple[int, ...]] = []
+    for axis in order:
+        extent, step = views[0].shape[axis], tuple(view.strides[axis] for view in views)
+        if extent == 1:
+            continue
+        if extents and (whole or all(a == b * extent for a, b in zip(steps[-1], step, strict=True))):
+            extents[-1], steps[-1] = extents[-1] * extent, step
+        else:
+            extents.append(extent)
+            steps.append(step)
+    if not extents:
+        extents, steps = [1], [tuple(view.itemsize for view in views)]
+    return [
+        described(pointer_of(view), tuple(extents), view.dtype, tuple(step[i] for step in steps), view)
+        for i, view in enumerate(views)
+    ]
+
+
+def is_aligned(view: Any) -> bool:
+    """Whether the elements are numbers, each at a multiple of its size, where a GPU can read them."""
+    whole = not any(step % view.itemsize for step in view.strides)
+    return whole and bool(view.flags.aligned) and view.dtype.names is None
+
+
+def _as_words(*views: Any) -> list[Any]:
+    """The bytes of elements of one size as unsigned integers, as large as all of them allow, in a dimension more."""
+    numbers = [number for view in views for number in (pointer_of(view), view.itemsize, *view.strides)]
+    size = math.gcd(8, *numbers)
+    words, count = np.dtype(f"u{size}"), views[0].itemsize // size
+    return [described(pointer_of(view), (*view.shape, count), words, (*view.strides, size), view) for view in views]
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    (a_low, a_high), (b_low, b_high) = map(np.lib.array_utils.byte_bounds, (a, b))
+    return bool(a_low < b_high and b_low < a_high)
+
+
+def assign(target: Any, source: Any, stream: int = 0) -> None:
+    """``target[...] = source`` on one GPU, with NumPy's broadcasting and conversion: the real part of complex
+    numbers, and integers modulo their range. Enqueued on ``stream``."""
+    require_writeable(target)
+    source = _spread(source, target.shape)
+    if target.size == 0:
+        return
+    overlap = _overlap(target, source)
+    if target.dtype == source.dtype and not overlap:
+        for order in ("C_CONTIGUOUS", "F_CONTIGUOUS"):
+            if target.flags[order] and source.flags[order]:
+                _native.copy_on_device(pointer_of(target), pointer_of(source), target.nbytes, stream, device_of(target))
+                return
+    elif source.dtype.kind == "c" and target.dtype.kind not in "bc":
+        source = described(
+            pointer_of(source), source.shape, np.dtype(f"f{source.itemsize // 2}"), source.strides, source
+        )
+    if overlap:  # every element is read before any is written
+        source = _copied(source, target, stream)
+    if target.dtype == source.dtype and not (is_aligned(target) and is_aligned(source)):
+        _run(_copy, *_as_words(target, source), stream=stream)
+    elif target.dtype.names is not None or source.dtype.names is not None:
+        raise TypeError(f"elements of type {source.dtype} cannot become elements of type {target.dtype}")
+    elif not is_aligned(source):
+        assign(target, _copied(source, target, stream), stream)
+    elif not is_aligned(target):
+        between = empty_view(target.shape, target.dtype, stream=stream, device=device_of(target))
+        assign(between, source, stream)
+        assign(target, between, stream)
+    else:
+        _run(_copy, target, source, stream=stream)
+
+
+def require_writeable(view: Any) -> None:
+    """ValueError for memory that its owner gave to be read."""
+    if not view.flags.writeable:
+        raise ValueError("the array is read-only: its owner gave it to be read")
+
+
+def _copied(source: Any, target: Any, stream: int) -> Any:
+    """A copy of ``source`` on the GPU of ``target``."""
+    made = empty_view(source.shape, source.dtype, stream=stream, device=device_of(target))
+    assign(made, source, stream)
+    return made
+
+
+def fill(target: Any, value: Any, stream: int = 0) -> None:
+    """``target[...] = value`` on a GPU, for one value, which is converted as NumPy does. Enqueued on ``stream``."""
+    require_writeable(target)
+    element = np.asarray(value, target.dtype)
+    if not is_aligned(target):
+        assign(target, uploaded(element, device_of(target), stream), stream)
+    elif target.flags.c_contiguous and element.tobytes().count(0) == element.nbytes:
+        _native.zero_device(pointer_of(target), target.nbytes, stream, device_of(target))
+    else:
+        _run(_fill, target, element[()], stream=stream)
+
+
+def uploaded(host: Any, device: int = -1, stream: int = 0) -> Any:
+    """A copy of a host array on a GPU."""
+    fortran = host.flags.f_contiguous and not host.flags.c_contiguous
+    whole = host if host.flags.c_contiguous or fortran else np.ascontiguousarray(host)
+    made = empty_view(host.shape, host.dtype, fortran, stream=stream, device=device)
+    _native.copy_to_device(pointer_of(made), pointer_of(whole), whole.nbytes, stream, device_of(made))
+    _native.synchronize_stream(stream, device_of(made))  # the host array may be gone or other by the next line
+    return made
+
+
+def store(target: Any, value: Any, stream: int = 0) -> None:
+    """``target[...] = value`` on a GPU, for a number, a host array, or another array of a device."""
+    require_writeable(target)
+    if isinstance(value, DeviceArray) and value.on_gpu:
+        source, device = value._view, device_of(target)
+        if device_of(source) != device:
+            _native.synchronize_stream(stream, device)
+            source = uploaded(host_copy(source), device, stream)
+        assign(target, source, stream)
+        return
+    host = value._view if isinstance(value, DeviceArray) else np.asarray(value)
+    if host.ndim == 0:
+        fill(target, host[()] if isinstance(value, np.generic | DeviceArray) else value, stream)
+        return
+    for order in ("C", "F"):
+        if host.shape == target.shape and target.flags[order + "_CONTIGUOUS"]:
+            given = np.asarray(host, target.dtype, order)
+            _native.copy_to_device(pointer_of(target), pointer_of(given), given.nbytes, stream, device_of(target))
+            if given is not value or stream == 0:
+                _native.synchronize_stream(stream, device_of(target))
+            return
+    converts = host.dtype.names is not None or host.nbytes > math.prod(host.shape) * target.itemsize
+    assign(target, uploaded(host.astype(target.dtype) if converts else host, device_of(target), stream), stream)
+
+
+def fetch(host: Any, source: Any, stream: int = 0) -> None:
+    """Fills a host array of the same shape and type from a GPU; without a ``stream`` it is filled on return."""
+    require_writeable(host)
+    if source.size == 0:
+        return
+    device = device_of(source)
+    for order in ("C_CONTIGUOUS", "F_CONTIGUOUS"):
+        if host.flags[order] and source.flags[order]:
+            _native.copy_to_host(pointer_of(host), pointer_of(source), host.nbytes, stream, device)
+            if stream == 0:
+                _native.synchronize_stream(stream, device)
+            return
+    whole = source
+    if not source.flags.c_contiguous:
+        whole = empty_view(source.shape, source.dtype, stream=stream, device=device)
+        assign(whole, source, stream)
+    between = host if host.flags.c_contiguous else np.empty(host.shape, host.dtype)
+    _native.copy_to_host(pointer_of(between), pointer_of(whole), between.nbytes, stream, device)
+    if between is not host or stream == 0:
+        _native.synchronize_stream(stream, device)
+    if between is not host:
+        np.copyto(host, between)
+
+
+def host_copy(source: Any, stream: int = 0) -> Any:
+    """The elements on the host, as they are when ``stream`` gets there, which is waited for."""
+    host = np.empty(source.shape, source.dtype)
+    fetch(host, source, stream)
+    if stream != 0 and source.size != 0:
+        _native.synchronize_stream(stream, device_of(source))
+    return host

@@ -1,0 +1,41 @@
+"""Errors of calls that Python makes: located at the line of the user's code that called ParPy."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from itertools import islice
+from types import FrameType
+from typing import NoReturn
+
+from .. import _native
+from ..syntax.text import as_text
+from .errors import fail
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+def refuse_call(code: str, message: str, help_text: str) -> NoReturn:
+    """Raises the error of this code at the innermost call that code outside of this package makes."""
+    sink = _native.Diagnostics()
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+        frame = frame.f_back
+    if frame is None:
+        sink.error(code, None, message, help_text)
+        fail(sink, [])
+    line = frame.f_lineno
+    name = frame.f_code.co_filename
+    text = linecache.getline(name, line, frame.f_globals).rstrip("\n")
+    begin, end = _columns(frame, line) or (len(text) - len(text.lstrip()), len(text.rstrip()))
+    sink.error(code, (0, line, begin + 1, line, max(end, begin + 1) + 1), message, help_text)
+    fail(sink, [_native.Source(as_text(name), text, line)])
+
+
+def _columns(frame: FrameType, line: int) -> tuple[int, int] | None:
+    """Where the call that the frame is in stands in its line; None if it is not known, or has several lines."""
+    positions = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
+    if positions is None or positions[0] != line or positions[1] != line:
+        return None
+    begin, end = positions[2:]
+    return None if begin is None or end is None else (begin, end)

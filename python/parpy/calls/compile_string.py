@@ -1,0 +1,154 @@
+"""compile_string: text as print_compiled shows it, edited or not, back to a function.
+
+The text has up to three parts, each behind a marker line: the interface, which is comment to a compiler and
+describes the arguments of a call (interface.py), device code, host code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+from .. import _native
+from ..backend import is_enabled
+from ..frontend.memory import GEOMETRY
+from .interface import DEVICE, HOST, read_interface, refuse
+from .options import CompileBackend, CompileOptions
+
+_KERNEL = re.compile(r"__global__\s+void\s+(?:__\w+__\s*\([^)]*\)\s*)*(\w+)\s*\(")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_SLOT = re.compile(r"\bslots\s*\[\s*(\d+)\s*\]")
+_MISSING = object()
+
+
+def compile_string(fun_name: str, code: str, opts: CompileOptions | None = None) -> Callable[..., Any]:
+    """The function ``fun_name`` of generated source text, which may have been edited.
+
+    ``code`` is text as ``print_compiled`` gives it: the interface and the host part, for GPUs the device part too.
+    Everything may be changed but the interface: the arguments, and the names of the entry functions. The result
+    takes the arguments of the Python function that the text was made from, of the same types and shapes, and the
+    same scalars. ``opts`` gives ``includes``, ``libs``, ``extra_flags``, ``stream`` and ``backend``.
+    """
+    if not isinstance(fun_name, str) or not isinstance(code, str):
+        raise TypeError("compile_string takes the name of the function and the text, both str")
+    if opts is not None and not isinstance(opts, CompileOptions):
+        raise TypeError(f"opts must be a parpy.CompileOptions, not {type(opts).__name__}")
+    opts = CompileOptions() if opts is None else opts
+    code = code.replace("\r\n", "\n")
+    interface = read_interface(code)
+    if interface["name"] != fun_name:
+        refuse(f"the text is that of '{interface['name']}', not of '{fun_name}'", "give the name that the text has")
+    device, host = _parts(code)
+    _check_slots(host, interface)
+    interface["kernels"] = _KERNEL.findall(_COMMENT.sub("", device))
+    backend = _backend(interface["backend"], opts)
+    if interface["by_hand"]:
+        sizes = [argument["name"] for argument in interface["arguments"][: len(GEOMETRY)]]
+        interface["parameters"][: len(GEOMETRY)] = sizes
+    program = _native.TextProgram(interface, device, host, opts, backend)
+    function = _callable(fun_name, interface, program)
+    return TextKernel(function) if interface["by_hand"] else function
+
+
+class TextKernel:
+    """A kernel written by hand, of text: ``k[grid, block](…)`` launches it on the stream of its options."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __getitem__(self, configuration: Any) -> Callable[..., None]:
+        from ..cuda._launches import launch_sizes
+
+        parts = configuration if isinstance(configuration, tuple) else (configuration,)
+        if not 2 <= len(parts) <= 4 or (len(parts) > 2 and parts[2] != 0):
+            raise ValueError(
+                f"a launch of text is configured by [grid, block[, 0, shared_bytes]], not by {configuration!r}; "
+                "its stream is that of the options"
+            )
+        return partial(self._function, *launch_sizes(parts[0], parts[1]), *(parts[3:] or (0,)))
+
+    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+        raise ValueError(f"'{self._function.__name__}' is a kernel: say on how many threads it runs, k[grid, block](…)")
+
+
+def _callable(name: str, interface: dict[str, Any], program: _native.TextProgram) -> Callable[..., Any]:
+    parameters: list[str] = interface["parameters"]
+    # Arrays that the function captured are arguments of their own here.
+    extra = [a["name"].removeprefix("global ") for a in interface["arguments"] if a["global"] and a["is_array"]]
+    defaults: dict[str, Any] = interface["defaults"]
+    space: dict[str, Any] = {"defaults": defaults, "missing": _MISSING}
+    first = next((index for index, each in enumerate(parameters) if each in defaults), len(parameters))
+    listed = [
+        each if index < first else f"{each}=defaults[{each!r}]" if each in defaults else f"{each}=missing"
+        for index, each in enumerate(parameters + extra)
+    ]
+    exec(f"def bind({', '.join(listed)}): return {{{', '.join(f'{p!r}: {p}' for p in parameters + extra)}}}", space)
+    bind = space["bind"]
+    bind.__name__ = bind.__qualname__ = name
+    take = [_taker(argument) for argument in interface["arguments"]]
+
+    def function(*args: Any, **keywords: Any) -> Any:
+        given = bind(*args, **keywords)
+        for parameter, value in given.items():
+            if value is _MISSING:
+                raise TypeError(f"{name}() missing 1 required argument: '{parameter}'")
+        return program.run(tuple(get(given) for get in take))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Compiled text: {name}({', '.join(parameters + extra)})."
+    function.__wrapped__ = bind  # type: ignore[attr-defined]  # for inspect.signature
+    return function
+
+
+def _taker(argument: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
+    name = argument["name"]
+    if argument["entry"]:
+        return partial(lambda parameter, key, given: given[parameter][key], *argument["entry"])
+    if argument["global"] and not argument["is_array"]:
+        value = argument["integer"] if argument["integer"] is not None else argument["real"]
+        if argument["scalar"] == "bool":
+            value = bool(value)
+        return partial(lambda kept, given: kept, value)
+    return partial(lambda key, given: given[key], name.removeprefix("global "))
+
+
+def _backend(made_for: str, opts: CompileOptions) -> str:
+    wanted = opts.backend
+    if made_for == "metal":
+        refuse("Metal text cannot be compiled on this machine", "compile it where there is a Mac")
+    if wanted is CompileBackend.Auto:
+        wanted = CompileBackend(made_for)
+        if wanted is CompileBackend.Cuda and not is_enabled(wanted):
+            wanted = CompileBackend.Sim
+    on_cpu = wanted is CompileBackend.Cpu
+    if on_cpu != (made_for == "cpu") or wanted is CompileBackend.Metal:
+        refuse(
+            f"the text is for the back end '{made_for}', the options ask for '{wanted.value}'",
+            "leave out 'backend', or print the text for that back end",
+        )
+    if wanted is CompileBackend.Cuda and not is_enabled(wanted):
+        reason = _native.cuda_unavailable()
+        refuse(f"{reason}, which the text needs", "backend=parpy.CompileBackend.Sim runs CUDA text on the CPU")
+    return str(wanted.value)
+
+
+def _parts(code: str) -> tuple[str, str]:
+    """The device part and the host part."""
+    before, marker, host = code.partition(HOST)
+    if not marker:
+        refuse(f"the text has no line '{HOST}'", "keep the marker lines as they were printed")
+    _, _, device = before.partition(DEVICE)
+    return device.lstrip("\n"), host.lstrip("\n")
+
+
+def _check_slots(host: str, interface: dict[str, Any]) -> None:
+    """The entry function reads no slots beyond those that it gets."""
+    _, _, entry = _COMMENT.sub("", host).partition(f"{interface['name']}_slots")
+    most, count = max((int(index) for index in _SLOT.findall(entry)), default=-1), len(interface["slots"])
+    if most >= count:
+        refuse(
+            f"the host code reads slots[{most}], but the interface lists {count}",
+            "keep interface and host code of the same text",
+        )

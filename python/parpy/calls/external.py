@@ -1,0 +1,147 @@
+"""Functions of C++ or CUDA C++ that compiled code calls."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any
+
+from ..types import BufferType, elem_size
+from .options import CompileBackend, LoopPar, Size, Target
+
+# Both stand in the generated text as they are.
+_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*(?:<[\w:<>, *&]*>)?", re.ASCII)
+_HEADER = re.compile(r'[^\s<>"\\]([^<>"\\\x00-\x1f]*)|<[^<>"\\\x00-\x1f]+>|"[^<>"\\\x00-\x1f]+"')
+
+_PYTHON = {int: "i64", float: "f64", bool: "bool", complex: "c128"}
+
+
+class External:
+    """A Python function that stands for another one in compiled code; see `external`.
+
+    `types` and `result` are as IR text names them, with a star for arrays.
+    """
+
+    __name__: str
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        ext_name: str,
+        backend: CompileBackend,
+        target: Target,
+        header: str | None,
+        parallelize: LoopPar | None,
+    ) -> None:
+        self.__wrapped__ = function
+        update_wrapper(self, function)
+        self.ext_name, self.backend, self.target = ext_name, backend, target
+        self.header, self.parallelize = header, parallelize
+        signature = inspect.signature(function, eval_str=True)
+        self.parameters = tuple(signature.parameters)
+        self.types = tuple(_type(p.annotation, f"parameter '{p.name}'", self) for p in signature.parameters.values())
+        returned = signature.return_annotation
+        if returned is None or returned is inspect.Signature.empty:
+            self.result = "void"
+        else:
+            self.result = _type(returned, "the result", self)
+            if self.result.endswith("*"):
+                raise TypeError(f"'{self.__name__}' cannot return an array")
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self.__wrapped__(*args, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<parpy.external {self.ext_name}>"
+
+    @property
+    def include(self) -> str:
+        """The line that declares it; empty: the compiler knows it."""
+        if not self.header:
+            return ""
+        return f"#include {self.header}" if self.header[0] in '<"' else f'#include "{self.header}"'
+
+    @property
+    def threads(self) -> int:
+        """Of a block, so many make each call; 0: one."""
+        return 0 if self.parallelize is None else self.parallelize._threads
+
+    @property
+    def effect(self) -> bool:
+        """Whether a call may do more than give a number."""
+        return self.result == "void" or any(kind.endswith("*") for kind in self.types)
+
+    @property
+    def place(self) -> str:
+        """The back end as a function of IR text names it; "host": host code of the CPU alone."""
+        if self.backend is CompileBackend.Cpu and self.target is Target.Host:
+            return "host"
+        return "" if self.backend is CompileBackend.Auto else self.backend.value
+
+
+def _type(annotation: Any, what: str, of: External) -> str:
+    if isinstance(annotation, BufferType) and isinstance(annotation.elem, Size):
+        return f"{annotation.elem.value}*"
+    if isinstance(annotation, type) and annotation in _PYTHON:
+        return _PYTHON[annotation]
+    scalar = elem_size(annotation)
+    if scalar is None:
+        raise TypeError(
+            f"{what} of the external function '{of.__name__}' needs a type of parpy.types as its annotation, "
+            f"not {'none' if annotation is inspect.Parameter.empty else repr(annotation)}"
+        )
+    return scalar.value
+
+
+def _check_loop(parallelize: LoopPar) -> None:
+    most = min(parallelize._tpb, LoopPar.DEFAULT_TPB)
+    if parallelize._threads > most:
+        raise ValueError(f"the threads of one block make the call: at most {most}, not {parallelize._threads}")
+
+
+def external(
+    ext_name: str,
+    backend: CompileBackend,
+    target: Target,
+    header: str | None = None,
+    parallelize: LoopPar | None = None,
+) -> Callable[[Callable[..., Any]], External]:
+    """Declares the function ``ext_name`` of C++ or CUDA C++ by a Python function with the same parameters.
+
+    The annotations of the Python function, types of ``parpy.types``, are those of the external one; arrays and rows of
+    them, ``h(x[i])``, are passed as pointers to their first element. ``header`` is a file to include, which is looked
+    for in ``opts.includes``; functions that the compiler knows need none. ``backend`` is where it exists, ``target``
+    whether it runs on the host or on the device; CUDA functions are ``__device__`` functions. With
+    ``parallelize=parpy.threads(n)`` the first ``n`` threads of a block make each call, with the same arguments, and
+    must agree on the result; on the CPU it is one call.
+    In plain Python the Python function runs.
+    """
+    if not isinstance(ext_name, str) or not ext_name:
+        raise TypeError("external takes the name of the function, a str")
+    if not _NAME.fullmatch(ext_name):
+        raise ValueError(f"{ext_name!r} is no name of a C++ function: write for example 'f' or 'std::cbrt'")
+    if not isinstance(backend, CompileBackend):
+        raise TypeError(f"backend must be a parpy.CompileBackend, not {backend!r}")
+    if not isinstance(target, Target):
+        raise TypeError(f"target must be a parpy.Target, not {target!r}")
+    if header is not None and not isinstance(header, str):
+        raise TypeError(f"header must be the name of a file, not {header!r}")
+    if header and not _HEADER.fullmatch(header):
+        raise ValueError(f"{header!r} is no name of a header: write for example 'f.h' or '<cmath>'")
+    if parallelize is not None and not isinstance(parallelize, LoopPar):
+        raise TypeError(f"parallelize must be a parpy.LoopPar, not {parallelize!r}")
+    if parallelize is not None:
+        _check_loop(parallelize)
+    if parallelize is not None and target is Target.Host:
+        raise ValueError("only a function of the device can run in parallel: target=parpy.Target.Device")
+    if backend is CompileBackend.Cuda and target is Target.Host:
+        raise ValueError("CUDA has no external functions on the host, where the arrays are not")
+
+    def declare(function: Callable[..., Any]) -> External:
+        if not callable(function):
+            raise TypeError(f"external decorates a function, not {type(function).__name__}")
+        return External(function, ext_name, backend, target, header, parallelize)
+
+    return declare

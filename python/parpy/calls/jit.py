@@ -1,0 +1,204 @@
+"""The decorator and what belongs to it: print_compiled, clear_cache, introspection.
+
+The call path itself is native (bindings/jit_function.cpp); Python code runs at decoration, where it captures
+the source, and when a function is parsed.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial, update_wrapper
+from types import FunctionType
+from typing import Any, NamedTuple, overload
+
+from .. import _native
+from ..frontend.parse import Surface, parse
+from ..host.driver import Driver, RegionSource, driver_of
+from ..syntax.annotations import annotations_of, as_declared, converted_to
+from ..syntax.names import Guard, source_of
+from ..syntax.source import FunctionSource
+from ..types import BufferType, Symbol, TypeVar, bound_to
+from . import environment
+from .interface import source_text
+from .options import CompileOptions
+
+_STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+
+# Pickled by name and copied as themselves, as functions are.
+copyreg.pickle(_native.JitFunction, lambda function: function.__qualname__)
+
+
+environment.warn()  # once: when the package is imported
+_MISSING: Any = object()
+
+
+@overload
+def jit(function: Callable[..., Any]) -> _native.JitFunction: ...
+@overload
+def jit() -> Callable[[Callable[..., Any]], _native.JitFunction]: ...
+def jit(function: Callable[..., Any] = _MISSING) -> Any:
+    """Compiles ``function`` for the types and shapes it is called with.
+
+    A call takes the arguments of the function and three keywords: ``opts`` (a ``parpy.CompileOptions``, as made
+    by ``parpy.par``) says how its loops run, ``seq=True`` runs the Python function itself, ``debug=True`` prints the
+    program after every stage of its compilation and checks assertions. The undecorated function is ``__wrapped__``.
+    ``@parpy.jit()`` is ``@parpy.jit``.
+    """
+    if function is _MISSING:
+        return jit
+    if isinstance(function, _native.JitFunction):
+        return function
+    return jit_of_source(source_of(function))
+
+
+def jit_of_source(source: FunctionSource) -> _native.JitFunction:
+    """The jit function of a captured source."""
+    code = source.function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    def parse_again() -> Surface | DriverSurface:
+        driver = _driver(source)
+        return parse(source) if driver is None else DriverSurface(driver, driver.guards)
+
+    bind = twin(source.function, names)
+    made = _native.JitFunction(
+        _with_symbols(source.function, names),
+        parse_again,
+        bind,
+        names,
+        -1 if code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _STARS else len(names),
+    )
+    update_wrapper(made, source.function)
+    made.__parpy_source__ = source
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class DriverSurface:
+    """What stands for a parsed function where Python runs a part of it."""
+
+    driver: Driver
+    guards: tuple[Guard, ...]
+
+
+def _driver(source: FunctionSource) -> Driver | None:
+    return None if isinstance(source, RegionSource) else driver_of(source)
+
+
+def _driver_behind(function: _native.JitFunction) -> Driver | None:
+    return _driver(function.__parpy_source__)
+
+
+def _with_symbols(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
+    """The function as Python runs it: with the values of the symbols in its annotations, and numbers of their types."""
+    annotations = {name: each for name, each in annotations_of(function).items() if name in names}
+    scalars = {name: each for name, each in annotations.items() if converted_to(each) is not None}
+    if not scalars and not any(isinstance(each, BufferType | Symbol | TypeVar) for each in annotations.values()):
+        return function
+
+    def call(arguments: tuple[Any, ...]) -> Any:
+        given = dict(zip(names, arguments, strict=True))
+        given |= {name: as_declared(given[name], each) for name, each in scalars.items()}
+        with bound_to(annotations, given):
+            code = function.__code__
+            positional = names[: code.co_argcount]
+            rest = {name: given[name] for name in names[code.co_argcount :]}
+            return function(*(given[name] for name in positional), **rest)
+
+    made = twin(function, names, call)
+    update_wrapper(made, function)
+    return made
+
+
+def twin(
+    function: FunctionType, names: tuple[str, ...], of: Callable[[tuple[Any, ...]], Any] | None = None
+) -> FunctionType:
+    """A function with the same parameters that returns the tuple of its arguments, or what ``of`` makes of it.
+
+    It binds the arguments of calls that are not plain, with the errors that Python itself would raise.
+    """
+    code = function.__code__
+    positional = list(names[: code.co_argcount])
+    if code.co_posonlyargcount:
+        positional.insert(code.co_posonlyargcount, "/")
+    keyword_only = list(names[code.co_argcount :])
+    # Parameters with stars cannot be compiled, which the parser says better than a failure to bind.
+    starred = iter(code.co_varnames[len(names) :])
+    if code.co_flags & inspect.CO_VARARGS:
+        keyword_only.insert(0, f"*{next(starred)}")
+    elif keyword_only:
+        keyword_only.insert(0, "*")
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        keyword_only.append(f"**{next(starred)}")
+    parameters = ", ".join(positional + keyword_only)
+    space: dict[str, Any] = {"of": of}
+    values = f"({', '.join(names)}{',' if names else ''})"
+    exec(f"def twin({parameters}): return {'of' if of is not None else ''}{'(' + values + ')'}", space)
+    twin: FunctionType = space["twin"]
+    twin.__defaults__ = function.__defaults__
+    twin.__kwdefaults__ = function.__kwdefaults__
+    twin.__name__, twin.__qualname__ = function.__name__, function.__qualname__
+    return twin
+
+
+def _as_jit(function: Callable[..., Any]) -> _native.JitFunction:
+    return function if isinstance(function, _native.JitFunction) else jit(function)
+
+
+def print_compiled(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    opts: CompileOptions | None = None,
+) -> str:
+    """The source that ``function``, decorated or not, becomes for arguments like ``args``: device and host part.
+
+    The hardware need not be present; the same arguments and options give the same text in any process, but where
+    parpy.tune has found a mapping for an automatic call.
+    """
+    compiled = _as_jit(function)
+    python: FunctionType = compiled.__parpy_source__.function
+    driver = _driver_behind(compiled)
+    if driver is None:
+        return source_text(compiled, tuple(args), opts, python)
+    return "\n".join(driver.inspect(tuple(args), opts, partial(source_text, part_of=python.__name__)))
+
+
+def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOptions, until: str = "") -> None:
+    """Runs ``function`` in the reference interpreter of the compiler's IR, after the CPU passes up to ``until``.
+
+    For tests: slow, checks every subscript, and is what the back ends are compared with.
+    """
+    _native.interpret(_as_jit(function), tuple(args), opts, until)
+
+
+def clear_cache() -> None:
+    """Forgets everything compiled so far, in this process and on disk, and gives back the memory of GPUs that was
+    freed, as ``parpy.buffer.empty_cache`` does."""
+    _native.clear_cache()
+    _native.empty_device_cache()
+
+
+def sync() -> None:
+    """Waits for everything that this process enqueued on GPUs, and reports what went wrong there."""
+    _native.synchronize()
+
+
+class CacheInfo(NamedTuple):
+    """What was compiled of one function.
+
+    ``specializations`` counts what calls choose from, ``compilations`` how often the compiler ran, and ``run_time``
+    names the values that are passed at run time because they kept changing, such as ``'n'`` or ``'x.shape[0]'``.
+    """
+
+    specializations: int
+    compilations: int
+    run_time: tuple[str, ...]
+
+
+def cache_info(function: Callable[..., Any]) -> CacheInfo:
+    """What was compiled of a jit function in this process."""
+    specializations, compilations, names = _native.cache_info(_as_jit(function))
+    return CacheInfo(specializations, compilations, tuple(names))

@@ -1,0 +1,483 @@
+"""What a user says about a compilation: LoopPar, the enumerations, CompileOptions.
+
+Validated here, on assignment. The core sees the options through bindings/bind_options.cpp, which converts an
+object once and again only after an assignment (``_OptionsBase._invalidate``).
+"""
+
+from __future__ import annotations
+
+import enum
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Final, NoReturn
+
+import numpy as np
+
+from .. import _native
+from ..syntax.text import is_text
+from .caller import refuse_call
+
+
+class CompileBackend(enum.Enum):
+    """Where compiled code runs. ``Auto`` is CUDA where a driver and a device are present, else the CPU."""
+
+    Auto = "auto"
+    Cuda = "cuda"
+    Metal = "metal"
+    Cpu = "cpu"
+    Sim = "sim"
+
+
+class Target(enum.Enum):
+    """Whether an external function runs on the host or on the device."""
+
+    Host = "host"
+    Device = "device"
+
+
+class Size:
+    """A type of elements and numbers, as NumPy, PyTorch and ctypes know it."""
+
+    name: str
+    value: str
+
+    def size(self) -> int:
+        """Bytes of one element."""
+        return 1 if self.name == "Bool" else int(self.name.lstrip("BCFIU")) // 8
+
+    def to_numpy(self) -> type[np.generic]:
+        """The NumPy scalar type, such as ``numpy.int32``; of BF16 that of ``ml_dtypes``, which NumPy has none for."""
+        scalar: type[np.generic]
+        if self.name == "BF16":
+            try:
+                scalar = importlib.import_module("ml_dtypes").bfloat16
+            except ModuleNotFoundError as error:
+                error.msg = "NumPy has no bfloat16 of its own: install the package ml_dtypes for arrays of it"
+                raise
+            return scalar
+        scalar = getattr(np, "bool_" if self.name == "Bool" else self._long_name())
+        return scalar
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's dtype, so that NumPy takes an ElemSize for one."""
+        return np.dtype(self.to_numpy())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Size) or not isinstance(other, np.dtype | type):
+            return self is other
+        if isinstance(other, type) and not issubclass(other, np.generic):
+            return False
+        return self.name != "BF16" and bool(self.dtype == other)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def _long_name(self) -> str:
+        kinds = {"I": "int", "U": "uint", "F": "float", "C": "complex", "B": "bfloat"}
+        return kinds[self.name[0]] + self.name.lstrip("BCFIU")
+
+    def to_torch(self) -> Any:
+        """The ``torch.dtype``. Raises ValueError for the unsigned types that PyTorch does not compute with."""
+        if self.name in ("U16", "U32", "U64"):
+            raise ValueError(f"PyTorch has no type for parpy.types.{self.name}")
+        torch = importlib.import_module("torch")  # only where the user has it and asks for it
+        return getattr(torch, "bool" if self.name == "Bool" else self._long_name())
+
+    def to_ctype(self) -> type[Any]:
+        """The ctypes class, such as ``ctypes.c_int32``. 16-bit floats, which C has no type for, go as their bits in a
+        ``ctypes.c_uint16``; raises ValueError for complex numbers."""
+        import ctypes
+
+        if self.name in ("C64", "C128"):
+            raise ValueError(f"ctypes has no type for parpy.types.{self.name}")
+        names = {"Bool": "c_bool", "F16": "c_uint16", "BF16": "c_uint16", "F32": "c_float", "F64": "c_double"}
+        kind = {"I": "c_int", "U": "c_uint"}
+        found: type[Any] = getattr(ctypes, names.get(self.name) or kind[self.name[0]] + self.name[1:])
+        return found
+
+
+class ElemSize(Size, enum.Enum):
+    """Element types of arrays and scalars."""
+
+    Bool = "bool"
+    I8 = "i8"
+    I16 = "i16"
+    I32 = "i32"
+    I64 = "i64"
+    U8 = "u8"
+    U16 = "u16"
+    U32 = "u32"
+    U64 = "u64"
+    F16 = "f16"
+    F32 = "f32"
+    F64 = "f64"
+
+    __eq__ = Size.__eq__
+    __hash__ = Size.__hash__
+
+
+class MoreSizes(Size, enum.Enum):
+    """Element types that ElemSize does not have."""
+
+    BF16 = "bf16"
+    C64 = "c64"
+    C128 = "c128"
+
+    __eq__ = Size.__eq__
+    __hash__ = Size.__hash__
+
+
+class LoopPar:
+    """How one labelled loop runs. Immutable: each method returns a changed copy."""
+
+    __slots__ = ("_reduce", "_threads", "_tpb")
+    DEFAULT_TPB: ClassVar[int] = 1024
+    _threads: int
+    _reduce: bool
+    _tpb: int
+
+    def __init__(self) -> None:
+        self._set(0, False, self.DEFAULT_TPB)
+
+    def _set(self, threads: int, reduce: bool, tpb: int) -> LoopPar:
+        object.__setattr__(self, "_threads", threads)
+        object.__setattr__(self, "_reduce", reduce)
+        object.__setattr__(self, "_tpb", tpb)
+        return self
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("a LoopPar is immutable; threads(), reduce() and tpb() return changed copies")
+
+    def threads(self, nthreads: int) -> LoopPar:
+        """The same with this many threads requested."""
+        count = _count(nthreads, "the number of threads")
+        return LoopPar()._set(count, self._reduce, self._tpb)
+
+    def reduce(self) -> LoopPar:
+        """The same, with the loop declared to be a reduction."""
+        return LoopPar()._set(self._threads, True, self._tpb)
+
+    def par_reduction(self) -> LoopPar:
+        """The same as reduce()."""
+        return self.reduce()
+
+    def tpb(self, tpb: int) -> LoopPar:
+        """The same with this many threads per block."""
+        count = _count(tpb, "the number of threads per block")
+        return LoopPar()._set(self._threads, self._reduce, count)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LoopPar):
+            return NotImplemented
+        return (self._threads, self._reduce, self._tpb) == (
+            other._threads,
+            other._reduce,
+            other._tpb,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._threads, self._reduce, self._tpb))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_loop_par, (self._threads, self._reduce, self._tpb)
+
+    def __repr__(self) -> str:
+        text = f"parpy.threads({self._threads})" if self._threads else "parpy.LoopPar()"
+        if self._reduce:
+            text += ".reduce()"
+        if self._tpb != self.DEFAULT_TPB:
+            text += f".tpb({self._tpb})"
+        return text
+
+
+def _make_loop_par(threads: int, reduce: bool, tpb: int) -> LoopPar:
+    return LoopPar()._set(threads, reduce, tpb)
+
+
+def _count(value: object, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{what} must be an int, not {type(value).__name__}")
+    if not 1 <= value < 1 << 63:
+        raise ValueError(f"{what} must be positive and fit 64 bits, not {value}")
+    return int(value)
+
+
+def threads(n: int) -> LoopPar:
+    """A LoopPar that requests ``n`` threads."""
+    return LoopPar().threads(n)
+
+
+def reduce() -> LoopPar:
+    """A LoopPar with its reduce field set."""
+    return LoopPar().reduce()
+
+
+par_reduction = reduce
+
+
+def _refuse(self: object, *_: object, **__: object) -> NoReturn:
+    kind = "dict" if isinstance(self, dict) else "list"
+    raise TypeError(f"options do not change behind the compiler's back: assign a new {kind} instead")
+
+
+class _FrozenDict(dict[str, LoopPar]):
+    """The parallelize field: a dict that is replaced, never changed."""
+
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __ior__(self, other: Any) -> dict[str, LoopPar]:  # type: ignore[override,misc]
+        return {**self, **other}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+class _FrozenList(list[str]):
+    """A list field: replaced, never changed; ``opts.includes += [...]`` assigns a new one."""
+
+    __setitem__ = __delitem__ = append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+    def __iadd__(self, other: Iterable[str]) -> list[str]:  # type: ignore[override,misc]
+        return [*self, *other]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (list(self),)
+
+
+def _as_bool(name: str, value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"option '{name}' must be True or False, not {value!r}")
+    return bool(value)
+
+
+def _as_positive(name: str, value: object) -> int:
+    return _count(value, f"option '{name}'")
+
+
+_LARGEST_CLUSTER: Final = 16  # of all GPUs
+
+
+def _as_cluster_size(name: str, value: object) -> int:
+    count = _as_positive(name, value)
+    if count & (count - 1):
+        raise ValueError(f"option '{name}' must be a power of two, not {count}")
+    if count > _LARGEST_CLUSTER:
+        raise ValueError(f"option '{name}' must be at most {_LARGEST_CLUSTER}, the most that a GPU allows, not {count}")
+    return count
+
+
+def _as_mapping(name: str, value: object) -> dict[str, LoopPar]:
+    if not isinstance(value, Mapping):
+        refuse_call(
+            "P550",
+            f"option '{name}' must be a dict from labels to parpy.LoopPar, not {type(value).__name__}",
+            "write for example {'i': parpy.threads(128)}",
+        )
+    for label, loop in value.items():
+        if not isinstance(label, str) or not is_text(label):
+            refuse_call(
+                "P550",
+                f"labels must be str, not {label!r}",
+                "parpy.label('i') names a loop in the code, {'i': parpy.threads(128)} maps it",
+            )
+        if not isinstance(loop, LoopPar):
+            number = loop if type(loop) is int and loop > 0 else "n"
+            refuse_call(
+                "P550",
+                f"label '{label}' is mapped to {loop!r}, which is no parpy.LoopPar",
+                f"write parpy.threads({number}), or parpy.threads({number}).reduce() for a loop that reduces",
+            )
+    return _FrozenDict(value)
+
+
+def _as_strings(name: str, value: object) -> list[str]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise TypeError(f"option '{name}' must be a list of str, not {value!r}")
+    items = list(value)
+    for item in items:
+        if not isinstance(item, str):
+            raise TypeError(f"option '{name}' must be a list of str; {item!r} is none")
+    return _FrozenList(items)
+
+
+def _as_backend(name: str, value: object) -> CompileBackend:
+    if not isinstance(value, CompileBackend):
+        raise TypeError(f"option '{name}' must be a parpy.CompileBackend, not {value!r}")
+    return value
+
+
+def _as_elem_size(prefixes: str) -> Callable[[str, object], ElemSize | None]:
+    def check(name: str, value: object) -> ElemSize | None:
+        if value is not None and not isinstance(value, ElemSize):
+            raise TypeError(f"option '{name}' must be a parpy.ElemSize or None, not {value!r}")
+        if value is not None and (value is ElemSize.Bool or value.name[0] not in prefixes):
+            kind = "floating-point" if prefixes == "F" else "integer"
+            raise ValueError(f"option '{name}' must be one of the {kind} sizes, not ElemSize.{value.name}")
+        return value
+
+    return check
+
+
+def _as_choice(*allowed: str | None) -> Callable[[str, object], str | None]:
+    def check(name: str, value: object) -> str | None:
+        if value not in allowed:
+            raise ValueError(f"option '{name}' must be one of {', '.join(map(repr, allowed))}, not {value!r}")
+        return None if value is None else str(value)
+
+    return check
+
+
+def _as_stream(name: str, value: object) -> Any:
+    if value is None or isinstance(value, int) or hasattr(value, "__cuda_stream__"):
+        return value
+    if any(isinstance(getattr(value, a, None), int) for a in ("cuda_stream", "ptr", "handle")):
+        return value
+    raise TypeError(
+        f"option '{name}' must be a CUDA stream (an int handle, a torch or cupy stream) or None, not {value!r}"
+    )
+
+
+_Field = tuple[object, Callable[[str, object], Any]]
+_FIELDS: Final[dict[str, _Field]] = {
+    "parallelize": ({}, _as_mapping),
+    "automatic": (False, _as_bool),
+    "restructure": (False, _as_bool),
+    "verbose_backend_resolution": (False, _as_bool),
+    "debug_print": (False, _as_bool),
+    "write_output": (False, _as_bool),
+    "backend": (CompileBackend.Auto, _as_backend),
+    "use_cuda_thread_block_clusters": (False, _as_bool),
+    "max_thread_blocks_per_cluster": (8, _as_cluster_size),
+    "use_cuda_graphs": (False, _as_bool),
+    "force_int_size": (None, _as_elem_size("IU")),
+    "force_float_size": (None, _as_elem_size("F")),
+    "includes": ([], _as_strings),
+    "libs": ([], _as_strings),
+    "extra_flags": ([], _as_strings),
+    "legality": ("check", _as_choice("check", "strict", "trust")),
+    "check": (None, _as_choice(None, "bounds", "races", "all")),
+    "deterministic": (False, _as_bool),
+    "max_unroll_count": (1, _as_positive),
+    "implicit_shape_labels": (False, _as_bool),
+    "stream": (None, _as_stream),
+    "fast_math": (False, _as_bool),
+}
+
+
+# Either the user maps the loops or the compiler does; either the bits of results matter or they do not.
+_RIVALS: Final = (
+    ({"automatic", "parallelize"}, "a mapping in 'parallelize' and automatic=True"),
+    ({"deterministic", "fast_math"}, "deterministic=True and fast_math=True"),
+)
+
+
+class CompileOptions(_native.OptionsBase):
+    """Options of a compilation. Fields are keyword arguments and attributes; each assignment is validated."""
+
+    __slots__ = ("_values",)
+    _values: dict[str, Any]
+
+    parallelize: Mapping[str, LoopPar]
+    automatic: bool
+    restructure: bool
+    verbose_backend_resolution: bool
+    debug_print: bool
+    write_output: bool
+    backend: CompileBackend
+    use_cuda_thread_block_clusters: bool
+    max_thread_blocks_per_cluster: int
+    use_cuda_graphs: bool
+    force_int_size: ElemSize | None
+    force_float_size: ElemSize | None
+    includes: list[str]
+    libs: list[str]
+    extra_flags: list[str]
+    legality: str
+    check: str | None
+    deterministic: bool
+    max_unroll_count: int
+    implicit_shape_labels: bool
+    stream: Any
+    fast_math: bool
+
+    def __init__(self, **fields: Any) -> None:
+        object.__setattr__(
+            self,
+            "_values",
+            {name: check(name, default) for name, (default, check) in _FIELDS.items()},
+        )
+        for name, value in fields.items():
+            setattr(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _FIELDS:
+            return self._values[name]
+        raise AttributeError(_no_field(name))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in _FIELDS:
+            raise AttributeError(_no_field(name))
+        value = _FIELDS[name][1](name, value)
+        for rivals, both in _RIVALS:
+            if value and name in rivals and any(self._values[rival] for rival in rivals - {name}):
+                raise ValueError(f"options are contradictory: {both}")
+        self._values[name] = value
+        self._invalidate()
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError("options cannot be deleted; assign the default instead")
+
+    def __dir__(self) -> Iterator[str]:
+        return iter(_FIELDS)
+
+    def __eq__(self, other: object) -> bool:
+        return self._values == other._values if isinstance(other, CompileOptions) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> CompileOptions:
+        return CompileOptions(**self._values)
+
+    def __deepcopy__(self, memo: object) -> CompileOptions:
+        return CompileOptions(**self._values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_options, (self._values,)
+
+    def __repr__(self) -> str:
+        changed = (f"{n}={v!r}" for n, v in self._values.items() if v != _FIELDS[n][0])
+        return f"CompileOptions({', '.join(changed)})"
+
+
+def _make_options(values: dict[str, Any]) -> CompileOptions:
+    return CompileOptions(**values)
+
+
+def _no_field(name: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, _FIELDS, 1)
+    return f"CompileOptions has no option '{name}'" + (f"; did you mean '{close[0]}'?" if close else "")
+
+
+def par(p: Mapping[str, LoopPar], **fields: Any) -> CompileOptions:
+    """The default options with the loops of ``p`` mapped as it says: from label to LoopPar.
+
+    ``fields`` are further fields of CompileOptions, such as ``backend``.
+    """
+    return CompileOptions(parallelize=p, **fields)
+
+
+def seq() -> CompileOptions:
+    """The default options with no loop mapped: everything runs sequentially."""
+    return CompileOptions()
+
+
+def auto(**fields: Any) -> CompileOptions:
+    """Options under which the compiler chooses the mapping, as it does for a call without ``opts``.
+
+    It runs in parallel what is proved to be independent or a reduction, where that pays. ``fields`` are those of
+    CompileOptions but ``parallelize``, such as ``backend``.
+    """
+    return CompileOptions(automatic=True, **fields)

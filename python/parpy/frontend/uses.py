@@ -1,0 +1,211 @@
+"""What functions do with their variables, read off their texts: which are arrays, which records, how many numbers are
+returned. Nothing else tells `row = x[i]` from an element before types are known.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..calls.external import External
+from ..syntax.aliases import without_aliases
+from ..syntax.annotations import annotations_of
+from ..syntax.names import MISSING, Scope, jit_source
+from ..syntax.source import FunctionSource
+from ..types import BufferType
+from ..vocabulary.device import DeviceFunction, ForeignFunction
+from .record_paths import joined, key_of, path_of, record_names, with_separate_fields
+
+_ATTRIBUTES = ("shape", "ndim", "size", "dtype")
+
+
+class TupleForm(NamedTuple):
+    """Of which elements a tuple consists: None for a number, a form for a tuple."""
+
+    parts: tuple[TupleForm | None, ...]
+    is_none: bool = False  # it is None instead
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are in all."""
+        return sum(1 if part is None else part.size for part in self.parts)
+
+
+class Uses:
+    """Of the functions of one program; each question is answered once. While that goes on, an answer to it is the
+    least one: functions may call themselves."""
+
+    def __init__(self) -> None:
+        self._trees: dict[FunctionType, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        self._arrays: dict[tuple[FunctionType, str], bool] = {}
+        self._fields: dict[tuple[FunctionType, str], frozenset[str]] = {}
+        self._forms: dict[FunctionType, TupleForm | None] = {}
+
+    def tree(self, source: FunctionSource) -> ast.FunctionDef | ast.AsyncFunctionDef:
+        """The function with fields of records separated (frontend/record_paths.py)."""
+        if source.function not in self._trees:
+            code = source.function.__code__
+            tree = without_aliases(source.written(), shapes=False)  # which kernels have as tuples
+            names = frozenset(code.co_varnames) | record_names(Scope(source.function), code)
+            self._trees[source.function] = with_separate_fields(tree, names)
+        return self._trees[source.function]
+
+    # ------------------------------------------------------------ arrays
+
+    def takes_array(self, source: FunctionSource, name: str) -> bool:
+        """Whether the function subscripts its variable, asks for its shape, or hands it to one that does, or an
+        annotation says that it is an array."""
+        key = source.function, name
+        if key not in self._arrays:
+            self._arrays[key] = False
+            scope, tree = Scope(source.function), self.tree(source)
+            declared = isinstance(annotations_of(source.function).get(name), BufferType)
+            self._arrays[key] = declared or any(
+                self._is_array_use(part, name, scope, source) for part in ast.walk(tree)
+            )
+        return self._arrays[key]
+
+    def _is_array_use(self, part: ast.AST, name: str, scope: Scope, source: FunctionSource) -> bool:
+        def is_it(node: ast.AST) -> bool:
+            return isinstance(node, ast.Name) and node.id == name
+
+        match part:
+            case ast.Subscript(value=value):
+                return is_it(value) and key_of(part) is None
+            case ast.Attribute(value=value, attr=attr):
+                return attr in _ATTRIBUTES and is_it(value)
+            case ast.Assign(targets=[ast.Name(id=other)], value=value):
+                values = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+                return any(map(is_it, values)) and other != name and self.takes_array(source, other)
+            case ast.Call(func=func, args=arguments, keywords=words):
+                called = _value(func, scope)
+                if called is builtins.len or (isinstance(called, DeviceFunction) and called.name.startswith("atomic.")):
+                    return bool(arguments) and is_it(arguments[0])
+                if isinstance(called, np.ufunc) and len(arguments) == called.nin + 1:
+                    return is_it(arguments[-1])  # it is stored to
+                if isinstance(called, External):
+                    kinds = dict(zip(called.parameters, called.types, strict=True))
+                    given = [*zip(called.parameters, arguments, strict=False), *((k.arg, k.value) for k in words)]
+                    return any(is_it(argument) and kinds.get(to or "", "").endswith("*") for to, argument in given)
+                if isinstance(called, ForeignFunction):
+                    pairs = zip(arguments, called.types, strict=False)
+                    return any(is_it(argument) and kind.endswith("*") for argument, kind in pairs)
+                return any(
+                    is_it(node) and self.takes_array(callee, to) for callee, to, node in arguments_of(part, scope)
+                )
+        return False
+
+    # ------------------------------------------------------------ records
+
+    def fields(self, source: FunctionSource, name: str) -> frozenset[str]:
+        """The fields that the function uses of its variable, of elements of it, and in functions that get them; a
+        name for a record in a record (``p = r[i].pos``) uses fields of that."""
+        key = source.function, name
+        if key not in self._fields:
+            self._fields[key] = frozenset()
+            scope, tree = Scope(source.function), self.tree(source)
+            found, names = set(), set()
+            for value, inner in self._uses_of_records(tree, scope, source):
+                path = path_of(value)
+                if path is not None and path.root.id == name and inner:
+                    found |= {joined(path.key, each) for each in inner}
+                    names.add(path.key_node)
+            for part in ast.walk(tree):
+                if isinstance(part, ast.Subscript) and part not in names and (own := key_of(part)) is not None:
+                    found |= {own} if isinstance(part.value, ast.Name) and part.value.id == name else set()
+            self._fields[key] = frozenset(found)
+        return self._fields[key]
+
+    def _uses_of_records(
+        self, tree: ast.AST, scope: Scope, source: FunctionSource
+    ) -> Iterator[tuple[ast.expr, frozenset[str]]]:
+        """What gets a name or goes to a function, with the fields that are used of it there."""
+        for part in ast.walk(tree):
+            if isinstance(part, ast.Assign) and len(part.targets) == 1:
+                for target, value in named(part.targets[0], part.value):
+                    same = isinstance(value, ast.Name) and value.id == target.id
+                    yield value, frozenset() if same else self.fields(source, target.id)
+            elif isinstance(part, ast.Call):
+                for callee, to, node in arguments_of(part, scope):
+                    yield node, self.fields(callee, to)
+
+    # ------------------------------------------------------------ results
+
+    def returned_form(self, source: FunctionSource) -> TupleForm | None:
+        """The form of the tuple that a function returns; None: it returns one number or nothing."""
+        function = source.function
+        if function not in self._forms:
+            self._forms[function] = None
+            scope, tree = Scope(function), self.tree(source)
+            returns = [part.value for part in ast.walk(tree) if isinstance(part, ast.Return) and part.value is not None]
+            forms = [self._form(value, scope, tree) for value in returns]
+            self._forms[function] = next((form for form in forms if form is not None), None)
+        return self._forms[function]
+
+    def returned_shape(self, source: FunctionSource) -> str | None:
+        """The parameter whose shape a function returns, as a whole."""
+        parameters = source.function.__code__.co_varnames[: source.function.__code__.co_argcount]
+        for part in ast.walk(self.tree(source)):
+            match part:
+                case ast.Return(value=ast.Attribute(value=ast.Name(id=name), attr="shape")) if name in parameters:
+                    return name
+        return None
+
+    def _form(self, node: ast.expr, scope: Scope, tree: ast.AST, deeper: bool = True) -> TupleForm | None:
+        if isinstance(node, ast.Tuple):
+            return TupleForm(tuple(self._form(part, scope, tree, deeper) for part in node.elts))
+        if isinstance(node, ast.Name) and deeper:
+            values = [
+                part.value
+                for part in ast.walk(tree)
+                if isinstance(part, ast.Assign)
+                and any(isinstance(target, ast.Name) and target.id == node.id for target in part.targets)
+            ]
+            forms = [self._form(value, scope, tree, False) for value in values]
+            return next((form for form in forms if form is not None), None)
+        if isinstance(node, ast.Call):
+            called = _value(node.func, scope)
+            source = jit_source(called)
+            if source is not None:
+                return self.returned_form(source)
+            count = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else 0
+            if isinstance(called, DeviceFunction) and called.lowering == "grid" and isinstance(count, int):
+                return TupleForm((None,) * count) if count > 1 else None
+        return None
+
+
+def named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
+    """The names that an assignment gives values of its own."""
+    if isinstance(value, ast.IfExp):
+        yield from named(target, value.body)
+        yield from named(target, value.orelse)
+    elif isinstance(target, ast.Name):
+        yield target, value
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        for one, part in zip(target.elts, value.elts, strict=False):
+            yield from named(one, part)
+
+
+def arguments_of(call: ast.Call, scope: Scope) -> list[tuple[FunctionSource, str, ast.expr]]:
+    """The arguments of a call of a jit function, with it and the names of its parameters."""
+    source = jit_source(_value(call.func, scope))
+    if source is None:
+        return []
+    named = [(k.arg, k.value) for k in call.keywords if k.arg is not None]
+    names = source.function.__code__.co_varnames
+    return [(source, name, node) for name, node in [*zip(names, call.args, strict=False), *named]]
+
+
+def _value(node: ast.expr, scope: Scope) -> Any:
+    """What a name or a chain of attributes stands for outside the function; MISSING if it is local or undefined."""
+    if isinstance(node, ast.Name):
+        binding = None if node.id in scope.locals else scope.lookup(node.id)
+        return MISSING if binding is None else binding.value
+    if isinstance(node, ast.Attribute):
+        return getattr(_value(node.value, scope), node.attr, MISSING)
+    return MISSING

@@ -1,0 +1,1 @@
+"""Functions of which Python runs a part, between compiled ones."""

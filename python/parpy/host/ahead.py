@@ -1,0 +1,43 @@
+"""What a function that Python runs in parts would do, found out without running the compiled ones (host/driver.py)."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .unset import at
+
+_MOST_CALLS = 100  # of functions that were looked at before
+
+
+class Seen:
+    """The functions that were looked at. Those that call themselves, with numbers that only their run tells, end."""
+
+    def __init__(self) -> None:
+        self.drivers: dict[object, Any] = {}
+        self._left = _MOST_CALLS
+
+    def ends(self) -> bool:
+        """Whether one that was looked at before is not called again."""
+        self._left -= 1
+        return self._left < 0
+
+
+def nothing(*_: Any, **__: Any) -> int:
+    return 0
+
+
+class Once(ast.NodeTransformer):
+    """Loops run once."""
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        self.generic_visit(node)
+        first = ast.Slice(None, ast.Constant(1), None)
+        node.iter = at(ast.Subscript(node.iter, first, ast.Load()), node)
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        self.generic_visit(node)
+        span = ast.Tuple([ast.Constant(0)], ast.Load())
+        once: ast.AST = at(ast.For(ast.Name("_", ast.Store()), span, node.body, []), node)
+        return once

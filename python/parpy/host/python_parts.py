@@ -1,0 +1,248 @@
+"""Which parts of a function Python runs: allocation, callbacks, other names for arrays, functions with such parts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..calls.callback import Callback
+from ..calls.errors import CompileError
+from ..calls.external import External
+from ..frontend.lazy import lazy
+from ..frontend.record_paths import key_of
+from ..frontend.uses import Uses, arguments_of, named
+from ..syntax.annotations import annotations_of
+from ..syntax.names import Binding, Scope, attribute, is_array, jit_source
+from ..syntax.source import FunctionSource
+from ..types import BufferType
+from ..vocabulary import operators
+from .liveness import assigned
+
+_ALLOCATORS = {
+    *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
+    *("arange", "linspace", "eye", "identity", "copy"),
+}  # fmt: skip
+_LIBRARIES = ("numpy", "torch", "cupy", "parpy")
+
+
+def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bool:
+    """`called`: by another jit function, which a parameter that is returned does not keep from compiling."""
+    node = source.tree()
+    made = {
+        name
+        for part in resolver.nodes
+        if isinstance(part, ast.Assign | ast.AnnAssign) and resolver.is_python(part)
+        for name in assigned([part])
+    }
+    arguments = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    arguments -= assigned(node.body)
+    for part in resolver.nodes:
+        if isinstance(part, ast.Return) and part.value is not None:
+            elements = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
+            if resolver.is_python(part.value) or (
+                not called and any((is_whole(e) or is_shape(e)) and _root(e) in arguments | made for e in elements)
+            ):
+                return True
+        elif isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
+            if resolver.is_python(part.value):
+                return True
+        elif any(resolver.calls_back(getattr(part, head)) for head in ("test", "iter") if hasattr(part, head)):
+            return True  # of a branch, a loop, or a part of an expression
+    return bool(made)
+
+
+def is_whole(node: ast.expr) -> bool:
+    """`a` and `d['k']`: a variable, or what a dict has."""
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Subscript) and key_of(node) is not None)
+
+
+def is_shape(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "shape" and is_whole(node.value)
+
+
+def _root(node: ast.expr) -> str:
+    root = node
+    while isinstance(root, ast.Attribute | ast.Subscript):
+        root = root.value
+    return root.id if isinstance(root, ast.Name) else ""
+
+
+# Functions that are being looked at: those that call themselves end there.
+_open: set[FunctionType] = set()
+
+
+class Resolver:
+    """What the calls of a function call, and which of its names are arrays.
+
+    `driven`: Python is known to run a part of the function, and so its calls of itself.
+    """
+
+    def __init__(self, source: FunctionSource, driven: bool = False) -> None:
+        self.function = source.function
+        self._driven = driven
+        self.scope = Scope(source.function)
+        self._source = source
+        self._uses = Uses()
+        self._arrays: frozenset[str] | None = None
+        self._drivers: dict[FunctionType, bool] = {}
+        self._spaces: dict[type, Any] = {}
+
+    def find(self, node: ast.expr) -> Binding | None:
+        if isinstance(node, ast.Name):
+            found = None if node.id in self.scope.locals else self.scope.lookup(node.id)
+        elif isinstance(node, ast.Attribute):
+            owner = self.find(node.value)
+            found = None if owner is None else attribute(owner.value, node.attr, self._spaces)
+        else:
+            found = None
+        return found
+
+    def is_python(self, node: ast.AST) -> bool:
+        """Whether something in `node`, a part of the function, is a call that Python makes, or renames an array."""
+        return self._has_python_parts and any(self._is_python_part(part) for part in ast.walk(node))
+
+    @lazy
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the function."""
+        return list(ast.walk(self._source.tree()))
+
+    @lazy
+    def _has_python_parts(self) -> bool:
+        return any(self._is_python_part(part) for part in self.nodes)
+
+    def _is_python_part(self, part: ast.AST) -> bool:
+        return (isinstance(part, ast.Call) and self._calls_python(part)) or (
+            isinstance(part, ast.Assign | ast.AnnAssign) and self._renames(part)
+        )
+
+    def _renames(self, node: ast.Assign | ast.AnnAssign) -> bool:
+        """Whether the statement gives an array another name: `src = a`, `a, b = b, a`."""
+        return any(
+            self._place(value) in self.arrays() or self._is_captured_array(value)
+            for _, value in _named_values(node)
+            if isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
+        )
+
+    def arrays(self) -> frozenset[str]:
+        """Variables that are used as arrays, and what they are called besides; entries of dicts as `d['x']`."""
+        if self._arrays is None:
+            annotations = annotations_of(self.function)
+            found = {name for name, each in annotations.items() if isinstance(each, BufferType)}
+            same: dict[str, set[str]] = {}  # names for one array, by each of them
+            tuples: set[str] = set()
+            for part in self.nodes:
+                found |= {place for node in self._array_uses(part) if (place := self._place(node)) is not None}
+                if not isinstance(part, ast.Assign | ast.AnnAssign):
+                    continue
+                for name, value in _named_values(part):
+                    if isinstance(value, ast.Tuple):
+                        tuples.add(name)  # refused where it is made
+                    if self._is_captured_array(value) or self._is_allocation(value):
+                        found.add(name)
+                    names = {name, self._place(value) or name}
+                    joined = names.union(*(same.get(each, ()) for each in names))
+                    same |= dict.fromkeys(joined, joined)
+            tuples = tuples.union(*(same.get(name, ()) for name in tuples))
+            self._arrays = frozenset(found.union(*(same.get(name, ()) for name in found)) - tuples)
+        return self._arrays
+
+    def _array_uses(self, part: ast.AST) -> Iterator[ast.expr]:
+        """What one node of the tree uses as no number can be used."""
+        match part:
+            case ast.Subscript(value=value) if key_of(part) is None:
+                yield value
+            case ast.Attribute(value=value, attr="shape" | "ndim" | "size" | "T"):
+                yield value
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                yield from (left, right)
+            case ast.Call(func=func, args=arguments) if arguments:
+                binding = self.find(func)
+                called = None if binding is None else binding.value
+                if called is len or (self._is_allocation(part) and ast.unparse(func).endswith("_like")):
+                    yield arguments[0]
+                elif isinstance(called, External):
+                    pairs = zip(arguments, called.types, strict=False)
+                    yield from (node for node, kind in pairs if kind.endswith("*"))
+                elif jit_source(called) is not None:
+                    for source, name, node in arguments_of(part, self.scope):
+                        if self._takes_array(source, name):
+                            yield node
+
+    def _takes_array(self, source: FunctionSource, name: str) -> bool:
+        try:
+            taken = self._uses.takes_array(source, name)
+        except CompileError:
+            return False  # reported where it is compiled
+        return taken or isinstance(annotations_of(source.function).get(name), BufferType)
+
+    def _place(self, node: ast.expr) -> str | None:
+        """A variable or an entry of a dict, as text."""
+        root = node.value if isinstance(node, ast.Subscript) and key_of(node) is not None else node
+        return ast.unparse(node) if isinstance(root, ast.Name) and root.id in self.scope.locals else None
+
+    def _is_captured_array(self, node: ast.expr) -> bool:
+        binding = self.find(node)
+        return binding is not None and is_array(binding.value) and getattr(binding.value, "shape", None) != ()
+
+    def _is_allocation(self, node: ast.expr) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _ALLOCATORS:
+            owner = self.find(node.func.value)
+            module = owner.value if owner is not None else None
+            return isinstance(module, ModuleType) and module.__name__.partition(".")[0] in _LIBRARIES
+        binding = self.find(node.func)
+        return binding is not None and any(binding.value is getattr(np, name) for name in _ALLOCATORS)
+
+    def calls_back(self, node: ast.AST) -> bool:
+        """Whether something in `node` calls a function that Python runs."""
+        return self._has_python_parts and any(
+            isinstance(part, ast.Call) and self._runs_in_python(part) for part in ast.walk(node)
+        )
+
+    def _calls_python(self, call: ast.Call) -> bool:
+        return self._runs_in_python(call) or self._is_allocation(call)
+
+    def _runs_in_python(self, call: ast.Call) -> bool:
+        binding = self.find(call.func)
+        if binding is None or not (isinstance(binding.value, Callback) or self.has_driver(binding.value)):
+            return False
+        self.scope.rely_on(binding)
+        return True
+
+    def has_driver(self, value: object) -> bool:
+        """Whether it is a jit function of which Python runs a part."""
+        source = jit_source(value)
+        if source is not None and source.function is self.function:
+            return self._driven
+        if source is None or source.function in _open:
+            return False
+        known = self._drivers.get(source.function)
+        if known is None:
+            _open.add(source.function)
+            try:
+                known = needs_driver(source, Resolver(source), called=True)
+            except CompileError:
+                known = False  # reported where it is compiled
+            finally:
+                _open.discard(source.function)
+            self._drivers[source.function] = known
+        return known
+
+    def is_label(self, node: ast.stmt) -> bool:
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+            return False
+        binding = self.find(node.value.func)
+        return binding is not None and binding.value is operators.label
+
+
+def _named_values(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, ast.expr]]:
+    """The names that an assignment gives values of their own, with these."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    if node.value is not None:
+        for target in targets:
+            yield from ((name.id, value) for name, value in named(target, node.value))

@@ -1,0 +1,1 @@
+"""Looking at programs and searching their mappings: parpy.explain, parpy.tune."""

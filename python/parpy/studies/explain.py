@@ -1,0 +1,196 @@
+"""parpy.explain: what the compiler knows about a call and decides for it, for a terminal, a notebook or a tool."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable
+from typing import Any
+
+from .. import _native
+from ..calls.jit import _as_jit, _driver_behind
+from ..calls.options import CompileBackend, CompileOptions, LoopPar
+from .explain_picture import picture
+
+# Nominal figures of the machine that estimates are for: bytes and operations on float64 per second.
+_ROOFLINES = {
+    "Cpu": ("8 cores of a server", 100e9, 200e9),
+    "Cuda": ("one NVIDIA H200", 4.2e12, 30e12),
+}
+
+# Marks beside the verdicts, seen on white and on black.
+_COLOURS = {"proved": "#2e9e4f", "reduction": "#2a7fd4", "refuted": "#d64545", "unknown": "#b8860b"}
+
+
+def _amount(value: float, unit: str) -> str:
+    """1234567, "B" → "1.23 MB"."""
+    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
+
+
+def _duration(seconds: float) -> str:
+    for factor, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= factor:
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+class Explanation:
+    """What `explain` found. ``str()`` gives a text, a notebook shows a tree, `json` and `facts` are for programs."""
+
+    def __init__(self, facts: dict[str, Any]) -> None:
+        self.facts = facts
+        """Everything, as dicts, lists, strings and numbers."""
+
+    @property
+    def mapping(self) -> dict[str, LoopPar]:
+        """The mapping that is used. ``opts=parpy.par(mapping)`` uses it again, if ``restructure=`` is as it was."""
+        loops = {
+            loop["key"]: LoopPar()._set(loop["threads"], loop["reduce"], loop["tpb"])
+            for loop in self.facts["loops"]
+            if loop["threads"]
+        }
+        return {**loops, "gpu": LoopPar()._set(1, False, 1024)} if self.facts["gpu"] else loops
+
+    @property
+    def opts(self) -> CompileOptions:
+        """The mapping as options, with the order of the loops, and what parpy.tune varied beside it."""
+        backend = CompileBackend[self.facts["backend"]]
+        restructure = self.facts["restructured"]
+        return CompileOptions(
+            parallelize=self.mapping, restructure=restructure, backend=backend, **self.facts["beside"]
+        )
+
+    @property
+    def bytes(self) -> float:
+        """Bytes that are read or written at least once."""
+        return float(sum(array["read"] + array["written"] for array in self.facts["arrays"]))
+
+    def json(self, **options: Any) -> str:
+        """The facts and the estimate as JSON; ``options`` are those of ``json.dumps``."""
+        return json.dumps({**self.facts, "bytes": self.bytes, "seconds": self.seconds}, **options)
+
+    @property
+    def seconds(self) -> float:
+        """The least time that memory and arithmetic allow on a typical machine, every byte moved once."""
+        _, bandwidth, rate = _ROOFLINES[self._machine]
+        return float(max(self.bytes / bandwidth, self.facts["flops"] / rate))
+
+    @property
+    def _machine(self) -> str:
+        return "Cpu" if self.facts["backend"] == "Cpu" else "Cuda"
+
+    # ---------------------------------------------------------------- text
+
+    def _head(self) -> str:
+        mode = "automatic mapping" if self.facts["automatic"] else "mapping by hand"
+        if self.facts["tuned"]:
+            mode = "mapping that parpy.tune found"
+        refused = ", refused" if self.facts["refused"] else ""
+        return f"{self.facts['function']} on {self.facts['backend']}, {mode}{refused}"
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = []
+        for loop in self.facts["loops"]:
+            trips = f"{'' if loop['exact'] else '~'}{loop['trips']:.0f}"
+            verdict = loop["verdict"] + (", atomic" if loop["atomic"] else "")
+            level = loop["level"] + (f" ({loop['threads']})" if loop["threads"] > 1 else "")
+            rows.append((str(loop["line"]), "  " * loop["depth"] + loop["text"], trips, verdict, level))
+        return rows
+
+    def _summary(self) -> list[str]:
+        arrays = self.facts["arrays"]
+        read, written = sum(a["read"] for a in arrays), sum(a["written"] for a in arrays)
+        machine = _ROOFLINES[self._machine][0]
+        lines = [
+            f"memory: {_amount(read, 'B')} read, {_amount(written, 'B')} written; "
+            f"{_amount(self.facts['flops'], 'flop')}; at least {_duration(self.seconds)} on {machine}",
+            f"mapping: {self.mapping!r}" + (", restructure=True" if self.facts["restructured"] else ""),
+        ]
+        for kernel in self.facts["kernels"]:
+            grid = " × ".join("?" if n == 0 else str(n) for n in kernel["grid"] if n != 1) or "1"
+            block = " × ".join(str(n) for n in kernel["block"] if n != 1) or "1"
+            cluster = " × ".join(str(n) for n in kernel["cluster"] if n != 1)
+            together = f", {cluster} blocks a cluster" if cluster else ""
+            lines.append(f"kernel {kernel['name']}: {grid} blocks of {block} threads{together}")
+        return lines
+
+    def __str__(self) -> str:
+        head = ("line", "loop", "iterations", "verdict", "runs on")
+        rows = self._rows()
+        widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+        lines = [self._head()]
+        for row, loop in zip([head, *rows], [None, *self.facts["loops"]], strict=True):
+            lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+            for remark in [loop["witness"] or loop["reason"]] if loop else []:
+                if remark:
+                    lines.append(" " * (widths[0] + 2) + "  " * loop["depth"] + "^ " + remark)
+        notes = [note.rstrip("\n") for note in self.facts["notes"]]
+        return "\n".join([*lines, *self._summary(), *notes])
+
+    __repr__ = __str__
+
+    # ---------------------------------------------------------------- picture
+
+    def svg(self) -> str:
+        """A picture of the nests as they run, as SVG: blocks and threads of a GPU, threads and lanes of the CPU."""
+        return picture(self.facts, self._head())
+
+    # ---------------------------------------------------------------- HTML
+
+    def _repr_html_(self) -> str:
+        """The loops as a tree that opens and closes. Colours mark, text has those of the page: light or dark."""
+        lines = "".join(f"<div>{html.escape(line)}</div>" for line in self._summary())
+        notes = "".join(f"<pre>{html.escape(note)}</pre>" for note in self.facts["notes"])
+        return f"<div><b>{html.escape(self._head())}</b>{self._tree()}{self.svg()}{lines}{notes}</div>"
+
+    def _tree(self) -> str:
+        out: list[str] = []
+        depths: list[int] = []  # of the branches that are not at their end
+        for (line, text, trips, verdict, level), loop in zip(self._rows(), self.facts["loops"], strict=True):
+            while depths and depths[-1] >= loop["depth"]:
+                depths.pop()
+                out.append("</details>")
+            depths.append(loop["depth"])
+            colour = _COLOURS[loop["verdict"]]
+            where = f"line {line}, iterations: {trips}, {level}"
+            out.append(
+                '<details open style="margin-left:1.2em"><summary style="cursor:pointer;display:list-item">'
+                f'<span style="font-family:monospace;white-space:pre">{html.escape(text.strip())}</span> '
+                f'<b style="border-left:.5em solid {colour};padding-left:.3em">{html.escape(verdict)}</b> '
+                f"<span>{html.escape(where)}</span></summary>"
+            )
+            if because := loop["witness"] or loop["reason"]:
+                out.append(f'<div style="margin-left:1.2em">{html.escape(because)}</div>')
+        return "".join(out) + "</details>" * len(depths)
+
+
+def explain(function: Callable[..., Any], *args: Any, opts: CompileOptions | None = None) -> Explanation:
+    """What a call ``function(*args, opts=opts)`` would do, without running it.
+
+    For each loop: the verdict on running it in parallel, with the reason or the iterations that conflict, and what it
+    runs on; the mapping in the form that ``opts`` takes; kernels, memory traffic, arithmetic, performance notes. A
+    mapping that would be refused is explained, not raised. Raises CompileError where the call cannot be compiled at
+    all. Of a function of which Python runs a part the compiled parts are explained together. The estimate of the time
+    is the roofline of Williams, Waterman and Patterson (2009).
+    """
+    compiled = _as_jit(function)
+    driver = _driver_behind(compiled)
+    if driver is None:
+        return Explanation(_native.explain(compiled, args, opts))
+    found = driver.inspect(args, opts, _native.explain)
+    if not found:
+        raise TypeError(f"Python runs all of '{compiled.__name__}'")
+    facts, *others = found
+    for more in others:
+        for kernel in more["kernels"]:
+            for placed in kernel["loops"]:
+                placed["loop"] += len(facts["loops"])
+        for name, value in more.items():
+            if isinstance(value, list) or name == "flops":
+                facts[name] += value
+            elif isinstance(value, bool):
+                facts[name] = facts[name] or value
+    return Explanation(facts)

@@ -1,0 +1,298 @@
+"""The arguments that candidates of parpy.tune run on: copies of what a call may write.
+
+A copy has the layout of the original, and its place within a cache line; arrays that share memory have copies that
+share memory in the same way. What is only read is passed as it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..arrays.device_arrays import described
+from ..buffer import Buffer, from_raw
+from ..calls.options import CompileBackend, ElemSize, MoreSizes
+
+_LINE = 64  # bytes that are cached together
+_Key = tuple[int, Any]  # of a parameter, and of an entry of it that is a dict
+
+
+class _Array:
+    """One array among the arguments: where its elements are. ``device`` is None on the host."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.name, self.value = name, value
+        self.given = value
+        if isinstance(value, np.ndarray):
+            self.view = value
+            self.device: int | None = None
+            self.stream: int | None = None
+        else:
+            facts = _native.array_view(value)
+            if facts is None:
+                raise TypeError(f"argument {name} cannot be copied: it is no array")
+            dtype = _numpy_dtype(facts["scalar"])
+            self.view = described(facts["pointer"], tuple(facts["shape"]), dtype, tuple(facts["strides"]), value)
+            self.device, self.stream = facts["device"], facts["stream"]
+        self.low, self.high = np.lib.array_utils.byte_bounds(self.view)
+        if self.view.size == 0:
+            self.high = self.low
+
+    @property
+    def pointer(self) -> int:
+        return int(self.view.__array_interface__["data"][0])
+
+
+def _numpy_dtype(scalar: str) -> np.dtype[Any]:
+    size = ElemSize(scalar) if scalar in ElemSize._value2member_map_ else MoreSizes(scalar)
+    return np.dtype(size.to_numpy())
+
+
+def _is_array(value: Any) -> bool:
+    if isinstance(value, np.ndarray | Buffer):
+        return True
+    return not isinstance(value, int | float | complex | np.generic | str | None) and (
+        _native.array_view(value) is not None
+    )
+
+
+class _HostCopy:
+    def __init__(self, array: _Array, memory: Any, offset: int) -> None:
+        self.name, self._original = array.name, array.view
+        self._copy = np.ndarray(array.view.shape, array.view.dtype, memory, offset, array.view.strides)
+        given = self._copy
+        if not array.view.flags.writeable:
+            given = self._copy.view()
+            given.flags.writeable = False
+        value = array.value
+        self.given = Buffer(given, value.dtype, value.backend) if isinstance(value, Buffer) else given
+
+    def restore(self) -> None:
+        np.copyto(self._copy, self._original)
+
+    def fetch(self) -> Any:
+        return self._copy
+
+
+class _DeviceMemory:
+    """A copy of what lies between two addresses of a GPU."""
+
+    def __init__(self, low: int, high: int, device: int, stream: int) -> None:
+        self.low, self._bytes, self._device, self._stream = low, high - low, device, stream
+        self._memory = _native.DeviceMemory(self._bytes, stream, device)
+        self.shift = self._memory.pointer - low
+
+    def restore(self) -> None:
+        _native.copy_on_device(self.low + self.shift, self.low, self._bytes, self._stream, self._device)
+
+
+class _DeviceCopy:
+    def __init__(self, array: _Array, memory: _DeviceMemory) -> None:
+        self.name, self._memory = array.name, memory
+        view, stream = array.view, array.stream
+        pointer = array.pointer + memory.shift
+        self._buffer = from_raw(pointer, view.shape, view.dtype, CompileBackend.Cuda, view.strides, memory)
+        self.given: Any = self._buffer if isinstance(array.value, Buffer) else _OnStream(self._buffer, stream)
+
+    def restore(self) -> None:
+        pass  # its memory is restored as a whole
+
+    def fetch(self) -> Any:
+        return self._buffer.numpy()
+
+
+class _OnStream:
+    """Memory of a GPU as the library has it that the original is of: with the stream that it works on."""
+
+    def __init__(self, buffer: Buffer, stream: int | None) -> None:
+        self._buffer = buffer
+        self.__cuda_array_interface__ = {**buffer.__cuda_array_interface__, "stream": stream or None}
+        self.shape, self.dtype = buffer.shape, buffer._view.dtype
+
+
+class _TorchCopy:
+    """A tensor whose memory no other argument shares."""
+
+    def __init__(self, array: _Array) -> None:
+        torch = importlib.import_module("torch")
+        self.name, self._original = array.name, array.value
+        tensor = array.value
+        self.given = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+
+    def restore(self) -> None:
+        self.given.copy_(self._original)
+
+    def fetch(self) -> Any:
+        return fetched(self.given)
+
+
+class _Captured:
+    """An array that the function finds by its own name: it is used in place, and put back."""
+
+    def __init__(self, value: Any) -> None:
+        array = _Array("of a global or closure variable", value)
+        if array.device is not None:
+            raise TypeError("the function writes to a captured array on a GPU: pass it as an argument to tune it")
+        self.name, self._view = "a captured array", array.view
+        self._saved = array.view.copy()
+
+    def restore(self) -> None:
+        np.copyto(self._view, self._saved)
+
+    def fetch(self) -> Any:
+        return self._view
+
+
+def fetched(value: Any) -> Any:
+    """An array or number as NumPy has it."""
+    if isinstance(value, Buffer):
+        return value.numpy()
+    if type(value).__module__.partition(".")[0] == "torch":
+        host = value.detach().cpu()
+        return host.float().numpy() if host.dtype is importlib.import_module("torch").bfloat16 else host.numpy()
+    return np.asarray(value)
+
+
+class Copies:
+    """Arguments for candidates. ``given`` is passed to them; `restore` in front of each run."""
+
+    def __init__(
+        self, values: Sequence[Any], names: Sequence[str], written: set[_Key] | None, captured: Sequence[Any]
+    ) -> None:
+        """``written`` names the parameters that may be written; None: all may be."""
+        arrays = _arrays_of(values, names)
+        self.on_device = bool(arrays) and all(array.device is not None for array in arrays.values())
+        self.streams = [array.stream for array in arrays.values() if array.stream is not None]
+        self._parts: list[Any] = [_Captured(value) for value in captured]
+        self._captured = list(self._parts)
+        replaced: dict[_Key, Any] = {}
+        for group in _sharing(arrays):
+            if written is not None and not any(_covers(written, key) for key in group):
+                continue
+            members = [arrays[key] for key in group]
+            copies = self._copied(members)
+            self._parts += copies
+            replaced |= {key: copy.given for key, copy in zip(group, copies, strict=True)}
+        given = list(values)
+        for index, value in enumerate(values):
+            if isinstance(value, Mapping):
+                given[index] = {key: replaced.get((index, key), entry) for key, entry in value.items()}
+            else:
+                given[index] = replaced.get((index, None), value)
+        self.given = tuple(given)
+
+    def _copied(self, members: list[_Array]) -> list[Any]:
+        low, high = min(each.low for each in members), max(each.high for each in members)
+        device = members[0].device
+        if len(members) == 1 and type(members[0].value).__module__.partition(".")[0] == "torch":
+            return [_TorchCopy(members[0])]
+        if device is None:
+            room = np.empty(high - low + _LINE, np.uint8)
+            begin = (low - room.__array_interface__["data"][0]) % _LINE
+            return [_HostCopy(each, room, begin + each.pointer - low) for each in members]
+        stream = next((each.stream for each in members if each.stream is not None), 0)
+        memory = _DeviceMemory(low, high, device, stream)
+        self._parts.append(memory)
+        return [_DeviceCopy(each, memory) for each in members]
+
+    def restore(self) -> None:
+        """Everything is as the caller passed it."""
+        for part in self._parts:
+            part.restore()
+
+    def close(self) -> None:
+        """Puts back what was used in place."""
+        for part in self._captured:
+            part.restore()
+
+    def contents(self) -> list[tuple[str, Any]]:
+        """What a run left in the arrays that it may write, by name."""
+        return [(part.name, part.fetch()) for part in self._parts if not isinstance(part, _DeviceMemory)]
+
+
+def _covers(written: set[_Key], key: _Key) -> bool:
+    # A field of records is written as an entry of a dict is, but its memory is that of the parameter.
+    return key in written or (key[1] is None and any(index == key[0] for index, _ in written))
+
+
+def _arrays_of(values: Sequence[Any], names: Sequence[str]) -> dict[_Key, _Array]:
+    found: dict[_Key, _Array] = {}
+    for index, (name, value) in enumerate(zip(names, values, strict=True)):
+        if isinstance(value, Mapping):
+            for key, entry in value.items():
+                if _is_array(entry):
+                    found[index, key] = _Array(f"'{name}[{key!r}]'", entry)
+        elif _is_array(value):
+            found[index, None] = _Array(f"'{name}'", value)
+    return found
+
+
+def _place(device: int | None) -> int:
+    return -1 if device is None else device
+
+
+def _sharing(arrays: Mapping[_Key, _Array]) -> list[list[_Key]]:
+    """The arrays in groups that have no memory in common."""
+    groups: list[list[_Key]] = []
+    place, end = None, 0
+    for key in sorted(arrays, key=lambda key: (_place(arrays[key].device), arrays[key].low)):
+        array = arrays[key]
+        if array.device == place and groups and array.low < end:
+            groups[-1].append(key)
+            end = max(end, array.high)
+        else:
+            groups.append([key])
+            place, end = array.device, array.high
+    return groups
+
+
+# ---------------------------------------------------------------- comparing results
+
+
+def difference(expected: Sequence[tuple[str, Any]], found: Sequence[tuple[str, Any]], exact: bool) -> str:
+    """Where two runs differ by more than reductions in another order may; empty: nowhere."""
+    for (name, want), (_, have) in zip(expected, found, strict=True):
+        if want.dtype.names is not None:
+            fields = [(f"{name}[{field!r}]", want[field], have[field]) for field in want.dtype.names]
+        else:
+            fields = [(name, want, have)]
+        for field, a, b in fields:
+            if a.shape != b.shape:
+                return f"{field} has shape {b.shape} instead of {a.shape}"
+            same = _agree(a, b, exact)
+            if not same.all():
+                at = np.unravel_index(int(np.argmin(same)), same.shape)
+                where = f"[{', '.join(str(i) for i in at)}]" if at else ""
+                return f"{field}{where} is {b[at]} instead of {a[at]}"
+    return ""
+
+
+def _agree(a: Any, b: Any, exact: bool) -> Any:
+    if a.dtype.kind not in "fcV" or exact:
+        with np.errstate(invalid="ignore"):
+            return np.asarray((a == b) | ((a != a) & (b != b)))
+    if a.dtype.kind == "V":  # bfloat16
+        a, b = a.astype(np.float32), b.astype(np.float32)
+        epsilon = 2.0**-7
+    else:
+        epsilon = float(np.finfo(a.dtype).eps)
+    tolerance = epsilon**0.5
+    with np.errstate(invalid="ignore", over="ignore"):
+        finite = np.abs(a[np.isfinite(a)])
+        largest = float(finite.max()) if finite.size else 0.0
+        return np.asarray(np.isclose(a, b, rtol=tolerance, atol=tolerance * largest, equal_nan=True))
+
+
+def snapshot(contents: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """The same, kept."""
+    return [(name, np.array(value)) for name, value in contents]
+
+
+def returned(result: Any) -> list[tuple[str, Any]]:
+    """What a function returned, as contents are."""
+    values: Sequence[Any] = result if isinstance(result, tuple) else () if result is None else (result,)
+    return [(f"result {index}", fetched(value)) for index, value in enumerate(values)]

@@ -1,0 +1,117 @@
+"""What the annotations of a function's parameters say, for the frontend and for the check of each call.
+
+Types of parpy.types count, and NumPy's scalar types; other annotations are for readers.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..types import BufferType, Symbol, TypeVar, elem_size
+from ..vocabulary.operators import convert
+
+_NONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One parameter's annotation as bindings/annotations.h reads it. Numbers are those of symbols and variables."""
+
+    shown: str
+    is_array: bool
+    scalar: str | None = None
+    variable: int = _NONE
+    dims: tuple[tuple[int, int], ...] = ()
+    symbol: int = _NONE
+
+
+def annotations_of(function: FunctionType) -> dict[str, Any]:
+    """The annotations that count, by parameter."""
+    try:
+        found = inspect.get_annotations(function, eval_str=True)
+    except Exception:  # text that does not evaluate is not ours
+        found = {name: _evaluated(text, function) for name, text in function.__annotations__.items()}
+    found = {name: _number_or(_evaluated(value, function)) for name, value in found.items()}  # quoted twice
+    return {name: value for name, value in found.items() if declared(value) is not None}
+
+
+def _number_or(annotation: Any) -> Any:
+    """An array without dimensions is a number."""
+    return annotation.elem if isinstance(annotation, BufferType) and not annotation.shape else annotation
+
+
+def _evaluated(text: object, function: FunctionType) -> Any:
+    if not isinstance(text, str):
+        return text
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
+    try:
+        return eval(text, function.__globals__, {name: cell.cell_contents for name, cell in cells})
+    except Exception:
+        return None
+
+
+def declared(annotation: object) -> Declared | None:
+    """What a call is checked against; None: nothing."""
+    shown = str(annotation).replace("ElemSize.", "parpy.types.").replace("MoreSizes.", "parpy.types.")
+    if isinstance(annotation, BufferType):
+        scalar = None if isinstance(annotation.elem, TypeVar) else annotation.elem.value
+        variable = annotation.elem.number if isinstance(annotation.elem, TypeVar) else _NONE
+        dims = tuple((_NONE, n.number) if isinstance(n, Symbol) else (n, _NONE) for n in annotation.shape)
+        return Declared(shown, True, scalar, variable, dims)
+    if isinstance(annotation, TypeVar):
+        return Declared(shown, False, variable=annotation.number)
+    if isinstance(annotation, Symbol):
+        return Declared(shown, False, scalar="i64", symbol=annotation.number)
+    if isinstance(annotation, type) and not issubclass(annotation, np.generic):
+        return None
+    scalar_type = elem_size(annotation)
+    return None if scalar_type is None else Declared(shown, False, scalar_type.value)
+
+
+Places = dict[Symbol | TypeVar, tuple[str, int | None]]
+
+
+def symbol_places(annotations: dict[str, Any]) -> Places:
+    """Of each symbol the first parameter that tells its value, and the dimension; None: the parameter is the value. Of
+    each type variable the first parameter that has the type."""
+    places: Places = {}
+    for name, annotation in annotations.items():
+        if isinstance(annotation, TypeVar):
+            places.setdefault(annotation, (name, None))
+        if isinstance(annotation, BufferType):
+            if isinstance(annotation.elem, TypeVar):
+                places.setdefault(annotation.elem, (name, None))
+            for dimension, extent in enumerate(annotation.shape):
+                if isinstance(extent, Symbol):
+                    places.setdefault(extent, (name, dimension))
+    for name, annotation in annotations.items():
+        if isinstance(annotation, Symbol):
+            places.setdefault(annotation, (name, None))
+    return places
+
+
+def converted_to(annotation: object) -> str | None:
+    """The scalar type that numbers get where the annotation asks for one that Python's own numbers do not have."""
+    scalar = None if isinstance(annotation, BufferType | TypeVar | Symbol) else elem_size(annotation)
+    if scalar is None or scalar.name in ("I64", "F64", "Bool", "C128"):
+        return None
+    return scalar.value
+
+
+def as_declared(value: Any, annotation: object) -> Any:
+    """A number of Python as the annotation, for which `converted_to` gives a type, has it in compiled code."""
+    scalar = converted_to(annotation) or ""
+    if type(value) is int and scalar.startswith(("i", "u")):
+        info = np.iinfo(scalar.replace("i", "int").replace("u", "uint"))
+        if not info.min <= value <= info.max:
+            known = declared(annotation)
+            raise OverflowError(f"{value} does not fit {known and known.shown}")
+        return convert(value, annotation)
+    floats = type(value) in (int, float) and scalar.startswith(("f", "b"))
+    complexes = type(value) in (int, float, complex) and scalar.startswith("c")
+    return convert(value, annotation) if floats or complexes else value

@@ -1,0 +1,200 @@
+"""What the names in a function stand for.
+
+Python itself has decided which names are local (the code object says so); the others are looked up
+when the function is first compiled: closure cells, then globals, then builtins. Every look-up also
+says where the value came from, so that the call path can read captured values anew at each call and
+notice when a function or module is bound to another object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import CellType, FunctionType, ModuleType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from .source import FunctionSource, capture
+
+Container = Mapping[str, Any] | CellType
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = _Missing()
+"""As the value of a guard: the container must not have the key."""
+
+
+NO_PLACE: Final[dict[str, Any]] = {}
+"""The container of a value that cannot be read anew, such as that of a property."""
+
+
+class Binding(NamedTuple):
+    """An object found under a name, and its place: a mapping and a key, or a closure cell. The same
+    key in one of the `nearer` places would hide it."""
+
+    value: Any
+    container: Container
+    key: str
+    nearer: tuple[Container, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Compiled code is valid while `container` holds exactly the object `value` under `key`.
+
+    Closure cells are containers with one value; `value` may be MISSING.
+    """
+
+    container: Container = field(repr=False)
+    key: str
+    value: Any = field(repr=False)
+
+    def holds(self) -> bool:
+        return read(self.container, self.key) is self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A global or closure value that compiled code takes as an argument, read anew at each call."""
+
+    name: str
+    kind: str  # "global" or "closure variable"
+    container: Container = field(repr=False)
+    key: str
+
+    def read(self) -> Any:
+        """The value now, or MISSING."""
+        return read(self.container, self.key)
+
+
+def read(container: Container, key: str) -> Any:
+    if isinstance(container, CellType):
+        try:
+            return container.cell_contents
+        except ValueError:
+            return MISSING
+    return container.get(key, MISSING)
+
+
+class Scope:
+    """The names of one Python function."""
+
+    def __init__(self, function: FunctionType) -> None:
+        code = function.__code__
+        self.locals = frozenset(code.co_varnames + code.co_cellvars)
+        self._cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=False))
+        self._globals = function.__globals__
+        builtins = self._globals.get("__builtins__", {})
+        self._builtins: dict[str, Any] = builtins.__dict__ if isinstance(builtins, ModuleType) else builtins
+        self.guards: dict[tuple[int, str], Guard] = {}
+
+    def lookup(self, name: str) -> Binding | None:
+        """The object that the non-local `name` stands for; None if it is undefined."""
+        cell = self._cells.get(name)
+        if cell is not None:
+            value = read(cell, name)
+            return None if value is MISSING else Binding(value, cell, name)
+        if name in self._globals:
+            return Binding(self._globals[name], self._globals, name)
+        if name in self._builtins:
+            return Binding(self._builtins[name], self._builtins, name)
+        return None
+
+    def is_cell(self, name: str) -> bool:
+        """Whether it is a variable of an enclosing function, which may have no value yet."""
+        return name in self._cells
+
+    def kind_of(self, name: str) -> str:
+        return "closure variable" if name in self._cells else "global"
+
+    def name_of(self, value: object) -> str:
+        """A name of the closure or module that stands for this object; '' if none does."""
+        cells = ((name, read(cell, name)) for name, cell in self._cells.items())
+        return next((name for name, found in (*cells, *self._globals.items()) if found is value), "")
+
+    def rely_on(self, binding: Binding) -> None:
+        """Compiled code depends on which object this is, not only on its value."""
+        container, key = binding.container, binding.key
+        value = binding.value
+        if container is self._builtins:
+            container, value = self._globals, MISSING
+        self.guards[id(container), key] = Guard(container, key, value)
+
+    def global_value_exists(self, name: str) -> bool:
+        return name in self._globals
+
+    def undefined_hint(self, name: str) -> str:
+        """A known name close to `name`, or ''."""
+        from difflib import get_close_matches
+
+        near = {*self.locals, *self._cells, *self._globals} - {name}
+        close = get_close_matches(name, sorted(near), n=1)
+        close = close or get_close_matches(name, self._builtins, n=1, cutoff=0.8)
+        return close[0] if close else ""
+
+
+def attribute(owner: Any, name: str, spaces: dict[type, Mapping[str, Any]]) -> Binding | None:
+    """`owner.name` where owner is a module, class or plain object; None if there is none.
+
+    `spaces` keeps the one view of each class that stands for it: `__dict__` makes a new one each time.
+    """
+    try:
+        value = getattr(owner, name)
+    except Exception:
+        return None
+    nearer: list[Container] = []
+    for place in owner.__mro__ if isinstance(owner, type) else (owner,):
+        space = getattr(place, "__dict__", None)
+        if isinstance(place, type):
+            space = spaces.setdefault(place, place.__dict__)
+        if not isinstance(space, Mapping):
+            continue
+        if space.get(name, MISSING) is value:
+            return Binding(value, space, name, tuple(nearer))
+        nearer.append(space)
+    return Binding(value, NO_PLACE, name)
+
+
+def is_unchanging(owner: object, value: object) -> bool:
+    """Whether `value`, found in `owner`, stays what it is for as long as `owner` is there."""
+    return isinstance(value, Enum) or isinstance(owner, tuple)
+
+
+_ARRAY_PROTOCOLS = (
+    "__cuda_array_interface__",
+    "__array_interface__",
+    "__dlpack__",
+    "__array__",
+)
+
+
+def is_scalar(value: object) -> bool:
+    """Whether a captured object is a number: Python's own or a NumPy scalar."""
+    if isinstance(value, int | float | complex):
+        return True
+    return isinstance(value, np.number | np.bool_)
+
+
+def is_array(value: object) -> bool:
+    if isinstance(value, np.ndarray):
+        return True
+    return not isinstance(value, type) and any(hasattr(type(value), protocol) for protocol in _ARRAY_PROTOCOLS)
+
+
+def jit_source(value: object) -> FunctionSource | None:
+    """The captured source behind a jit function; None for anything else."""
+    source = getattr(value, "__parpy_source__", None)
+    return source if isinstance(source, FunctionSource) else None
+
+
+def source_of(function: object) -> FunctionSource:
+    """The source of a jit function, a captured source itself, or a plain Python function."""
+    if isinstance(function, FunctionSource):
+        return function
+    return jit_source(function) or capture(function)

@@ -1,0 +1,262 @@
+"""Captures the source text of a function at the moment it is decorated.
+
+Later edits of the file, or the next notebook cell, do not matter then. Everything that has source
+lines in `linecache` works: files, zip imports, notebooks, `exec` of registered text. Positions are
+absolute: a nested function or a method is parsed where it stands, never dedented, so that lines and
+columns are those of the file. Comments are part of the captured text.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+from contextlib import suppress
+from itertools import pairwise
+from tokenize import TokenError
+from types import CodeType, FunctionType, MethodType
+from typing import NamedTuple, NoReturn
+
+from .. import _native
+from ..calls.caller import refuse_call
+from ..calls.errors import fail
+from .aliases import without_aliases
+from .deep_stack import with_deep_stack
+from .executed import executed_lines
+from .text import as_text
+
+# An indented function is parsed behind this line, which makes its indentation legal.
+_BLOCK = "if 1:\n"
+
+
+class DeclaredArray(NamedTuple):
+    """The type of an array parameter: its elements as IR text names them, and how many dimensions it has."""
+
+    element: str
+    ndim: int
+
+
+class FunctionSource:
+    """A Python function with the text it was made from. `declared`: the types of numbers, by parameter, that compiled
+    calls convert to, and under "return" that of the result ("void": there is none); `arrays`: the types of array
+    parameters. `shown` is the signature that says so. `alternatives`: the same function with one signature each, of
+    which a call takes the one that fits its arguments best."""
+
+    __slots__ = (
+        "_plain",
+        "_tree",
+        "alternatives",
+        "arrays",
+        "declared",
+        "first_line",
+        "function",
+        "name",
+        "shown",
+        "text",
+    )
+
+    def __init__(
+        self, function: FunctionType, name: str, text: str, first_line: int, tree: ast.AST | None = None
+    ) -> None:
+        self.function = function
+        self.name = as_text(name)
+        self.text = text
+        self.first_line = first_line
+        self.declared: dict[str, str] = {}
+        self.arrays: dict[str, DeclaredArray] = {}
+        self.shown = ""
+        self.alternatives: tuple[FunctionSource, ...] = ()
+        self._plain: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+        self._tree = _parse(text) if tree is None else tree
+        if self._tree is not None and "__" in text:
+            _mangle(self._tree, _class_around(function.__code__))
+
+    def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
+        """The syntax tree without aliases; `line_shift` plus its line numbers are those of the file."""
+        if self._plain is None:
+            self._plain = without_aliases(self.written())
+        return self._plain
+
+    def written(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
+        """The syntax tree as it is written."""
+        node: ast.AST | None = self._tree
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or not _matches(node, self.function.__code__):
+            _refuse(
+                "P004",
+                f"the text at this place is not that of the function '{self.function.__name__}'",
+                "the file changed after it was imported: reload it, or start Python anew",
+                self,
+            )
+        return node
+
+    @property
+    def unparsed(self) -> bool:
+        return self._tree is None
+
+    @property
+    def line_shift(self) -> int:
+        return self.first_line - (2 if self.text[:1] in (" ", "\t") else 1)
+
+    def native(self) -> _native.Source:
+        return _native.Source(self.name, self.text, self.first_line)
+
+
+def _parse(text: str) -> ast.AST | None:
+    """The first statement of `text`; None if it has none or is no Python."""
+    try:
+        if text[:1] in (" ", "\t"):
+            block = with_deep_stack(lambda: ast.parse(_BLOCK + text)).body[0]
+            return block.body[0] if isinstance(block, ast.If) else None
+        body = with_deep_stack(lambda: ast.parse(text)).body
+        return body[0] if body else None
+    except SyntaxError:
+        return None
+
+
+def _class_around(code: CodeType) -> str:
+    """The name of the innermost class that the function is defined in, functions between them or not; else ''."""
+    parts = pairwise(code.co_qualname.split("."))  # behind a function's name comes '<locals>'
+    return next((name for name, inner in reversed([*parts]) if "<locals>" not in (name, inner)), "")
+
+
+def _mangle(tree: ast.AST, class_name: str) -> None:
+    """Private names inside of a class (`__n`) as Python itself spells them there (`_Class__n`)."""
+    prefix = "_" + class_name.lstrip("_")
+    if prefix == "_":
+        return
+
+    def spelled(name: str) -> str:
+        return prefix + name if name.startswith("__") and not name.endswith("__") else name
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = spelled(node.id)
+        elif isinstance(node, ast.arg):
+            node.arg = spelled(node.arg)
+        elif isinstance(node, ast.Attribute):
+            node.attr = spelled(node.attr)
+
+
+def capture(function: object) -> FunctionSource:
+    """The source of `function`. Raises CompileError if it has none that could be compiled."""
+    if not isinstance(function, FunctionType):
+        _refuse_object(function)
+    code = function.__code__
+    name = code.co_filename
+    linecache.checkcache(name)
+    given = linecache.getlines(name, function.__globals__)
+    found = [given] if given else executed_lines(code)
+    first = code.co_firstlineno
+    blocks = {_block(lines, first, code): lines for lines in found if first <= len(lines)}
+    text, lines = next(iter(blocks.items())) if len(blocks) == 1 else ("", [])
+    source = FunctionSource(function, name, text, first)
+    if source.unparsed and text:
+        # Text inside brackets or strings may stand left of the function: ask the tokenizer.
+        with suppress(TokenError):
+            source = FunctionSource(function, name, "".join(inspect.getblock(lines[first - 1 :])), first)
+    if code.co_name == "<lambda>":
+        _refuse("P003", "a lambda cannot be compiled", "define the function with 'def'", source)
+    if len(blocks) > 1:
+        _refuse(
+            "P002",
+            f"the source text of '{function.__name__}' may be one of several with other comments",
+            "keep only the text that is given to exec in a variable, or define the function in a file",
+            source,
+        )
+    if not text:
+        _refuse(
+            "P002",
+            f"the source text of '{function.__name__}' is not available",
+            "define the function in a file or a notebook cell, or keep the text given to exec in a variable",
+            source,
+        )
+    return source
+
+
+def capture_expression(function: FunctionType, name: str) -> FunctionSource:
+    """The source of a function; a lambda becomes a function of this name. Raises CompileError as capture does."""
+    code = function.__code__
+    if code.co_name != "<lambda>":
+        return capture(function)
+    linecache.checkcache(code.co_filename)
+    given = linecache.getlines(code.co_filename, function.__globals__)
+    texts = [given] if given else executed_lines(code)
+    text = "".join(texts[0]) if len(texts) == 1 else ""
+    try:
+        tree = with_deep_stack(lambda: ast.parse(text))
+    except SyntaxError:
+        return capture(function)  # which refuses it
+    places = {(line, column) for line, _, column, _ in code.co_positions() if line is not None and column is not None}
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and _holds(node, code, places)]
+    if len(found) != 1:
+        return capture(function)
+    node = found[0]
+    body = ast.copy_location(ast.Return(node.body), node.body)
+    made = ast.copy_location(ast.FunctionDef(name, node.args, [body], []), node)
+    named = FunctionType(
+        code.replace(co_name=name), function.__globals__, name, function.__defaults__, function.__closure__
+    )
+    return FunctionSource(named, code.co_filename, text, 1, made)
+
+
+def _holds(node: ast.Lambda, code: CodeType, places: set[tuple[int, int]]) -> bool:
+    """Whether the lambda may be what the code was compiled from: its parameters and where its instructions stand."""
+    begin = (node.body.lineno, node.body.col_offset)
+    end = (node.body.end_lineno or 0, node.body.end_col_offset or 0)
+    given = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    inside = [place for place in places if place != (code.co_firstlineno, 0)]
+    same = tuple(given) == code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return same and bool(inside) and all(begin <= place <= end for place in inside)
+
+
+def _block(lines: list[str], first: int, code: CodeType) -> str:
+    """The lines of the function that starts at line `first`, comments at its end included."""
+    last = max((end for _, end, _, _ in code.co_positions() if end is not None), default=first)
+    base = _indentation(lines[first - 1])
+    end = first
+    for number in range(first + 1, len(lines) + 1):
+        line = lines[number - 1]
+        if line.isspace():
+            continue
+        if number > last and _indentation(line) <= base:
+            break
+        end = number
+    return "".join(lines[first - 1 : end])
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _matches(node: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) -> bool:
+    """Whether `node` can be what `code` was compiled from: name and parameters agree."""
+    given = node.args
+    names = [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    count = code.co_argcount + code.co_kwonlyargcount
+    return node.name == code.co_name and tuple(names) == code.co_varnames[:count]
+
+
+def _refuse_object(found: object) -> NoReturn:
+    if isinstance(found, type):
+        what, fix = f"the class '{found.__name__}'", "decorate its methods or a function instead"
+    elif isinstance(found, staticmethod | classmethod):
+        what = f"a {type(found).__name__}"
+        fix = f"write @{type(found).__name__} above @parpy.jit"
+    elif isinstance(found, MethodType):
+        what = f"the bound method '{found.__name__}'"
+        fix = "decorate the function where the class defines it"
+    elif callable(found) and hasattr(found, "__name__"):
+        what = f"'{found.__name__}', a {type(found).__name__}"
+        fix = "write a Python function that does the same"
+    else:
+        what, fix = f"an object of type '{type(found).__name__}'", "decorate a 'def' statement"
+    refuse_call("P001", f"only Python functions can be compiled, not {what}", fix)
+
+
+def _refuse(code: str, message: str, help_text: str, source: FunctionSource) -> NoReturn:
+    sink = _native.Diagnostics()
+    line = source.text.split("\n", 1)[0]
+    begin = len(line) - len(line.lstrip()) + 1
+    span = (0, source.first_line, begin, source.first_line, max(len(line.rstrip()) + 1, 2))
+    sink.error(code, span, message, help_text)
+    fail(sink, [source.native()])

@@ -1,0 +1,241 @@
+"""What kernels written by hand do that Python has no name for: hardware indices, memory of a block, exchanges
+between threads, atomic operations.
+
+`parpy.cuda` gives these objects to users. The frontend recognises them by identity; here stands what each is and
+how it is lowered, in frontend/kernels.py how.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+class Register:
+    """A number that the hardware knows: `threadIdx.x`. `text` is its name in IR text."""
+
+    __slots__ = ("name", "text")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text = name, text
+
+    def __repr__(self) -> str:
+        return f"parpy.cuda.{self.name}"
+
+    def __index__(self) -> NoReturn:
+        raise TypeError(f"{self!r} has a value in kernels only")
+
+    __int__ = __index__
+
+
+class Coordinates:
+    """Three registers: `threadIdx`, `blockIdx`, `blockDim`, `gridDim`."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.x, self.y, self.z = (Register(f"{name}.{axis}", f"{text}.{axis}") for axis in "xyz")
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"parpy.cuda.{self._name}"
+
+
+class DeviceFunction:
+    """A function of kernels: `syncthreads`, `atomic.add`.
+
+    `lowering` names a method of the frontend, `op` is what that method asks for. `effect`: calls do more than give a
+    number, so they are kept, in order, whether or not their value is used.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        lowering: str,
+        op: str,
+        count: int | tuple[int, int],
+        doc: str,
+        *,
+        effect: bool = False,
+        keywords: tuple[str, ...] = (),
+    ) -> None:
+        self.name, self.lowering, self.op, self.__doc__ = name, lowering, op, doc
+        self.least, self.most = (count, count) if isinstance(count, int) else count
+        self.effect, self.keywords = effect, keywords
+        FUNCTIONS.append(self)
+
+    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError(f"{self!r} can only be called in a kernel")
+
+    def __repr__(self) -> str:
+        return f"parpy.cuda.{self.name}"
+
+
+class Launchable:
+    """A kernel: what Python launches. Others call it if `is_callable`: as a device function."""
+
+    is_callable = False
+
+
+class ForeignFunction:
+    """Device code in CUDA C++ that kernels call: ``declare_device``. `types` and `result` as IR text names them, with
+    a star for pointers; `link`: the paths of the sources that define it."""
+
+    effect = True
+
+    def __init__(self, name: str, types: list[str], result: str, abi: str, link: tuple[str, ...]) -> None:
+        self.__name__, self.types, self.result, self.abi, self.link = name, types, result, abi, link
+
+    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError(f"'{self.__name__}' is device code: kernels call it")
+
+    def __repr__(self) -> str:
+        return f"<parpy.cuda foreign function {self.__name__}>"
+
+
+class Group:
+    """Functions under a common name: `atomic.add`, `shared.array`."""
+
+    def __init__(self, name: str, **functions: DeviceFunction) -> None:
+        self.__dict__.update(functions)
+        self.name, self.names = name, tuple(functions)
+
+    def __repr__(self) -> str:
+        return f"parpy.cuda.{self.name}"
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{self!r} has no '{name}'; there is: {', '.join(self.names)}")
+
+
+FUNCTIONS: list[DeviceFunction] = []
+
+threadIdx = Coordinates("threadIdx", "thread")
+blockIdx = Coordinates("blockIdx", "block")
+blockDim = Coordinates("blockDim", "blockdim")
+gridDim = Coordinates("gridDim", "griddim")
+warpsize = Register("warpsize", "warpsize")
+laneid = Register("laneid", "")
+
+grid = DeviceFunction(
+    "grid", "grid", "thread", 1,
+    "grid(n): this thread's place among all threads of the launch; for n = 2 and 3 a tuple (x, y[, z]).",
+)  # fmt: skip
+gridsize = DeviceFunction(
+    "gridsize", "grid", "size", 1,
+    "gridsize(n): how many threads the launch has; for n = 2 and 3 a tuple.",
+)  # fmt: skip
+
+_ARRAY = ("shape", "dtype", "alignment")
+shared = Group(
+    "shared",
+    array=DeviceFunction(
+        "shared.array", "array", "shared", (0, 3),
+        "shared.array(shape, dtype): an array that the threads of a block share; its shape is constant. Shape 0: the "
+        "memory that the launch asks for, as many elements as fit.",
+        keywords=_ARRAY,
+    ),
+)  # fmt: skip
+local = Group(
+    "local",
+    array=DeviceFunction(
+        "local.array", "array", "local", (0, 3),
+        "local.array(shape, dtype): an array of this thread; its shape is constant.",
+        keywords=_ARRAY,
+    ),
+)  # fmt: skip
+const = Group(
+    "const",
+    array_like=DeviceFunction(
+        "const.array_like", "const_array", "", 1, "const.array_like(a): the global array `a`, to be read only."
+    ),
+)
+
+
+def _statement(name: str, op: str, doc: str) -> DeviceFunction:
+    return DeviceFunction(name, "barrier", op, 0, doc, effect=True)
+
+
+def _exchange(name: str, op: str, count: int | tuple[int, int], doc: str) -> DeviceFunction:
+    return DeviceFunction(name, "exchange", op, count, doc, effect=True)
+
+
+syncthreads = _statement("syncthreads", "block", "Wait for all threads of the block.")
+threadfence = _statement("threadfence", "device", "What was stored before is seen on the GPU before what follows.")
+threadfence_block = _statement("threadfence_block", "block_memory", "The same, for the threads of the block.")
+threadfence_system = _statement("threadfence_system", "system_memory", "The same, for the host as well.")
+
+syncthreads_count = _exchange("syncthreads_count", "sync_count", 1, "A barrier; for how many threads `p` is true.")
+syncthreads_and = _exchange("syncthreads_and", "sync_all", 1, "A barrier; whether `p` is true for all threads.")
+syncthreads_or = _exchange("syncthreads_or", "sync_any", 1, "A barrier; whether `p` is true for any thread.")
+syncwarp = _exchange("syncwarp", "sync_warp", (0, 1), "Wait for the lanes of `mask` (default: all).")
+nanosleep = _exchange("nanosleep", "sleep", 1, "Wait for about so many nanoseconds.")
+activemask = _exchange("activemask", "activemask", 0, "The lanes that run in step with this one, a bit each.")
+lanemask_lt = DeviceFunction("lanemask_lt", "lanemask_lt", "", 0, "The lanes below this one, a bit each.")
+
+shfl_sync = _exchange("shfl_sync", "shfl", 3, "shfl_sync(mask, value, lane): the value of that lane.")
+shfl_up_sync = _exchange("shfl_up_sync", "shfl_up", 3, "shfl_up_sync(mask, value, delta): that of `delta` lanes below.")
+shfl_down_sync = _exchange(
+    "shfl_down_sync", "shfl_down", 3, "shfl_down_sync(mask, value, delta): that of `delta` lanes above."
+)
+shfl_xor_sync = _exchange("shfl_xor_sync", "shfl_xor", 3, "shfl_xor_sync(mask, value, bits): that of lane ^ bits.")
+all_sync = _exchange("all_sync", "vote_all", 2, "all_sync(mask, p): whether `p` is true for all lanes of the mask.")
+any_sync = _exchange("any_sync", "vote_any", 2, "any_sync(mask, p): whether `p` is true for any lane of the mask.")
+eq_sync = DeviceFunction(
+    "eq_sync", "vote_equal", "", 2, "eq_sync(mask, p): whether `p` is the same for all lanes.", effect=True
+)
+ballot_sync = _exchange(
+    "ballot_sync", "ballot", 2, "ballot_sync(mask, p): the lanes for which `p` is true, a bit each."
+)
+match_any_sync = _exchange("match_any_sync", "match_any", 2, "match_any_sync(mask, v): the lanes with the same value.")
+match_all_sync = DeviceFunction(
+    "match_all_sync", "match_all", "match_all", 2,
+    "match_all_sync(mask, v): (mask, True) where all lanes have the same value, else (0, False).",
+    effect=True,
+)  # fmt: skip
+
+
+def _operator(name: str, op: str, count: int, doc: str) -> DeviceFunction:
+    return DeviceFunction(name, "device_op", op, count, doc)
+
+
+popc = _operator("popc", "popcount", 1, "How many bits are set.")
+clz = _operator("clz", "leading_zeros", 1, "How many bits above the highest set one are zero.")
+ffs = _operator("ffs", "first_set", 1, "The place of the lowest set bit, from 1; 0: none is set.")
+brev = _operator("brev", "reverse_bits", 1, "The bits in reverse order.")
+fma = _operator("fma", "fma", 3, "a * b + c with one rounding.")
+cbrt = _operator("cbrt", "cbrt", 1, "The cube root.")
+rsqrt = _operator("rsqrt", "rsqrt", 1, "One divided by the square root.")
+selp = _operator("selp", "select", 3, "selp(c, a, b): a if c else b.")
+
+
+def _atomic(name: str, op: str, doc: str, values: int = 1) -> DeviceFunction:
+    return DeviceFunction(f"atomic.{name}", "atomic", op, 2 + values, doc, effect=True)
+
+
+atomic = Group(
+    "atomic",
+    add=_atomic("add", "add", "atomic.add(ary, idx, val): ary[idx] += val; the old element, as of all atomics."),
+    sub=_atomic("sub", "sub", "atomic.sub(ary, idx, val): ary[idx] -= val."),
+    min=_atomic("min", "min", "atomic.min(ary, idx, val): the lesser of both; ary[idx] where one of them is NaN."),
+    max=_atomic("max", "max", "atomic.max(ary, idx, val): the greater of both; ary[idx] where one of them is NaN."),
+    nanmin=_atomic("nanmin", "nanmin", "atomic.nanmin(ary, idx, val): the lesser of both, that which is not NaN."),
+    nanmax=_atomic("nanmax", "nanmax", "atomic.nanmax(ary, idx, val): the greater of both, that which is not NaN."),
+    and_=_atomic("and_", "and", "atomic.and_(ary, idx, val): ary[idx] &= val."),
+    or_=_atomic("or_", "or", "atomic.or_(ary, idx, val): ary[idx] |= val."),
+    xor=_atomic("xor", "xor", "atomic.xor(ary, idx, val): ary[idx] ^= val."),
+    exch=_atomic("exch", "exchange", "atomic.exch(ary, idx, val): ary[idx] = val."),
+    inc=_atomic("inc", "inc", "atomic.inc(ary, idx, val): 0 where ary[idx] >= val, else one more."),
+    dec=_atomic("dec", "dec", "atomic.dec(ary, idx, val): val where ary[idx] is 0 or above val, else one less."),
+    cas=_atomic("cas", "cas", "atomic.cas(ary, idx, old, val): val where ary[idx] is old.", 2),
+    compare_and_swap=DeviceFunction(
+        "atomic.compare_and_swap", "compare_and_swap", "cas", 3,
+        "atomic.compare_and_swap(ary, old, val): cas on the first element.",
+        effect=True,
+    ),
+)  # fmt: skip
+
+
+class GridGroup:
+    """What `cg.this_grid()` gives in a kernel: all threads of the launch."""
+
+    sync = _statement("cg.this_grid().sync", "grid", "Wait for all threads of the launch, which must fit the GPU.")
+
+
+this_grid = DeviceFunction("cg.this_grid", "this_grid", "", 0, "All threads of the launch.")

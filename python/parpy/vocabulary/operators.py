@@ -1,0 +1,175 @@
+"""The operators of ParPy that no Python or NumPy function stands for, as plain Python sees them.
+
+The frontend recognises them by identity, under any name they are bound to; run by the interpreter
+(`seq=True`, or outside of jit functions) they do here what the compiled code does.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+inf: float = float("inf")
+
+
+def label(name: str) -> None:
+    """Name the loop that follows, so that `opts` can say how it runs. Does nothing in Python."""
+    if not isinstance(name, str):
+        raise TypeError(f"a label is a string, not {type(name).__name__}")
+
+
+class _Gpu:
+    """`with parpy.gpu:` runs its body on one thread of the device. Does nothing in Python."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        return None
+
+    def __repr__(self) -> str:
+        return "parpy.gpu"
+
+
+gpu = _Gpu()
+
+
+def inline(value: Any) -> Any:
+    """`inline(f(x))` puts the body of the jit function `f` in place of its call, so that its labels count.
+
+    In Python it is the value of the call.
+    """
+    return value
+
+
+def static_backend_eq(backend: Any) -> bool:
+    """Whether code for this back end is generated: decided when a function is compiled; the branches of an `if` that
+    are not taken need not make sense. The simulator is CUDA. Python's interpreter is the CPU.
+    """
+    from ..calls.options import CompileBackend
+
+    if not isinstance(backend, CompileBackend):
+        raise TypeError(f"static_backend_eq takes a parpy.CompileBackend, not {backend!r}")
+    return backend is CompileBackend.Cpu
+
+
+def static_types_eq(a: Any, b: Any) -> bool:
+    """Whether two types are the same: decided when a function is compiled. Each is a type of parpy.types or NumPy, the
+    `dtype` of an array, a type variable of the annotations, or a parameter, whose type is meant.
+    """
+    return bool(_dtype_of(a) == _dtype_of(b))
+
+
+def _dtype_of(found: Any) -> Any:
+    if scalar_name(found) is not None:
+        return scalar_name(found)
+    if hasattr(found, "dtype"):
+        return scalar_name(np.dtype(found.dtype))
+    if isinstance(found, bool | int | float | complex):
+        return scalar_name(np.asarray(found).dtype)
+    raise TypeError(f"static_types_eq compares types, not {found!r}")
+
+
+def static_fail(message: str) -> None:
+    """Refuses to compile a function that gets here; in Python it raises RuntimeError."""
+    raise RuntimeError(message)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """The greater of two scalars or arrays, element by element; NaN wins, as in np.maximum."""
+    return np.maximum(a, b)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller of two scalars or arrays, element by element; NaN wins, as in np.minimum."""
+    return np.minimum(a, b)
+
+
+def convert(x: Any, to: Any) -> Any:
+    """`x` as type `to`: a NumPy scalar type or dtype, a type of parpy.types, or int, float, bool.
+
+    What an integer type cannot hold wraps around or becomes its lowest value, as docs/math.md says of floats; complex
+    numbers become complex ones or bool alone. A bfloat16 is given as the numpy.float32 of its value.
+    """
+    name = scalar_name(to if scalar_name(to) is not None else getattr(to, "dtype", None))
+    if name is None:
+        raise TypeError(f"convert to a scalar type, not {to!r}")
+    dtype = np.dtype(_DTYPE_OF.get(name, "float32"))
+    value = np.asarray(x)
+    if value.dtype.kind == "c" and dtype.kind not in "cb":
+        raise TypeError(f"a {value.dtype} does not become a {dtype}; take the real part (.real) or abs(…) first")
+    with np.errstate(all="ignore"):
+        if dtype.kind in "iu" and value.dtype.kind == "f":
+            converted = _whole(value.astype(np.float64), dtype)
+        elif name == "bf16":
+            converted = _rounded_to_bf16(value)
+        else:
+            converted = value.astype(dtype)
+    return converted[()]
+
+
+def _rounded_to_bf16(value: Any) -> Any:
+    """The nearest float32 values whose lower 16 bits are 0, ties to even."""
+    single = value.astype(np.float32)
+    if value.dtype == np.float64:  # rounded once: what lies between two float32 values is no tie
+        toward_zero = np.where(np.abs(single) > np.abs(value), np.nextafter(single, np.float32(0)), single)
+        single = (toward_zero.view(np.uint32) | ((toward_zero != value) & ~np.isnan(value))).view(np.float32)
+    bits = single.view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    return np.where(np.isnan(single), single, rounded.astype(np.uint32).view(np.float32))
+
+
+def _whole(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Doubles as integers, as compiled code has it: of types of up to 32 bits the low bits of a 32-bit integer; from
+    where an unsigned type holds more than the signed one of its size, half its range is taken off and put back."""
+    signed: type[np.signedinteger[Any]] = np.int64 if dtype.itemsize == 8 else np.int32
+    lowest = np.iinfo(signed).min
+    upper = (value >= -float(lowest)) & (dtype.kind == "u") & (dtype.itemsize >= 4)
+    lower = np.where(upper, value + float(lowest), value)
+    inside = (lower >= float(lowest)) & (lower < -float(lowest))
+    whole = np.where(inside, np.where(inside, lower, 0).astype(signed), lowest).astype(signed)
+    return np.where(upper, whole ^ lowest, whole).astype(dtype)
+
+
+_DTYPE_OF = {
+    "bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
+    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+    "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
+}  # fmt: skip
+_NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()} | {"bfloat16": "bf16"}
+
+
+def is_torch_dtype(found: object) -> bool:
+    """Whether it is one of PyTorch's element types; PyTorch need not be there."""
+    return (type(found).__module__, type(found).__name__) == ("torch", "dtype")
+
+
+def scalar_name(found: object) -> str | None:
+    """The name in IR text ("f32") of the scalar type that `found` stands for; None if it is none.
+
+    Accepts NumPy scalar types and dtypes, PyTorch's dtypes, the types of parpy.types, and int, float, bool, complex.
+    """
+    if is_torch_dtype(found):
+        return _NAME_OF.get(str(found).removeprefix("torch."))
+    name = getattr(found, "name", None)
+    if isinstance(name, str) and type(found).__module__.startswith("parpy."):
+        name = name.lower()
+        return name if name in _DTYPE_OF or name == "bf16" else None
+    if isinstance(found, type | np.dtype):
+        if isinstance(found, type) and not issubclass(found, (np.generic, int, float, complex)):
+            return None
+        try:
+            dtype = np.dtype(found)
+            return _NAME_OF.get(dtype.name) if dtype.isnative else None
+        except TypeError:
+            return None
+    return None
