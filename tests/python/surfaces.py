@@ -1,0 +1,73 @@
+"""The surface programs of every function and kernel that the test modules define: what the frontend makes of them.
+
+python tests/python/surfaces.py [FOLDER]     writes FOLDER/MODULE.txt; without FOLDER, the golden files anew
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+HERE = Path(__file__).parent
+GOLDEN = HERE.parent / "golden" / "frontend"
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
+
+from parpy import _native  # noqa: E402
+from parpy.calls.errors import CompileError  # noqa: E402
+from parpy.cuda._kernel import Kernel  # noqa: E402
+from parpy.frontend.parse import parse  # noqa: E402
+
+
+def modules() -> list[str]:
+    return sorted(p.stem for p in HERE.glob("test_*.py") if p.stem not in {"test_surfaces", "test_bfloat16"})
+
+
+def _functions(module: ModuleType) -> Iterator[tuple[str, _native.JitFunction | Kernel]]:
+    """Those that the module itself defines, once each, in its order."""
+    seen: set[int] = set()
+    for name, value in vars(module).items():
+        if not isinstance(value, _native.JitFunction | Kernel) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if getattr(value, "__module__", None) == module.__name__:
+            yield name, value
+
+
+def _surface(function: _native.JitFunction | Kernel) -> str:
+    """The text of the program, or the messages where there is none without knowing a call's arguments."""
+    try:
+        parsed = function.parse() if isinstance(function, Kernel) else parse(function)
+    except CompileError as error:
+        return "".join(f"{code}: {message}\n" for code, message in re.findall(r"error\[(P\d+)\]: (.*)", str(error)))
+    text = str(parsed.module.text()).removeprefix("surface\n\n")
+    # Symbols of parpy.types are numbered in the order of the process.
+    symbols = dict.fromkeys(re.findall(r"\b[NT]\d+\b", text))
+    numbers = {symbol: f"{symbol[0]}{n}" for n, symbol in enumerate(symbols)}
+    return re.sub(r"\b[NT]\d+\b", lambda found: numbers[found[0]], text)
+
+
+def text_of(module: str) -> str:
+    """What is in the module's golden file; empty if it defines no such function."""
+    sys.path.insert(0, str(HERE))  # in front of what other test modules have put there
+    found = importlib.import_module(module)
+    return "\n".join(f"==== {name}\n{_surface(function)}" for name, function in _functions(found))
+
+
+def main(folder: Path = GOLDEN) -> None:
+    folder.mkdir(exist_ok=True)
+    for module in modules():
+        path, text = folder / f"{module}.txt", text_of(module)
+        if text:
+            path.write_text(text)
+        else:
+            path.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
