@@ -44,10 +44,12 @@ ir::EvalArgument argument_for(const ir::Var& param, Arguments views) {
     return ir::load_element(param.type.scalar, slot);
 }
 
-// The passes of the CPU pipeline up to and including `until`; all of them if it is empty.
-std::vector<Pass> passes_until(const std::string& until) {
+// The passes of the back end's pipeline up to and including `until`; all of the CPU's if it is
+// empty. Kernels of GPUs cannot be interpreted: their pipeline ends in front of those.
+std::vector<Pass> passes_until(Backend backend, const std::string& until) {
     std::vector<Pass> passes;
-    for (const Pass& pass : pipeline(Backend::kCpu)) {
+    for (const Pass& pass : pipeline(until.empty() ? Backend::kCpu : backend)) {
+        if (backend != Backend::kCpu && pass.after >= ir::Profile::kKernels) break;
         passes.push_back(pass);
         if (pass.name == until) return passes;
     }
@@ -59,7 +61,7 @@ void interpret(nb::handle function, nb::tuple arguments, nb::handle options,
                const std::string& until) {
     Call call(function, arguments);
     const Options chosen = chosen_options(options, call);
-    const std::vector<Pass> passes = passes_until(until);
+    const std::vector<Pass> passes = passes_until(chosen.backend, until);
     const Signature signature = call.surface->signature(call.views);
     ir::Module module = ir::clone(*call.surface->module);
     Diagnostics diagnostics;
@@ -88,7 +90,7 @@ void interpret(nb::handle function, nb::tuple arguments, nb::handle options,
 
 void bind_eval(nb::module_& m) {
     m.def("interpret", interpret, "function"_a, "arguments"_a, "options"_a, "until"_a = "",
-          "Runs a jit function in the reference interpreter, after the CPU passes up to `until`.");
+          "Runs a jit function in the reference interpreter, after the passes up to `until`.");
 }
 
 }  // namespace parpy

@@ -1,12 +1,13 @@
 """Random differential tests: programs compiled for a back end leave what the Python interpreter leaves.
 
-    python tests/fuzz/run.py [--backend cpu|sim|cuda|eval|ptx] [--seed N] [--count N] [--jobs N] [--minimise]
-                             [--out FILE]
+    python tests/fuzz/run.py [--backend cpu|sim|cuda|eval|eval-cuda|ptx] [--seed N] [--count N] [--jobs N]
+                             [--minimise] [--out FILE]
 
-`eval` is the reference interpreter, behind a pass that is chosen at random; `ptx` runs what NVRTC makes of a
-program's body on one thread. Each program is made from its number, so that `--seed N --count 1` shows a failure
-again. A process that dies or hangs is a failure of the program that it ran. Prints the failures and a table, writes
-the table to FILE as JSON, and exits with 1 if there was a failure.
+`eval` is the reference interpreter, behind a pass of the CPU's pipeline that is chosen at random, `eval-cuda` behind
+one of CUDA's before kernels are made; `ptx` runs what NVRTC makes of a program's body on one thread. Each program is
+made from its number, so that `--seed N --count 1` shows a failure again. A process that dies or hangs is a failure of
+the program that it ran. Prints the failures and a table, writes the table to FILE as JSON, and exits with 1 if there
+was a failure.
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ def supervise(options: argparse.Namespace) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--backend", choices=("cpu", "sim", "cuda", "eval", "ptx"), default="cpu")
+    parser.add_argument("--backend", choices=("cpu", "sim", "cuda", "eval", "eval-cuda", "ptx"), default="cpu")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)

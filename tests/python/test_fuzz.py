@@ -25,7 +25,9 @@ def seed_of_the_commit() -> int:
     return 10 * int(commit.stdout[:6] or "0", 16)
 
 
-@pytest.mark.parametrize(("backend", "part"), [*(("cpu", i) for i in range(5)), ("sim", 5), ("sim", 6), ("eval", 7)])
+@pytest.mark.parametrize(
+    ("backend", "part"), [*(("cpu", i) for i in range(5)), ("sim", 5), ("sim", 6), ("eval", 7), ("eval-cuda", 8)]
+)
 def test_programs_of_this_commit(backend, part):
     """25 programs, each called in many ways."""
     command = [sys.executable, str(ROOT / "tests/fuzz/run.py"), "--backend", backend, "--jobs", "1"]

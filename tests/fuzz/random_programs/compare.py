@@ -35,11 +35,12 @@ MODES = {
     "sim": ("automatic",) * 4 + ("deterministic", "bits") + ("hand",) * 3 + ("restructured", "sequential", "bounds"),
     "cuda": ("automatic",) * 4 + ("deterministic", "bits", "hand", "hand", "hand", "restructured", "sequential"),
     "eval": ("sequential", "hand", "hand", "restructured", "deterministic", "bits"),
+    "eval-cuda": ("automatic", "automatic", "sequential", "hand", "hand", "restructured", "deterministic", "bits"),
     "ptx": ("sequential",),
 }  # fmt: skip
 _BACKENDS = {
     "cpu": CompileBackend.Cpu, "sim": CompileBackend.Sim, "cuda": CompileBackend.Cuda, "eval": CompileBackend.Cpu,
-    "ptx": CompileBackend.Cuda,
+    "eval-cuda": CompileBackend.Cuda, "ptx": CompileBackend.Cuda,
 }  # fmt: skip
 
 
@@ -150,7 +151,7 @@ def _options(mode: str, backend: str, mapping: dict[str, Any]) -> CompileOptions
 
 
 def _mapping(rng: random.Random, labels: list[str], mode: str, backend: str) -> dict[str, Any]:
-    on_device = {"gpu": parpy.threads(1)} if backend in ("sim", "cuda") else {}
+    on_device = {"gpu": parpy.threads(1)} if backend in ("sim", "cuda", "eval-cuda") else {}
     if mode == "sequential":
         return on_device
     if mode in ("automatic", "checked") or (mode in ("deterministic", "bits") and rng.random() < 0.5):
@@ -293,7 +294,8 @@ class Comparison:
     def _compare(self, compiled: Callable[..., Any], call: Call, want: Arguments) -> str | None:
         rng = random.Random(call.choice)
         mapping = _mapping(rng, self.case.labels, call.mode, self.case.backend)
-        until = rng.choice(_EVALUATED[_EVALUATED.index(_SETTLED) :] if call.mode == "bits" else _EVALUATED)
+        passes = _EVALUATED_ON_GPUS if self.case.backend == "eval-cuda" else _EVALUATED
+        until = rng.choice(passes[passes.index(_SETTLED) :] if call.mode == "bits" else passes)
         while True:
             got = self._arguments(call)
             options = _options(call.mode, self.case.backend, mapping)
@@ -317,7 +319,7 @@ class Comparison:
     def _call(
         self, compiled: Callable[..., Any], got: Arguments, options: CompileOptions, rng: random.Random, until: str
     ) -> None:
-        if self.case.backend == "eval":
+        if self.case.backend in ("eval", "eval-cuda"):
             parpy._native.interpret(compiled, tuple(got.passed()), options, until)
         elif self.case.backend == "ptx":
             by_ptx.run(compiled, got)
@@ -368,6 +370,7 @@ _EVALUATED = (
     _SETTLED, "distribute-loops", "fuse-loops", "interchange-loops", "collapse-loops", "map-loops", "infer-reductions",
     "normalize-reductions", "guard-variables", "count-loops", "simplify-divisions", "simplify-signs", "legalize-cpu",
 )  # fmt: skip
+_EVALUATED_ON_GPUS = (*_EVALUATED[: _EVALUATED.index("simplify-signs")], "split-kernels", "narrow-indices")
 
 
 def case_of(seed: int, backend: str) -> Case:
