@@ -18,17 +18,29 @@ bool is_one(std::optional<std::int64_t> step) {
     return step == 1 || step == -1;
 }
 
-// Whether `assign` may step its variable by 2 or more, the same in every iteration.
-bool strides(const Assign& assign) {
-    if (!uses_of(*assign.value).loaded.empty()) return false;
-    if (assign.update)
-        return !(*assign.update == Op::kAdd || *assign.update == Op::kSub) ||
-               !is_one(constant_integer(assign.value));
+// v = v + 1, v = v - 1, and the same as updates.
+bool steps_by_one(const Assign& assign) {
+    if (assign.update) {
+        const bool sum = *assign.update == Op::kAdd || *assign.update == Op::kSub;
+        return sum && is_one(constant_integer(assign.value));
+    }
     const Expr& sum = *assign.value;
-    if (sum.op != Op::kAdd && sum.op != Op::kSub) return true;
+    if (sum.op != Op::kAdd && sum.op != Op::kSub) return false;
     const Expr& from = *sum.operands[0];
-    return from.op != Op::kVar || from.var != assign.var ||
-           !is_one(constant_integer(sum.operands[1]));
+    return from.op == Op::kVar && from.var == assign.var &&
+           is_one(constant_integer(sum.operands[1]));
+}
+
+// The statements of `body` that one iteration runs once at most.
+template <class F>
+void for_each_outside_loops(const Body& body, F&& fn) {
+    for (const Stmt* stmt : body) {
+        fn(*stmt);
+        if (const auto* branch = stmt->as<If>()) {
+            for_each_outside_loops(branch->then_body, fn);
+            for_each_outside_loops(branch->else_body, fn);
+        }
+    }
 }
 
 }  // namespace
@@ -45,15 +57,17 @@ std::optional<std::int64_t> exact_end(const For& loop) {
     const std::int64_t last = *begin + (*trips - 1) * *step;  // the variable's last value
     std::int64_t exact = 0;
     if (__builtin_add_overflow(last, *step, &exact)) return std::nullopt;
-    const bool narrow = size_in_bytes(loop.var->type.scalar) < 8;
-    const bool fits = !narrow || (exact >= std::numeric_limits<std::int32_t>::min() &&
-                                  exact <= std::numeric_limits<std::int32_t>::max());
+    // Of what is narrower than an int, a sum may be a value that the variable cannot have.
+    const std::int64_t bytes = size_in_bytes(loop.var->type.scalar);
+    const bool fits =
+        bytes == 8 || (bytes == 4 && exact >= std::numeric_limits<std::int32_t>::min() &&
+                       exact <= std::numeric_limits<std::int32_t>::max());
     return fits ? std::optional(exact) : std::nullopt;
 }
 
-bool hides_start(const For& loop) {
+bool hides_start(const For& loop, bool by_hand) {
     const bool of_thread =
-        any_expr(*loop.begin, [](const Expr& e) { return e.op == Op::kRegister; });
+        !by_hand && any_expr(*loop.begin, [](const Expr& e) { return e.op == Op::kRegister; });
     return !of_thread && !is_one(constant_integer(loop.step)) && !exact_end(loop);
 }
 
@@ -67,11 +81,17 @@ std::vector<Var*> hidden_counters(const Stmt& stmt) {
         if (!is_integer(var->type.scalar)) continue;
         const bool tested = repeated != nullptr && uses_of(*repeated->condition).read.contains(var);
         if (!tested && !exposed.contains(var)) continue;
-        const bool counts = any_stmt(body, [&](const Stmt& inner) {
+        std::size_t assignments = 0, ones = 0;
+        for_each_stmt(body, [&](const Stmt& inner) {
             const auto* assign = inner.as<Assign>();
-            return assign != nullptr && assign->var == var && strides(*assign);
+            if (assign != nullptr && assign->var == var) ++assignments;
         });
-        if (counts) result.push_back(var);
+        for_each_outside_loops(body, [&](const Stmt& inner) {
+            const auto* assign = inner.as<Assign>();
+            ones += assign != nullptr && assign->var == var && steps_by_one(*assign);
+        });
+        // A variable that nothing assigns is the counter of a loop inside.
+        if (assignments > 1 || (assignments == 1 && ones == 0)) result.push_back(var);
     }
     return result;
 }

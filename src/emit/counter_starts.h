@@ -10,16 +10,17 @@
 
 namespace parpy {
 
-// The value that the variable of `loop` has behind its last iteration. A test for that value alone
-// is understood. Nothing where the compiler does not know the iterations, something may leave the
-// loop before, or the variable meets every value up to `end`.
+// The value that the variable of `loop` has behind its last iteration. NVRTC understands a test for
+// that value alone. There is none where the bounds are no constants, where something may leave the
+// loop before, or where the variable meets every value up to `end`.
 [[nodiscard]] std::optional<std::int64_t> exact_end(const ir::For& loop);
 
-// Whether the variable of `loop` must start at a hidden value.
-[[nodiscard]] bool hides_start(const ir::For& loop);
+// Whether the variable of `loop` must start at a hidden value. A thread's number is hidden enough
+// in loops that the mapping made; in kernels written by hand a branch may say which thread it is.
+[[nodiscard]] bool hides_start(const ir::For& loop, bool by_hand);
 
-// The integers that a For or While hands from one iteration to the next, stepping by something else
-// than 1 or an element: they must be hidden in front of it. In order of first appearance.
+// The integers that a For or While hands from one iteration to the next, unless all that happens to
+// them is one step by 1: they must be hidden in front of the loop. In order of first appearance.
 [[nodiscard]] std::vector<ir::Var*> hidden_counters(const ir::Stmt& loop);
 
 }  // namespace parpy

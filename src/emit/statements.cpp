@@ -189,7 +189,13 @@ void FunctionPrinter::assign(const ir::Assign& stmt) {
 
 void FunctionPrinter::store(const ir::Store& stmt) {
     if (stmt.atomic) return atomic_update(stmt);
-    line(exprs_.element(*stmt.array, stmt.indices) + " = " + exprs_.root(*stmt.value) + ";");
+    std::string value = exprs_.root(*stmt.value);
+    // An element that the compiler keeps in a register may be a counter as well.
+    const bool counts = stmt.array->space == ir::Space::kLocal && stmt.value->op != Op::kConst &&
+                        ir::is_integer(stmt.array->type.scalar);
+    if (counts && !dialect_.hidden_value.empty())
+        value = std::string(dialect_.hidden_value) + "(" + value + ")";
+    line(exprs_.element(*stmt.array, stmt.indices) + " = " + value + ";");
 }
 
 void FunctionPrinter::atomic_update(const ir::Store& stmt) {
@@ -344,7 +350,7 @@ void FunctionPrinter::loop(const ir::For& stmt) {
     std::string test = name + (!step || *step > 0 ? " < " : " > ") + end;
     if (const auto last = hides ? exact_end(stmt) : std::nullopt) {
         test = name + " != " + std::to_string(*last);
-    } else if (hides && hides_start(stmt)) {
+    } else if (hides && hides_start(stmt, facts_.by_hand)) {
         begin = std::string(dialect_.hidden_value) + "<" + type + ">(" + begin + ")";
     }
     std::string advance = name + " += " + stride;

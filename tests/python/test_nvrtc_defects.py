@@ -267,9 +267,16 @@ def random_subscripts(seed: int) -> tuple[Any, Any]:
     return function_of(["for i in range(8):", *(f"    {line}" for line in lines)], f"<subscripts {seed}>"), views
 
 
+@parpy.jit
+def after(b, i: parpy.types.I32, step: int):
+    if b[0] > 1e300:
+        b[1] = 0
+    return np.int32(i + step)
+
+
 def function_of(lines: list[str], file: str) -> Any:
     text = "@parpy.jit\ndef f(b):\n    with parpy.gpu:\n" + "".join(f"        {line}\n" for line in lines)
-    space: dict[str, Any] = {"parpy": parpy}
+    space: dict[str, Any] = {"parpy": parpy, "np": np, "after": after}
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     exec(compile(text, file, "exec"), space)
     return space["f"]
@@ -297,27 +304,50 @@ def random_counters(seed: int) -> Any:
         f"    for j in range({rows}):",
         f"        b[{rng.choice(['90 - j - k * 10', '100 + j + k * 10'])}] += b[j + k * 10]",
     ]
-    advance, leave = f"i += {step}", f"if not (i {sign} {end}): break"
+    leave, start = f"if not (i {sign} {end}): break", f"i = np.int32({begin})"
+    one, half = f"i += np.int32({step // abs(step)})", abs(step)
+    advance = rng.choice([
+        f"i += np.int32({step})", f"t = i + np.int32({step}); i = t", "\n".join([one] * half),
+        f"i = after(b, i, {step})", f"i += np.int32({step}) if b[0] > 1e300 else np.int32({step})",
+        f"for r in range({half}): {one}",
+    ])  # fmt: skip
     if rng.random() < 0.3:
-        advance, leave = f"t = i + {step}; i = t", f"done = not (i {sign} {end})\nif done: break"
+        leave = f"done = not (i {sign} {end})\nif done: break"
     lines = rng.choice([
         [f"for i in range({begin}, {end}, {step}):", *body],
         [f"for i in range({begin}, {end}, {step}):", *body, f"if not (i + {2 * step} {sign} {end}): break"],
-        [f"i = {begin}", f"while i {sign} {end}:", *body, advance],
-        [f"i = {begin}", "while True:", leave, *body, advance],
-        [f"i = {begin}", "while True:", *body, advance, leave],
-        [f"i = {begin}", "for q in range(200):", *body, advance, leave],
-        [f"i = {begin}", "for q in range(200):", leave, *body, advance],
+        [start, f"while i {sign} {end}:", *body, advance],
+        [start, "while True:", leave, *body, advance],
+        [start, "while True:", *body, advance, leave],
+        [start, "for q in range(200):", *body, advance, leave],
+        [start, "for q in range(200):", leave, *body, advance],
     ])  # fmt: skip
     flat = "\n".join(lines).split("\n")
     head = next(n for n, line in enumerate(flat) if line.startswith(("for i", "for q", "while")))
     return function_of([*flat[: head + 1], *(f"    {line}" for line in flat[head + 1 :])], f"<counters {seed}>")
 
 
-@pytest.mark.parametrize("first", range(0, 60, 20))
+@pytest.mark.parametrize("first", [60, 145, 160])
 def test_random_counters(first):
     for seed in range(first, first + 20):
         check(random_counters(seed), lambda m, d: (m,), size=400)
+
+
+def test_random_counters_are_mistaken_if_they_are_not_hidden(monkeypatch):
+    def ptx_of_the_plain_text(text: str) -> str:
+        text = text.replace("#ifdef __CUDA_ARCH__\n    if constexpr", "#ifdef NOWHERE\n    if constexpr")
+        text = re.sub(r"!= (-?\d+); (\w+) \+=", r"< \1; \2 +=", text)
+        return made(re.sub(r"!= (-?\d+); (\w+) -=", r"> \1; \2 -=", text))
+
+    made = nvrtc.ptx
+    monkeypatch.setattr(nvrtc, "ptx", ptx_of_the_plain_text)
+    found = 0
+    for seed in (65, 162, 164, 178, 185):
+        try:
+            check(random_counters(seed), lambda m, d: (m,), size=400)
+        except AssertionError:
+            found += 1
+    assert (found > 0) == (version() in MISTAKEN)
 
 
 def check(function, of, size=40):

@@ -167,8 +167,9 @@ def print_compiled(
 
 
 def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOptions, until: str = "") -> None:
-    """Runs ``function`` in the reference interpreter of the compiler's IR, after the passes of the back end up to ``until``;
-    without ``until``, after all of the CPU's. Of a GPU's pipeline those count that come before kernels are made.
+    """Runs ``function`` in the reference interpreter of the compiler's IR, after the passes of the back end up to
+    ``until``; without ``until``, after all of the CPU's. Of a GPU's pipeline those count that come before kernels are
+    made.
 
     For tests: slow, checks every subscript, and is what the back ends are compared with.
     """
