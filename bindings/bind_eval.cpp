@@ -44,17 +44,23 @@ ir::EvalArgument argument_for(const ir::Var& param, Arguments views) {
     return ir::load_element(param.type.scalar, slot);
 }
 
-// The passes of the back end's pipeline up to and including `until`; all of the CPU's if it is
-// empty. Kernels of GPUs cannot be interpreted: their pipeline ends in front of those.
+// The passes up to and including `until`, of the back end's pipeline where that has it in front of
+// its kernels, which cannot be interpreted, and of the CPU's otherwise; all of the CPU's if `until`
+// is empty.
 std::vector<Pass> passes_until(Backend backend, const std::string& until) {
-    std::vector<Pass> passes;
-    for (const Pass& pass : pipeline(until.empty() ? Backend::kCpu : backend)) {
-        if (backend != Backend::kCpu && pass.after >= ir::Profile::kKernels) break;
-        passes.push_back(pass);
-        if (pass.name == until) return passes;
+    if (until.empty()) {
+        const std::span<const Pass> all = pipeline(Backend::kCpu);
+        return {all.begin(), all.end()};
     }
-    if (!until.empty()) throw nb::value_error(("no pass '" + until + "'").c_str());
-    return passes;
+    for (const Backend searched : {backend, Backend::kCpu}) {
+        std::vector<Pass> passes;
+        for (const Pass& pass : pipeline(searched)) {
+            if (searched != Backend::kCpu && pass.after >= ir::Profile::kKernels) break;
+            passes.push_back(pass);
+            if (pass.name == until) return passes;
+        }
+    }
+    throw nb::value_error(("no pass '" + until + "'").c_str());
 }
 
 void interpret(nb::handle function, nb::tuple arguments, nb::handle options,

@@ -190,8 +190,9 @@ void FunctionPrinter::assign(const ir::Assign& stmt) {
 void FunctionPrinter::store(const ir::Store& stmt) {
     if (stmt.atomic) return atomic_update(stmt);
     std::string value = exprs_.root(*stmt.value);
-    // An element that the compiler keeps in a register may be a counter as well.
-    const bool counts = stmt.array->space == ir::Space::kLocal && stmt.value->op != Op::kConst &&
+    // An element that the compiler keeps in a register may be a counter as well. A copy is no step.
+    const bool copies = stmt.value->op == Op::kConst || stmt.value->op == Op::kLoad;
+    const bool counts = stmt.array->space == ir::Space::kLocal && !copies &&
                         ir::is_integer(stmt.array->type.scalar);
     if (counts && !dialect_.hidden_value.empty())
         value = std::string(dialect_.hidden_value) + "(" + value + ")";
