@@ -50,6 +50,21 @@ def test_no_file_is_called_utils():
     assert not [p for p in SOURCES if p.stem.strip("_") in {"utils", "util", "helpers", "common", "misc"}]
 
 
+def test_files_that_the_texts_name_exist():
+    names = {p.name for p in SOURCES} | {p.name for p in (ROOT / "tools").iterdir()}
+    texts = {ROOT / "ARCHITECTURE.md": r"`([\w/]+\.(?:cpp|h|def|inc|py))`"}
+    texts |= {p: r"^.*// .*?\b([\w/]+\.(?:cpp|h|def|inc))\b" for p in SOURCES if "src" in p.parts}
+    texts |= {p: r"\(([\w/]+\.py)\)" for p in SOURCES if "python" in p.parts}
+    foreign = {"math.h", "stdint.h", "cuda_fp16.h", "cuda.h", "nvJitLink.h"}
+    unknown = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path, pattern in texts.items()
+        for name in re.findall(pattern, path.read_text(), re.M)
+        if name.split("/")[-1] not in names | foreign
+    ]
+    assert not unknown
+
+
 def test_no_todo_without_an_issue():
     assert not [
         str(p)

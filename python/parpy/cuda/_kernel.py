@@ -1,7 +1,7 @@
 """``parpy.cuda.jit``: kernels written by hand, and how they are launched.
 
 A launch is a call of a native jit function whose first seven parameters are the sizes of the launch
-(_frontend_memory.GEOMETRY); compiled code is made once for the types of the arguments, for all sizes and values.
+(frontend/memory.py, GEOMETRY); compiled code is made once for the types of the arguments, for all sizes and values.
 """
 
 from __future__ import annotations

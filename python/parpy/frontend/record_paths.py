@@ -2,7 +2,7 @@
 
 ``r[i].x``, ``r[i]['x']`` and ``r['x'][i]`` are the same, ``p.x`` is ``p['x']``, and ``r[i].pos.x`` is
 ``r['pos.x'][i]``: a field of records in records has a key of its own. So there are no records in compiled code: each
-field that is used is an array, or a number, of its own (_frontend_records).
+field that is used is an array, or a number, of its own (records.py).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 results of device functions.
 
 A tuple is no value of the program: its elements are variables. A function that gets one gets these; one that returns
-one stands in place of its call (_frontend_inlining).
+one stands in place of its call (inlining.py).
 """
 
 from __future__ import annotations

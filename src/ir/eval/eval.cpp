@@ -1,4 +1,4 @@
-// The reference interpreter (eval.h): statements, variables, memory. Operators are in eval_ops.cpp.
+// The reference interpreter (eval.h): statements, variables, memory. Operators are in ops.cpp.
 #include "ir/eval/eval.h"
 
 #include <algorithm>

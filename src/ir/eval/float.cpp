@@ -1,4 +1,4 @@
-// Operators on floats; those on complex numbers: eval_complex.cpp. f16 and bf16 compute in f32;
+// Operators on floats; those on complex numbers: complex.cpp. f16 and bf16 compute in f32;
 // functions without an exact IEEE result (exp, sin, pow, …) are computed in f64 and rounded once,
 // the best a reference can be.
 #include "ir/eval/float.h"

@@ -1,4 +1,4 @@
-// The floating-point and complex half of evaluate_op (eval_ops.h).
+// The floating-point and complex half of evaluate_op (ops.h).
 #pragma once
 
 #include "ir/eval/ops.h"

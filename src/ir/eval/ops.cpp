@@ -1,5 +1,5 @@
 // evaluate_op: the operators that are the same for all types, and those on integers and bools.
-// Floats and complex numbers are in eval_float.cpp, conversions in eval_convert.cpp.
+// Floats and complex numbers are in float.cpp, conversions in convert.cpp.
 #include "ir/eval/ops.h"
 
 #include <array>
