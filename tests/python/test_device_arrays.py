@@ -18,12 +18,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import fake_driver
 import parpy
 from backends import ON_GPU
 from parpy import CompileBackend, buffer, cuda
 
-FAKE = Path(os.environ.get("PARPY_OPT", "build/parpy-opt")).resolve().parent / "libfake_cuda.so"
-EMULATED = {"FAKE_CUDA_EMULATE": "1", "PARPY_CUDA_DRIVER": str(FAKE), "PARPY_NVRTC": str(FAKE)}
+EMULATED = {"FAKE_CUDA_EMULATE": "1", **fake_driver.ENVIRONMENT}
 HERE = ON_GPU or "FAKE_CUDA_EMULATE" in os.environ
 on_gpu = pytest.mark.skipif(not HERE, reason="no GPU, and no emulated one")
 pytestmark = pytest.mark.gpu
@@ -39,7 +39,7 @@ def in_a_new_process(script: str, **more: str) -> subprocess.CompletedProcess:
     )  # fmt: skip
 
 
-@pytest.mark.skipif(HERE or not FAKE.exists(), reason="runs without a GPU, where the emulated driver is")
+@pytest.mark.skipif(HERE or not fake_driver.LIBRARY.exists(), reason="runs without a GPU, where the emulated driver is")
 def test_on_the_emulated_gpu():
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **EMULATED})

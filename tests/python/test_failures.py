@@ -9,12 +9,12 @@ import os
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import failing
+import fake_driver
 import parpy
 from failing import EMULATED, FILES, LAST, agrees, backend, on_host, options  # noqa: F401
 from parpy import CompileBackend, CompileOptions
@@ -513,10 +513,9 @@ def test_variables_with_a_value_are_not_watched():
 @on_host
 def test_on_the_gpu():
     """The tests of what fails again, with CUDA programs."""
-    fake = Path(os.environ.get("PARPY_OPT", "build/parpy-opt")).resolve().parent / "libfake_cuda.so"
-    if not fake.exists():
+    if not fake_driver.LIBRARY.exists():
         pytest.skip("no emulated driver")
-    emulated = {"FAKE_CUDA_EMULATE": "1", "PARPY_CUDA_DRIVER": str(fake), "PARPY_NVRTC": str(fake)}
+    emulated = {"FAKE_CUDA_EMULATE": "1", **fake_driver.ENVIRONMENT}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, FILES)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **emulated})
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

@@ -1,16 +1,10 @@
-"""What the frontend says to programs it cannot compile.
-
-The full texts are goldens: each tests/golden/diag/<code>_<what>.py is run as a module whose `f` is
-parsed, or whose `call()` is called where it has one; <code>_<what>.txt holds the class and message
-of the exception. `PARPY_UPDATE=1 pytest tests/python/test_frontend_errors.py` rewrites them.
-"""
+"""What the frontend says to programs it cannot compile: first lines and places. The full texts of each code are
+goldens (test_diagnostics.py)."""
 
 from __future__ import annotations
 
 import linecache
-import os
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,35 +14,6 @@ import parpy
 from parpy import _native
 from parpy.calls import errors as _errors
 from parpy.frontend.parse import parse
-
-CASES = sorted((Path(__file__).parents[1] / "golden" / "diag").glob("*.py"))
-
-
-def raised(path: Path) -> _errors.CompileError | None:
-    text = path.read_text(encoding="utf-8")
-    linecache.cache[path.name] = (len(text), None, text.splitlines(True), path.name)
-    namespace: dict[str, Any] = {"__name__": path.stem}
-    try:
-        exec(compile(text, path.name, "exec"), namespace)
-        if "call" in namespace:
-            namespace["call"]()
-        else:
-            parse(namespace["f"])
-    except _errors.CompileError as error:
-        return error
-    return None
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
-def test_golden(case: Path) -> None:
-    error = raised(case)
-    assert error is not None, "the case compiles"
-    assert case.stem.partition("_")[0] in error.codes
-    found = f"{type(error).__name__}\n{error}\n"
-    golden = case.with_suffix(".txt")
-    if os.environ.get("PARPY_UPDATE"):
-        golden.write_text(found, encoding="utf-8")
-    assert found == golden.read_text(encoding="utf-8")
 
 
 def messages(statements: str, params: str = "x, n") -> list[str]:

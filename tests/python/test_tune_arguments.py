@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+import fake_driver
 import parpy
 from backends import ON_GPU
 from parpy.studies.tune_arguments import Copies
@@ -155,14 +155,12 @@ for a, b in ((memory[:40], memory[50:90]), (Foreign(memory[:60]), Foreign(memory
 
 @pytest.mark.parametrize("real", [False, pytest.param(True, marks=pytest.mark.gpu)], ids=["emulated", "real"])
 def test_arrays_on_a_gpu(real, tmp_path):
-    fake = Path(os.environ.get("PARPY_OPT", "build/parpy-opt")).resolve().parent / "libfake_cuda.so"
-    if not (ON_GPU if real else fake.exists()):
+    if not (ON_GPU if real else fake_driver.LIBRARY.exists()):
         pytest.skip("no GPU" if real else "no emulated driver")
     script = tmp_path / "device.py"
     script.write_text(ON_DEVICE)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     if not real:
-        emulated = {"FAKE_CUDA_EMULATE": "1", "PARPY_CUDA_DRIVER": str(fake), "PARPY_NVRTC": str(fake)}
-        environment |= emulated
+        environment |= {"FAKE_CUDA_EMULATE": "1", **fake_driver.ENVIRONMENT}
     run = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
