@@ -1,0 +1,20 @@
+import numpy as np
+
+import parpy
+
+
+@parpy.jit
+def normalize(x):
+    s = 0.0
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        s += x[i]
+    if s > 0.0:
+        parpy.label("i")
+        for j in range(x.shape[0]):
+            x[j] /= s
+
+
+def call():
+    opts = parpy.par({"i": parpy.threads(512)}, backend=parpy.CompileBackend.Cuda)
+    return "".join(parpy.explain(normalize, np.zeros(512), opts=opts).facts["notes"])

@@ -1,0 +1,16 @@
+import numpy as np
+
+import parpy
+
+
+def f(x):
+    for i in range(x.shape[0]):
+        x[i] = 1.0
+
+
+def call():
+    opts = parpy.CompileOptions(backend=parpy.CompileBackend.Cpu)
+    text = parpy.print_compiled(f, [np.zeros(4)], opts)
+    text = text.replace("x[i] = 1.0;", "x[i] = ex2(i);")
+    text = text.replace("struct ParpyContext;", 'struct ParpyContext;\nfloat ex2(float) __asm__("llvm.nvvm.ex2.approx.f");')
+    parpy.compile_string("f", text)

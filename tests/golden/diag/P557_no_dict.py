@@ -1,0 +1,13 @@
+import numpy as np
+
+import parpy
+
+
+@parpy.jit
+def f(x, sizes):
+    for i in range(sizes["n"]):
+        x[i] = 1
+
+
+def call():
+    f(np.zeros(3), [3])

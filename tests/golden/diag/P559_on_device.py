@@ -1,0 +1,15 @@
+import parpy
+
+
+class DeviceArray:
+    __cuda_array_interface__ = {"shape": (3,), "typestr": "<f8", "data": (4096, False), "version": 3}
+
+
+@parpy.jit
+def f(x):
+    for i in range(x.shape[0]):
+        x[i] = 1
+
+
+def call():
+    f(DeviceArray(), opts=parpy.CompileOptions(backend=parpy.CompileBackend.Cpu))
