@@ -96,7 +96,7 @@ def inside(x, y):
 
 
 def test_a_mapped_loop_has_no_such_statements():
-    with pytest.raises(parpy.CompileError, match=r"Python runs what it names(.|\n)*names of arrays"):
+    with pytest.raises(parpy.CompileError, match=r"Python runs the statement that it names(.|\n)*names of arrays"):
         inside(np.ones(5), np.zeros(5), opts=options("cpu", {"i": 4}))
 
 

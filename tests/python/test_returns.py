@@ -196,7 +196,7 @@ def test_callbacks_do_not_run_in_parallel():
     seen.clear()
     f(np.ones(3), opts=CPU)
     assert len(seen) == 3
-    with pytest.raises(parpy.CompileError, match="'i' is mapped, but Python runs what it names"):
+    with pytest.raises(parpy.CompileError, match="'i' is mapped, but Python runs the statement that it names"):
         f(np.ones(3), opts=opts_of("cpu", i=3))
     assert len(seen) == 3
 

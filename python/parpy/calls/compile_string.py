@@ -125,12 +125,12 @@ def _backend(made_for: str, opts: CompileOptions) -> str:
     on_cpu = wanted is CompileBackend.Cpu
     if on_cpu != (made_for == "cpu") or wanted is CompileBackend.Metal:
         refuse(
-            f"the text is for the back end '{made_for}', the options ask for '{wanted.value}'",
+            f"the text is for the back end '{made_for}', but the options ask for '{wanted.value}'",
             "leave out 'backend', or print the text for that back end",
         )
     if wanted is CompileBackend.Cuda and not is_enabled(wanted):
         reason = _native.cuda_unavailable()
-        refuse(f"{reason}, which the text needs", "backend=parpy.CompileBackend.Sim runs CUDA text on the CPU")
+        refuse(f"the text is for a GPU, but {reason}", "backend=parpy.CompileBackend.Sim runs CUDA text on the CPU")
     return str(wanted.value)
 
 

@@ -302,7 +302,8 @@ class _Splitter:
             made.orelse = self._split(made.orelse, behind, at_break, at_continue)
         elif isinstance(made, ast.For | ast.While):
             if made.orelse:
-                self._refuse("P012", made, "the else branch of a loop cannot be compiled")
+                fix = "set a variable before 'break' and test it after the loop"
+                self._refuse("P012", made, "the else branch of a loop cannot be compiled", fix)
             if isinstance(made, ast.For):
                 made.iter = self._called(made.iter)
             else:
@@ -311,8 +312,10 @@ class _Splitter:
             made.body = self._split(made.body, end, behind, end) or [_pass(node)]
         elif isinstance(made, ast.With):
             if self._leaves(made):
-                self._refuse("P308", made, "control leaves 'with parpy.gpu'")
-            self._refuse("P022", made, "Python code cannot run on the device")
+                fix = "put the return, break or continue behind the block"
+                self._refuse("P308", made, "'with parpy.gpu' is left before its end", fix)
+            fix = "allocate, call callbacks and assign names of arrays in front of the block"
+            self._refuse("P022", made, "'with parpy.gpu' holds a statement that only Python can run", fix)
         else:
             made = self._called(node)
         return made
@@ -482,7 +485,7 @@ class _Splitter:
         self._refuse(
             "P303",
             node,
-            f"label '{label}' is mapped, but Python runs what it names",
+            f"label '{label}' is mapped, but Python runs the statement that it names",
             "allocate, return, call callbacks and assign names of arrays outside of parallel loops",
         )
 
