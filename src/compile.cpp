@@ -58,6 +58,8 @@
 #include "passes/types/inline_calls.h"
 #include "passes/types/normalize_labels.h"
 #include "passes/types/specialize_arguments.h"
+#include "passes/values/lower_names.h"
+#include "passes/values/place_arrays.h"
 
 namespace parpy {
 namespace {
@@ -115,8 +117,10 @@ const std::vector<Row>& table() {
           "first of all that depend on the call: types and shapes come from its arguments"}, On::kAll},
         {{"check-doubles", check_doubles, kSurface,
           "as soon as the arguments are known: what the device cannot hold is refused before it is typed", lacks_double}, On::kAll},
-        {{"infer-types", infer_types, kTyped,
+        {{"infer-types", infer_types, kValues,
           "as soon as parameters have types: nothing else works on untyped expressions"}, On::kAll},
+        {{"lower-names", lower_names, kTyped,
+          "before anything that asks which arrays share memory: a name shares that of its array"}, On::kAll},
         {{"fold-constants", fold_constants, kTyped,
           "before anything that asks for constants: bounds, subscripts, conversions of literals"}, On::kAll},
         {{"order-calls", order_calls, kTyped,
@@ -179,6 +183,8 @@ const std::vector<Row>& table() {
           "after all that tell of iterations by the variable; before loops are spread over threads, which lengthens their steps"}, On::kAll},
         {{"simplify-divisions", simplify_divisions, kMapped,
           "after all that make divisions, and while the ranges of a function's parameters and variables are known in all of it"}, On::kAll},
+        {{"place-arrays", place_arrays, kMapped,
+          "when it is known which threads run what; before split-kernels, which tells what kernels share"}, On::kCuda},
         {{"split-kernels", split_kernels, kMapped,
           "after infer-reductions: a reduced scalar may be updated in several kernels, others tie them together"}, On::kCuda},
         {{"narrow-indices", narrow_indices, kMapped,

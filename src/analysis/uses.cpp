@@ -77,6 +77,8 @@ public:
             expr(assign->value);
             if (assign->update) uses_.read.insert(assign->var);
             uses_.written.insert(assign->var);
+        } else if (const auto* bind = s->as<Bind>()) {
+            expr(bind->value);
         } else if (const auto* store = s->as<Store>()) {
             for (const Expr* index : store->indices)
                 expr(index);

@@ -106,6 +106,8 @@ void FunctionPrinter::statement(const ir::Stmt& stmt) {
     switch (stmt.kind) {
         case StmtKind::kAssign:
             return assign(*stmt.as<ir::Assign>());
+        case StmtKind::kBind:
+            return;  // lowered
         case StmtKind::kStore:
             return store(*stmt.as<ir::Store>());
         case StmtKind::kFor:

@@ -64,6 +64,8 @@ private:
         switch (from.kind) {
             case StmtKind::kAssign:
                 return copy<Assign>(from);
+            case StmtKind::kBind:
+                return copy<Bind>(from);
             case StmtKind::kStore:
                 return copy<Store>(from);
             case StmtKind::kFor:

@@ -93,6 +93,9 @@ struct Var {
     std::int64_t limit = 0;
     // Integer parameters: a value of the magnitude that calls have, for estimates; 0: not known.
     std::int64_t typical = 0;
+    // Sizes of names (lower_names): what the variable holds wherever it is read, by parameters and
+    // variables of loops around; sizes that are written alike can be compared.
+    struct Expr* meaning = nullptr;
     // What to call it in a message.
     [[nodiscard]] const std::string& shown() const { return user_name.empty() ? name : user_name; }
     // A constant known at specialisation: the value of a scalar parameter or of a captured global.
@@ -160,8 +163,9 @@ enum class Atomic : int {
     return atomic == Atomic::kCompareSwap ? 2 : 1;
 }
 
-// The operands of a kSlice that its `index` says are there, in this order.
-enum SliceBound : int { kSliceBegin = 1, kSliceEnd = 2, kSliceStep = 4 };
+// The operands of a kSlice that its `index` says are there: begin, end or length, step. Where there
+// is a length, that many elements from `begin` on, counted from the start, are in the array.
+enum SliceBound : int { kSliceBegin = 1, kSliceEnd = 2, kSliceStep = 4, kSliceLength = 8 };
 
 // The `index` of a kReduce; its `constant` is true where the reduced axes stay, with size 1. The
 // operand has the type that the reduction computes in: bool for kAny and kAll, a float for kMean.
@@ -192,6 +196,7 @@ struct Expr {
 
 enum class StmtKind : std::uint8_t {
     kAssign,
+    kBind,
     kStore,
     kFor,
     kWhile,
@@ -243,6 +248,14 @@ struct Assign : StmtOf<StmtKind::kAssign> {
     Var* var = nullptr;
     std::optional<Op> update;
     Expr* value = nullptr;
+};
+
+// From here on `array`, which is no parameter, names the elements that `value` names (is_view), or
+// new memory with the values of `value`. Gone after lower_names.
+struct Bind : StmtOf<StmtKind::kBind> {
+    Var* array = nullptr;
+    Expr* value = nullptr;
+    bool fresh = false;
 };
 
 // array[indices] = value, or array[indices] <update>= value; indices are evaluated once.

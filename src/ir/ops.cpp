@@ -238,6 +238,13 @@ bool is_of_slices(Op op) {
     return op >= Op::kSlice && op <= Op::kMatMul;
 }
 
+bool is_view(const Expr& expr) {
+    const auto is_part = [](const Expr* e) { return e->op == Op::kSlice || e->op == Op::kNewAxis; };
+    return expr.op == Op::kLoad && std::ranges::any_of(expr.operands, is_part) &&
+           std::ranges::all_of(expr.operands,
+                               [&](const Expr* e) { return is_part(e) || !has_slices(*e); });
+}
+
 bool is_row(const Expr& expr) {
     return expr.op == Op::kLoad && expr.type.is_array();
 }

@@ -34,6 +34,9 @@ namespace parpy::ir {
 [[nodiscard]] bool is_of_slices(Op op);
 [[nodiscard]] bool has_slices(const Expr& expr);
 
+// A load of slices that names elements of its array by numbers alone, as a view of NumPy does.
+[[nodiscard]] bool is_view(const Expr& expr);
+
 // A kLoad of array type: the part of the array that its subscripts, fewer than the dimensions,
 // name, as an argument of a foreign function, which gets the address of its first element.
 [[nodiscard]] bool is_row(const Expr& expr);

@@ -76,7 +76,7 @@ private:
                                       std::to_string(param->type.rank));
             }
         }
-        if (from(Profile::kTyped) && f.result.is_unknown()) {
+        if (from(Profile::kValues) && f.result.is_unknown()) {
             fail(f.span, "the result type is unknown");
         }
         body(f.body);
@@ -96,7 +96,7 @@ private:
         if (!is_new) {
             return;
         }
-        if (from(Profile::kTyped)) {
+        if (from(Profile::kValues)) {
             type(var->type, var->span.valid() ? var->span : span, "variable '" + var->name + "'");
         }
         if (!var->dims.empty() && var->dims.size() != var->type.rank) {
@@ -143,6 +143,9 @@ private:
         switch (s.kind) {
             case StmtKind::kAssign:
                 assign(*s.as<Assign>());
+                break;
+            case StmtKind::kBind:
+                bind(*s.as<Bind>());
                 break;
             case StmtKind::kStore:
                 store(*s.as<Store>());
@@ -216,7 +219,7 @@ private:
             fail(s.span, "a failure names no site of the program");
         }
         for (const Expr* value : s.values) {
-            if (from(Profile::kTyped) && !value->type.is(Scalar::kI64)) {
+            if (from(Profile::kValues) && !value->type.is(Scalar::kI64)) {
                 fail(s.span, "a value of a failure has type " + to_string(value->type));
             }
         }
@@ -241,7 +244,7 @@ private:
             return;
         }
         update(s.update, s.span);
-        if (from(Profile::kTyped) && s.value->type != s.var->type &&
+        if (from(Profile::kValues) && s.value->type != s.var->type &&
             !(s.update && is_wider(s.value->type.scalar, s.var->type.scalar))) {
             fail(s.span, "'" + s.var->name + "' of type " + to_string(s.var->type) +
                              " is assigned a " + to_string(s.value->type));
@@ -255,6 +258,19 @@ private:
         }
     }
 
+    void bind(const Bind& s) {
+        if (!required(s.value, s.span) || s.array == nullptr) return;
+        const bool parameter =
+            std::ranges::find(function_->params, s.array) != function_->params.end();
+        if (from(Profile::kTyped)) {
+            fail(s.span, "the name '" + s.array->name + "' of an array was not lowered");
+        } else if (!s.array->type.is_array() || parameter || (!s.fresh && !is_view(*s.value)) ||
+                   s.value->type != Type::of(s.array->type.scalar)) {
+            fail(s.span, "'" + s.array->name + "' of type " + to_string(s.array->type) +
+                             " names values of type " + to_string(s.value->type));
+        }
+    }
+
     void store(const Store& s) {
         if (!required(s.value, s.span) || s.array == nullptr) {
             return;
@@ -262,7 +278,7 @@ private:
         update(s.update, s.span, s.atomic);
         element(s.array, s.indices, s.indices.size(), s.span);
         const Type element_type = Type::of(s.array->type.scalar);
-        if (from(Profile::kTyped) && s.value->type != element_type &&
+        if (from(Profile::kValues) && s.value->type != element_type &&
             !(s.update && is_wider(s.value->type.scalar, element_type.scalar))) {
             fail(s.span, "an element of '" + s.array->name + "' of type " +
                              std::string(name(s.array->type.scalar)) + " is assigned a " +
@@ -285,11 +301,11 @@ private:
             return;
         }
         // Before types are inferred it is the mistake of the user, whom inference tells.
-        if (from(Profile::kTyped) && s.step->op == Op::kConst &&
+        if (from(Profile::kValues) && s.step->op == Op::kConst &&
             s.step->constant == Constant{std::int64_t{0}}) {
             fail(s.span, "a loop has step 0");
         }
-        if (from(Profile::kTyped)) {
+        if (from(Profile::kValues)) {
             if (!s.var->type.is_scalar() || !is_integer(s.var->type.scalar)) {
                 fail(s.span, "loop variable '" + s.var->name + "' is no integer");
             }
@@ -340,13 +356,13 @@ private:
     }
 
     void condition(const Expr* e, Span span) {
-        if (required(e, span) && from(Profile::kTyped) && !e->type.is(Scalar::kBool)) {
+        if (required(e, span) && from(Profile::kValues) && !e->type.is(Scalar::kBool)) {
             fail(span, "a condition has type " + to_string(e->type));
         }
     }
 
     void result(const Return& s) {
-        if (!from(Profile::kTyped)) {
+        if (!from(Profile::kValues)) {
             return;
         }
         const Type actual = s.value != nullptr ? s.value->type : Type::none();
@@ -399,7 +415,7 @@ private:
         for (const Expr* operand : e.operands) {
             expr(*operand);
         }
-        if (structure(e) && from(Profile::kTyped)) {
+        if (structure(e) && from(Profile::kValues)) {
             typing(e);
         }
     }
@@ -429,7 +445,7 @@ private:
                     fail(e.span, "a call does not name a function of this module");
                     return false;
                 }
-                if (from(Profile::kTyped) && e.callee->params.size() != e.operands.size()) {
+                if (from(Profile::kValues) && e.callee->params.size() != e.operands.size()) {
                     fail(e.span, "call of '" + e.callee->name + "' passes " +
                                      std::to_string(e.operands.size()) + " arguments");
                     return false;
@@ -467,12 +483,12 @@ private:
                  std::size_t rest = 0) {
         if (!array->type.is_array()) {
             // Before, a number that is subscripted is the user's error, which infer_types reports.
-            if (from(Profile::kTyped)) {
+            if (from(Profile::kValues)) {
                 fail(span, "'" + array->name + "' is subscripted but is no array");
             }
             return;
         }
-        if (!from(Profile::kTyped)) {
+        if (!from(Profile::kValues)) {
             return;
         }
         const auto new_axes = std::count_if(indices.begin(), indices.end(),
@@ -498,7 +514,7 @@ private:
     }
 
     void arguments(const Function& callee, const std::vector<Expr*>& values, Span span) {
-        if (!from(Profile::kTyped)) {
+        if (!from(Profile::kValues)) {
             return;
         }
         for (std::size_t i = 0; i < values.size(); ++i) {

@@ -9,7 +9,8 @@ namespace parpy::ir {
 
 enum class Profile {
     kSurface,  // as the frontend built it: types of variables and expressions may be unknown
-    kTyped,    // every type known, none weak, operands as ops.def says; kPyInt … kRound gone
+    kValues,   // every type known, none weak, operands as ops.def says; kPyInt … kRound gone
+    kTyped,    // as kValues; every array is a parameter or made by an Alloc: no Bind
     kLoops,   // as kTyped; no slices; subscripts non-negative, loop variables not assigned nor live
               // out
     kMapped,  // as kLoops; every parallel loop has a level, every reduction its list

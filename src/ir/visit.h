@@ -71,6 +71,9 @@ void for_each_slot(S& stmt, F&& fn) {
         case StmtKind::kAssign:
             slot(detail::cast<S, Assign>(stmt).value);
             break;
+        case StmtKind::kBind:
+            slot(detail::cast<S, Bind>(stmt).value);
+            break;
         case StmtKind::kStore: {
             auto& store = detail::cast<S, Store>(stmt);
             for (auto& index : store.indices) {
@@ -155,6 +158,9 @@ void for_each_var(S& stmt, F&& fn) {
     switch (stmt.kind) {
         case StmtKind::kAssign:
             fn(detail::cast<S, Assign>(stmt).var);
+            break;
+        case StmtKind::kBind:
+            fn(detail::cast<S, Bind>(stmt).array);
             break;
         case StmtKind::kStore:
             fn(detail::cast<S, Store>(stmt).array);

@@ -28,7 +28,7 @@ const std::string_view kHelp =
   --fast-math --deterministic --legality check|strict|trust
   --assertions             check them while the program runs
   --check bounds|races|all check accesses while the program runs
-  --verify PROFILE         surface typed loops mapped kernels target
+  --verify PROFILE         surface values typed loops mapped kernels target
   --spans                  print `@line:column` behind each statement
   --trace                  print the program after every pass that changed it
   --print-pipeline         the passes, where they run, what they leave and why they stand there

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
@@ -120,12 +121,34 @@ class Resolver:
         )
 
     def _renames(self, node: ast.Assign | ast.AnnAssign) -> bool:
-        """Whether the statement gives an array another name: `src = a`, `a, b = b, a`."""
+        """Whether the statement gives an array another name, and Python must: `src = a`, `a, b = b, a`."""
         return any(
-            self._place(value) in self.arrays() or self._is_captured_array(value)
-            for _, value in _named_values(node)
+            (self._place(value) in self.arrays() or self._is_captured_array(value))
+            and (self._calls_python_anywhere or not self._is_name_for_good(name))
+            for name, value in _named_values(node)
             if isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
         )
+
+    @lazy
+    def _calls_python_anywhere(self) -> bool:
+        return any(isinstance(part, ast.Call) and self._calls_python(part) for part in self.nodes)
+
+    def _is_name_for_good(self, name: str) -> bool:
+        """Whether the name stands for one array, inside the function alone: compiled code knows such names."""
+        return name not in self._names_of_several
+
+    @lazy
+    def _names_of_several(self) -> frozenset[str]:
+        """Names that are assigned again, and those that the function returns."""
+        code = self.function.__code__
+        counts = Counter(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+        returned: set[str] = set()
+        for part in self.nodes:
+            if isinstance(part, ast.Assign | ast.AnnAssign):
+                counts.update(name for name, _ in _named_values(part))  # twice for `a if c else b`
+            elif isinstance(part, ast.Return) and part.value is not None:
+                returned |= {node.id for node in ast.walk(part.value) if isinstance(node, ast.Name)}
+        return frozenset(name for name, count in counts.items() if count > 1) | returned
 
     def arrays(self) -> frozenset[str]:
         """Variables that are used as arrays, and what they are called besides; entries of dicts as `d['x']`."""

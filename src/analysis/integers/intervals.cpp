@@ -111,6 +111,9 @@ private:
             case StmtKind::kAssign:
                 assign(static_cast<const Assign&>(stmt));
                 break;
+            case StmtKind::kBind:
+                eval(*static_cast<const Bind&>(stmt).value);
+                break;
             case StmtKind::kStore: {
                 const auto& store = static_cast<const Store&>(stmt);
                 for (const Expr* index : store.indices) {

@@ -147,6 +147,9 @@ private:
             case StmtKind::kAssign:
                 assign(frame, *s.as<Assign>());
                 break;
+            case StmtKind::kBind:
+                bind(frame, *s.as<Bind>());
+                break;
             case StmtKind::kStore:
                 store(frame, *s.as<Store>());
                 break;
@@ -233,7 +236,35 @@ private:
         frame.values[s.var] = std::move(value);
     }
 
-    // As Python: the right-hand side first, or for an update the element first.
+    void bind(Frame& frame, const Bind& s) {
+        if (!s.fresh) {
+            if (auto view = view_of_slices(slices(frame), *s.value)) {
+                frame.values[s.array] = std::move(*view);
+            }
+            return;
+        }
+        const SliceValues made = values_of_slices(slices(frame), *s.value);
+        if (failed()) return;
+        const Scalar element = s.array->type.scalar;
+        const auto bytes = static_cast<std::size_t>(size_in_bytes(element));
+        ArrayView view{
+            memory_
+                .emplace_back(std::make_unique<std::vector<std::byte>>(made.values.size() * bytes))
+                ->data(),
+            element, made.extents, made.extents};
+        std::int64_t stride = 1;
+        for (std::size_t i = made.extents.size(); i-- > 0;) {
+            view.strides[i] = stride;
+            stride *= made.extents[i];
+        }
+        std::byte* place = static_cast<std::byte*>(view.data);
+        for (const Constant& value : made.values) {
+            store_element(element, place, value);
+            place += bytes;
+        }
+        frame.values[s.array] = std::move(view);
+    }
+
     // How statements over slices reach variables and memory.
     SliceHost slices(Frame& frame) {
         return {[&](const Expr& e) { return expr(frame, e); },
@@ -251,6 +282,7 @@ private:
                 [&] { return failed(); }};
     }
 
+    // As Python: the right-hand side first, or for an update the element first.
     void store(Frame& frame, const Store& s) {
         if (std::ranges::any_of(s.indices, [](const Expr* e) { return is_of_slices(e->op); })) {
             store_slices(slices(frame), s);

@@ -75,6 +75,37 @@ public:
         }
     }
 
+    std::optional<ArrayView> view(const Expr& load) {
+        const ArrayView* root = host_.array(*load.var, load.span);
+        if (root == nullptr || host_.failed()) return std::nullopt;
+        ArrayView result{root->data, root->element, {}, {}};
+        std::int64_t offset = 0;
+        std::size_t axis = 0;
+        for (const Expr* index : load.operands) {
+            if (index->op == Op::kNewAxis) {
+                result.extents.push_back(1);
+                result.strides.push_back(0);
+                continue;
+            }
+            const std::int64_t size = root->extents[axis];
+            const std::int64_t stride = root->strides[axis++];
+            if (index->op == Op::kSlice) {
+                const auto [begin, step, length] = resolve(*index, size);
+                offset += length > 0 ? begin * stride : 0;
+                result.extents.push_back(length);
+                result.strides.push_back(step * stride);
+                continue;
+            }
+            const std::int64_t at = integer(*index);
+            const std::int64_t k = at + (at < 0 ? size : 0);
+            if (!host_.failed() && (k < 0 || k >= size)) out_of_bounds(*index, *load.var, size);
+            offset += k * stride;
+        }
+        if (host_.failed()) return std::nullopt;
+        result.data = address(*root, offset);
+        return result;
+    }
+
     void store(const Store& s) {
         const ArrayView* view = host_.array(*s.array, s.span);
         const std::optional<Selection> to = select(*s.array, s.indices, s.span);
@@ -119,6 +150,11 @@ private:
         return true;
     }
 
+    void out_of_bounds(const Expr& index, const Var& array, std::int64_t size) {
+        host_.fail(index.span, "a subscript of '" + array.name +
+                                   "' is out of bounds for an extent of " + std::to_string(size));
+    }
+
     std::int64_t integer(const Expr& e) {
         const Constant value = host_.scalar(e);
         const auto* number = std::get_if<std::int64_t>(&value.value);
@@ -129,9 +165,12 @@ private:
     std::array<std::int64_t, 3> resolve(const Expr& slice, std::int64_t size) {
         std::optional<std::int64_t> bounds[3];
         std::size_t next = 0;
+        const bool counts = (slice.index & kSliceLength) != 0;
+        const SliceBound given[] = {kSliceBegin, counts ? kSliceLength : kSliceEnd, kSliceStep};
         for (int i = 0; i < 3; ++i) {
-            if ((slice.index & (1 << i)) != 0) bounds[i] = integer(*slice.operands[next++]);
+            if ((slice.index & given[i]) != 0) bounds[i] = integer(*slice.operands[next++]);
         }
+        if (counts) return {*bounds[0], bounds[2].value_or(1), *bounds[1]};
         const std::int64_t step = bounds[2].value_or(1);
         if (step == 0) {
             host_.fail(slice.span, "the step of a slice is zero");
@@ -188,9 +227,7 @@ private:
                 std::int64_t k = std::get<std::int64_t>(at.values[i % at.values.size()].value);
                 k += k < 0 ? size : 0;
                 if (k < 0 || k >= size) {
-                    host_.fail(index->span, "a subscript of '" + array.name +
-                                                "' is out of bounds for an extent of " +
-                                                std::to_string(size));
+                    out_of_bounds(*index, array, size);
                     return std::nullopt;
                 }
                 result.offsets[i] += k * stride;
@@ -348,6 +385,15 @@ Constant evaluate_slices(const SliceHost& host, const Expr& expr) {
         host.fail(expr.span, "an array value is used as a number");
     }
     return result.values.empty() ? Constant{} : result.values[0];
+}
+
+std::optional<ArrayView> view_of_slices(const SliceHost& host, const Expr& load) {
+    return SliceEvaluator(host).view(load);
+}
+
+SliceValues values_of_slices(const SliceHost& host, const Expr& expr) {
+    Tensor result = SliceEvaluator(host).value(expr);
+    return {std::move(result.shape), std::move(result.values)};
 }
 
 void store_slices(const SliceHost& host, const Store& store) {

@@ -23,6 +23,14 @@ struct SliceHost {
 
 // The value of an expression without dimensions.
 [[nodiscard]] Constant evaluate_slices(const SliceHost& host, const Expr& expr);
+// The elements that a load of slices names, where they are (is_view); null after an error.
+[[nodiscard]] std::optional<ArrayView> view_of_slices(const SliceHost& host, const Expr& load);
+// The shape and, in C order, the values of an expression.
+struct SliceValues {
+    std::vector<std::int64_t> extents;
+    std::vector<Constant> values;
+};
+[[nodiscard]] SliceValues values_of_slices(const SliceHost& host, const Expr& expr);
 // array[slices] = value, or an update; all of the value before any of the stores.
 void store_slices(const SliceHost& host, const Store& store);
 

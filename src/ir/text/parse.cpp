@@ -351,6 +351,15 @@ private:
             s->array->space = word<Space>(kSpaces, "a memory space");
             return s;
         }
+        if (word_follows && (is("bind") || is("make"))) {
+            auto* s = module_.make<Bind>();
+            s->fresh = is("make");
+            next();
+            s->array = declaration();
+            expect("=");
+            s->value = expression();
+            return s;
+        }
         if (word_follows && accept("barrier")) {
             auto* s = module_.make<Barrier>();
             constexpr std::array<std::string_view, 7> kScopes = {

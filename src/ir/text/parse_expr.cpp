@@ -368,7 +368,8 @@ Expr* ExprParser::subscript() {
         return slice->operands[0];
     }
     expect(":");
-    bound(kSliceEnd);
+    const bool counts = accept("+");
+    bound(counts ? kSliceLength : kSliceEnd);
     if (accept(":")) {
         bound(kSliceStep);
     }

@@ -82,6 +82,11 @@ public:
             case StmtKind::kAssign:
                 assign(*s.as<Assign>());
                 break;
+            case StmtKind::kBind:
+                line((s.as<Bind>()->fresh ? "make " : "bind ") + declare(*s.as<Bind>()->array) +
+                         " = " + expr(*s.as<Bind>()->value),
+                     s.span);
+                break;
             case StmtKind::kStore:
                 store(*s.as<Store>());
                 break;
@@ -225,6 +230,8 @@ private:
         for_each_stmt(function.body, [&](const Stmt& s) {
             if (const auto* s_assign = s.as<Assign>(); s_assign != nullptr) {
                 known.insert(s_assign->var);
+            } else if (const auto* s_bind = s.as<Bind>(); s_bind != nullptr) {
+                known.insert(s_bind->array);
             } else if (const auto* s_for = s.as<For>(); s_for != nullptr) {
                 known.insert(s_for->var);
             } else if (const auto* s_alloc = s.as<Alloc>(); s_alloc != nullptr) {
@@ -428,9 +435,13 @@ private:
     std::string slice(const Expr& e) {
         std::string out;
         std::size_t next = 0;
-        for (const SliceBound bound : {kSliceBegin, kSliceEnd, kSliceStep}) {
+        const bool counts = (e.index & kSliceLength) != 0;
+        for (const SliceBound bound :
+             {kSliceBegin, counts ? kSliceLength : kSliceEnd, kSliceStep}) {
             const bool given = (e.index & bound) != 0 && next < e.operands.size();
-            out += bound == kSliceEnd || (bound == kSliceStep && given) ? ":" : "";
+            out += bound == kSliceLength                                  ? ":+"
+                   : bound == kSliceEnd || (bound == kSliceStep && given) ? ":"
+                                                                          : "";
             out += given ? expr(*e.operands[next++]) : "";
         }
         return out;

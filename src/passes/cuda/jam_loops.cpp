@@ -58,6 +58,7 @@ private:
         if (nest.back()->mapping.level != Level::kThreads) return false;
         std::optional<std::vector<Lane>> lanes = lanes_of(nest);
         if (!lanes) return false;
+        if (!uses_of(outermost).allocated.empty()) return false;  // an iteration has its own
         const std::optional<Jam> found = jam_of(nest);
         if (!found) return false;
         for (std::size_t i = 0; i < nest.size(); ++i) {

@@ -186,12 +186,21 @@ private:
         return pieces;
     }
 
-    // A scalar that one piece computes and another needs, and that cannot be computed again there.
+    // An array that one piece makes and another uses, or a scalar that one computes and another
+    // needs, and that cannot be computed again there.
     static const Var* tie_between(const std::vector<Body>& pieces, const Definitions& definitions,
                                   const For& loop) {
         std::vector<Uses> uses;
         for (const Body& piece : pieces)
             uses.push_back(uses_of(piece));
+        for (const Uses& makes : uses) {
+            for (const Var* array : makes.allocated) {
+                const auto used = [&](const Uses& other) {
+                    return &other != &makes && other.touches(array);
+                };
+                if (std::ranges::any_of(uses, used)) return array;
+            }
+        }
         for (std::size_t i = 0; i < pieces.size(); ++i) {
             for (const Var* scalar : exposed_reads(pieces[i])) {
                 if (definitions.define(scalar) || reduces(loop, scalar)) continue;

@@ -325,7 +325,7 @@ public:
                 auto* loop = s->as<For>();
                 if (!inside_workers && loop->mapping.threads != 1) {
                     loop->mapping.level = Level::kWorkers;
-                } else if (!any_stmt(loop->body, is_parallel)) {
+                } else if (!any_stmt(loop->body, is_parallel) && !makes_arrays(loop->body)) {
                     loop->mapping.level = Level::kVector;
                 } else if (!keep_all_) {
                     loop->mapping.threads = 0;
@@ -338,6 +338,11 @@ public:
     }
 
 private:
+    // The lanes of a vector have one stack.
+    static bool makes_arrays(const Body& stmts) {
+        return any_stmt(stmts, [](const Stmt& s) { return s.kind == StmtKind::kAlloc; });
+    }
+
     bool keep_all_;
 };
 

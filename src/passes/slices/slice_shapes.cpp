@@ -231,8 +231,10 @@ Shapes::Bound Shapes::size(const Dim& dim) {
     if (dim.extent) {
         return {builder_.integer(*dim.extent, index_type()), Interval::exactly(*dim.extent)};
     }
-    return {builder_.convert(builder_.var(dim.extent_var), index_type()),
-            {0, Intervals::kMaxExtent}};
+    const Expr* meaning = dim.extent_var->meaning;
+    Expr* value =
+        meaning != nullptr ? clone(context_.module, meaning) : builder_.var(dim.extent_var);
+    return {builder_.convert(value, index_type()), {0, Intervals::kMaxExtent}};
 }
 
 // A bound counted from the start, not clamped.
@@ -267,6 +269,7 @@ Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
     };
     const Expr* const begin = given(kSliceBegin);
     const Expr* const end = given(kSliceEnd);
+    const Expr* const length = given(kSliceLength);
     const Expr* const step = given(kSliceStep);
     Subscript result;
     result.begin = builder_.integer(0, index_type());
@@ -296,6 +299,13 @@ Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
                                      : std::numeric_limits<std::int32_t>::max();
         result.step = constant ? math.number(std::clamp(*constant, -far, far))
                                : once(clone(context_.module, step), "step");
+    }
+    if (length != nullptr) {
+        result.begin = once(clone(context_.module, begin), "begin");
+        result.first = linear(*begin);
+        result.length.value = result.length.written = once(clone(context_.module, length), "size");
+        result.length.form = linear(*length);
+        return result;
     }
     const bool up = direction.low > 0;
     const Bound n = size(dim);

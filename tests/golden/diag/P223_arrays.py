@@ -10,7 +10,7 @@ def h(a):
 
 @parpy.jit
 def f(x, y):
-    a = x[1, :]
+    a = float(x[1, :])
     if x[0, :] > 0:
         y[0] = x[0, :] * 2
     y[1] = y[x[:, 0] @ 2 : 3]

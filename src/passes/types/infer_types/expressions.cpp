@@ -194,6 +194,9 @@ Operand Typer::walk_shape(Expr*& slot) {
                          : "use an axis from 0 to " + std::to_string(rank - 1));
         return kUnknownOperand;
     }
+    if (array->dims.empty() && rank > 0 && slot->op != Op::kRank) {
+        return walk_named_shape(slot, axis);
+    }
     std::int64_t known = 1;
     std::vector<Var*> at_run_time;
     const auto multiply = [&](const Dim& dim) {
@@ -262,18 +265,9 @@ ArgumentKey Typer::argument_key(Expr*& slot) {
     }
     // Captured constants stay constants in the functions they are handed on to.
     const bool hands_on = slot->op == Op::kVar && slot->var->constant != nullptr;
+    const bool fresh = slot->op != Op::kLoad;
     const Operand operand = walk_value(slot);
-    if (operand.rank > 0) {
-        const bool is_part = slot->op == Op::kLoad;
-        report(Code::kP223, slot->span,
-               (is_part ? "a part of array '" + slot->var->shown() + "'"
-                        : std::string("an array that is computed here")) +
-                   " is passed to a function, which takes whole arrays and numbers",
-               is_part ? "pass '" + slot->var->shown() + "' and the subscripts: f(" +
-                             slot->var->shown() + ", i)"
-                       : "store it into an array that exists, and pass that");
-        return key;
-    }
+    if (operand.rank > 0) return named_key(slot, operand, fresh);
     key.type = operand.type;
     if (hands_on) {
         key.constant = operand.constant;
@@ -363,8 +357,12 @@ Operand Typer::walk_call(Expr*& slot) {
 int Typer::walk_condition(Expr*& slot) {
     if (slot->op == Op::kAnd || slot->op == Op::kOr || slot->op == Op::kNot) {
         int rank = 0;
-        for (Expr*& operand : slot->operands)
+        Body* const before = before_;
+        for (Expr*& operand : slot->operands) {
             rank = std::max(rank, walk_condition(operand));
+            before_ = nullptr;  // the others may not be evaluated
+        }
+        before_ = before;
         if (rewriting()) {
             slot->type = Type::of(Scalar::kBool);
         }
@@ -393,7 +391,11 @@ Type Typer::found_so_far(const Operand& a, const Operand& b) const {
 // `a or b` is one of its operands, as in Python.
 Operand Typer::walk_logical(Expr*& slot) {
     Expr& expr = *slot;
-    const Operand operands[2] = {walk_value(expr.operands[0]), walk_value(expr.operands[1])};
+    Operand operands[2];
+    operands[0] = walk_value(expr.operands[0]);
+    Body* const before = std::exchange(before_, nullptr);  // the other may not be evaluated
+    operands[1] = walk_value(expr.operands[1]);
+    before_ = before;
     const Operand &a = operands[0], &b = operands[1];
     Operand result;
     result.rank = std::max(a.rank, b.rank);
@@ -425,7 +427,9 @@ Operand Typer::walk_logical(Expr*& slot) {
 Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
     Expr& expr = *slot;
     const int rank = walk_condition(expr.operands[0]);
+    Body* const before = std::exchange(before_, nullptr);  // of the two one is evaluated
     Operand branches[2] = {walk_value(expr.operands[1]), walk_value(expr.operands[2])};
+    before_ = before;
     const bool made = by_numpy && made_numpy(branches);
     const Operand &a = branches[0], &b = branches[1];
     Operand result;

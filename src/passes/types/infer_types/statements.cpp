@@ -115,9 +115,10 @@ void Typer::walk(Body& body) {
 }
 
 void Typer::walk(Stmt& stmt, Body& out) {
+    before_ = stmt.kind == StmtKind::kWhile ? nullptr : &out;
     switch (stmt.kind) {
         case StmtKind::kAssign:
-            walk_assign(static_cast<Assign&>(stmt));
+            if (walk_assign(static_cast<Assign&>(stmt), out)) return;
             break;
         case StmtKind::kStore:
             walk_store(static_cast<Store&>(stmt), out);
@@ -178,6 +179,7 @@ void Typer::walk(Stmt& stmt, Body& out) {
             for_each_slot(stmt, [&](Expr*& slot) { walk_integer(slot, Scalar::kI64); });
             walk(static_cast<Gpu&>(stmt).body);
             break;
+        case StmtKind::kBind:
         case StmtKind::kBreak:
         case StmtKind::kContinue:
         case StmtKind::kAlloc:
@@ -205,63 +207,48 @@ void Typer::widen(Var* var, const Operand& value) {
     var->type = type;
 }
 
-// One of the arrays that a statement gives other names stands for all of them.
-void Typer::report_array_assignment(const Assign& stmt, bool names_array) {
-    for (const Diagnostic& known : context_.diagnostics.all()) {
-        if (known.code == Code::kP217 && known.span == stmt.span) return;
+bool Typer::walk_assign(Assign& stmt, Body& out) {
+    if (Var* array = updated_array(stmt)) {
+        update_array(stmt, *array, out);
+        return true;
     }
-    const std::string& name = stmt.var->shown();
-    if (!names_array) {
-        report(Code::kP217, stmt.span, "the name of array '" + name + "' is assigned",
-               "assign its elements (" + name + "[:] = …), or use another name");
-        return;
-    }
-    const std::string& array = stmt.value->var->shown();
-    // Entries of dicts and elements of captured tuples have no annotation.
-    const bool named = array.find('[') == std::string::npos;
-    const std::string annotate =
-        named ? "; or annotate the parameter, " + array + ": parpy.types.buffer(…)" : "";
-    report(Code::kP217, stmt.span, "array '" + array + "' is assigned to the name '" + name + "'",
-           "use '" + array + "' itself; to copy elements, assign slices" + annotate);
-}
-
-void Typer::walk_assign(Assign& stmt) {
-    const Expr& value = *stmt.value;
-    const bool names_array =
-        (value.op == Op::kVar || value.op == Op::kArray) && value.var->type.is_array();
-    if (names_array || stmt.var->type.is_array()) {
-        report_array_assignment(stmt, names_array);
-        return;
-    }
+    const Op op = stmt.value->op;
     Operand operands[2];
     operands[0].type = stmt.var->type;
-    operands[1] = walk_scalar(stmt.value);
+    operands[1] = walk_value(stmt.value);
     if (!operands[1].type.is_scalar()) {
-        return;
+        return false;
+    }
+    if (!stmt.update && (operands[1].rank > 0 || stmt.var->type.is_array())) {
+        name_array(stmt, operands[1], op, out);
+        return true;
+    }
+    if (!needs_scalar(*stmt.value, operands[1].rank)) {
+        return false;
     }
     if (!stmt.update) {
         widen(stmt.var, operands[1]);
         if (rewriting()) {
             stmt.value = convert(stmt.value, operands[1].type, stmt.var->type);
         }
-        return;
+        return false;
     }
     const Typing typing = type_operation(*stmt.update, operands);
     if (!typing.error.empty()) {
         report(typing, stmt.span);
-        return;
+        return false;
     }
     Operand result;
     result.type = typing.result;
     widen(stmt.var, result);
     if (!rewriting() || !typing.result.is_scalar()) {
-        return;
+        return false;
     }
     const Type kept = storage(stmt.var->type);
     if (storage(typing.operand) == kept && storage(typing.result) == kept) {
         stmt.update = typing.op;
         stmt.value = convert(stmt.value, operands[1].type, kept);
-        return;
+        return false;
     }
     Builder b(context_.module, stmt.span);
     Expr* read = b.var(stmt.var);
@@ -270,6 +257,7 @@ void Typer::walk_assign(Assign& stmt) {
         context_.module.make_expr(*stmt.update, Type::unknown(), stmt.span, {read, stmt.value});
     stmt.value = convert(apply(typing, operation, operands), typing.result, kept);
     stmt.update.reset();
+    return false;
 }
 
 void Typer::walk_store(Store& stmt, Body& out) {
@@ -374,7 +362,8 @@ void Typer::walk_integer(Expr*& slot, Scalar scalar) {
 
 void Typer::walk_for(For& stmt) {
     if (stmt.var->type.is_array()) {
-        report(Code::kP217, stmt.span, "the name of array '" + stmt.var->shown() + "' is assigned",
+        report(Code::kP217, stmt.span,
+               "'" + stmt.var->shown() + "' is an array elsewhere, and a number here",
                "use another name for the loop variable");
         return;
     }

@@ -122,8 +122,13 @@ private:
     // ---- statements
     void walk(ir::Body& body);
     void walk(ir::Stmt& stmt, ir::Body& out);
-    void walk_assign(ir::Assign& stmt);
-    void report_array_assignment(const ir::Assign& stmt, bool names_array);
+    // Whether `out` has got what stands for the statement: it gives an array a name (names.cpp).
+    bool walk_assign(ir::Assign& stmt, ir::Body& out);
+    [[nodiscard]] ir::Var* updated_array(const ir::Assign& stmt) const;
+    void update_array(ir::Assign& stmt, ir::Var& array, ir::Body& out);
+    void name_array(ir::Assign& stmt, const Operand& value, ir::Op written, ir::Body& out);
+    void bind(ir::Assign& stmt, bool fresh, ir::Body& out);
+    void widen_array(ir::Var* var, const ir::Type& type);
     void walk_store(ir::Store& stmt, ir::Body& out);
     void find_result(ir::Var& array, const Operand& value);
     void walk_for(ir::For& stmt);
@@ -152,6 +157,7 @@ private:
     Operand walk_matmul(ir::Expr*& slot);
     int check_axes(const ir::Expr& expr, int rank);  // the rank of the reduction's result
     Operand walk_shape(ir::Expr*& slot);
+    Operand walk_named_shape(ir::Expr*& slot, int axis);
     Operand walk_call(ir::Expr*& slot);
     Operand walk_convert(ir::Expr*& slot);
     Operand walk_logical(ir::Expr*& slot);
@@ -176,6 +182,7 @@ private:
     bool check_subscripts(const ir::Var* array, const std::vector<ir::Expr*>& indices, Span span);
     bool check_update(const ir::Store& stmt, const ir::Type& result);
     ArgumentKey argument_key(ir::Expr*& slot);
+    ArgumentKey named_key(ir::Expr*& slot, const Operand& operand, bool fresh);
     ArgumentKey row_key(ir::Expr*& slot, const ir::Function& callee);
 
     // ---- rewriting
@@ -210,6 +217,7 @@ private:
     const Phase phase_;
     bool changed_ = false;
     Reach reach_;  // of what is walked
+    ir::Body* before_ = nullptr;  // what runs in front of the statement that is walked, if it may
     std::unordered_map<ir::Var*, ir::Type> narrowed_;
     ir::Type narrowed_result_;
     std::unordered_map<ir::Var*, ir::Type> results_;  // in this walk

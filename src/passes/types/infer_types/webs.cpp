@@ -84,8 +84,12 @@ public:
 
     Webs run() {
         State state;
+        for_each_stmt(function_.body, [&](const Stmt& stmt) {
+            const auto* assign = stmt.as<Assign>();
+            if (assign != nullptr && !assign->update) assigned_.insert(assign->var);
+        });
         for (Var* param : function_.params) {
-            if (!param->type.is_array()) {
+            if (is_name(param)) {
                 const std::size_t index = add_name(param);
                 parameters_.push_back(define(index));
             }
@@ -95,17 +99,19 @@ public:
         });
         for_each_expr(function_.body, [&](Expr& expr) { add_constant(expr.var); });
         for_each_stmt(function_.body, [&](Stmt& stmt) {
-            if (auto* assign = stmt.as<Assign>(); assign && !assign->var->type.is_array()) {
+            if (auto* assign = stmt.as<Assign>(); assign && is_name(assign->var)) {
                 of_stmt_.emplace(&stmt, define(add_name(assign->var)));
-            } else if (auto* loop = stmt.as<For>(); loop && !loop->var->type.is_array()) {
+            } else if (auto* loop = stmt.as<For>(); loop && is_name(loop->var)) {
                 of_stmt_.emplace(&stmt, define(add_name(loop->var)));
                 loop_definitions_.push_back(of_stmt_.at(&stmt));
             }
         });
+        for_each_stmt(function_.body, [&](Stmt& stmt) {
+            auto* store = stmt.as<Store>();
+            if (store != nullptr && is_name(store->array)) add_name(store->array);
+        });
         for_each_expr(function_.body, [&](Expr& expr) {
-            if (expr.op == Op::kVar && !expr.var->type.is_array()) {
-                add_name(expr.var);
-            }
+            if (is_name(expr.var)) add_name(expr.var);
         });
         state.at.resize(names_.size());
         for (Definition d : parameters_) {
@@ -143,6 +149,11 @@ private:
         return webs_of_.add();
     }
 
+    // A variable whose values are told apart: any but arrays that keep the memory they begin with.
+    bool is_name(const Var* var) const {
+        return var != nullptr && (!var->type.is_array() || assigned_.contains(var));
+    }
+
     // ---- reaching definitions
 
     State unreachable() const {
@@ -171,12 +182,12 @@ private:
 
     void uses(Stmt& stmt, const State& state) {
         for_each_slot(stmt, [&](Expr* slot) { uses(*slot, state); });
+        auto* store = stmt.as<Store>();
+        if (store != nullptr && is_name(store->array)) use(&stmt, store->array, state);
     }
     void uses(Expr& root, const State& state) {
         for_each_expr(root, [&](Expr& expr) {
-            if (expr.op == Op::kVar && !expr.var->type.is_array()) {
-                use(&expr, expr.var, state);
-            }
+            if (is_name(expr.var)) use(&expr, expr.var, state);
         });
     }
 
@@ -200,7 +211,7 @@ private:
             case StmtKind::kAssign: {
                 uses(stmt, state);
                 auto& assignment = static_cast<Assign&>(stmt);
-                if (assignment.update && !assignment.var->type.is_array()) {
+                if (assignment.update && is_name(assignment.var)) {
                     use(&stmt, assignment.var, state);
                 }
                 assign(stmt, state);
@@ -351,7 +362,7 @@ private:
                 assignment != nullptr && own != of_stmt_.end() ? own->second : kUndefined;
             for_each_slot(stmt, [&](Expr* slot) {
                 for_each_expr(*slot, [&](Expr& expr) {
-                    if (expr.op != Op::kVar || expr.var->type.is_array()) {
+                    if (!is_name(expr.var)) {
                         return;
                     }
                     Var* const read = expr.var;
@@ -363,6 +374,10 @@ private:
                     }
                 });
             });
+            auto* store = stmt.as<Store>();
+            if (store != nullptr && is_name(store->array)) {
+                store->array = resolve(&stmt, store->array, stmt.span, kUndefined);
+            }
             if (own == of_stmt_.end()) {
                 return;
             }
@@ -382,6 +397,7 @@ private:
                 assignment->value = module_.make_expr(*assignment->update, Type::unknown(),
                                                       stmt.span, {read, assignment->value});
                 assignment->update.reset();
+                webs_.augmented.insert(assignment);
                 if (reaches(&stmt)) {
                     candidates.push_back(
                         {{assignment, source, target, true, false}, uses_.at(&stmt)});
@@ -443,6 +459,7 @@ private:
     Module& module_;
     Function& function_;
     Diagnostics& diagnostics_;
+    std::unordered_set<const Var*> assigned_;  // by other statements than updates
     std::vector<Var*> names_;
     std::unordered_map<const Var*, std::size_t> index_;
     std::vector<std::size_t> name_of_;  // definition -> name
@@ -476,12 +493,13 @@ void rejoin_variables(Function& function, const Webs& webs) {
     };
     std::vector<Assign*> updates;
     for (const Webs::Step& step : webs.steps) {
-        if (step.source->type != step.target->type) {
+        const bool array = step.target->type.is_array();
+        if (step.source->type != step.target->type || (array && !step.update)) {
             continue;
         }
         Expr* value = step.stmt->value;
-        const bool restores = step.update && is_update(value->op) && value->operands.size() == 2 &&
-                              value->operands[0]->op == Op::kVar &&
+        const bool restores = !array && step.update && is_update(value->op) &&
+                              value->operands.size() == 2 && value->operands[0]->op == Op::kVar &&
                               value->operands[0]->var == step.source &&
                               value->type == step.target->type;
         if (restores) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/ir.h"
@@ -28,6 +29,7 @@ struct Webs {
     };
     std::vector<Split> splits;
     std::vector<Step> steps;
+    std::unordered_set<const ir::Assign*> augmented;  // written as augmented assignments
 };
 
 // Scalar parameters keep their variable unless they are assigned; then a local variable takes over.

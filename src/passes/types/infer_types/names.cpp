@@ -1,0 +1,140 @@
+// Names of arrays: `row = x[i]`, `t = x - y`, `t += 1`.
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/ops.h"
+#include "passes/types/infer_types/typer.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+// Arrays of one number of dimensions have elements of the type that holds both; others stay apart.
+Type joined(const Type& a, const Type& b) {
+    if (a.is_unknown()) return b;
+    if (!a.is_array() || a.rank != b.rank) return a;
+    return Type::array(promote(Type::of(a.scalar), Type::of(b.scalar)).scalar, a.rank);
+}
+
+}  // namespace
+
+// The array that an augmented assignment of a name updates in place; null for numbers.
+Var* Typer::updated_array(const Assign& stmt) const {
+    if (stmt.update) return stmt.var->type.is_array() ? stmt.var : nullptr;
+    if (!instance_.webs.augmented.contains(&stmt)) return nullptr;
+    const Expr& before = *stmt.value->operands[0];
+    return before.op == Op::kVar && before.var->type.is_array() ? before.var : nullptr;
+}
+
+// `a += value` stores to the elements of `a`, and `a` keeps naming them.
+void Typer::update_array(Assign& stmt, Var& array, Body& out) {
+    auto* store = context_.module.make<Store>(stmt.span);
+    store->array = &array;
+    store->update = stmt.update ? *stmt.update : stmt.value->op;
+    store->value = stmt.update ? stmt.value : stmt.value->operands[1];
+    store->labels = stmt.labels;
+    walk_store(*store, out);
+    if (rewriting()) {
+        out.push_back(store);
+    } else {
+        (stmt.update ? stmt.value : stmt.value->operands[1]) = store->value;
+    }
+    if (&array == stmt.var) return;
+    widen_array(stmt.var, array.type);
+    if (!rewriting()) return;
+    const auto is_this = [&](const Webs::Step& step) { return step.stmt == &stmt && step.update; };
+    if (std::ranges::any_of(instance_.webs.steps, is_this)) return;  // they become one variable
+    stmt.labels.clear();
+    stmt.value = Builder(context_.module, stmt.span).var(&array);
+    walk(stmt.value);
+    bind(stmt, false, out);
+}
+
+void Typer::widen_array(Var* var, const Type& type) {
+    if (rewriting()) return;
+    Type& known = phase_ == Phase::kNarrow ? narrowed_[var] : var->type;
+    const Type wide = joined(known, type);
+    changed_ = changed_ || (phase_ == Phase::kFind && wide != known);
+    known = wide;
+}
+
+// `written`: the operator of the value as the program has it, of which typing may leave nothing.
+void Typer::name_array(Assign& stmt, const Operand& value, Op written, Body& out) {
+    const bool fresh = written != Op::kVar && written != Op::kArray && written != Op::kLoad;
+    const Type found = Type::array(storage(value.type).scalar, value.rank);
+    widen_array(stmt.var, found);
+    if (!rewriting()) return;
+    const Type& kept = stmt.var->type;
+    const std::string& name = stmt.var->shown();
+    if (!kept.is_array() || kept.rank != found.rank || value.rank == 0 ||
+        (!fresh && kept.scalar != found.scalar)) {
+        const bool number = value.rank == 0;
+        report(Code::kP217, stmt.span,
+               "'" + name + "' is " + a_python_name(number ? value.type : found) + " here, and " +
+                   a_python_name(kept) + " elsewhere",
+               "give each of them a name of its own");
+        return;
+    }
+    if (written == Op::kSelect || written == Op::kAnd || written == Op::kOr) {
+        report(Code::kP217, stmt.span, "'" + name + "' names one of several arrays",
+               "copy the elements instead: " + name + " = np.where(…)");
+        return;
+    }
+    stmt.value = convert(stmt.value, value.type, Type::of(kept.scalar));
+    bind(stmt, fresh, out);
+}
+
+// The extent along `axis`, or the product of all, of a name whose sizes lower_names finds.
+Operand Typer::walk_named_shape(Expr*& slot, int axis) {
+    Operand operand;
+    operand.type = Type::weak_of(Scalar::kI64);
+    if (!rewriting()) return operand;
+    Builder b(context_.module, slot->span);
+    Var* const array = slot->var;
+    Expr* value = b.extent(array, slot->op == Op::kSize ? 0 : axis);
+    for (int k = 1; slot->op == Op::kSize && k < array->type.rank; ++k) {
+        value = b.binary(Op::kMul, value, b.extent(array, k));
+    }
+    slot = b.convert(value, index_scalar());
+    return operand;
+}
+
+// An argument that is a part of an array, or computed, gets a name in front of the statement.
+ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
+    ArgumentKey key;
+    const bool once = before_ != nullptr && !has_effects(*slot);
+    if (!once || (!fresh && !is_view(*slot))) {
+        report(Code::kP223, slot->span,
+               "an array that is computed here is passed to a function, which takes arrays and "
+               "numbers",
+               "give it a name on a line of its own, and pass that");
+        return key;
+    }
+    key.type = Type::array(storage(operand.type).scalar, operand.rank);
+    if (!rewriting()) return key;
+    Var* name = context_.module.make_var("argument", key.type, slot->span);
+    instance_.webs.splits.push_back({name, "argument"});
+    auto* made = context_.module.make<Bind>(slot->span);
+    made->array = name;
+    made->value = fresh ? convert(slot, operand.type, Type::of(key.type.scalar)) : slot;
+    made->fresh = fresh;
+    before_->push_back(made);
+    if (!fresh) instances_.passes.push_back({slot->var, name, slot->span});
+    slot = Builder(context_.module, slot->span).array(name);
+    return key;
+}
+
+void Typer::bind(Assign& stmt, bool fresh, Body& out) {
+    auto* made = context_.module.make<Bind>(stmt.span);
+    made->array = stmt.var;
+    made->value = stmt.value;
+    made->fresh = fresh;
+    made->labels = stmt.labels;
+    out.push_back(made);
+    // What is stored under the name is stored there.
+    if (!fresh) instances_.passes.push_back({stmt.value->var, stmt.var, stmt.span});
+}
+
+}  // namespace parpy

@@ -1,0 +1,165 @@
+// See name_forms.h.
+#include "passes/values/name_forms.h"
+
+#include <algorithm>
+
+#include "analysis/memory/sharing.h"
+#include "ir/clone.h"
+
+namespace parpy {
+
+using namespace ir;
+
+bool is_open(const Var& param) {
+    return param.type.is_array() && param.type.rank > 0 && param.dims.empty();
+}
+
+namespace {
+
+std::optional<std::int64_t> known(const Expr* value) {
+    return value != nullptr ? constant_integer(value) : std::nullopt;
+}
+
+}  // namespace
+
+NameVariants::Form NameVariants::form_of(std::size_t parameter, const Argument& argument,
+                                         bool aliased) {
+    const Var& root = *argument.name.root;
+    Form form{parameter, root.type, root.space, root.limit, aliased, {}, {}, {}};
+    for (const Dim& dim : root.dims) {
+        form.layout.push_back({dim.extent, dim.stride});
+    }
+    for (const Part& part : argument.name.parts) {
+        form.pieces.push_back({part.kind, known(part.step)});
+    }
+    for (const Dim& dim : argument.array->dims) {
+        form.sizes.push_back(dim.extent);
+    }
+    return form;
+}
+
+void NameVariants::redirect(Expr& call, const std::vector<std::optional<Argument>>& arguments) {
+    Builder b(context_.module, call.span);
+    std::vector<Form> forms;
+    std::vector<Expr*> more;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (!arguments[i]) continue;
+        const Argument& argument = *arguments[i];
+        Var* const root = argument.name.root;
+        bool aliased = root->aliased;
+        for (std::size_t k = 0; k < call.operands.size(); ++k) {
+            const Var* other = k < arguments.size() && arguments[k] ? arguments[k]->name.root
+                               : call.operands[k]->op == Op::kArray ? call.operands[k]->var
+                                                                    : nullptr;
+            aliased = aliased || (k != i && other != nullptr && may_share(*root, *other));
+        }
+        const Form& form = forms.emplace_back(form_of(i, argument, aliased));
+        call.operands[i] = b.array(root);
+        for (const Dim& dim : root->dims) {
+            if (dim.extent_var != nullptr) more.push_back(b.var(dim.extent_var));
+            if (dim.stride_var != nullptr) more.push_back(b.var(dim.stride_var));
+        }
+        const auto pass = [&](const Expr* value) {
+            more.push_back(b.convert(clone(context_.module, value), Scalar::kI64));
+        };
+        std::size_t axis = 0;
+        for (std::size_t k = 0; k < form.pieces.size(); ++k) {
+            const Part& part = argument.name.parts[k];
+            if (part.begin != nullptr) pass(part.begin);
+            if (part.step != nullptr && !form.pieces[k].step) pass(part.step);
+            if (part.kind == Part::Kind::kFixed) continue;
+            const Dim& size = argument.array->dims[axis++];
+            if (part.kind == Part::Kind::kSome && !size.extent) pass(b.var(size.extent_var));
+        }
+    }
+    call.callee = find_or_make(*call.callee, forms);
+    call.operands.insert(call.operands.end(), more.begin(), more.end());
+}
+
+// The parameters that `redirect` passes, in its order.
+void NameVariants::make_parameter(Var& param, const Form& form, Made& made,
+                                  std::vector<Var*>& more) {
+    Builder b(context_.module, param.span);
+    const auto number = [&](const std::string& what) {
+        Var* var = b.scalar(param.name + "_" + what, Scalar::kI64);
+        var->user_name = param.shown();
+        more.push_back(var);
+        return var;
+    };
+    Var* const root = context_.module.make_like(param);
+    root->name = param.name;
+    root->user_name = param.shown();
+    root->type = form.root;
+    root->space = form.space;
+    root->limit = form.limit;
+    root->written = param.written;
+    root->aliased = param.aliased || form.aliased;
+    for (std::size_t k = 0; k < form.layout.size(); ++k) {
+        Dim dim;
+        dim.extent = form.layout[k].extent;
+        dim.stride = form.layout[k].stride;
+        if (!dim.extent) dim.extent_var = number("extent" + std::to_string(k));
+        if (!dim.stride) dim.stride_var = number("stride" + std::to_string(k));
+        root->dims.push_back(dim);
+    }
+    Name name{root, {}};
+    std::size_t axis = 0, dimension = 0;
+    for (const Form::Piece& piece : form.pieces) {
+        const std::string suffix = std::to_string(axis);
+        Part part{piece.kind};
+        if (piece.kind == Part::Kind::kFixed) {
+            part.begin = b.var(number("at" + suffix));
+        } else if (piece.kind == Part::Kind::kWhole) {
+            param.dims.push_back(root->dims[axis]);
+        } else {
+            Dim dim;
+            dim.extent = form.sizes[dimension];
+            if (piece.kind == Part::Kind::kSome) {
+                part.begin = b.var(number("begin" + suffix));
+                part.step = piece.step ? b.integer(*piece.step) : b.var(number("step" + suffix));
+                if (!dim.extent) dim.extent_var = number("size" + std::to_string(dimension));
+            }
+            dim.stride = 0;
+            param.dims.push_back(dim);
+        }
+        dimension += piece.kind != Part::Kind::kFixed ? 1 : 0;
+        axis += piece.kind != Part::Kind::kAdded ? 1 : 0;
+        name.parts.push_back(part);
+    }
+    made.names.emplace(&param, std::move(name));
+}
+
+Function* NameVariants::find_or_make(const Function& callee, const std::vector<Form>& forms) {
+    for (const Variant& variant : all_) {
+        if (variant.source == &callee && variant.forms == forms) return variant.function;
+    }
+    Module& module = context_.module;
+    std::string name = callee.name;
+    const auto taken = [&](const Function* f) { return f->name == name; };
+    for (int number = 1; std::ranges::any_of(module.functions, taken); ++number) {
+        name = callee.name + "_" + std::to_string(number);
+    }
+    Substitution substitution;
+    Function* function = clone_function(module, callee, name, substitution);
+    all_.push_back({&callee, forms, function});
+    Made made{function, {}};
+    std::vector<Var*> more;
+    for (const Form& form : forms) {
+        Var*& param = function->params[form.parameter];
+        Var* const named = param;
+        make_parameter(*named, form, made, more);
+        param = made.names.at(named).root;
+    }
+    function->params.insert(function->params.end(), more.begin(), more.end());
+    made_.push_back(std::move(made));
+    return function;
+}
+
+std::optional<NameVariants::Made> NameVariants::next() {
+    if (made_.empty()) return std::nullopt;
+    Made made = std::move(made_.front());
+    made_.pop_front();
+    return made;
+}
+
+}  // namespace parpy

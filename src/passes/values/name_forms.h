@@ -1,0 +1,98 @@
+// What the name of an array stands for, and the functions that get such names: one for each form
+// that the names have, with the arrays themselves and the variables of the form as parameters.
+//
+//     before  total(row[...])                  after  total(x[...], row_at0)
+//             helper total(v: f64[:]):                helper total(v: f64[5, 7], v_at0: i64):
+//                 return v[0] + v[1]                      return v[v_at0, 0] + v[v_at0, 1]
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/builder.h"
+#include "passes/pass.h"
+
+namespace parpy {
+
+// How a name stands in its array: one of these for each dimension of either, in order. Expressions
+// are constants or variables that nothing else sets: templates to clone.
+struct Part {
+    enum class Kind : std::uint8_t {
+        kFixed,  // the dimension of the array has the subscript `begin`, the name does not have it
+        kWhole,  // the name has all of the dimension
+        kSome,   // element i of the name is begin + step * i
+        kAdded,  // the name alone has the dimension, of size 1
+    };
+    Kind kind{};
+    const ir::Expr* begin = nullptr;
+    const ir::Expr* step = nullptr;
+};
+
+struct Name {
+    ir::Var* root = nullptr;
+    std::vector<Part> parts;
+};
+using Names = std::unordered_map<const ir::Var*, Name>;
+
+// A parameter whose extents are those of the argument: the typer leaves them open for names.
+[[nodiscard]] bool is_open(const ir::Var& param);
+
+class NameVariants {
+public:
+    explicit NameVariants(PassContext& context) : context_(context) {}
+
+    // What an argument hands over: the name, whose sizes are those of `array`.
+    struct Argument {
+        Name name;
+        const ir::Var* array = nullptr;
+    };
+    // Makes the call one of the function for these arguments, one for each operand; those for
+    // parameters that are not open are empty.
+    void redirect(ir::Expr& call, const std::vector<std::optional<Argument>>& arguments);
+
+    // The functions made since the last time, with what their parameters stand for.
+    struct Made {
+        ir::Function* function = nullptr;
+        Names names;
+    };
+    [[nodiscard]] std::optional<Made> next();
+
+private:
+    struct Form {
+        struct Layout {
+            std::optional<std::int64_t> extent, stride;
+            friend bool operator==(const Layout&, const Layout&) = default;
+        };
+        struct Piece {
+            Part::Kind kind{};
+            std::optional<std::int64_t> step;
+            friend bool operator==(const Piece&, const Piece&) = default;
+        };
+        std::size_t parameter = 0;
+        ir::Type root;
+        ir::Space space{};
+        std::int64_t limit = 0;
+        bool aliased = false;
+        std::vector<Layout> layout;  // of the array
+        std::vector<Piece> pieces;
+        std::vector<std::optional<std::int64_t>> sizes;  // of the name
+        friend bool operator==(const Form&, const Form&) = default;
+    };
+    struct Variant {
+        const ir::Function* source = nullptr;
+        std::vector<Form> forms;
+        ir::Function* function = nullptr;
+    };
+    static Form form_of(std::size_t parameter, const Argument& argument, bool aliased);
+    ir::Function* find_or_make(const ir::Function& callee, const std::vector<Form>& forms);
+    void make_parameter(ir::Var& param, const Form& form, Made& made, std::vector<ir::Var*>& more);
+
+    PassContext& context_;
+    std::deque<Variant> all_;
+    std::deque<Made> made_;
+};
+
+}  // namespace parpy
