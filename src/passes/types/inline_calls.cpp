@@ -277,6 +277,9 @@ private:
     // Replaces calls in the expressions of the statement, in the order in which they are evaluated.
     void expressions(Stmt& stmt, Body& out) {
         Effects ahead;
+        const auto* evaluate = stmt.as<Evaluate>();
+        const Expr* const around =
+            std::exchange(for_effects_, evaluate ? evaluate->value : nullptr);
         auto* store = stmt.as<Store>();
         if (store != nullptr && !store->update) {
             expression(store->value, ahead, out);
@@ -290,6 +293,7 @@ private:
         } else if (!stmt.as<While>()) {
             for_each_slot(stmt, [&](Expr*& slot) { expression(slot, ahead, out); });
         }
+        for_effects_ = around;
     }
 
     // Replaces calls in `slot`; their bodies go to `out`. A call for its effects becomes null.
@@ -343,6 +347,7 @@ private:
         const Function& callee = *call.callee;
         if (callee.params.size() != call.operands.size()) return kReportedLater;
         if (callee.kind == FunctionKind::kForeign) return "has no body";
+        if (&call != for_effects_ && !ends_with_value(callee.body)) return kReportedLater;
         std::string problem;
         const Body& body = callee.body;
         for_each_stmt(body, [&](const Stmt& stmt) {
@@ -351,6 +356,11 @@ private:
             }
         });
         return std::ranges::count(open_, &callee) != 0 ? "calls itself" : problem;
+    }
+
+    static bool ends_with_value(const Body& body) {
+        const auto* last = body.empty() ? nullptr : body.back()->as<Return>();
+        return last != nullptr && last->value != nullptr;
     }
 
     static bool assigned_here(const Var& var, const Body& body) {
@@ -457,8 +467,9 @@ private:
     PassContext& context_;
     Module& module_;
     const Functions& functions_;
-    int parallel_ = 0;  // loops around that are or may be parallel
-    int unasked_ = 0;   // bodies around that are there though nobody asked
+    const Expr* for_effects_ = nullptr;  // the call that the statement is, whose value it drops
+    int parallel_ = 0;                   // loops around that are or may be parallel
+    int unasked_ = 0;                    // bodies around that are there though nobody asked
     std::size_t room_ = kMostUnasked;
     std::vector<const Function*> open_;  // whose bodies are being expanded, outermost first
 };
