@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from .. import _native
 from ..backend import is_enabled
-from ..frontend.memory import GEOMETRY
+from ..vocabulary.device import GEOMETRY
 from .interface import DEVICE, HOST, read_interface, refuse
 from .options import CompileBackend, CompileOptions
 

@@ -14,8 +14,8 @@ from types import FunctionType
 from typing import Any, NoReturn
 
 from .. import _native
-from ..frontend.memory import GEOMETRY
 from ..syntax.text import as_text
+from ..vocabulary.device import GEOMETRY
 from .errors import fail
 from .options import CompileOptions
 

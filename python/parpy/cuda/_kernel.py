@@ -1,7 +1,7 @@
 """``parpy.cuda.jit``: kernels written by hand, and how they are launched.
 
 A launch is a call of a native jit function whose first seven parameters are the sizes of the launch
-(frontend/memory.py, GEOMETRY); compiled code is made once for the types of the arguments, for all sizes and values.
+(vocabulary/device.py, GEOMETRY); compiled code is made once for the types of the arguments, for all sizes and values.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from ..calls.errors import CompileError
 from ..calls.interface import source_text
 from ..calls.jit import twin
 from ..calls.options import CompileBackend, CompileOptions
-from ..frontend.memory import GEOMETRY
-from ..frontend.parse import FunctionFrontend, Surface, parse
-from ..frontend.scope import Kind, Program, TupleKind
+from ..frontend.forms import Kind, TupleKind
+from ..frontend.languages import KERNELS
+from ..frontend.parse import Surface, parse
+from ..frontend.program import Program
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
-from ..vocabulary.device import ForeignFunction, Launchable
+from ..vocabulary.device import GEOMETRY, ForeignFunction, Launchable
 from . import _matching, _types
 from ._arrays import constant_of, to_device
 from ._backend import on_gpu
@@ -97,7 +98,7 @@ class Kernel(Launchable):
         program = self.program()
         program.known, program.knows_all, program.known_tuples = self._known, self._knows_all, self._tuples
         try:
-            surface = parse(self.__parpy_source__, program=program, frontend=self.frontend)
+            surface = parse(self.__parpy_source__, program)
         except CompileError:
             self._asks_all = program.asks_all and not self._knows_all
             raise
@@ -112,11 +113,9 @@ class Kernel(Launchable):
                 self._fields.setdefault(param.name, []).append(param.key)
         return surface
 
-    frontend: type[FunctionFrontend] = FunctionFrontend
-
     def program(self) -> Program:
         """What the functions of the kernel are parsed into."""
-        program = Program(kernel=True)
+        program = Program(KERNELS)
         program.link = self._link
         program.make_constant = constant_of
         return program
@@ -185,7 +184,7 @@ class Kernel(Launchable):
         try:
             self._surface = self._parse()
         except CompileError as error:
-            if self._tuples or not (self.frontend.has_views and self.py_func.__code__.co_argcount):
+            if self._tuples or not (self.program().language.aggregates and self.py_func.__code__.co_argcount):
                 raise
             self._refused = None if self._asks_all else error
 

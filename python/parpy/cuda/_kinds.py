@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..frontend.forms import Kind, TupleKind
 from ..frontend.record_paths import Leaf, field, leaves
-from ..frontend.scope import Kind, TupleKind
 from ..frontend.tuples import entries_of
 from ..vocabulary.operators import scalar_name
 

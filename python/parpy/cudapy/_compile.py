@@ -21,7 +21,7 @@ from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
 from ._arrays import CudaArray, elements
 from ._errors import CudaPyError, TemplateError
-from ._frontend import TypedFrontend, TypedProgram
+from ._frontend import TypedProgram
 from ._types import Bool, CType, Int, Pointer, Signature, Type, Void, as_signature, parse_signature
 
 
@@ -144,8 +144,6 @@ class Launcher:
 class _TypedKernel(Kernel):
     """A kernel whose source is read as CudaPy's."""
 
-    frontend = TypedFrontend
-
     def __init__(self, source: FunctionSource, make: Callable[[], TypedProgram]) -> None:
         self.program = make  # type: ignore[method-assign]
         super().__init__(source, (), {"fast_math": False, "extra_flags": []})
@@ -189,7 +187,7 @@ def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None
         raise CudaPyError("none of the functions returns void, so none is a kernel")
     sources = {each.name: each.source for each in functions}
     if len(functions) > 1:
-        parse(kernel.source, program=TypedProgram(sources, signatures, whole=True), frontend=TypedFrontend)
+        parse(kernel.source, TypedProgram(sources, signatures, whole=True))
     made = _TypedKernel(kernel.source, lambda: TypedProgram(sources, signatures))
     made.options(0)  # which parses: mistakes are reported here, not at the first launch
     code = kernel.source.function.__code__

@@ -1,4 +1,4 @@
-"""Lowers the functions of `math`, `cmath` and NumPy that others express: one method `lower_<name>` for each.
+"""Lowers the functions of `math`, `cmath` and NumPy that others express: one method of _Composer for each.
 
 Each argument is evaluated once: a number is held in a temporary. Slices and whole arrays, which nothing can hold, are
 spelled out each time.
@@ -12,103 +12,27 @@ from collections.abc import Callable
 
 from .. import _native
 from ..syntax.names import source_of
-from ..syntax.source import FunctionSource
-from .arrays import integer_constant
-from .functions import Functions
+from .arguments import fits
+from .constants import constant_of, whole_number
+from .effects import has_effects
+from .evaluation import lower_all, lower_held
+from .functions import lower_float_fold, lower_op
 from .intrinsics import Intrinsic, intrinsic_of
+from .lowering import lower
+from .scope import FunctionScope
+from .tuples import spelled_out
 
 Term = Callable[[], _native.Expr]
 _MOST_COUNTED = 2000  # Python computes with integers of thousands of digits, which are refused anyway
 
 
-class Compositions(Functions):
-    """Functions that others express."""
-
-    def fits(self, node: ast.Call, intrinsic: Intrinsic) -> bool:
-        raise NotImplementedError
-
-    def helper(self, source: FunctionSource) -> Compositions:
-        raise NotImplementedError
-
-    def lower_composed(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-        return _Composer(self, node).compose(intrinsic.op)
-
-    def pair(self, node: ast.expr, held: bool = True) -> list[Term] | None:
-        """`q, r = divmod(a, b)`: what makes the two results; None for other values, [] after an error. `held`: both are
-        wanted, of numbers."""
-        binding = self.resolve(node.func) if isinstance(node, ast.Call) else None
-        known = None if binding is None else intrinsic_of(binding.value)
-        if not isinstance(node, ast.Call) or binding is None or known is None or known.lowering != "pair":
-            return None
-        self.rely_on(binding)
-        return _Composer(self, node, held).pair(known.op) if self.fits(node, known) else []
-
-    def subscript(self, node: ast.Subscript) -> _native.Expr:
-        """Besides elements of arrays: divmod(a, b)[0]."""
-        makers = self.pair(node.value, held=False)
-        if makers is None:
-            return super().subscript(node)
-        index = integer_constant(node.slice)
-        if makers and (index is None or not -len(makers) <= index < len(makers)):
-            self.error(
-                "P025", node.slice, f"{ast.unparse(node.value)} has {len(makers)} elements", "take one by a constant"
-            )
-        elif makers and index is not None:
-            return makers[index]()
-        return self.poison(node)
-
-    def lower_counted(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-        """math.comb and its kin: of constants a constant, else what a function of counting.py returns."""
-        known = [self.whole(part) for part in node.args]
-        if not all(isinstance(value, int) and 0 <= value <= _MOST_COUNTED for value in known):
-            return _Composer(self, node, held=True).counted(intrinsic)
-        return self.constant(getattr(math, intrinsic.op)(*known), node)
-
-    def lower_power(self, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-        """pow(a, b) is a ** b; pow(a, b, m) of constants a constant, else what counting.power returns."""
-        if len(node.args) == 2:
-            return self.lower_op(node, intrinsic)
-        known = [self.whole(part) for part in node.args]
-        try:
-            return self.constant(pow(*known), node)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            return _Composer(self, node, held=True).power()
-
-    def lower_dist(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
-        """math.dist((x, y), (a, b))."""
-        points = [self._elements(part) for part in node.args]
-        if len(points[0]) != len(points[1]):
-            self.error("P023", node, "the two points of 'math.dist' have different numbers of coordinates")
-        pairs = [ast.copy_location(ast.BinOp(a, ast.Sub(), b), node) for a, b in zip(*points, strict=False)]
-        if not pairs:
-            return self.poison(node)
-        call = ast.copy_location(ast.Call(node.func, list[ast.expr](pairs), []), node)
-        return self.lower_float_fold(call, Intrinsic("math.dist", "float_fold", "hypot", 1, len(pairs)))
-
-    def lower_prod(self, node: ast.Call, _: Intrinsic) -> _native.Expr:
-        """math.prod((a, b, c))."""
-        result = self.module.constant(1, self.span(node))
-        for value in self.lower_all(self._elements(node.args[0])):
-            result = self.module.op("*", [result, value], self.span(node))
-        return result
-
-    def _elements(self, node: ast.expr) -> list[ast.expr]:
-        spelled = self.spelled_out(node)
-        if isinstance(spelled, ast.Tuple | ast.List):
-            return spelled.elts
-        self.error(
-            "P023", node, "this is no tuple whose elements are known when the function is compiled", "write (a, b)"
-        )
-        return []
-
-
 class _Composer:
     """Makes the expressions of one call; `held`: whatever the arguments are, they are numbers of now."""
 
-    def __init__(self, frontend: Compositions, node: ast.Call, held: bool = False) -> None:
-        self.frontend = frontend
+    def __init__(self, fn: FunctionScope, node: ast.Call, held: bool = False) -> None:
+        self.fn = fn
         self.node = node
-        self.span = frontend.span(node)
+        self.span = fn.span(node)
         self.held = held
         self.arrays = not held and any(self._may_be_array(part) for part in node.args)
 
@@ -150,22 +74,22 @@ class _Composer:
 
     def _called(self, function: object, numbers: list[Term]) -> Term:
         """What a jit function returns."""
-        callee = self.frontend.helper(source_of(function))
-        value = self.frontend.module.call(callee.function, [number() for number in numbers], self.span)
-        self.frontend.calls.append((value, callee, self.span))
+        callee = self.fn.helper(source_of(function))
+        value = self.fn.module.call(callee.function, [number() for number in numbers], self.span)
+        self.fn.calls.append((value, callee, self.span))
         return self._held(value, self.node)
 
     def _refuse(self, code: str, test: Term, text: str, numbers: list[Term]) -> None:
         """Ends the program where `test` holds."""
-        module = self.frontend.module
+        module = self.fn.module
         values = [number() for number in numbers[: len(self.node.args)]]
         fail = module.fail(code, text, values, self.span)
-        self.frontend.out.append(module.if_(test(), [fail], [], self.span))
+        self.fn.out.append(module.if_(test(), [fail], [], self.span))
 
     # ------------------------------------------------------------ terms
 
     def _may_be_array(self, node: ast.expr) -> bool:
-        if self.frontend.program.kernel or self.frontend.has_effects(node):
+        if self.fn.kernel or has_effects(self.fn, node):
             return False
         parts = list(ast.walk(node))
         if any(isinstance(part, ast.Slice) for part in parts):
@@ -174,14 +98,14 @@ class _Composer:
 
     def _argument(self, node: ast.expr) -> Term:
         if self.held:
-            return self.frontend.lower_held(node)
+            return lower_held(self.fn, node)
         if self._may_be_array(node):
-            return lambda: self.frontend.lower(node)
-        return self._held(self.frontend.lower(node), node)
+            return lambda: lower(self.fn, node)
+        return self._held(lower(self.fn, node), node)
 
     def _held(self, value: _native.Expr, node: ast.expr) -> Term:
-        var = self.frontend.hold(value, node)
-        return lambda: self.frontend.module.read(var, self.span)
+        var = self.fn.hold(value, node)
+        return lambda: self.fn.module.read(var, self.span)
 
     def let(self, name: str, *operands: Term | bool | int | float) -> Term:
         """The term, computed once where that is possible."""
@@ -192,12 +116,12 @@ class _Composer:
         return lambda: self.op(name, *operands)
 
     def op(self, name: str, *operands: Term | bool | int | float) -> _native.Expr:
-        module = self.frontend.module
+        module = self.fn.module
         values = [o() if callable(o) else module.constant(o, self.span) for o in operands]
         return module.op(name, values, self.span)
 
     def constant(self, value: float, scalar: str) -> Term:
-        module = self.frontend.module
+        module = self.fn.module
         return lambda: module.convert(module.constant(value, self.span), scalar, self.span)
 
     def like(self, value: Term, *operands: Term) -> _native.Expr:
@@ -236,7 +160,7 @@ class _Composer:
 
     def pair_np_frexp(self, x: Term) -> tuple[Term, Term]:
         part, power = self._frexp(self.let("float", x))
-        module = self.frontend.module
+        module = self.fn.module
         return (lambda: self.like(part, x)), (lambda: module.convert(power(), "i32", self.span))
 
     def _frexp(self, x: Term) -> tuple[Term, Term]:
@@ -390,7 +314,7 @@ class _Composer:
 
     def bitwise_count(self, x: Term) -> _native.Expr:
         """Of the magnitude; sums of neighbouring bits, pairs and nibbles, which the product adds up."""
-        module, span = self.frontend.module, self.span
+        module, span = self.fn.module, self.span
         size = self.term("abs", self.term("as_index", self.term("+", x, 0)))
         bits = self.let("pos", lambda: module.convert(size(), "u64", span))
         pairs = self.let("-", bits, self.term("&", self.term(">>", bits, 1), 0x5555555555555555))
@@ -408,3 +332,65 @@ class _Composer:
         away = self.term("and", self.term("<", a, 0), wider)
         toward = self.term("select", away, -math.inf, math.inf)
         return self.op("-", self.term("nextafter", a, toward), a)
+
+
+def lower_composed(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    return _Composer(fn, node).compose(intrinsic.op)
+
+
+def results_of_pair(fn: FunctionScope, node: ast.expr, held: bool = True) -> list[Term] | None:
+    """`q, r = divmod(a, b)`: what makes the two results; None for other values, [] after an error. `held`: both are
+    wanted, of numbers."""
+    binding = fn.resolve(node.func) if isinstance(node, ast.Call) else None
+    known = None if binding is None else intrinsic_of(binding.value)
+    if not isinstance(node, ast.Call) or binding is None or known is None or known.lowering != "pair":
+        return None
+    fn.rely_on(binding)
+    return _Composer(fn, node, held).pair(known.op) if fits(fn, node, known) else []
+
+
+def lower_counted(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """math.comb and its kin: of constants a constant, else what a function of counting.py returns."""
+    known = [whole_number(fn, part) for part in node.args]
+    if not all(isinstance(value, int) and 0 <= value <= _MOST_COUNTED for value in known):
+        return _Composer(fn, node, held=True).counted(intrinsic)
+    return constant_of(fn, getattr(math, intrinsic.op)(*known), node)
+
+
+def lower_power(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """pow(a, b) is a ** b; pow(a, b, m) of constants a constant, else what counting.power returns."""
+    if len(node.args) == 2:
+        return lower_op(fn, node, intrinsic)
+    known = [whole_number(fn, part) for part in node.args]
+    try:
+        return constant_of(fn, pow(*known), node)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return _Composer(fn, node, held=True).power()
+
+
+def lower_dist(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    """math.dist((x, y), (a, b))."""
+    points = [_elements(fn, part) for part in node.args]
+    if len(points[0]) != len(points[1]):
+        fn.error("P023", node, "the two points of 'math.dist' have different numbers of coordinates")
+    pairs = [ast.copy_location(ast.BinOp(a, ast.Sub(), b), node) for a, b in zip(*points, strict=False)]
+    if not pairs:
+        return fn.poison(node)
+    call = ast.copy_location(ast.Call(node.func, list[ast.expr](pairs), []), node)
+    return lower_float_fold(fn, call, Intrinsic("math.dist", "float_fold", "hypot", 1, len(pairs)))
+
+
+def lower_prod(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    """math.prod((a, b, c))."""
+    result = fn.module.constant(1, fn.span(node))
+    for value in lower_all(fn, _elements(fn, node.args[0])):
+        result = fn.module.op("*", [result, value], fn.span(node))
+    return result
+
+
+def _elements(fn: FunctionScope, node: ast.expr) -> list[ast.expr]:
+    spelled = spelled_out(fn, node)
+    if isinstance(spelled, ast.Tuple | ast.List):
+        return spelled.elts
+    fn.error("P023", node, "this is no tuple whose elements are known when the function is compiled", "write (a, b)")
+    return []

@@ -1,8 +1,7 @@
 """The functions that compiled code knows by itself, found by identity under any name.
 
 One table from object to Intrinsic: Python's builtins, `math`, `cmath`, NumPy's ufuncs and scalar types,
-`parpy.math` and `parpy.builtin`. How each lowering works stands in frontend/calls.py, as the
-method `Calls.lower_<lowering>`.
+`parpy.math` and `parpy.builtin`. Which function lowers each stands in frontend/languages.py.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ class Intrinsic(NamedTuple):
     """How calls of one object are lowered."""
 
     name: str  # as messages call it
-    lowering: str  # Calls.lower_<this>
+    lowering: str  # a row of INTRINSICS in languages.py
     op: str  # an operator or scalar type, where the lowering needs one
     least: int  # how many positional arguments
     most: int

@@ -1,55 +1,169 @@
-"""Lowers the else branches of loops, in kernels: a variable tells whether a break has left the loop."""
+"""Lowers loops; in kernels also their else branches: a variable tells whether a break has left the loop."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 
 from .. import _native
-from .labels import Labels
+from .conditions import condition
+from .evaluation import lower_all
+from .lowering import block
+from .patterns import integer_constant
+from .scope import FunctionScope
+from .targets import refuses_reuse
 
 
-class Loops(Labels):
-    """Else branches of loops in one function."""
-
-    def head(self, node: ast.For | ast.While) -> tuple[int, int, int, int, int]:
-        """The place of the first line of a loop."""
-        raise NotImplementedError
-
-    def body(self, nodes: list[ast.stmt]) -> list[_native.Stmt]:
-        raise NotImplementedError
-
-    def before_else(self, node: ast.For | ast.While) -> None:
-        """In front of a loop with an else branch: a variable that tells whether it was left by a break."""
-        if node.orelse and not self.program.kernel:
-            self._refuse_else(node)
-        elif node.orelse:
-            span = self.span(node.orelse[0])
-            var = self.left_by_break[node] = self.temporary(span)
-            self.out.append(self.module.assign(var, self.module.constant(False, span), None, span))
-
-    def lower_else(self, node: ast.For | ast.While) -> None:
-        var = self.left_by_break.get(node)
-        if var is None:
-            return
-        span = self.span(node.orelse[0])
-        self.conditions += 1
-        body = self.body(node.orelse)
-        self.conditions -= 1
-        self.out.append(self.module.if_(self.module.read(var, span), [], body, span))
-
-    def _refuse_else(self, node: ast.For | ast.While) -> None:
-        word = "for" if isinstance(node, ast.For) else "while"
-        self.error(
-            "P012",
-            self.span(node.orelse[0]),
-            f"the else branch of a {word} loop cannot be compiled",
-            "set a variable before 'break' and test it after the loop",
-            [(self.head(node), "of this loop")],
+def lower_for(fn: FunctionScope, node: ast.For) -> None:
+    _before_else(fn, node)
+    call = _bounds(fn, node)
+    if call is None:
+        fn.give_up_on(node.target)
+        _inside(fn, node, node.body)
+        return
+    begin, end, step = call
+    if not isinstance(node.target, ast.Name):
+        fn.error(
+            "P016",
+            node.target,
+            "the target of a for loop must be a name",
+            "assign to the element inside the loop",
         )
+        return
+    name = node.target.id
+    refuses_reuse(fn, node.target)
+    before = set(fn.assigned)
+    fn.assigned.add(name)
+    fn.plain_uses.setdefault(name, node.target)
+    var = fn.variable(name, node.target)
+    body = _inside(fn, node, node.body)
+    fn.assigned |= before
+    span = fn.span(node, node.iter)
+    fn.out.append(fn.module.for_(var, begin, end, step, body, span))
+    _leave_too(fn, node)
+    _lower_else(fn, node)
 
-    def note_break(self, node: ast.Break) -> None:
-        """In front of a break."""
-        var = self.left_by_break.get(self.loops[-1][0]) if self.loops else None
-        if var is not None:
-            span = self.span(node)
-            self.out.append(self.module.assign(var, self.module.constant(True, span), None, span))
+
+def _inside(fn: FunctionScope, loop: ast.For | ast.While, nodes: list[ast.stmt]) -> list[_native.Stmt]:
+    fn.conditions += 1
+    fn.loops.append((loop, fn.conditions))
+    lowered = block(fn, nodes)
+    fn.loops.pop()
+    fn.conditions -= 1
+    return lowered
+
+
+def _bounds(fn: FunctionScope, node: ast.For) -> tuple[_native.Expr, _native.Expr, _native.Expr] | None:
+    """begin, end and step of the loop; None after an error."""
+    call = node.iter
+    binding = fn.resolve(call.func) if isinstance(call, ast.Call) else None
+    if not isinstance(call, ast.Call) or binding is None or binding.value is not builtins.range:
+        fn.error(
+            "P013",
+            call,
+            "a for loop must run over a range",
+            "write for i in range(n), and use x[i] in the body",
+        )
+        return None
+    fn.rely_on(binding)
+    if call.keywords or not 1 <= len(call.args) <= 3:
+        found = "keyword arguments" if call.keywords else f"{len(call.args)} arguments"
+        fn.error(
+            "P014",
+            call,
+            f"'range' takes 1 to 3 arguments, not {found}",
+            "write range(stop), range(start, stop) or range(start, stop, step)",
+        )
+        return None
+    for argument in call.args:
+        if isinstance(argument, ast.Starred):
+            what = "'range' takes no starred argument in compiled code"
+            fn.error("P014", argument, what, "write range(start, stop, step)")
+            return None
+    parts = lower_all(fn, call.args)
+    span = fn.span(call)
+    if len(parts) == 1:
+        parts.insert(0, fn.module.constant(0, span))
+    if len(parts) == 2:
+        parts.append(fn.module.constant(1, span))
+    elif integer_constant(call.args[2]) == 0:
+        fn.error(
+            "P015",
+            call.args[2],
+            "range() arg 3 must not be zero",
+            "use a positive or negative step",
+        )
+    return parts[0], parts[1], parts[2]
+
+
+def lower_while(fn: FunctionScope, node: ast.While) -> None:
+    _before_else(fn, node)
+    span = fn.span(node, node.test)
+    test, before = fn.branch(lambda: condition(fn, node.test))
+    body = _inside(fn, node, node.body)
+    if before:
+        # The condition needs statements: they run anew at the head of each iteration.
+        leave = fn.module.if_(fn.module.op("not", [test], span), [fn.module.break_(span)], [], span)
+        test = fn.module.constant(True, span)
+        body = [*before, leave, *body]
+    fn.out.append(fn.module.while_(test, body, span))
+    _leave_too(fn, node)
+    _lower_else(fn, node)
+
+
+def lower_break(fn: FunctionScope, node: ast.Break) -> None:
+    _note_break(fn, node)
+    fn.out.append(fn.module.break_(fn.span(node)))
+
+
+def lower_continue(fn: FunctionScope, node: ast.Continue) -> None:
+    fn.out.append(fn.module.continue_(fn.span(node)))
+
+
+def _before_else(fn: FunctionScope, node: ast.For | ast.While) -> None:
+    """In front of a loop with an else branch: a variable that tells whether it was left by a break."""
+    if node.orelse and not fn.kernel:
+        _refuse_else(fn, node)
+    elif node.orelse:
+        span = fn.span(node.orelse[0])
+        var = fn.left_by_break[node] = fn.temporary(span)
+        fn.out.append(fn.module.assign(var, fn.module.constant(False, span), None, span))
+
+
+def _lower_else(fn: FunctionScope, node: ast.For | ast.While) -> None:
+    var = fn.left_by_break.get(node)
+    if var is None:
+        return
+    span = fn.span(node.orelse[0])
+    fn.conditions += 1
+    body = block(fn, node.orelse)
+    fn.conditions -= 1
+    fn.out.append(fn.module.if_(fn.module.read(var, span), [], body, span))
+
+
+def _refuse_else(fn: FunctionScope, node: ast.For | ast.While) -> None:
+    word = "for" if isinstance(node, ast.For) else "while"
+    fn.error(
+        "P012",
+        fn.span(node.orelse[0]),
+        f"the else branch of a {word} loop cannot be compiled",
+        "set a variable before 'break' and test it after the loop",
+        [(fn.head(node), "of this loop")],
+    )
+
+
+def _note_break(fn: FunctionScope, node: ast.Break) -> None:
+    """In front of a break."""
+    var = fn.left_by_break.get(fn.loops[-1][0]) if fn.loops else None
+    if var is not None:
+        span = fn.span(node)
+        fn.out.append(fn.module.assign(var, fn.module.constant(True, span), None, span))
+
+
+def _leave_too(fn: FunctionScope, loop: ast.For | ast.While) -> None:
+    """Behind a loop that a return may have left, of a function that stands in place of its call."""
+    if fn.has_returned is None or not any(isinstance(part, ast.Return) for part in ast.walk(loop)):
+        return
+    span = fn.span(loop, loop.iter if isinstance(loop, ast.For) else loop.test)
+    test = fn.module.read(fn.has_returned, span)
+    fn.out.append(fn.module.if_(test, [fn.module.break_(span)], [], span))

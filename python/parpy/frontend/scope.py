@@ -1,194 +1,45 @@
 """What every part of the frontend needs about the function it is working on: positions, errors,
 variables, and what a name or attribute stands for.
 
-`Program` is the module under construction with its diagnostics; `FunctionScope` one function of it.
-The lowering of expressions, calls and statements builds on FunctionScope, in that order.
+Everything else the frontend does is a function of a FunctionScope and a node of the syntax tree (lowering.py).
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
-from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-
-import numpy as np
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, TypeGuard, TypeVar
 
 from .. import _native
-from ..calls.external import External
 from ..syntax.annotations import annotations_of, symbol_places
-from ..syntax.names import MISSING, Binding, Capture, Guard, Scope, attribute, is_array, is_scalar
+from ..syntax.names import (
+    MISSING,
+    NO_PLACE,
+    Binding,
+    Capture,
+    attribute,
+    is_array,
+    is_scalar,
+    is_unchanging,
+    jit_source,
+)
 from ..syntax.source import FunctionSource
-from ..vocabulary.device import ForeignFunction, Group
-from .uses import TupleForm, Uses
-
-if TYPE_CHECKING:
-    from .records import Record
-
-Span = tuple[int, int, int, int, int]
-Element: TypeAlias = "_native.Var | list[Element]"  # of a tuple
-Note = tuple[Span | None, str]
+from ..vocabulary.device import GEOMETRY, Group
+from .forms import CapturedRecords, DictParam, Element, Forms, Kind, Note, Record, RecordArray, Span, View
+from .patterns import first_name, integer_constant
+from .program import Program, identifier
+from .uses import TupleForm
 
 # Modules whose numbers are constants of the language, not values that a user may change.
 _LIBRARIES = ("math", "numpy", "parpy")
-
-
-class Axis(NamedTuple):
-    """A dimension of the array behind a view: subscripted once (`at`), a part of it (`begin` and `size`, every
-    `step`-th element), or, with none of these, the whole of it."""
-
-    at: _native.Var | None = None
-    begin: _native.Var | None = None
-    size: _native.Var | None = None
-    step: int = 1
-
-    @property
-    def variables(self) -> list[_native.Var]:
-        return [var for var in (self.at, self.begin, self.size) if var is not None]
-
-
-class View(NamedTuple):
-    """`array` with its first dimensions as `axes` say; those behind are whole."""
-
-    array: _native.Var
-    axes: tuple[Axis, ...]
-    of_records: bool = False  # then the array is one of their fields, and may have dimensions of its own
-    rank: int | None = None  # of records: how many dimensions their array has, where that is known
-
-    @property
-    def variables(self) -> list[_native.Var]:
-        return [var for axis in self.axes for var in axis.variables]
-
-    def of_variables(self, variables: list[_native.Var]) -> View:
-        """The same kind of view with these variables."""
-        left = iter(variables)
-
-        def other(var: _native.Var | None) -> _native.Var | None:
-            return None if var is None else next(left)
-
-        axes = [Axis(other(axis.at), other(axis.begin), other(axis.size), axis.step) for axis in self.axes]
-        return self._replace(axes=tuple(axes))
-
-    @property
-    def form(self) -> Form:
-        return tuple((axis.at is not None, axis.begin is not None, axis.step) for axis in self.axes)
-
-
-Form = tuple[tuple[bool, bool, int], ...]
-"""What a function that gets a view knows of it before it runs, per axis: subscripted, a part, its step."""
-
-
-def axes_of(form: Form, variables: Iterator[_native.Var]) -> tuple[Axis, ...]:
-    """Axes of this form in these variables."""
-
-    def one(is_there: bool) -> _native.Var | None:
-        return next(variables) if is_there else None
-
-    return tuple(Axis(one(is_index), one(is_part), one(is_part), step) for is_index, is_part, step in form)
-
-
-class ArrayForm(NamedTuple):
-    """The same of a view, and the number of dimensions that the array behind it has, where functions are told that."""
-
-    axes: Form
-    rank: int | None
-
-
-class RecordForm(NamedTuple):
-    """What a function that gets records knows of them: the fields it uses, how they are subscripted, how many
-    dimensions there are and which type, where functions are told that."""
-
-    keys: tuple[str, ...]
-    axes: Form
-    rank: int | None
-    dtype: np.dtype[Any] | None
-
-
-Forms = tuple[tuple[str, ArrayForm | RecordForm | TupleForm], ...]
-"""The parameters of a function that are views, records, tuples or None."""
-
-
-class Kind(NamedTuple):
-    """What is known of an argument before the kernel is parsed: its elements, numbers or records, and how many
-    dimensions it has."""
-
-    element: str | np.dtype[Any]
-    ndim: int
-
-
-class TupleKind(NamedTuple):
-    """The kinds of the elements of an argument that is a tuple; None where nothing is known of one."""
-
-    parts: tuple[Kind | TupleKind | None, ...]
-    is_none: bool = False  # it is None instead
-
-
-class DictParam(NamedTuple):
-    """A parameter of which the function uses entries: one surface parameter for each key."""
-
-    entries: dict[str, _native.Var]
-    first_use: ast.expr
-
-
-class Program:
-    """The surface module of one entry function: every function that it reaches."""
-
-    def __init__(self, kernel: bool = False) -> None:
-        self.kernel = kernel  # the entry is a kernel written by hand
-        self.module = _native.Module()
-        self.diagnostics = _native.Diagnostics()
-        self.guards: dict[tuple[int, str], Guard] = {}
-        self.class_spaces: dict[type, Mapping[str, Any]] = {}
-        self.items: dict[int, dict[str, Any]] = {}  # of tuples, by the tuple's id
-        self.record_places: dict[tuple[int, str], Mapping[str, Any]] = {}  # fields of global records, by their place
-        # Called functions, each made once for every combination of forms of its arguments.
-        self.helpers: dict[tuple[FunctionType, FunctionSource | None, Forms], FunctionScope] = {}
-        self.uses = Uses()
-        self.pending: list[FunctionScope] = []
-        # What const.array_like makes of a global array, and what it has made, by the array.
-        self.make_constant: Callable[[Any], Any] | None = None
-        self.constants: dict[str, Any] = {}
-        self.constant_records: dict[int, dict[str, Any]] = {}
-        # Parameters of the kernel of which the kind is known; those that it would have to know; whether it has to know
-        # all of them, and whether it does, so that functions are told as well.
-        self.known: dict[str, Kind] = {}
-        self.known_tuples: dict[str, TupleKind] = {}  # those that are tuples
-        self.asked: set[str] = set()
-        self.asks_all = False
-        self.knows_all = False
-        self.link: tuple[str, ...] = ()  # sources of foreign functions that name none themselves
-        # Functions of C++, and the sources that include their headers.
-        self.externals: dict[External, _native.Function] = {}
-        self.includes: dict[str, int] = {}
-        self.foreign: dict[ForeignFunction, _native.Function] = {}
-        # By path: the module's source with its text, and the text; (0, None) for machine code.
-        self.linked: dict[str, tuple[int, str | None]] = {}
-        self._function_names: set[str] = set()
-        self._sources: dict[FunctionSource, int] = {}
-        self.reported: set[tuple[str, Span, str]] = set()
-
-    def source_index(self, source: FunctionSource) -> int:
-        """The number of the function's text among the sources of the module."""
-        if source not in self._sources:
-            self._sources[source] = self.module.add_source(source.name, source.text, source.first_line)
-        return self._sources[source]
-
-    def function_name(self, wanted: str) -> str:
-        """`wanted`, made unique among the functions of the module."""
-        first = name = identifier(wanted)
-        count = 1
-        while name in self._function_names:
-            count += 1
-            name = f"{first}_{count}"
-        self._function_names.add(name)
-        return name
+T = TypeVar("T")
+_MOST_ITEMS = 2**31
 
 
 class FunctionScope:
     """One Python function while it is lowered; where there is a `caller`, in place of a call in it."""
-
-    has_views = True  # kernels: and tuples, and records; languages without them say so
 
     def __init__(
         self, program: Program, source: FunctionSource, entry: bool, caller: FunctionScope | None = None
@@ -197,10 +48,14 @@ class FunctionScope:
         self.source = source
         self.entry = entry
         self.module = program.module
-        self.node = program.uses.tree(source) if program.kernel and self.has_views else source.tree()
-        self.scope = Scope(source.function)
+        self.language = language = program.language
+        self.kernel = language.kernel
+        self.aggregates = language.aggregates
+        self.node = program.uses.tree(source) if self.aggregates else source.tree()
+        self.scope = language.names(program, source)
         self.scope.guards = program.guards
-        self._wholes: dict[ast.expr, int | float | None] = {}  # constants made of constants (Expressions.whole)
+        self.wholes: dict[ast.expr, int | float | None] = {}  # constants made of constants (constants.whole_number)
+        self.out: list[_native.Stmt] = []  # the statements in front of the one that is being lowered
         self.source_index = program.source_index(source)
         self.line_shift = source.line_shift
         self.caller = caller
@@ -227,7 +82,8 @@ class FunctionScope:
         self.assigned: set[str] = set()
         self.loops: list[tuple[ast.For | ast.While, int]] = []
         self.left_by_break: dict[ast.For | ast.While, _native.Var] = {}  # of loops with an else branch
-        self.conditions = 0
+        self.conditions = 0  # how many branches and loops are around it
+        self.on_device = False  # inside `with parpy.gpu`
         self.goes_on = True  # whether what follows the current statement is reached, as far as None tells
         # Of a kernel: the sizes of its launch, statements in front of it, names of the grid itself.
         self.launch: list[_native.Var] = []
@@ -239,6 +95,8 @@ class FunctionScope:
         self.views: dict[str, View] = {}  # by name
         self.tuples: dict[str, list[Element]] = {}  # the elements, by name
         self.records: dict[str, Record] = {}
+        self.record_arrays: dict[str, RecordArray] = {}  # those that the kernel makes, by name
+        self.captured_records: list[CapturedRecords] = []  # those from outside that it uses
         self.nones: set[str] = set()  # names of None
         self.absent: set[str] = set()  # parameters that are None, which have no variable
         self.forms: Forms = ()
@@ -246,6 +104,7 @@ class FunctionScope:
         self.given_views: dict[str, View] = {}  # what annotated parameters were when the function began
         # Where there is a caller: what is returned; and, of functions that return anywhere, whether a loop did.
         self.inlined_results: list[Element] | None = None
+        self.returned: TupleForm | None = None
         self.has_returned: _native.Var | None = None
         self._taken: set[str] = set(self.scope.locals) if caller is None else caller._taken
         self._reported_names: set[str] = set()
@@ -320,7 +179,8 @@ class FunctionScope:
             self.misused_dict(name, node)
             return None
         if name in self.nones:
-            self.refuse_none(node)
+            fix = f"compare it before it is used: if {name} is not None"
+            self.error("P204", node, f"argument '{name}' is None here", fix)
             return None
         if name in self.views:
             self.error("P204", node, f"the view '{name}' is used as a number", f"subscript it, {name}[0] or {name}[:]")
@@ -333,9 +193,6 @@ class FunctionScope:
             return None
         self.plain_uses.setdefault(name, node)
         return self.variable(name, node)
-
-    def refuse_none(self, node: ast.Name) -> None:
-        raise NotImplementedError
 
     def is_assigned(self, node: ast.Name) -> bool:
         """Whether some path to here assigns the local variable; False after an error."""
@@ -391,8 +248,10 @@ class FunctionScope:
         """What a name, or a chain of attributes and subscripts of tuples on one, stands for outside the function.
 
         None without an error if it starts at a local variable or is something else; the caller then
-        treats it as an expression. Errors are reported by `resolve_or_report`.
+        treats it as an expression.
         """
+        if isinstance(node, ast.Subscript):
+            return self.item(node)
         if isinstance(node, ast.Name):
             if node.id in self.scope.locals:
                 return None
@@ -435,23 +294,178 @@ class FunctionScope:
         """A called function captures this value, so its caller must have it."""
         self.captures[key] = (capture, self._capture_variable(capture.name, span))
 
+    # ------------------------------------------------------------ tuples outside the function
 
-def identifier(shown: str) -> str:
-    """`config.N` or `d['k']` as a variable name: config_N, d_k."""
-    if shown.isidentifier():
-        return shown
-    return re.sub(r"\W+", "_", shown).strip("_") or "value"
+    def tuple_of(self, node: ast.expr) -> tuple[Any, ...] | None:
+        """The tuple that `node` names outside the function; None if it names none. Compiled code relies on it."""
+        binding = self.resolve(node)
+        if binding is None or not isinstance(binding.value, tuple) or not self._stays(node, binding):
+            return None
+        self.rely_on(binding)
+        return binding.value
 
+    def _stays(self, node: ast.expr, binding: Binding) -> bool:
+        """Whether what `node` names is read anew where it may change, rather than computed at each access."""
+        if binding.container is not NO_PLACE:
+            return True
+        if not isinstance(node, ast.Attribute):
+            return False
+        owner = self.resolve(node.value)
+        return owner is not None and is_unchanging(owner.value, binding.value) and self._stays(node.value, owner)
 
-def _is_library(container: Any) -> bool:
-    if not isinstance(container, dict):
+    def item(self, node: ast.expr) -> Binding | None:
+        """The element that `node` takes of a tuple by a constant; None if it is no such thing."""
+        if not isinstance(node, ast.Subscript):
+            return None
+        owner, index = self.tuple_of(node.value), integer_constant(node.slice, _MOST_ITEMS)
+        if owner is None or index is None or not -len(owner) <= index < len(owner):
+            return None
+        items = self.program.items.setdefault(id(owner), {str(at): item for at, item in enumerate(owner)})
+        key = str(index % len(owner))
+        return Binding(items[key], items, key)
+
+    def parameter_names(self) -> tuple[str, ...]:
+        code = self.source.function.__code__
+        return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    def starts_undefined(self, node: ast.expr) -> bool:
+        name = first_name(node)
+        return isinstance(name, ast.Name) and name.id not in self.scope.locals and self.scope.lookup(name.id) is None
+
+    # ------------------------------------------------------------ what a name stands for
+
+    def want_kinds(self, node: ast.AST) -> None:
+        """The kernel cannot be parsed without the kinds of its arguments. Where they are known, what is missing here is
+        no argument's."""
+        self.program.asks_all = True
+        self.error("P026", node, "how many dimensions this has, or which fields, is not known here", "write it out")
+
+    def kind_of(self, name: str) -> Kind | None:
+        """The kind of a parameter of the kernel."""
+        return self.program.known.get(name) if self.entry and name in self.parameters else None
+
+    def may_rebind(self, name: str) -> bool:
+        """Whether the name may stand for something else from here on: it stands for nothing yet, or every path that
+        leads to what follows comes along here."""
+        return not self.conditions or not (name in self.variables or self.is_no_variable(name))
+
+    def is_no_variable(self, name: str) -> bool:
+        """Whether the name stands for a view, a tuple, records or None."""
+        return name in self.views or name in self.tuples or name in self.records or name in self.nones
+
+    def stand_for_nothing(self, name: str) -> None:
+        for kind in (self.views, self.tuples, self.records):
+            kind.pop(name, None)
+        self.nones.discard(name)
+
+    def is_function(self, found: object) -> bool:
+        """Whether calls of an object are those of a function that is compiled with this one."""
+        is_own = found is self.source.function or jit_source(found) is not None
+        return is_own or isinstance(found, self.language.functions)
+
+    # ------------------------------------------------------------ small pieces
+
+    def is_new_axis(self, node: ast.expr) -> bool:
+        """Whether the node is None, or np.newaxis, which is None too."""
+        if isinstance(node, ast.Attribute):
+            binding = self.resolve(node)
+            return binding is not None and binding.value is None
+        return isinstance(node, ast.Constant) and node.value is None
+
+    def is_given(self, bound: ast.expr | None) -> TypeGuard[ast.expr]:
+        """Whether a slice has this bound."""
+        return bound is not None and not self.is_new_axis(bound)
+
+    def integer(self, value: int, node: ast.expr) -> _native.Expr:
+        return self.module.constant(value, self.span(node))
+
+    def op(self, text: str, node: ast.expr, *operands: _native.Expr) -> _native.Expr:
+        return self.module.op(text, list(operands), self.span(node))
+
+    def received_variable(self, name: str, what: str, shown: str = "") -> _native.Var:
+        wanted = self.unique_name(f"{name}_{what.replace('.', '_')}")
+        return self.module.variable(wanted, self.span(self.parameters[name]), shown)
+
+    # ------------------------------------------------------------ statements in front of the current one
+
+    def hold(
+        self, value: _native.Expr, node: ast.expr | ast.stmt, at: int | None = None, shown: str = ""
+    ) -> _native.Var:
+        """A temporary with this value, assigned in front of the current statement; `at`: and of all
+        that stands there from this number on. Messages call it `shown`."""
+        span = self.span(node)
+        var = self.temporary(span, shown)
+        place = len(self.out) if at is None else at
+        self.out.insert(place, self.module.assign(var, value, None, span))
+        return var
+
+    def branch(self, lower: Callable[[], T]) -> tuple[T, list[_native.Stmt]]:
+        """An operand that may not be evaluated, with the statements that must run before it."""
+        self.conditions += 1
+        try:
+            return self.apart(lower)
+        finally:
+            self.conditions -= 1
+
+    def apart(self, lower: Callable[[], T]) -> tuple[T, list[_native.Stmt]]:
+        """What `lower` makes, and the statements that must run before it, not yet in front."""
+        outer, self.out = self.out, []
+        try:
+            return lower(), self.out
+        finally:
+            self.out = outer
+
+    # ------------------------------------------------------------ kernels
+
+    def in_kernel(self, name: str, node: ast.AST) -> bool:
+        if self.kernel:
+            return True
+        self.error(
+            "P028",
+            node,
+            f"'{name}' stands outside of a kernel",
+            "decorate the function with @parpy.cuda.jit; loops of @parpy.jit functions are mapped by the compiler",
+        )
         return False
-    name = container.get("__name__")
-    return isinstance(name, str) and name.partition(".")[0] in _LIBRARIES and "__spec__" in container
+
+    def geometry(self) -> list[_native.Var]:
+        if not self.launch:
+            span = self.span(self.node)
+            names = (name.replace(".", "_").replace(" ", "_") for name in GEOMETRY)
+            self.launch = [self.module.variable(self.unique_name(name), span) for name in names]
+        return self.launch
+
+    def add_allocation(self, allocation: _native.Stmt) -> None:
+        """An array is used behind the loop or branch that makes it, too."""
+        (self.allocations if self.conditions else self.out).append(allocation)
+
+    def head(self, node: ast.stmt) -> tuple[int, int, int, int, int]:
+        """The place of a statement that may hold others: its first line."""
+        source, line, column, end_line, end_column = self.span(node)
+        if end_line == line:
+            return source, line, column, end_line, end_column
+        text = self.source.text.split("\n")[line - self.source.first_line]
+        return source, line, column, line, len(text.rstrip().encode()) + 1
+
+    def helper(self, source: FunctionSource, forms: Forms = ()) -> FunctionScope:
+        """The surface function for a called jit function, made once per module and forms of arguments."""
+        own = source if source.alternatives or source.arrays else None  # what it checks is its own
+        known = self.program.helpers.get((source.function, own, forms))
+        if known is None:
+            known = FunctionScope(self.program, source, False)
+            known.forms = forms
+            self.program.helpers[source.function, own, forms] = known
+            self.program.pending.append(known)
+        return known
 
 
-def _assigned_names(loop: ast.For | ast.While) -> set[str]:
-    return {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+def attribute_hint(owner: object, name: str) -> str:
+    """What may be meant by an attribute that there is not."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, dir(owner), n=1)
+    hint = f"did you mean '{close[0]}'?" if close else ""
+    return f"{hint} there is: {', '.join(owner.names)}".strip() if isinstance(owner, Group) else hint
 
 
 def describe(value: object) -> str:
@@ -468,10 +482,12 @@ def describe(value: object) -> str:
     return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
-def attribute_hint(owner: object, name: str) -> str:
-    """What may be meant by an attribute that there is not."""
-    from difflib import get_close_matches
+def _assigned_names(loop: ast.For | ast.While) -> set[str]:
+    return {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
-    close = get_close_matches(name, dir(owner), n=1)
-    hint = f"did you mean '{close[0]}'?" if close else ""
-    return f"{hint} there is: {', '.join(owner.names)}".strip() if isinstance(owner, Group) else hint
+
+def _is_library(container: Any) -> bool:
+    if not isinstance(container, dict):
+        return False
+    name = container.get("__name__")
+    return isinstance(name, str) and name.partition(".")[0] in _LIBRARIES and "__spec__" in container

@@ -2,12 +2,15 @@
 between threads, atomic operations.
 
 `parpy.cuda` gives these objects to users. The frontend recognises them by identity; here stands what each is and
-how it is lowered, in frontend/kernels.py how.
+how it is lowered, in frontend/languages.py by which function.
 """
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
+
+GEOMETRY = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "shared bytes")
+"""The parameters of a kernel in front of those of its function: no Python function can have such names."""
 
 
 class Register:
@@ -41,8 +44,8 @@ class Coordinates:
 class DeviceFunction:
     """A function of kernels: `syncthreads`, `atomic.add`.
 
-    `lowering` names a method of the frontend, `op` is what that method asks for. `effect`: calls do more than give a
-    number, so they are kept, in order, whether or not their value is used.
+    `lowering` names a row of frontend/languages.py, `op` is what the function there asks for. `effect`: calls do more
+    than give a number, so they are kept, in order, whether or not their value is used.
     """
 
     def __init__(

@@ -1,0 +1,120 @@
+"""The languages whose functions ParPy compiles, as tables: which function lowers what.
+
+Loops, and kernels written by hand; CudaPy's is one of its own over the same tables (cudapy/_frontend.py).
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from . import (
+    assignments,
+    calls,
+    compositions,
+    conditions,
+    expressions,
+    functions,
+    inlining,
+    kernels,
+    labels,
+    loops,
+    memory,
+    returns,
+    statements,
+    tuples,
+)
+from .lowering import Language, LowerExpression, LowerIntrinsic, LowerStatement, Recursion
+
+EXPRESSIONS: dict[type[ast.expr], LowerExpression] = {
+    ast.Constant: expressions.lower_constant,
+    ast.Name: expressions.lower_name,
+    ast.Attribute: expressions.lower_attribute,
+    ast.BinOp: expressions.lower_binary,
+    ast.UnaryOp: expressions.lower_unary,
+    ast.Compare: expressions.lower_compare,
+    ast.BoolOp: conditions.lower_bool_op,
+    ast.IfExp: conditions.lower_ternary,
+    ast.Subscript: expressions.lower_subscript,
+    ast.Call: calls.lower_call,
+}
+
+STATEMENTS: dict[type[ast.stmt], LowerStatement] = {
+    ast.Assign: assignments.lower_assign,
+    ast.AugAssign: assignments.lower_augmented,
+    ast.AnnAssign: assignments.lower_annotated,
+    ast.For: loops.lower_for,
+    ast.While: loops.lower_while,
+    ast.Break: loops.lower_break,
+    ast.Continue: loops.lower_continue,
+    ast.If: statements.lower_if,
+    ast.With: statements.lower_with,
+    ast.Expr: statements.lower_expression,
+    ast.Assert: statements.lower_assert,
+    ast.Pass: statements.lower_pass,
+    ast.Return: returns.lower_return,
+}
+
+# By what the rows of intrinsics.py and vocabulary/device.py call the lowering.
+INTRINSICS: dict[str, LowerIntrinsic] = {
+    # functions of numbers
+    "op": functions.lower_op,
+    "ufunc": functions.lower_ufunc,
+    "float_op": functions.lower_float_op,
+    "complex_op": functions.lower_complex_op,
+    "float": functions.lower_float,
+    "complex": functions.lower_complex,
+    "round": functions.lower_round,
+    "whole": functions.lower_whole,
+    "fold": functions.lower_fold,
+    "index_fold": functions.lower_index_fold,
+    "float_fold": functions.lower_float_fold,
+    "fabs": functions.lower_fabs,
+    "log": functions.lower_log,
+    "logical": functions.lower_logical,
+    "where": functions.lower_where,
+    "clip": functions.lower_clip,
+    "outer": functions.lower_outer,
+    "pair": functions.lower_pair,
+    # functions that others express
+    "composed": compositions.lower_composed,
+    "counted": compositions.lower_counted,
+    "power": compositions.lower_power,
+    "dist": compositions.lower_dist,
+    "prod": compositions.lower_prod,
+    # what is no function of numbers alone
+    "reduce": calls.lower_reduce,
+    "convert": calls.lower_convert,
+    "convert_to": calls.lower_convert_to,
+    "backend_is": calls.lower_backend_is,
+    "types_equal": calls.lower_types_equal,
+    "static_fail": calls.lower_static_fail,
+    "inline": calls.lower_inline,
+    "len": calls.lower_len,
+    "misplaced_label": calls.lower_misplaced_label,
+    "misplaced_range": calls.lower_misplaced_range,
+    # functions of kernels
+    "array": memory.lower_array,
+    "const_array": memory.lower_array,
+    "grid": kernels.lower_grid,
+    "this_grid": kernels.lower_this_grid,
+    "barrier": kernels.lower_barrier,
+    "device_op": kernels.lower_device_op,
+    "exchange": kernels.lower_exchange,
+    "match_all": kernels.lower_match_all,
+    "vote_equal": kernels.lower_vote_equal,
+    "lanemask_lt": kernels.lower_lanemask_lt,
+    "atomic": kernels.lower_atomic,
+    "compare_and_swap": kernels.lower_compare_and_swap,
+}
+
+RECURSION = Recursion(
+    block=labels.lower_block,
+    index_parts=tuples.index_parts,
+    without_ellipsis=tuples.without_ellipsis,
+    inlined=inlining.inlined,
+    results_of_device=kernels.results_of_device,
+)
+
+LOOPS = Language("loops", EXPRESSIONS, STATEMENTS, INTRINSICS, RECURSION)
+KERNELS = replace(LOOPS, name="kernels", kernel=True, aggregates=True)

@@ -1,0 +1,115 @@
+"""What a language lowers, as tables, and the ways into them: `lower` an expression, a `statement`, a `block` of them.
+
+Lowering is recursive through every kind of node: each kind is lowered by a function of its own, which comes back here
+for the parts of its node. The tables are put together in languages.py, above all of these functions; the function that
+is being lowered carries those of its language.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from .. import _native
+from ..syntax.names import Scope
+from ..syntax.source import FunctionSource
+from .forms import Element
+from .intrinsics import Intrinsic
+from .refused import EXPRESSIONS, STATEMENTS
+
+if TYPE_CHECKING:
+    from .program import Program
+    from .scope import FunctionScope
+
+LowerExpression: TypeAlias = "Callable[[FunctionScope, Any], _native.Expr]"
+LowerStatement: TypeAlias = "Callable[[FunctionScope, Any], None]"
+LowerIntrinsic: TypeAlias = "Callable[[FunctionScope, ast.Call, Intrinsic], _native.Expr]"
+
+
+@dataclass(frozen=True, slots=True)
+class Recursion:
+    """Functions that others below them need, since what they lower may stand inside of what those do."""
+
+    block: Callable[[FunctionScope, list[ast.stmt]], list[_native.Stmt]]
+    index_parts: Callable[[FunctionScope, ast.expr], list[ast.expr]]
+    without_ellipsis: Callable[[FunctionScope, list[ast.expr], ast.expr], list[ast.expr]]
+    inlined: Callable[[FunctionScope, ast.Call, FunctionSource], list[Element]]
+    results_of_device: Callable[[FunctionScope, ast.Call], list[_native.Expr]]
+
+
+def own_names(_: Program, source: FunctionSource) -> Scope:
+    """The names that a Python function sees."""
+    return Scope(source.function)
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language of functions: loops, kernels written by hand, CudaPy."""
+
+    name: str
+    expressions: Mapping[type[ast.expr], LowerExpression]
+    statements: Mapping[type[ast.stmt], LowerStatement]
+    intrinsics: Mapping[str, LowerIntrinsic]  # by Intrinsic.lowering
+    recursion: Recursion
+    kernel: bool = False  # every thread of a launch runs the entry
+    aggregates: bool = False  # names stand for views, tuples, records and None
+    exact_integers: bool = True  # integer constants make one of any size, as Python computes it
+    functions: tuple[type, ...] = ()  # types of objects that are functions of the program, besides jit functions
+    names: Callable[[Program, FunctionSource], Scope] = own_names
+    # What the language does in front of a function's first statement, and behind its last one.
+    before: Callable[[FunctionScope], None] | None = None
+    behind: Callable[[FunctionScope], None] | None = None
+    # An object outside the function as a value; `left op right`. None where it is as in other languages.
+    value: Callable[[FunctionScope, object, ast.expr], _native.Expr | None] | None = None
+    operator: Callable[[FunctionScope, ast.BinOp, _native.Expr, _native.Expr], _native.Expr | None] | None = None
+    # What a variable gets of the value that is assigned to it.
+    assigned: Callable[[FunctionScope, ast.Name, _native.Expr, ast.stmt], _native.Expr] | None = None
+
+
+def lower(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """`node` as a value."""
+    lowering = fn.language.expressions.get(type(node))
+    if lowering is not None:
+        return lowering(fn, node)
+    what, fix = EXPRESSIONS.get(type(node), (f"'{type(node).__name__}'", ""))
+    fn.error("P011", node, f"{what} cannot be compiled", fix)
+    fn.give_up_on(node)
+    return fn.poison(node)
+
+
+def statement(fn: FunctionScope, node: ast.stmt) -> None:
+    """Appends to `fn.out` what `node` does."""
+    lowering = fn.language.statements.get(type(node))
+    if lowering is not None:
+        lowering(fn, node)
+        return
+    what, fix = STATEMENTS.get(type(node), (f"'{type(node).__name__}'", ""))
+    fn.error("P010", fn.head(node), f"{what} cannot be compiled", fix)
+    fn.give_up_on(node)
+
+
+def block(fn: FunctionScope, nodes: list[ast.stmt]) -> list[_native.Stmt]:
+    """The statements of a block (labels.py)."""
+    return fn.language.recursion.block(fn, nodes)
+
+
+def index_parts(fn: FunctionScope, index: ast.expr) -> list[ast.expr]:
+    """The subscripts that x[index] has (tuples.py)."""
+    return fn.language.recursion.index_parts(fn, index)
+
+
+def without_ellipsis(fn: FunctionScope, parts: list[ast.expr], base: ast.expr) -> list[ast.expr]:
+    """The subscripts of `base` with a slice for each dimension that an ellipsis stands for, in a kernel (tuples.py)."""
+    return fn.language.recursion.without_ellipsis(fn, parts, base)
+
+
+def inlined(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> list[Element]:
+    """The results of a function that returns a tuple; [] after an error (inlining.py)."""
+    return fn.language.recursion.inlined(fn, node, source)
+
+
+def results_of_device(fn: FunctionScope, node: ast.Call) -> list[_native.Expr]:
+    """The results of a device function such as cuda.grid(2); [] after an error (kernels.py)."""
+    return fn.language.recursion.results_of_device(fn, node)

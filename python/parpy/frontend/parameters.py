@@ -1,0 +1,143 @@
+"""Lowers what stands in front of the first statement of a function: its parameters, and what annotations say of
+them.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .. import _native
+from ..syntax.annotations import Places, converted_to, declared, symbol_places
+from ..types import BufferType, Symbol, TypeVar, elem_size
+from .forms import RecordForm, Span
+from .records import receive_records
+from .scope import FunctionScope
+from .tuples import receive_tuple, take_tuples
+from .uses import TupleForm
+from .views import receive_view, view_extent, view_rank
+
+
+def begin(fn: FunctionScope) -> None:
+    """Takes the parameters as they are declared."""
+    node = fn.node
+    if isinstance(node, ast.AsyncFunctionDef):
+        fn.error(
+            "P005",
+            node,
+            f"the async function '{node.name}' cannot be compiled",
+            "compile an ordinary function and call it from the async one",
+        )
+    for argument, stars in ((node.args.vararg, "*"), (node.args.kwarg, "**")):
+        if argument is not None:
+            fn.error(
+                "P006",
+                argument,
+                f"the parameter '{stars}{argument.arg}' cannot be compiled",
+                "name every parameter",
+            )
+    declared = {a.arg: a for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    fn.assigned.update(declared)
+    for argument in (node.args.vararg, node.args.kwarg):
+        if argument is not None:
+            fn.assigned.add(argument.arg)
+    fn.parameters = declared
+
+
+def receive(fn: FunctionScope) -> None:
+    """The parameters that are no single values get what they are instead."""
+    for name, form in fn.forms:
+        if isinstance(form, TupleForm):
+            receive_tuple(fn, name, form)
+        elif isinstance(form, RecordForm):
+            receive_records(fn, name, form)
+        else:
+            receive_view(fn, name, form)
+    if fn.entry:
+        take_tuples(fn)
+
+
+def converted_parameters(fn: FunctionScope) -> list[_native.Stmt]:
+    """Numbers whose annotation says another type than a Python number has get that type."""
+    statements = []
+    for name, argument in fn.parameters.items():
+        scalar = converted_to(fn.annotations.get(name))
+        if scalar is not None and not fn.is_no_variable(name):
+            span = fn.span(argument)
+            var = fn.variable(name, argument)
+            value = fn.module.read(var, span)
+            if not fn.entry and scalar.startswith(("i", "u")):
+                value = fn.module.op("as_index", [value], span)  # no float
+            value = fn.module.convert(value, scalar, span)
+            statements.append(fn.module.assign(var, value, None, span))
+    return statements
+
+
+def checked_parameters(fn: FunctionScope) -> list[_native.Stmt]:
+    """What the annotations say of arguments that compiled code passes; infer-types compares it with those of each
+    call, as bindings/annotations.cpp does for calls from Python."""
+    statements: list[_native.Stmt] = []
+    if fn.entry:
+        return statements
+    places, op = symbol_places(fn.annotations), fn.module.op
+    for name, argument in fn.parameters.items():
+        annotation, span = fn.annotations.get(name), fn.span(argument)
+        known = declared(annotation)
+        if known is None or _comes_in_parts(fn, name):
+            continue
+        fail = f"'{name}' is not what its annotation says", f"the annotation says {known.shown}"
+
+        def require(holds: _native.Expr, fail: tuple[str, str] = fail, span: Span = span) -> None:
+            failing = fn.module.fail("P231", fail[0], [], span, fail[1])
+            statements.append(fn.module.if_(holds, [], [failing], span))
+
+        whole = fn.module.read(fn.variable(name, argument), span)
+        if isinstance(annotation, BufferType):
+            rank = fn.module.constant(len(annotation.shape), span)
+            require(op("==", [_rank_of(fn, name, argument), rank], span))
+            require(op("types_equal", [whole, _type_of(fn, annotation.elem, places, span)], span))
+            for number, extent in enumerate(annotation.shape):
+                if isinstance(extent, int) or places[extent] != (name, number):
+                    found = _extent_of(fn, name, number, argument)
+                    require(op("==", [found, _value_of(fn, extent, places, argument)], span))
+        elif isinstance(annotation, Symbol | TypeVar) and places[annotation] == (name, None):
+            continue
+        elif isinstance(annotation, Symbol):
+            require(op("==", [whole, _value_of(fn, annotation, places, argument)], span))
+        else:  # marked as a number
+            elem = annotation if isinstance(annotation, TypeVar) else elem_size(annotation)
+            require(op("types_equal", [op("pos", [whole], span), _type_of(fn, elem, places, span)], span))
+    return statements
+
+
+def _comes_in_parts(fn: FunctionScope, name: str) -> bool:
+    return name not in fn.views and fn.is_no_variable(name)
+
+
+def _type_of(fn: FunctionScope, elem: Any, places: Places, span: Span) -> _native.Expr:
+    if isinstance(elem, TypeVar):
+        first, _ = places[elem]
+        return fn.module.read(fn.variable(first, fn.parameters[first]), span)
+    return fn.module.convert(fn.module.constant(0, span), elem.value, span)
+
+
+def _rank_of(fn: FunctionScope, name: str, argument: ast.arg) -> _native.Expr:
+    if name in fn.views:
+        return view_rank(fn, fn.views[name], ast.copy_location(ast.Name(name, ast.Load()), argument))
+    return fn.module.rank(fn.variable(name, argument), fn.span(argument))
+
+
+def _extent_of(fn: FunctionScope, name: str, number: int, argument: ast.arg) -> _native.Expr:
+    if name in fn.views:
+        return view_extent(fn, fn.views[name], number, ast.copy_location(ast.Name(name, ast.Load()), argument))
+    return fn.module.extent(fn.variable(name, argument), number, fn.span(argument))
+
+
+def _value_of(fn: FunctionScope, extent: int | Symbol, places: Places, argument: ast.arg) -> _native.Expr:
+    """A constant, or what the first parameter with the symbol says."""
+    if isinstance(extent, int):
+        return fn.module.constant(extent, fn.span(argument))
+    first, number = places[extent]
+    if number is None:
+        return fn.module.read(fn.variable(first, fn.parameters[first]), fn.span(argument))
+    return _extent_of(fn, first, number, argument)

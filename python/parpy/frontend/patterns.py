@@ -1,0 +1,64 @@
+"""What the syntax tree alone shows of an expression: constants, keys, what is subscripted."""
+
+from __future__ import annotations
+
+import ast
+
+
+def first_name(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node
+
+
+def integer_constant(node: ast.expr, limit: int = 64) -> int | None:
+    sign = 1
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        sign, node = -1, node.operand
+    if isinstance(node, ast.Constant) and type(node.value) is int and node.value < limit:
+        return sign * node.value
+    return None
+
+
+def mask_rank(node: ast.expr) -> int:
+    """How many dimensions the mask `node` of a subscript has; 0 if it is none: masks compare slices."""
+    compares = any(isinstance(part, ast.Compare) for part in ast.walk(node))
+    if not compares or not isinstance(node, ast.Compare | ast.BinOp | ast.UnaryOp):
+        return 0
+    ranks = [0]
+    for part in ast.walk(node):
+        if isinstance(part, ast.Subscript):
+            index = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
+            ranks.append(sum(isinstance(each, ast.Slice) for each in index))
+    return max(ranks)
+
+
+def string_key(node: ast.Subscript) -> str | None:
+    """The k of d['k']."""
+    index = node.slice
+    return index.value if isinstance(index, ast.Constant) and isinstance(index.value, str) else None
+
+
+def with_axis(node: ast.expr, first: bool) -> ast.expr | None:
+    """The array or slice of one dimension with a dimension of size 1 in front of it, or behind; None if it is none."""
+    axis: ast.expr = ast.copy_location(ast.Constant(None), node)
+    if isinstance(node, ast.Name):
+        parts: list[ast.expr] = [ast.copy_location(ast.Slice(), node)]
+        base: ast.expr = node
+    elif isinstance(node, ast.Subscript):
+        parts = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+        base = node.value
+    else:
+        return None
+    slices = [index for index, part in enumerate(parts) if isinstance(part, ast.Slice)]
+    if len(slices) != 1:
+        return None
+    parts.insert(slices[0] + (0 if first else 1), axis)
+    index = ast.copy_location(ast.Tuple(parts, ast.Load()), node)
+    return ast.copy_location(ast.Subscript(base, index, ast.Load()), node)
+
+
+def is_literal(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant)

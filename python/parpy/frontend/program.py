@@ -1,0 +1,81 @@
+"""The module under construction: every function that one entry function reaches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from .. import _native
+from ..calls.external import External
+from ..syntax.names import Guard
+from ..syntax.source import FunctionSource
+from ..vocabulary.device import ForeignFunction
+from .forms import Forms, Kind, Span, TupleKind
+from .uses import Uses
+
+if TYPE_CHECKING:
+    from .lowering import Language
+    from .scope import FunctionScope
+
+
+class Program:
+    """The surface module of one entry function: every function that it reaches."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self.module = _native.Module()
+        self.diagnostics = _native.Diagnostics()
+        self.guards: dict[tuple[int, str], Guard] = {}
+        self.class_spaces: dict[type, Mapping[str, Any]] = {}
+        self.items: dict[int, dict[str, Any]] = {}  # of tuples, by the tuple's id
+        self.record_places: dict[tuple[int, str], Mapping[str, Any]] = {}  # fields of global records, by their place
+        # Called functions, each made once for every combination of forms of its arguments.
+        self.helpers: dict[tuple[FunctionType, FunctionSource | None, Forms], FunctionScope] = {}
+        self.uses = Uses()
+        self.pending: list[FunctionScope] = []
+        # What const.array_like makes of a global array, and what it has made, by the array.
+        self.make_constant: Callable[[Any], Any] | None = None
+        self.constants: dict[str, Any] = {}
+        self.constant_records: dict[int, dict[str, Any]] = {}
+        # Parameters of the kernel of which the kind is known; those that it would have to know; whether it has to know
+        # all of them, and whether it does, so that functions are told as well.
+        self.known: dict[str, Kind] = {}
+        self.known_tuples: dict[str, TupleKind] = {}  # those that are tuples
+        self.asked: set[str] = set()
+        self.asks_all = False
+        self.knows_all = False
+        self.link: tuple[str, ...] = ()  # sources of foreign functions that name none themselves
+        # Functions of C++, and the sources that include their headers.
+        self.externals: dict[External, _native.Function] = {}
+        self.includes: dict[str, int] = {}
+        self.foreign: dict[ForeignFunction, _native.Function] = {}
+        # By path: the module's source with its text, and the text; (0, None) for machine code.
+        self.linked: dict[str, tuple[int, str | None]] = {}
+        self._function_names: set[str] = set()
+        self._sources: dict[FunctionSource, int] = {}
+        self.reported: set[tuple[str, Span, str]] = set()
+
+    def source_index(self, source: FunctionSource) -> int:
+        """The number of the function's text among the sources of the module."""
+        if source not in self._sources:
+            self._sources[source] = self.module.add_source(source.name, source.text, source.first_line)
+        return self._sources[source]
+
+    def function_name(self, wanted: str) -> str:
+        """`wanted`, made unique among the functions of the module."""
+        first = name = identifier(wanted)
+        count = 1
+        while name in self._function_names:
+            count += 1
+            name = f"{first}_{count}"
+        self._function_names.add(name)
+        return name
+
+
+def identifier(shown: str) -> str:
+    """`config.N` or `d['k']` as a variable name: config_N, d_k."""
+    if shown.isidentifier():
+        return shown
+    return re.sub(r"\W+", "_", shown).strip("_") or "value"

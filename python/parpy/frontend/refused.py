@@ -1,0 +1,41 @@
+"""What to say of expressions and statements outside the language: what it is, and the way out."""
+
+from __future__ import annotations
+
+import ast
+
+EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
+    ast.NamedExpr: ("an assignment inside an expression", "assign on a line of its own"),
+    ast.Lambda: ("a lambda", "define a function with 'def' and decorate it with @parpy.jit"),
+    ast.ListComp: ("a list comprehension", "write a for loop that stores into an array"),
+    ast.SetComp: ("a set comprehension", "write a for loop that stores into an array"),
+    ast.DictComp: ("a dict comprehension", "write a for loop that stores into an array"),
+    ast.GeneratorExp: ("a generator expression", "write a for loop"),
+    ast.Await: ("'await'", "call the function from ordinary Python"),
+    ast.Yield: ("'yield'", "store the values into an array"),
+    ast.YieldFrom: ("'yield from'", "store the values into an array"),
+    ast.JoinedStr: ("an f-string", "format the text in the caller"),
+    ast.List: ("a list", "use an array"),
+    ast.Set: ("a set", "use an array"),
+    ast.Dict: ("a dict", "pass the dict as an argument"),
+    ast.Tuple: ("a tuple as a value", "use one variable for each element"),
+    ast.Starred: ("a starred expression", "write the elements one by one"),
+    ast.Slice: ("a slice", "write a for loop over the elements"),
+}
+
+STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
+    ast.FunctionDef: ("a nested function", "define it outside and decorate it with @parpy.jit"),
+    ast.AsyncFunctionDef: ("a nested function", "define it outside as an ordinary function"),
+    ast.ClassDef: ("a class", "define it outside of the function"),
+    ast.Import: ("an import", "import at the top of the module"),
+    ast.ImportFrom: ("an import", "import at the top of the module"),
+    ast.Global: ("'global'", "pass an array of one element and assign to it"),
+    ast.Nonlocal: ("'nonlocal'", "pass an array of one element and assign to it"),
+    ast.Delete: ("'del'", "leave it out; local variables end with the function"),
+    ast.Try: ("'try'", "test for the condition with 'if' instead"),
+    ast.TryStar: ("'try'", "test for the condition with 'if' instead"),
+    ast.Raise: ("'raise'", "store a flag into an array and raise in the caller"),
+    ast.AsyncFor: ("'async for'", "use an ordinary for loop"),
+    ast.AsyncWith: ("'async with'", "use an ordinary statement"),
+    ast.Match: ("'match'", "use if and elif"),
+}
