@@ -16,6 +16,7 @@ import pytest
 
 import parpy
 from parpy.calls.errors import CompileError
+from parpy.frontend import compositions, intrinsics, languages
 from parpy.frontend.parse import Surface, parse
 from parpy.syntax.names import MISSING
 from parpy.vocabulary import operators as _operators
@@ -513,3 +514,10 @@ def test_math_keeps_types() -> None:
         function = getattr(parpy.math, name)
         assert function(np.ones(3, np.float32)).dtype == np.float32
         assert function(2.0) == pytest.approx(getattr(math, name)(2.0))
+
+
+def test_every_known_function_is_lowered_and_nothing_else():
+    rows = [intrinsic for _, intrinsic in intrinsics.table().values()]
+    assert {row.lowering for row in rows} == set(languages.INTRINSICS)
+    assert {row.op for row in rows if row.lowering == "composed"} == set(compositions._COMPOSED)
+    assert {row.op for row in rows if row.lowering == "pair"} == set(compositions._PAIRS)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,82 @@ def test_folders_of_the_core_hold_at_most_25_files():
     folders = [p for p in (ROOT / "src").rglob("*") if p.is_dir()]
     large = {str(p): n for p in folders if (n := sum(f.is_file() for f in p.iterdir())) > 25}
     assert folders and not large
+
+
+PACKAGE = ROOT / "python"
+MODULES = {
+    ".".join(p.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): p
+    for pattern in ("*.py", "*.pyi")
+    for p in (PACKAGE / "parpy").rglob(pattern)
+}
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    """What is in a module, but for `if TYPE_CHECKING`."""
+    for part in ast.iter_child_nodes(node):
+        if not (isinstance(part, ast.If) and ast.unparse(part.test) == "TYPE_CHECKING"):
+            yield part
+            yield from _parts(part)
+
+
+def _imports(module: str) -> set[str]:
+    """The modules of the package that a module imports, at once or in a function."""
+    path = MODULES[module]
+    package = module.split(".") if path.stem == "__init__" else module.split(".")[:-1]
+    found = set()
+    for node in _parts(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*above, *([node.module] if node.module else [])])
+            names = {f"{source}.{name.name}" for name in node.names}
+            found |= {name if name in MODULES else source for name in names}
+    return (found & MODULES.keys()) - {module}
+
+
+def _reached(start: str, arrows: dict[str, set[str]]) -> set[str]:
+    found, left = set(), [start]
+    while left:
+        new = arrows[left.pop()] - found
+        found |= new
+        left.extend(new)
+    return found
+
+
+def test_import_circles_have_at_most_two_modules():
+    arrows = {module: _imports(module) for module in MODULES}
+    assert "parpy.frontend.lowering" in arrows["parpy.frontend.loops"]
+    reached = {module: _reached(module, arrows) for module in MODULES}
+    circles = {frozenset(b for b in reached[a] if a in reached[b]) for a in MODULES}
+    assert [sorted(circle) for circle in circles if len(circle) > 2] == []
+
+
+def _classes() -> dict[tuple[str, str], list[str]]:
+    """The names of the bases of every class, by module and name."""
+    return {
+        (module, node.name): [ast.unparse(base).split("[")[0].split(".")[-1] for base in node.bases]
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef) and path.suffix == ".py"
+    }
+
+
+def test_classes_inherit_from_at_most_two_others_in_a_row():
+    classes = _classes()
+    bases: dict[str, set[str]] = {}  # classes of one name count as one
+    for (_, name), names in classes.items():
+        bases.setdefault(name, set()).update(names)
+
+    def depth(name: str) -> int:
+        return 1 + max((depth(base) for base in bases[name] if base in bases and base != name), default=0)
+
+    assert classes and [place for place in classes if depth(place[1]) > 3] == []
+
+
+def test_no_method_is_left_to_subclasses():
+    stubs = [str(p) for p in MODULES.values() if re.search(r"raise NotImplementedError", p.read_text())]
+    assert stubs == []
 
 
 def test_no_file_is_called_utils():

@@ -74,6 +74,8 @@ class DeviceArray:
 
     __slots__ = ("__weakref__", "_view", "on_gpu")
     __array_ufunc__ = None
+    _truths: Callable[[Any], Any]
+    """An array like this one, of the truth values in a view: what kinds of arrays differ in."""
 
     def __init__(self, view: Any, on_gpu: bool) -> None:
         self._view, self.on_gpu = view, on_gpu
@@ -81,10 +83,6 @@ class DeviceArray:
     def _own_stream(self) -> int:
         """The stream that work on the array goes to where none is said."""
         return 0
-
-    def _truths(self, view: Any) -> Any:
-        """An array like this one, of the truth values in ``view``."""
-        raise NotImplementedError
 
     def _compared(self, other: Any, compare: Callable[[Any, Any], Any]) -> Any:
         if not isinstance(other, DeviceArray | np.ndarray | bool | int | float | complex | np.generic):

@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ..syntax.source import FunctionSource
 from .intrinsics import Intrinsic
 from .scope import FunctionScope
 
@@ -42,10 +41,6 @@ def fits(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> bool:
         fix = f"give {name} the values one by one, or write the loop that finds it"
     fn.error("P023", node, f"'{name}' takes {_counted(least, most)}, not {count}", fix)
     return False
-
-
-def given_arguments(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> dict[str, ast.expr] | None:
-    return bound_arguments(fn, node, source.function)
 
 
 def bound_arguments(fn: FunctionScope, node: ast.Call, function: Callable[..., Any]) -> dict[str, ast.expr] | None:

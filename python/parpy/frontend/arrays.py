@@ -60,6 +60,7 @@ def numbers_of(fn: FunctionScope, part: ast.expr) -> list[ast.expr]:
 
 
 def index_part(fn: FunctionScope, part: ast.expr, values: Iterator[_native.Expr]) -> _native.Expr:
+    """A subscript of the array, with the next of the `values` where it has some."""
     if isinstance(part, ast.Slice):
         bounds = (part.lower, part.upper, part.step)
         begin, end, step = (next(values) if fn.is_given(bound) else None for bound in bounds)
@@ -84,6 +85,7 @@ def is_array_name(fn: FunctionScope, node: ast.expr) -> bool:
 
 
 def captured_array(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) -> _native.Var | None:
+    """The variable of an array outside the function; None after an error."""
     if is_array(binding.value) and binding.container is not NO_PLACE:
         return fn.captured(binding, shown, node)
     if isinstance(binding.value, dict):
@@ -133,6 +135,7 @@ def refuses_item(fn: FunctionScope, node: ast.Subscript) -> bool:
 
 
 def refuse_store(fn: FunctionScope, node: ast.expr) -> None:
+    """`t[0] = 1` of a tuple outside the function."""
     fn.error(
         "P016",
         node,
@@ -215,6 +218,7 @@ def _dict_param(fn: FunctionScope, node: ast.Subscript, base: ast.Name, key: str
 
 
 def refuse_shape(fn: FunctionScope, node: ast.expr) -> None:
+    """`(x + y).shape`"""
     if fn.starts_undefined(node):
         lower(fn, first_name(node))
         return
@@ -227,6 +231,7 @@ def refuse_shape(fn: FunctionScope, node: ast.expr) -> None:
 
 
 def not_a_value(fn: FunctionScope, value: object, shown: str, node: ast.expr) -> None:
+    """Reports an object outside the function that compiled code has no value for."""
     if jit_source(value) is not None:
         message, fix = f"'{shown}' is a function, not a value", f"call it: {shown}(…)"
     elif callable(value):
@@ -243,6 +248,7 @@ def not_a_value(fn: FunctionScope, value: object, shown: str, node: ast.expr) ->
 
 
 def element_variable(fn: FunctionScope, node: ast.Subscript) -> _native.Var | None:
+    """The variable that pos[k] is; None after an error."""
     root: ast.expr = node
     while isinstance(root, ast.Subscript):
         root = root.value
@@ -260,6 +266,7 @@ def element_variable(fn: FunctionScope, node: ast.Subscript) -> _native.Var | No
 
 
 def place_in_tuple(fn: FunctionScope, node: ast.Subscript, count: int) -> int | None:
+    """The k of pos[k], of a tuple of `count` elements; None after an error."""
     shown, index = ast.unparse(node.value), integer_constant(node.slice, _MOST_ITEMS)
     if index is None:
         fn.error(
@@ -302,6 +309,7 @@ def is_row(fn: FunctionScope, node: ast.expr) -> bool:
 
 
 def may_be_array(fn: FunctionScope, node: ast.expr) -> bool:
+    """Whether `node` names a local variable, or an array outside the function."""
     if isinstance(node, ast.Name) and node.id in fn.scope.locals:
         return True
     if isinstance(node, ast.Subscript) and (string_key(node) is not None or is_tuple_element(fn, node)):

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-from functools import partial
 
 from .. import _native
 from ..calls.callback import Callback
@@ -16,7 +15,7 @@ from ..syntax.names import Binding, is_array, is_scalar, source_of
 from ..syntax.source import FunctionSource
 from ..types import TypeVar
 from ..vocabulary.operators import scalar_name
-from .arguments import fits, given_arguments
+from .arguments import bound_arguments, fits
 from .arrays import is_array_name, refuse_shape
 from .constants import default_of, whole_number
 from .effects import has_effects
@@ -331,6 +330,7 @@ def lower_misplaced_range(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _n
 
 
 def call_function(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> _native.Expr:
+    """A call of a function that is compiled with this one."""
     bound = _bind(fn, node, source)
     if bound is None:
         return fn.poison(node)
@@ -355,7 +355,7 @@ def as_declared(
 def _bind(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> tuple[list[_native.Expr], Forms] | None:
     """The arguments of the call in the order of the callee's parameters, and the forms of those that are no single
     value; None after an error."""
-    given = given_arguments(fn, node, source)
+    given = bound_arguments(fn, node, source.function)
     if given is None:
         return None
     name = source.function.__name__
@@ -363,7 +363,7 @@ def _bind(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> tuple[li
     taken: dict[str, tuple[ArrayForm | RecordForm | TupleForm, list[_native.Expr]]] = {}
     lowered: dict[str, _native.Expr] = {}
     whole = {each: argument for each, argument in given.items() if not _comes_apart(fn, argument, source, each)}
-    in_order = len(whole) < len(given) and any(map(partial(has_effects, fn), given.values()))
+    in_order = len(whole) < len(given) and any(has_effects(fn, each) for each in given.values())
     for each, argument in given.items():
         if each not in whole:
             apart = _taken_apart(fn, argument, source, each, in_order)

@@ -1,4 +1,5 @@
-"""Lowers the functions of `math`, `cmath` and NumPy that others express: one method of _Composer for each.
+"""Lowers the functions of `math`, `cmath` and NumPy that others express: one method of _Composer for
+each, by the name that its row of intrinsics.py gives.
 
 Each argument is evaluated once: a number is held in a temporary. Slices and whole arrays, which nothing can hold, are
 spelled out each time.
@@ -38,11 +39,10 @@ class _Composer:
 
     def compose(self, name: str) -> _native.Expr:
         named = {str(each.arg): self._argument(each.value) for each in self.node.keywords}
-        result: _native.Expr = getattr(self, name)(*map(self._argument, self.node.args), **named)
-        return result
+        return _COMPOSED[name](self, *map(self._argument, self.node.args), **named)
 
     def pair(self, name: str) -> list[Term]:
-        return list(getattr(self, f"pair_{name}")(*map(self._argument, self.node.args)))
+        return list(_PAIRS[name](self, *map(self._argument, self.node.args)))
 
     def counted(self, intrinsic: Intrinsic) -> _native.Expr:
         from ..vocabulary import counting
@@ -332,6 +332,35 @@ class _Composer:
         away = self.term("and", self.term("<", a, 0), wider)
         toward = self.term("select", away, -math.inf, math.inf)
         return self.op("-", self.term("nextafter", a, toward), a)
+
+
+# By the operators of the rows whose lowering is "composed" and "pair".
+_COMPOSED: dict[str, Callable[..., _native.Expr]] = {
+    "isclose": _Composer.isclose,
+    "isqrt": _Composer.isqrt,
+    "ldexp": _Composer.ldexp,
+    "remainder": _Composer.remainder,
+    "ulp": _Composer.ulp,
+    "complex_phase": _Composer.complex_phase,
+    "complex_rect": _Composer.complex_rect,
+    "complex_log": _Composer.complex_log,
+    "np_ldexp": _Composer.np_ldexp,
+    "logaddexp": _Composer.logaddexp,
+    "logaddexp2": _Composer.logaddexp2,
+    "heaviside": _Composer.heaviside,
+    "float_power": _Composer.float_power,
+    "bitwise_count": _Composer.bitwise_count,
+    "spacing": _Composer.spacing,
+}
+_PAIRS: dict[str, Callable[..., tuple[Term, Term]]] = {
+    "divmod": _Composer.pair_divmod,
+    "np_divmod": _Composer.pair_np_divmod,
+    "polar": _Composer.pair_polar,
+    "modf": _Composer.pair_modf,
+    "np_modf": _Composer.pair_np_modf,
+    "frexp": _Composer.pair_frexp,
+    "np_frexp": _Composer.pair_np_frexp,
+}
 
 
 def lower_composed(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:

@@ -74,6 +74,7 @@ def whole_number(fn: FunctionScope, node: ast.expr) -> int | float | None:
 
 
 def default_of(fn: FunctionScope, parameter: inspect.Parameter, name: str, node: ast.Call) -> _native.Expr:
+    """What a parameter gets that the call leaves out."""
     value: Any = parameter.default
     if is_scalar(value):
         return number_of(fn, value, node)

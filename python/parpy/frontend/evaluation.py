@@ -50,7 +50,8 @@ def lower_arguments(
     """Arguments by parameter, evaluated in the order of `given`, that of the call; compiled code evaluates
     operands in the order of the `parameters`."""
     nodes = list(given.values())
-    if list(given) == [name for name in parameters if name in given] or not any(map(partial(has_effects, fn), nodes)):
+    in_order = list(given) == [name for name in parameters if name in given]
+    if in_order or not any(has_effects(fn, node) for node in nodes):
         return dict(zip(given, lower_all(fn, nodes), strict=True))
     values = {}
     for name, node in given.items():

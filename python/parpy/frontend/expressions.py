@@ -59,10 +59,10 @@ def lower_name(fn: FunctionScope, node: ast.Name) -> _native.Expr:
         var = fn.local(node)
         return fn.poison(node) if var is None else fn.module.read(var, fn.span(node))
     binding = fn.find(node)
-    return fn.poison(node) if binding is None else value_of(fn, binding, node.id, node)
+    return fn.poison(node) if binding is None else _value_of(fn, binding, node.id, node)
 
 
-def value_of(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) -> _native.Expr:
+def _value_of(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) -> _native.Expr:
     """A non-local object as a value: a constant of a library, or a captured scalar or array."""
     value, own = binding.value, fn.language.value
     if own is not None and (made := own(fn, value, node)) is not None:
@@ -72,7 +72,7 @@ def value_of(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) ->
     if isinstance(value, Symbol):
         fn.rely_on(binding)
         return _symbol(fn, value, shown, node)
-    if is_scalar(value) and is_constant(fn, binding, node):
+    if is_scalar(value) and _is_constant(fn, binding, node):
         return number_of(fn, value.value if isinstance(value, Enum) else value, node)
     if (is_scalar(value) or is_array(value)) and binding.container is not NO_PLACE:
         return fn.module.read(fn.captured(binding, shown, node), fn.span(node))
@@ -100,7 +100,7 @@ def _symbol(fn: FunctionScope, symbol: Symbol, shown: str, node: ast.expr) -> _n
     return fn.module.extent(var, dimension, fn.span(node))
 
 
-def is_constant(fn: FunctionScope, binding: Binding, node: ast.expr) -> bool:
+def _is_constant(fn: FunctionScope, binding: Binding, node: ast.expr) -> bool:
     """Whether a number is what it is for good: of a library, an enum or a tuple."""
     if fn.is_library_place(binding) or isinstance(node, ast.Subscript):
         return True
@@ -116,7 +116,7 @@ def is_constant(fn: FunctionScope, binding: Binding, node: ast.expr) -> bool:
 def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
     binding = fn.resolve(node)
     if binding is not None:
-        return value_of(fn, binding, ast.unparse(node), node)
+        return _value_of(fn, binding, ast.unparse(node), node)
     span = fn.span(node)
     if node.attr in _ARRAY_ATTRIBUTES and is_array_name(fn, node.value):
         if node.attr == "shape":
@@ -257,7 +257,7 @@ def lower_subscript(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
         return _one_of_pair(fn, node, makers)
     item = fn.item(node)
     if item is not None:
-        return value_of(fn, item, ast.unparse(node), node)
+        return _value_of(fn, item, ast.unparse(node), node)
     if (element := tuple_element(fn, node)) is not None:
         return element
     if isinstance(base, ast.Attribute) and base.attr == "shape" and is_array_name(fn, base.value):

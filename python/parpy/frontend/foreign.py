@@ -62,7 +62,7 @@ def call_foreign(fn: FunctionScope, node: ast.Call, function: ForeignFunction) -
             "pass what its declaration says",
         )
         return fn.poison(node)
-    operands = [lower(fn, as_pointed(fn, argument)) for argument in node.args]
+    operands = [lower(fn, _as_pointed(fn, argument)) for argument in node.args]
     return fn.module.call(_declare_foreign(fn, function, node), operands, fn.span(node))
 
 
@@ -124,7 +124,7 @@ def call_external(fn: FunctionScope, node: ast.Call, function: External) -> _nat
     given = bound_arguments(fn, node, function.__wrapped__)
     if given is None:
         return fn.poison(node)
-    given = {name: as_pointed(fn, argument) for name, argument in given.items()}
+    given = {name: _as_pointed(fn, argument) for name, argument in given.items()}
     lowered = lower_arguments(fn, given, function.parameters)
     known = fn.program.externals.get(function)
     if known is None:
@@ -135,7 +135,7 @@ def call_external(fn: FunctionScope, node: ast.Call, function: External) -> _nat
     return fn.module.call(known, [lowered[name] for name in function.parameters], fn.span(node))
 
 
-def as_pointed(fn: FunctionScope, argument: ast.expr) -> ast.expr:
+def _as_pointed(fn: FunctionScope, argument: ast.expr) -> ast.expr:
     """An argument of a foreign function, which gets the address of the elements of a view: `row` is `row[:]`. Of a
     kernel a part, `x[i, b:]`, is a view first, which begins inside of the array."""
     if fn.kernel and has_slice(argument) and is_view(fn, argument) and not is_record(fn, argument):

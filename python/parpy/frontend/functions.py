@@ -45,11 +45,11 @@ def lower_op(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native
 
 
 def lower_float_op(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    operands = lower_all(fn, node.args, python_float)
+    operands = lower_all(fn, node.args, _python_float)
     return fn.module.op(intrinsic.op, operands, fn.span(node))
 
 
-def python_float(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+def _python_float(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """float(node), as the functions of `math` take their operands."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         return constant_of(fn, float(node.value), node)
@@ -57,14 +57,14 @@ def python_float(fn: FunctionScope, node: ast.expr) -> _native.Expr:
 
 
 def lower_complex_op(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    return fn.module.op(intrinsic.op, lower_all(fn, node.args, python_complex), fn.span(node))
+    return fn.module.op(intrinsic.op, lower_all(fn, node.args, _python_complex), fn.span(node))
 
 
 def lower_complex(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    return python_complex(fn, node.args[0]) if len(node.args) == 1 else lower_float_op(fn, node, intrinsic)
+    return _python_complex(fn, node.args[0]) if len(node.args) == 1 else lower_float_op(fn, node, intrinsic)
 
 
-def python_complex(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+def _python_complex(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """complex(node), as the functions of `cmath` take their operands."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex):
         return constant_of(fn, complex(node.value), node)
@@ -158,19 +158,19 @@ def lower_index_fold(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) ->
     """math.gcd and math.lcm. Magnitudes: all of them are numbers of 64 bits without a sign."""
     span = fn.span(node)
     operands = [
-        fn.module.op("abs", [python_index(fn, value, part)], span)
+        fn.module.op("abs", [_python_index(fn, value, part)], span)
         for value, part in zip(lower_all(fn, node.args), node.args, strict=True)
     ]
     return fn.module.op("int", [_fold(fn, node, intrinsic.op, operands)], span)
 
 
-def python_index(fn: FunctionScope, value: _native.Expr, node: ast.expr) -> _native.Expr:
+def _python_index(fn: FunctionScope, value: _native.Expr, node: ast.expr) -> _native.Expr:
     """operator.index(node), as the functions of `math` on integers take their operands."""
     return fn.module.op("as_index", [value], fn.span(node))
 
 
 def lower_float_fold(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    operands = lower_all(fn, node.args, python_float)
+    operands = lower_all(fn, node.args, _python_float)
     if len(operands) == 1:
         return fn.module.op("abs", operands, fn.span(node))
     return fn.module.op("float", [_fold(fn, node, intrinsic.op, operands)], fn.span(node))
@@ -192,7 +192,7 @@ def lower_fabs(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
 
 def lower_log(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     span = fn.span(node)
-    parts = [fn.module.op("log", [value], span) for value in lower_all(fn, node.args, python_float)]
+    parts = [fn.module.op("log", [value], span) for value in lower_all(fn, node.args, _python_float)]
     return parts[0] if len(parts) == 1 else fn.module.op("/", parts, span)
 
 

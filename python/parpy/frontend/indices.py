@@ -11,12 +11,14 @@ from .scope import FunctionScope
 
 
 def lower_register(fn: FunctionScope, value: Register, node: ast.expr) -> _native.Expr:
+    """A register such as threadIdx.x as a value."""
     if not fn.in_kernel(f"cuda.{value.name}", node):
         return fn.poison(node)
     return register(fn, value.text, node) if value.text else lane(fn, node)
 
 
 def register(fn: FunctionScope, text: str, node: ast.expr) -> _native.Expr:
+    """A number that the hardware knows, by its name in IR text."""
     return fn.module.register(text, fn.span(node))
 
 
@@ -37,6 +39,7 @@ def place(fn: FunctionScope, what: str, axis: str, node: ast.expr) -> _native.Ex
 
 
 def dimensions_asked(fn: FunctionScope, node: ast.Call, name: str) -> int:
+    """The n of cuda.grid(n); 0 after an error."""
     count = integer_constant(node.args[0])
     if count not in (1, 2, 3):
         shown = ast.unparse(node.args[0])

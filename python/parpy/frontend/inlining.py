@@ -10,7 +10,7 @@ import inspect
 from .. import _native
 from ..syntax.paths import ends, returning_last
 from ..syntax.source import FunctionSource
-from .arguments import given_arguments
+from .arguments import bound_arguments
 from .calls import as_declared
 from .constants import default_of
 from .forms import Element, View, axes_of
@@ -43,7 +43,7 @@ def inlined(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> list[E
         fn.error("P105", node, f"'{name}' returns a tuple and has several signatures", "give it one, or none")
         return []
     binding = fn.resolve(node.func)
-    given = given_arguments(fn, node, source)
+    given = bound_arguments(fn, node, source.function)
     if binding is None or given is None:
         return []
     fn.rely_on(binding)
@@ -133,5 +133,4 @@ def _set_parameter(fn: FunctionScope, callee: FunctionScope, name: str, value: _
 
 def _copied(fn: FunctionScope, view: View, node: ast.expr) -> View:
     """The view with variables of its own: the function may give them other values."""
-
     return view.of_variables([fn.hold(fn.module.read(var, fn.span(node)), node) for var in view.variables])

@@ -52,6 +52,7 @@ def lower_grid(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _nati
 
 
 def results_of_device(fn: FunctionScope, node: ast.Call) -> list[_native.Expr]:
+    """The results of a device function such as cuda.grid(2), or of divmod; [] after an error."""
     makers = results_of_pair(fn, node)
     makers = unpack_kernel(fn, node, tuple_of_device(fn, node) or 0) if makers is None else makers
     return [make() for make in makers or ()]
@@ -68,8 +69,7 @@ def unpack_kernel(fn: FunctionScope, value: ast.expr, count: int) -> list[Callab
     if known.lowering == "match_all":
         found = fn.hold(_exchange(fn, value, known.op), value)
         read = partial(fn.module.read, found, fn.span(value))
-        same = partial(lambda: fn.op("!=", value, read(), fn.integer(0, value)))
-        makers: list[Callable[[], _native.Expr]] = [read, same]
+        makers: list[Callable[[], _native.Expr]] = [read, lambda: fn.op("!=", value, read(), fn.integer(0, value))]
     else:
         axes = "xyz"[: dimensions_asked(fn, value, intrinsic.name)]
         if not axes:

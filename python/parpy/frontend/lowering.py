@@ -39,7 +39,7 @@ class Recursion:
     results_of_device: Callable[[FunctionScope, ast.Call], list[_native.Expr]]
 
 
-def own_names(_: Program, source: FunctionSource) -> Scope:
+def _own_names(_: Program, source: FunctionSource) -> Scope:
     """The names that a Python function sees."""
     return Scope(source.function)
 
@@ -57,7 +57,7 @@ class Language:
     aggregates: bool = False  # names stand for views, tuples, records and None
     exact_integers: bool = True  # integer constants make one of any size, as Python computes it
     functions: tuple[type, ...] = ()  # types of objects that are functions of the program, besides jit functions
-    names: Callable[[Program, FunctionSource], Scope] = own_names
+    names: Callable[[Program, FunctionSource], Scope] = _own_names
     # What the language does in front of a function's first statement, and behind its last one.
     before: Callable[[FunctionScope], None] | None = None
     behind: Callable[[FunctionScope], None] | None = None

@@ -33,7 +33,7 @@ def view_assignment(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast
     return True
 
 
-def is_view_value(fn: FunctionScope, target: ast.Name, value: ast.expr) -> bool:
+def _is_view_value(fn: FunctionScope, target: ast.Name, value: ast.expr) -> bool:
     """Whether `target = value` makes a view or a record."""
     if _is_tuple_value(fn, value):
         return False
@@ -111,7 +111,7 @@ def unpacks_tuples(fn: FunctionScope, target: ast.expr, value: ast.expr) -> bool
         return tuple_form(fn, value) is not None
     if isinstance(value, ast.Tuple | ast.List):
         same = len(value.elts) == len(target.elts)
-        return same and any(map(partial(unpacks_tuples, fn), target.elts, value.elts))
+        return same and any(unpacks_tuples(fn, *pair) for pair in zip(target.elts, value.elts, strict=True))
     form = None if is_shape(fn, value) else tuple_form(fn, value)
     return form is not None and _has_tuples(target, form)
 
@@ -126,7 +126,7 @@ def names_views(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr
     if not plain or len(names) < len(found) or on_right:
         return False
     pairs = zip(target.elts, value.elts, strict=True)
-    return any(isinstance(one, ast.Name) and is_view_value(fn, one, part) for one, part in pairs)
+    return any(isinstance(one, ast.Name) and _is_view_value(fn, one, part) for one, part in pairs)
 
 
 def _has_tuples(target: ast.Tuple | ast.List, form: TupleForm) -> bool:

@@ -167,4 +167,4 @@ def conversion(given: str, wanted: str) -> int:
         return _SAFE if holds else _OTHER
     if to == "c":
         return _SAFE if bits <= room // 2 else _OTHER
-    return _WIDER if kind == "g" and room > bits else _OTHER
+    return _WIDER if kind == "g" and room > bits else _OTHER  # bfloat16

@@ -6,12 +6,14 @@ import ast
 
 
 def first_name(node: ast.expr) -> ast.expr:
+    """The x of x.a[i].b, or what stands in its place."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node
 
 
 def integer_constant(node: ast.expr, limit: int = 64) -> int | None:
+    """The value of an integer constant below the limit, which may have a sign; None of others."""
     sign = 1
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         sign, node = -1, node.operand
@@ -59,6 +61,7 @@ def with_axis(node: ast.expr, first: bool) -> ast.expr | None:
 
 
 def is_literal(node: ast.expr) -> bool:
+    """Whether `node` is a constant, which may have a sign."""
     if isinstance(node, ast.UnaryOp):
         node = node.operand
     return isinstance(node, ast.Constant)

@@ -172,7 +172,7 @@ def name_captured(fn: FunctionScope, name: str, shown: str, records: Any, contai
     fn.assigned.add(name)
 
 
-def captured_field(fn: FunctionScope, record: Record, key: str, node: ast.expr) -> _native.Var | None:
+def _captured_field(fn: FunctionScope, record: Record, key: str, node: ast.expr) -> _native.Var | None:
     """A field of records from outside; None of others."""
     found = next((each for each in fn.captured_records if each.fields is record.fields), None)
     if found is None:
@@ -190,6 +190,7 @@ def captured_field(fn: FunctionScope, record: Record, key: str, node: ast.expr) 
 
 
 def is_record_value(fn: FunctionScope, target: ast.Name, value: ast.expr) -> bool:
+    """Whether `target = value` gives a name to a record."""
     if isinstance(value, ast.IfExp):
         return is_record_value(fn, target, value.body) and is_record_value(fn, target, value.orelse)
     return is_record(fn, value, fn.program.uses.fields(fn.source, target.id))
@@ -276,6 +277,7 @@ def copied_record(fn: FunctionScope, target: ast.expr, value: ast.expr, node: as
 
 
 def store_record(fn: FunctionScope, target: ast.expr, source: Record, node: ast.stmt) -> None:
+    """The target becomes a copy of the record."""
     made = record_of(fn, target)
     if made is None:
         return
@@ -305,6 +307,7 @@ def is_no_record(fn: FunctionScope, node: ast.expr) -> bool:
 
 
 def copy_leaf(fn: FunctionScope, target: Record, source: Record, leaf: Leaf, node: ast.stmt) -> None:
+    """Copies one field of numbers, element by element if it is an array."""
     span = fn.span(node)
     inner = [fn.temporary(span) for _ in leaf.shape]
     sides = []
@@ -385,7 +388,7 @@ def make_field(fn: FunctionScope, record: Record, key: str, node: ast.expr) -> _
         for array in scope.record_arrays.values():
             if array.fields is record.fields:
                 return add_field(scope, array, key, scope.allocations.append)
-        captured = captured_field(scope, record, key, node)
+        captured = _captured_field(scope, record, key, node)
         if captured is not None:
             return captured
         scope = scope.caller

@@ -14,12 +14,12 @@ from .tuples import numbers_in, tuple_form, tuple_values
 def lower_return(fn: FunctionScope, node: ast.Return) -> None:
     value, span = node.value, fn.span(node)
     if fn.inlined_results is not None:
-        return_inlined(fn, node)
+        _return_inlined(fn, node)
     elif value is None or (isinstance(value, ast.Constant) and value.value is None):
         fn.bare_returns.append(node)
         fn.out.append(fn.module.return_(None, span))
     elif fn.source.declared.get("return") == "void":
-        refuse_result(fn, node)
+        _refuse_result(fn, node)
     elif fn.entry and not fn.kernel:
         parts = value.elts if isinstance(value, ast.Tuple) else [value]
         _return_to_python(fn, node, value, lower_all(fn, parts))
@@ -62,7 +62,7 @@ def _return_to_python(fn: FunctionScope, node: ast.Return, value: ast.expr, valu
         fn.out.append(fn.module.return_(None, span))
 
 
-def return_inlined(fn: FunctionScope, node: ast.Return) -> None:
+def _return_inlined(fn: FunctionScope, node: ast.Return) -> None:
     """A return of a function that stands in place of its call."""
     assert fn.inlined_results is not None
     given = None if node.value is None else tuple_form(fn, node.value)
@@ -83,7 +83,7 @@ def return_inlined(fn: FunctionScope, node: ast.Return) -> None:
         fn.out.append(fn.module.break_(span))
 
 
-def refuse_result(fn: FunctionScope, node: ast.Return) -> None:
+def _refuse_result(fn: FunctionScope, node: ast.Return) -> None:
     """The function returns a value against its signature."""
     fn.error(
         "P211",

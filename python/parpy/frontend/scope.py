@@ -104,7 +104,7 @@ class FunctionScope:
         self.given_views: dict[str, View] = {}  # what annotated parameters were when the function began
         # Where there is a caller: what is returned; and, of functions that return anywhere, whether a loop did.
         self.inlined_results: list[Element] | None = None
-        self.returned: TupleForm | None = None
+        self.returned: TupleForm | None = None  # the form of these results
         self.has_returned: _native.Var | None = None
         self._taken: set[str] = set(self.scope.locals) if caller is None else caller._taken
         self._reported_names: set[str] = set()
@@ -178,21 +178,22 @@ class FunctionScope:
         if name in self.dict_params and name not in self.tuples:
             self.misused_dict(name, node)
             return None
-        if name in self.nones:
-            fix = f"compare it before it is used: if {name} is not None"
-            self.error("P204", node, f"argument '{name}' is None here", fix)
-            return None
-        if name in self.views:
-            self.error("P204", node, f"the view '{name}' is used as a number", f"subscript it, {name}[0] or {name}[:]")
-            return None
-        if name in self.records:
-            self.error("P204", node, f"the record '{name}' is used as a number", f"take a field, {name}.x")
-            return None
-        if name in self.tuples:
-            self.error("P204", node, f"the tuple '{name}' is used as a number", f"take an element, {name}[0]")
+        if self.is_no_variable(name):
+            self._refuse_as_number(name, node)
             return None
         self.plain_uses.setdefault(name, node)
         return self.variable(name, node)
+
+    def _refuse_as_number(self, name: str, node: ast.Name) -> None:
+        """Reports the use of a name that stands for no variable."""
+        message, fix = f"the tuple '{name}' is used as a number", f"take an element, {name}[0]"
+        if name in self.nones:
+            message, fix = f"argument '{name}' is None here", f"compare it before it is used: if {name} is not None"
+        elif name in self.views:
+            message, fix = f"the view '{name}' is used as a number", f"subscript it, {name}[0] or {name}[:]"
+        elif name in self.records:
+            message, fix = f"the record '{name}' is used as a number", f"take a field, {name}.x"
+        self.error("P204", node, message, fix)
 
     def is_assigned(self, node: ast.Name) -> bool:
         """Whether some path to here assigns the local variable; False after an error."""

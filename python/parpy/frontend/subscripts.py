@@ -139,7 +139,7 @@ def make_view(fn: FunctionScope, node: ast.expr, shown: str = "") -> View | None
     if not isinstance(node, ast.Subscript) or not (subscripts_array(fn, node) or is_row(fn, node)):
         array = array_of(fn, node)
         return None if array is None else View(array, ())
-    return view_from(fn, *subscripts_of(fn, node), shown)
+    return view_from(fn, *_subscripts_of(fn, node), shown)
 
 
 def unpack_shape(fn: FunctionScope, value: ast.expr, count: int) -> list[Callable[[], _native.Expr]] | None:
@@ -174,19 +174,19 @@ def _extents_of_records(fn: FunctionScope, view: View, node: ast.expr, count: in
 
 def element_of(fn: FunctionScope, node: ast.Subscript) -> tuple[_native.Var | None, list[_native.Expr]]:
     """The array and the subscripts of `x[i, j]`, also written x[i][j]."""
-    array, axes, parts = subscripts_of(fn, node)
+    array, axes, parts = _subscripts_of(fn, node)
     values = lower_all(fn, [n for part in parts for n in numbers_of(fn, part)])
     return array, through(fn, array, axes, parts, iter(values), node)
 
 
 def held_element(fn: FunctionScope, node: ast.Subscript) -> tuple[_native.Var | None, Callable[[], list[_native.Expr]]]:
     """The array, and a function that makes the subscripts, evaluated now, as often as wanted."""
-    array, axes, parts = subscripts_of(fn, node)
+    array, axes, parts = _subscripts_of(fn, node)
     makers = [lower_settled(fn, n) for part in parts for n in numbers_of(fn, part)]
     return array, lambda: through(fn, array, axes, parts, iter([make() for make in makers]), node)
 
 
-def subscripts_of(
+def _subscripts_of(
     fn: FunctionScope, node: ast.Subscript
 ) -> tuple[_native.Var | None, tuple[Axis, ...], list[ast.expr]]:
     """The array, how the view that is subscripted stands in it, and the subscripts."""

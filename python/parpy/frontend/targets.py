@@ -40,7 +40,7 @@ def assign_value(
         fn.out.append(fn.module.assign(var, value, update, span))
     elif isinstance(target, ast.Subscript):
         if string_key(target) is not None and not is_field_of_element(fn, target):
-            refuse_entry(fn, target)
+            _refuse_entry(fn, target)
             return
         if mask_rank(target.slice):
             _assign_masked(fn, target, value, node, update)
@@ -106,7 +106,8 @@ def refuses_reuse(fn: FunctionScope, target: ast.Name) -> bool:
     return True
 
 
-def refuse_entry(fn: FunctionScope, target: ast.Subscript) -> None:
+def _refuse_entry(fn: FunctionScope, target: ast.Subscript) -> None:
+    """`d['k'] = 1`"""
     what, fix = "an entry of a dict", "assign to the elements of the array in it"
     if fn.kernel:
         if not isinstance(target.value, ast.Name) or target.value.id not in fn.parameters:

@@ -166,10 +166,11 @@ def dimensions(fn: FunctionScope, node: ast.expr) -> int | None:
         else:
             array = array_of(fn, node)
             found = None if array is None else array_rank(fn, array)
-    return None if found is None else max(found - sum(map(partial(_subscripts_in, fn), indices)), 0)
+    return None if found is None else max(found - sum(_subscripts_in(fn, index) for index in indices), 0)
 
 
 def without_ellipsis(fn: FunctionScope, parts: list[ast.expr], base: ast.expr) -> list[ast.expr]:
+    """The subscripts of `base` with a slice for each dimension that an ellipsis stands for, in a kernel."""
     places = [i for i, part in enumerate(parts) if isinstance(part, ast.Constant) and part.value is ...]
     if len(places) != 1 or not fn.aggregates:
         return parts
@@ -261,6 +262,7 @@ def _of_one_view(fn: FunctionScope, node: ast.expr) -> ast.expr:
 
 
 def tuple_values(fn: FunctionScope, node: ast.expr, settled: bool = False) -> list[_native.Expr]:
+    """The numbers in a tuple, evaluated from the left; `settled`: what they are now, whatever is written later."""
     values: list[_native.Expr] = []
     sources: list[ast.expr] = []
 
@@ -302,6 +304,7 @@ def held_tuple(fn: FunctionScope, node: ast.expr, shown: str = "") -> list[Eleme
 
 
 def spelled_out(fn: FunctionScope, value: ast.expr) -> ast.expr:
+    """A tuple as one of its elements; other values, and the shapes of arrays, as they are."""
     if is_shape(fn, value):
         return value  # unpacked without asking how many dimensions there are
     named = element_of_tuple(fn, value) is not None and tuple_form(fn, value) is not None
@@ -314,12 +317,14 @@ def spelled_out(fn: FunctionScope, value: ast.expr) -> ast.expr:
 
 
 def index_parts(fn: FunctionScope, index: ast.expr) -> list[ast.expr]:
+    """The subscripts that x[index] has."""
     if isinstance(index, ast.Tuple):
         return index.elts
     return [index] if tuple_form(fn, index) is None else tuple_parts(fn, index)
 
 
 def tuple_element(fn: FunctionScope, node: ast.Subscript) -> _native.Expr | None:
+    """The value of pos[k], of a tuple of the function; None of other subscripts."""
     if is_shape(fn, node.value) or isinstance(node.slice, ast.Slice):
         return None
     form = tuple_form(fn, node.value)
@@ -418,6 +423,7 @@ def take_tuples(fn: FunctionScope) -> None:
 
 
 def tuple_of_device(fn: FunctionScope, node: ast.Call) -> int | None:
+    """How many results the call of a device function such as cuda.grid(2) has; None if it is another call."""
     binding = fn.resolve(node.func)
     known = binding.value if binding is not None else None
     if known is not None and (intrinsic := intrinsic_of(known)) is not None and intrinsic.lowering == "pair":
@@ -429,6 +435,7 @@ def tuple_of_device(fn: FunctionScope, node: ast.Call) -> int | None:
 
 
 def form_of(elements: list[Element]) -> TupleForm:
+    """The form of a tuple of these elements."""
     return TupleForm(tuple(form_of(each) if isinstance(each, list) else None for each in elements))
 
 

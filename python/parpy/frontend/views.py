@@ -23,6 +23,7 @@ _MOST = 2**62
 
 
 def refuse_kinds(fn: FunctionScope, target: ast.Name) -> None:
+    """The name would stand for views that no common variables describe."""
     fn.error(
         "P016",
         target,

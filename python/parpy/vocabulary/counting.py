@@ -1,19 +1,30 @@
-"""`math.factorial`, `math.perm`, `math.comb` and `pow(a, b, m)` as compiled code computes them: jit functions of
+"""`math.factorial`, `math.perm`, `math.comb` and `pow(a, b, m)` as compiled code computes them: functions of
 integers. The first three get none that is negative; -1 says that their result needs more than 64 bits.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from ..calls.jit import jit
+from ..syntax.source import capture
 
 _LARGEST = 2**63 - 1
 
 
-@jit
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _compiled(function: F) -> F:
+    """The function with its source, by which compiled code knows what it can call."""
+    function.__parpy_source__ = capture(function)  # type: ignore[attr-defined]
+    return function
+
+
+@_compiled
 def factorial(n):
     if n > 20:
         return -1
@@ -23,7 +34,7 @@ def factorial(n):
     return product
 
 
-@jit
+@_compiled
 def perm(n, k):
     if k > n:
         return 0
@@ -35,7 +46,7 @@ def perm(n, k):
     return product
 
 
-@jit
+@_compiled
 def comb(n, k):
     if k > n:
         return 0
@@ -51,7 +62,7 @@ def comb(n, k):
     return product
 
 
-@jit
+@_compiled
 def power(base, exponent, modulus):
     """`modulus` itself says that the base has no inverse; it is not 0."""
     m = abs(modulus)
@@ -74,7 +85,7 @@ def power(base, exponent, modulus):
     return result + modulus if modulus < 0 and result > 0 else result
 
 
-@jit
+@_compiled
 def _product(a, b, m):
     """a * b % m for 0 <= a, b < m; no sum passes 64 bits."""
     if m <= 3037000500:
@@ -88,7 +99,7 @@ def _product(a, b, m):
     return total
 
 
-@jit
+@_compiled
 def _inverse(a, m):
     """What times a is 1 modulo m, by Euclid's algorithm; 0: nothing."""
     r, s = m, a
