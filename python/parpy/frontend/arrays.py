@@ -13,12 +13,15 @@ from .. import _native
 from ..syntax.names import NO_PLACE, Binding, is_array, is_scalar, jit_source
 from .forms import DictParam, Element
 from .lowering import index_parts, lower
-from .patterns import first_name, integer_constant, string_key
+from .patterns import first_name, integer_constant, is_ellipsis, string_key
 from .program import identifier
 from .record_paths import is_whole
 from .scope import FunctionScope, describe
 
 _MOST_ITEMS = 2**31
+
+
+# ------------------------------------------------------------ what an expression names
 
 
 def is_subscript(fn: FunctionScope, node: ast.Subscript) -> bool:
@@ -35,21 +38,55 @@ def is_tuple_element(fn: FunctionScope, node: ast.expr) -> bool:
     )
 
 
-def element_of_tuple(fn: FunctionScope, node: ast.expr) -> Element | None:
-    """What `pos`, or pos[k] of constants, is of a tuple of the function; None if there is no such thing."""
-    if isinstance(node, ast.Name):
-        return fn.tuples.get(node.id)
-    index = integer_constant(node.slice, _MOST_ITEMS) if isinstance(node, ast.Subscript) else None
-    owner = element_of_tuple(fn, node.value) if isinstance(node, ast.Subscript) and index is not None else None
-    if index is None or not isinstance(owner, list) or not -len(owner) <= index < len(owner):
-        return None
-    return owner[index]
-
-
 def is_field_of_element(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether `node` is p['x'] of an element of records."""
     base = node.value if isinstance(node, ast.Subscript) and string_key(node) is not None else None
     return isinstance(base, ast.Name) and base.id in fn.records and bool(fn.records[base.id].axes)
+
+
+def may_be_array(fn: FunctionScope, node: ast.expr) -> bool:
+    """Whether `node` names a local variable, or an array outside the function."""
+    if isinstance(node, ast.Name) and node.id in fn.scope.locals:
+        return True
+    if isinstance(node, ast.Subscript) and (string_key(node) is not None or is_tuple_element(fn, node)):
+        return True
+    binding = fn.resolve(node)
+    return binding is not None and is_array(binding.value)
+
+
+def is_array_name(fn: FunctionScope, node: ast.expr) -> bool:
+    """Whether `node` names something that may be an array, rather than a module or function."""
+    if isinstance(node, ast.Name) and (node.id in fn.scope.locals or node.id in fn.views):
+        return True
+    if isinstance(node, ast.Subscript) and (string_key(node) is not None or is_tuple_element(fn, node)):
+        return True
+    binding = fn.resolve(node)
+    known = binding is not None and (is_array(binding.value) or is_scalar(binding.value))
+    return known or subscripts_array(fn, node)
+
+
+def subscripts_array(fn: FunctionScope, node: ast.expr) -> bool:
+    """Whether `node` is x[…] of an array, in a kernel; it may be an element."""
+    return fn.aggregates and _subscripts_variable(fn, node)
+
+
+def _subscripts_variable(fn: FunctionScope, node: ast.expr) -> bool:
+    if not isinstance(node, ast.Subscript):
+        return False
+    base: ast.expr = node
+    while isinstance(base, ast.Subscript) and is_subscript(fn, base):
+        base = base.value
+    return base is not node and may_be_array(fn, base)
+
+
+def is_row(fn: FunctionScope, node: ast.expr) -> bool:
+    """Whether `node` is x[i] or x[i, :] outside of kernels, where functions alone get views."""
+    if fn.kernel or not isinstance(node, ast.Subscript) or not _subscripts_variable(fn, node):
+        return False
+    return all(is_whole(part) or not isinstance(part, ast.Slice) for part in index_parts(fn, node.slice))
+
+
+# ------------------------------------------------------------ the parts of a subscript
 
 
 def numbers_of(fn: FunctionScope, part: ast.expr) -> list[ast.expr]:
@@ -73,15 +110,61 @@ def index_part(fn: FunctionScope, part: ast.expr, values: Iterator[_native.Expr]
     return next(values)
 
 
-def is_array_name(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` names something that may be an array, rather than a module or function."""
-    if isinstance(node, ast.Name) and (node.id in fn.scope.locals or node.id in fn.views):
-        return True
-    if isinstance(node, ast.Subscript) and (string_key(node) is not None or is_tuple_element(fn, node)):
-        return True
-    binding = fn.resolve(node)
-    known = binding is not None and (is_array(binding.value) or is_scalar(binding.value))
-    return known or subscripts_array(fn, node)
+# ------------------------------------------------------------ tuples of the function
+
+
+def element_of_tuple(fn: FunctionScope, node: ast.expr) -> Element | None:
+    """What `pos`, or pos[k] of constants, is of a tuple of the function; None if there is no such thing."""
+    if isinstance(node, ast.Name):
+        return fn.tuples.get(node.id)
+    index = integer_constant(node.slice, _MOST_ITEMS) if isinstance(node, ast.Subscript) else None
+    owner = element_of_tuple(fn, node.value) if isinstance(node, ast.Subscript) and index is not None else None
+    if index is None or not isinstance(owner, list) or not -len(owner) <= index < len(owner):
+        return None
+    return owner[index]
+
+
+def element_variable(fn: FunctionScope, node: ast.Subscript) -> _native.Var | None:
+    """The variable that pos[k] is; None after an error."""
+    root: ast.expr = node
+    while isinstance(root, ast.Subscript):
+        root = root.value
+    owner = element_of_tuple(fn, node.value)
+    if not isinstance(root, ast.Name) or not isinstance(owner, list):
+        return None
+    known = root.id not in fn.scope.locals or fn.is_assigned(root)
+    index = place_in_tuple(fn, node, len(owner)) if known else None
+    found = None if index is None else owner[index]
+    if isinstance(found, list):
+        shown = ast.unparse(node)
+        fn.error("P204", node, f"the tuple '{shown}' is used as a number", f"take an element, {shown}[0]")
+        return None
+    return found
+
+
+def place_in_tuple(fn: FunctionScope, node: ast.Subscript, count: int) -> int | None:
+    """The k of pos[k], of a tuple of `count` elements; None after an error."""
+    shown, index = ast.unparse(node.value), integer_constant(node.slice, _MOST_ITEMS)
+    if index is None:
+        fn.error(
+            "P025",
+            node.slice,
+            f"which element of the tuple '{shown}' is meant must be an integer constant",
+            "to choose while the function runs, use a local array",
+        )
+    elif not -count <= index < count:
+        fn.error(
+            "P025",
+            node.slice,
+            f"the tuple '{shown}' has no element {index}",
+            f"constants from {-count} to {count - 1} are possible" if count else "it is empty",
+        )
+    else:
+        return index
+    return None
+
+
+# ------------------------------------------------------------ what is outside the function
 
 
 def captured_array(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) -> _native.Var | None:
@@ -214,7 +297,7 @@ def _dict_param(fn: FunctionScope, node: ast.Subscript, base: ast.Name, key: str
     return param.entries[key]
 
 
-# ------------------------------------------------------------ what is none
+# ------------------------------------------------------------ what has no value
 
 
 def refuse_shape(fn: FunctionScope, node: ast.expr) -> None:
@@ -245,78 +328,3 @@ def not_a_value(fn: FunctionScope, value: object, shown: str, node: ast.expr) ->
         if isinstance(value, tuple):
             fix = f"take its elements by constants, {shown}[0], or all of them: a, b = {shown}"
     fn.error("P103", node, message, fix)
-
-
-def element_variable(fn: FunctionScope, node: ast.Subscript) -> _native.Var | None:
-    """The variable that pos[k] is; None after an error."""
-    root: ast.expr = node
-    while isinstance(root, ast.Subscript):
-        root = root.value
-    owner = element_of_tuple(fn, node.value)
-    if not isinstance(root, ast.Name) or not isinstance(owner, list):
-        return None
-    known = root.id not in fn.scope.locals or fn.is_assigned(root)
-    index = place_in_tuple(fn, node, len(owner)) if known else None
-    found = None if index is None else owner[index]
-    if isinstance(found, list):
-        shown = ast.unparse(node)
-        fn.error("P204", node, f"the tuple '{shown}' is used as a number", f"take an element, {shown}[0]")
-        return None
-    return found
-
-
-def place_in_tuple(fn: FunctionScope, node: ast.Subscript, count: int) -> int | None:
-    """The k of pos[k], of a tuple of `count` elements; None after an error."""
-    shown, index = ast.unparse(node.value), integer_constant(node.slice, _MOST_ITEMS)
-    if index is None:
-        fn.error(
-            "P025",
-            node.slice,
-            f"which element of the tuple '{shown}' is meant must be an integer constant",
-            "to choose while the function runs, use a local array",
-        )
-    elif not -count <= index < count:
-        fn.error(
-            "P025",
-            node.slice,
-            f"the tuple '{shown}' has no element {index}",
-            f"constants from {-count} to {count - 1} are possible" if count else "it is empty",
-        )
-    else:
-        return index
-    return None
-
-
-def subscripts_array(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` is x[…] of an array, in a kernel; it may be an element."""
-    return fn.aggregates and _subscripts_variable(fn, node)
-
-
-def _subscripts_variable(fn: FunctionScope, node: ast.expr) -> bool:
-    if not isinstance(node, ast.Subscript):
-        return False
-    base: ast.expr = node
-    while isinstance(base, ast.Subscript) and is_subscript(fn, base):
-        base = base.value
-    return base is not node and may_be_array(fn, base)
-
-
-def is_row(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` is x[i] or x[i, :] outside of kernels, where functions alone get views."""
-    if fn.kernel or not isinstance(node, ast.Subscript) or not _subscripts_variable(fn, node):
-        return False
-    return all(is_whole(part) or not isinstance(part, ast.Slice) for part in index_parts(fn, node.slice))
-
-
-def may_be_array(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` names a local variable, or an array outside the function."""
-    if isinstance(node, ast.Name) and node.id in fn.scope.locals:
-        return True
-    if isinstance(node, ast.Subscript) and (string_key(node) is not None or is_tuple_element(fn, node)):
-        return True
-    binding = fn.resolve(node)
-    return binding is not None and is_array(binding.value)
-
-
-def is_ellipsis(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is ...

@@ -40,6 +40,7 @@ _BACKENDS = [CompileBackend.Cpu, CompileBackend.Cuda, CompileBackend.Metal]
 
 
 def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
+    """Whatever a call may be, as a value."""
     if is_launch(fn, node):
         return fn.poison(node)
     if (function := foreign_called(fn, node)) is not None:
@@ -68,7 +69,7 @@ def _refuse_tuple(fn: FunctionScope, node: ast.Call, form: TupleForm) -> None:
 
 def _call_named(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     """A call of what a name stands for outside the function."""
-    binding = called(fn, node)
+    binding = _called(fn, node)
     if binding is None:
         return fn.poison(node)
     intrinsic = intrinsic_of(binding.value)
@@ -84,7 +85,7 @@ def _call_named(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     return fn.poison(node)
 
 
-def called(fn: FunctionScope, node: ast.Call) -> Binding | None:
+def _called(fn: FunctionScope, node: ast.Call) -> Binding | None:
     """What the call calls; None after an error. Compiled code relies on it from here on."""
     binding = fn.resolve(node.func)
     if binding is not None:
@@ -92,7 +93,7 @@ def called(fn: FunctionScope, node: ast.Call) -> Binding | None:
     elif isinstance(node.func, ast.Name) and node.func.id not in fn.scope.locals:
         fn.find(node.func)
     elif isinstance(node.func, ast.Attribute) and fn.resolve(node.func.value) is None:
-        _method(fn, node, node.func)
+        _refuse_method(fn, node, node.func)
     elif isinstance(node.func, ast.Attribute):
         lower(fn, node.func)
     else:
@@ -105,7 +106,7 @@ def called(fn: FunctionScope, node: ast.Call) -> Binding | None:
     return binding
 
 
-def _method(fn: FunctionScope, node: ast.Call, func: ast.Attribute) -> None:
+def _refuse_method(fn: FunctionScope, node: ast.Call, func: ast.Attribute) -> None:
     name = func.attr
     if fn.starts_undefined(func):
         lower(fn, func)
@@ -114,6 +115,30 @@ def _method(fn: FunctionScope, node: ast.Call, func: ast.Attribute) -> None:
     if name == "astype":
         fix = "convert with the type's name: np.float32(x)"
     fn.error("P022", node, f"the method '{name}' cannot be compiled", fix)
+
+
+def _not_callable(fn: FunctionScope, binding: Binding, node: ast.Call) -> None:
+    shown = ast.unparse(node.func)
+    value = binding.value
+    if isinstance(value, Callback):
+        message = f"'{shown}' is a callback, which compiled code cannot call here"
+        fix = "call it on a line of its own in a function that Python calls, outside of parallel loops"
+    elif inspect.isfunction(value):
+        message = f"'{shown}' is an ordinary Python function"
+        fix = f"decorate '{shown}' with @parpy.jit"
+        if fn.kernel:
+            fix = f"decorate '{shown}' with @cuda.jit(device=True); functions for cudapy.compile are listed there"
+        if str(value.__module__).partition(".")[0] in ("math", "numpy", "scipy"):
+            message, fix = f"the function '{shown}' cannot be compiled", "write it out"
+    elif callable(value):
+        message = f"{describe(value)} cannot be compiled"
+        fix = "math.*, element-wise np.* functions and jit functions can be called"
+    else:
+        message, fix = f"'{shown}' is {describe(value)}, which cannot be called", ""
+    fn.error("P022", node, message, fix)
+
+
+# ------------------------------------------------------------ methods of arrays and numbers
 
 
 def _method_of_value(fn: FunctionScope, node: ast.Call) -> ast.Attribute | None:
@@ -180,25 +205,7 @@ def _axes(fn: FunctionScope, node: ast.expr) -> list[int]:
     return [axis for axis in axes if axis is not None]
 
 
-def _not_callable(fn: FunctionScope, binding: Binding, node: ast.Call) -> None:
-    shown = ast.unparse(node.func)
-    value = binding.value
-    if isinstance(value, Callback):
-        message = f"'{shown}' is a callback, which compiled code cannot call here"
-        fix = "call it on a line of its own in a function that Python calls, outside of parallel loops"
-    elif inspect.isfunction(value):
-        message = f"'{shown}' is an ordinary Python function"
-        fix = f"decorate '{shown}' with @parpy.jit"
-        if fn.kernel:
-            fix = f"decorate '{shown}' with @cuda.jit(device=True); functions for cudapy.compile are listed there"
-        if str(value.__module__).partition(".")[0] in ("math", "numpy", "scipy"):
-            message, fix = f"the function '{shown}' cannot be compiled", "write it out"
-    elif callable(value):
-        message = f"{describe(value)} cannot be compiled"
-        fix = "math.*, element-wise np.* functions and jit functions can be called"
-    else:
-        message, fix = f"'{shown}' is {describe(value)}, which cannot be called", ""
-    fn.error("P022", node, message, fix)
+# ------------------------------------------------------------ conversions
 
 
 def lower_convert(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
@@ -271,6 +278,9 @@ def lower_static_fail(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _nativ
     return fn.poison(node)
 
 
+# ------------------------------------------------------------ other known functions
+
+
 def lower_inline(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     """parpy.builtin.inline(f(x)): the call, marked."""
     argument = node.args[0]
@@ -327,6 +337,9 @@ def lower_misplaced_range(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _n
         "write for i in range(…)",
     )
     return fn.poison(node)
+
+
+# ------------------------------------------------------------ functions compiled with this one
 
 
 def call_function(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> _native.Expr:

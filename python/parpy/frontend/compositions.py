@@ -1,5 +1,5 @@
 """Lowers the functions of `math`, `cmath` and NumPy that others express: one method of _Composer for
-each, by the name that its row of intrinsics.py gives.
+each.
 
 Each argument is evaluated once: a number is held in a temporary. Slices and whole arrays, which nothing can hold, are
 spelled out each time.
@@ -25,6 +25,68 @@ from .tuples import spelled_out
 
 Term = Callable[[], _native.Expr]
 _MOST_COUNTED = 2000  # Python computes with integers of thousands of digits, which are refused anyway
+
+
+def lower_composed(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    return _Composer(fn, node).compose(intrinsic.op)
+
+
+def results_of_pair(fn: FunctionScope, node: ast.expr, held: bool = True) -> list[Term] | None:
+    """`q, r = divmod(a, b)`: what makes the two results; None for other values, [] after an error. `held`: both are
+    wanted, of numbers."""
+    binding = fn.resolve(node.func) if isinstance(node, ast.Call) else None
+    known = None if binding is None else intrinsic_of(binding.value)
+    if not isinstance(node, ast.Call) or binding is None or known is None or known.lowering != "pair":
+        return None
+    fn.rely_on(binding)
+    return _Composer(fn, node, held).pair(known.op) if fits(fn, node, known) else []
+
+
+def lower_counted(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """math.comb and its kin: of constants a constant, else what a function of counting.py returns."""
+    known = [whole_number(fn, part) for part in node.args]
+    if not all(isinstance(value, int) and 0 <= value <= _MOST_COUNTED for value in known):
+        return _Composer(fn, node, held=True).counted(intrinsic)
+    return constant_of(fn, getattr(math, intrinsic.op)(*known), node)
+
+
+def lower_power(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """pow(a, b) is a ** b; pow(a, b, m) of constants a constant, else what counting.power returns."""
+    if len(node.args) == 2:
+        return lower_op(fn, node, intrinsic)
+    known = [whole_number(fn, part) for part in node.args]
+    try:
+        return constant_of(fn, pow(*known), node)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return _Composer(fn, node, held=True).power()
+
+
+def lower_dist(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    """math.dist((x, y), (a, b))."""
+    points = [_elements(fn, part) for part in node.args]
+    if len(points[0]) != len(points[1]):
+        fn.error("P023", node, "the two points of 'math.dist' have different numbers of coordinates")
+    pairs = [ast.copy_location(ast.BinOp(a, ast.Sub(), b), node) for a, b in zip(*points, strict=False)]
+    if not pairs:
+        return fn.poison(node)
+    call = ast.copy_location(ast.Call(node.func, list[ast.expr](pairs), []), node)
+    return lower_float_fold(fn, call, Intrinsic("math.dist", "float_fold", "hypot", 1, len(pairs)))
+
+
+def lower_prod(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    """math.prod((a, b, c))."""
+    result = fn.module.constant(1, fn.span(node))
+    for value in lower_all(fn, _elements(fn, node.args[0])):
+        result = fn.module.op("*", [result, value], fn.span(node))
+    return result
+
+
+def _elements(fn: FunctionScope, node: ast.expr) -> list[ast.expr]:
+    spelled = spelled_out(fn, node)
+    if isinstance(spelled, ast.Tuple | ast.List):
+        return spelled.elts
+    fn.error("P023", node, "this is no tuple whose elements are known when the function is compiled", "write (a, b)")
+    return []
 
 
 class _Composer:
@@ -361,65 +423,3 @@ _PAIRS: dict[str, Callable[..., tuple[Term, Term]]] = {
     "frexp": _Composer.pair_frexp,
     "np_frexp": _Composer.pair_np_frexp,
 }
-
-
-def lower_composed(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    return _Composer(fn, node).compose(intrinsic.op)
-
-
-def results_of_pair(fn: FunctionScope, node: ast.expr, held: bool = True) -> list[Term] | None:
-    """`q, r = divmod(a, b)`: what makes the two results; None for other values, [] after an error. `held`: both are
-    wanted, of numbers."""
-    binding = fn.resolve(node.func) if isinstance(node, ast.Call) else None
-    known = None if binding is None else intrinsic_of(binding.value)
-    if not isinstance(node, ast.Call) or binding is None or known is None or known.lowering != "pair":
-        return None
-    fn.rely_on(binding)
-    return _Composer(fn, node, held).pair(known.op) if fits(fn, node, known) else []
-
-
-def lower_counted(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """math.comb and its kin: of constants a constant, else what a function of counting.py returns."""
-    known = [whole_number(fn, part) for part in node.args]
-    if not all(isinstance(value, int) and 0 <= value <= _MOST_COUNTED for value in known):
-        return _Composer(fn, node, held=True).counted(intrinsic)
-    return constant_of(fn, getattr(math, intrinsic.op)(*known), node)
-
-
-def lower_power(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """pow(a, b) is a ** b; pow(a, b, m) of constants a constant, else what counting.power returns."""
-    if len(node.args) == 2:
-        return lower_op(fn, node, intrinsic)
-    known = [whole_number(fn, part) for part in node.args]
-    try:
-        return constant_of(fn, pow(*known), node)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return _Composer(fn, node, held=True).power()
-
-
-def lower_dist(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
-    """math.dist((x, y), (a, b))."""
-    points = [_elements(fn, part) for part in node.args]
-    if len(points[0]) != len(points[1]):
-        fn.error("P023", node, "the two points of 'math.dist' have different numbers of coordinates")
-    pairs = [ast.copy_location(ast.BinOp(a, ast.Sub(), b), node) for a, b in zip(*points, strict=False)]
-    if not pairs:
-        return fn.poison(node)
-    call = ast.copy_location(ast.Call(node.func, list[ast.expr](pairs), []), node)
-    return lower_float_fold(fn, call, Intrinsic("math.dist", "float_fold", "hypot", 1, len(pairs)))
-
-
-def lower_prod(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
-    """math.prod((a, b, c))."""
-    result = fn.module.constant(1, fn.span(node))
-    for value in lower_all(fn, _elements(fn, node.args[0])):
-        result = fn.module.op("*", [result, value], fn.span(node))
-    return result
-
-
-def _elements(fn: FunctionScope, node: ast.expr) -> list[ast.expr]:
-    spelled = spelled_out(fn, node)
-    if isinstance(spelled, ast.Tuple | ast.List):
-        return spelled.elts
-    fn.error("P023", node, "this is no tuple whose elements are known when the function is compiled", "write (a, b)")
-    return []

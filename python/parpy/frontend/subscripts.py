@@ -14,7 +14,6 @@ from .arrays import (
     dict_entry,
     element_variable,
     is_array_name,
-    is_ellipsis,
     is_row,
     is_subscript,
     is_tuple_element,
@@ -26,7 +25,7 @@ from .arrays import (
 from .evaluation import lower_all, lower_settled
 from .forms import Axis, View
 from .lowering import index_parts, lower, without_ellipsis
-from .patterns import string_key
+from .patterns import is_ellipsis, string_key
 from .record_paths import has_slice
 from .records import field_of, is_record, record_of, record_path, some_field
 from .scope import FunctionScope

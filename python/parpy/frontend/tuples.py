@@ -132,6 +132,18 @@ def _slice_of_tuple(fn: FunctionScope, node: ast.Subscript) -> slice | None:
     return slice(*bounds) if known and bounds[2] != 0 else None
 
 
+def tuple_of_device(fn: FunctionScope, node: ast.Call) -> int | None:
+    """How many results the call of a device function such as cuda.grid(2) has; None if it is another call."""
+    binding = fn.resolve(node.func)
+    known = binding.value if binding is not None else None
+    if known is not None and (intrinsic := intrinsic_of(known)) is not None and intrinsic.lowering == "pair":
+        return 2
+    if not isinstance(known, DeviceFunction) or known.lowering not in ("grid", "match_all"):
+        return None
+    count = integer_constant(node.args[0]) if known.lowering == "grid" and len(node.args) == 1 else 2
+    return None if count == 1 else count
+
+
 # ------------------------------------------------------------ shapes
 
 
@@ -422,16 +434,27 @@ def take_tuples(fn: FunctionScope) -> None:
                 fn.ranks[var] = part.ndim
 
 
-def tuple_of_device(fn: FunctionScope, node: ast.Call) -> int | None:
-    """How many results the call of a device function such as cuda.grid(2) has; None if it is another call."""
-    binding = fn.resolve(node.func)
-    known = binding.value if binding is not None else None
-    if known is not None and (intrinsic := intrinsic_of(known)) is not None and intrinsic.lowering == "pair":
-        return 2
-    if not isinstance(known, DeviceFunction) or known.lowering not in ("grid", "match_all"):
-        return None
-    count = integer_constant(node.args[0]) if known.lowering == "grid" and len(node.args) == 1 else 2
-    return None if count == 1 else count
+def receive_tuple(fn: FunctionScope, name: str, form: TupleForm) -> None:
+    """The parameter is a tuple, which is received as its numbers, or None."""
+    if form.is_none:
+        take_none(fn, name)
+        return
+    variables = [fn.received_variable(name, what) for what in _places(form)]
+    fn.received[name] = variables
+    fn.tuples[name] = rebuilt(form, iter(variables))
+
+
+# ------------------------------------------------------------ forms and places
+
+
+def rebuilt(form: TupleForm, numbers: Iterator[_native.Var]) -> list[Element]:
+    """A tuple of this form of the numbers."""
+    return [next(numbers) if part is None else rebuilt(part, numbers) for part in form.parts]
+
+
+def numbers_in(elements: list[Element]) -> list[_native.Var]:
+    """The numbers in a tuple, from the left."""
+    return [var for each in elements for var in (numbers_in(each) if isinstance(each, list) else [each])]
 
 
 def form_of(elements: list[Element]) -> TupleForm:
@@ -474,23 +497,3 @@ def entries_of(value: tuple[object, ...]) -> dict[str, object]:
         else:
             found[str(index)] = each
     return found
-
-
-def numbers_in(elements: list[Element]) -> list[_native.Var]:
-    """The numbers in a tuple, from the left."""
-    return [var for each in elements for var in (numbers_in(each) if isinstance(each, list) else [each])]
-
-
-def receive_tuple(fn: FunctionScope, name: str, form: TupleForm) -> None:
-    """The parameter is a tuple, which is received as its numbers, or None."""
-    if form.is_none:
-        take_none(fn, name)
-        return
-    variables = [fn.received_variable(name, what) for what in _places(form)]
-    fn.received[name] = variables
-    fn.tuples[name] = rebuilt(form, iter(variables))
-
-
-def rebuilt(form: TupleForm, numbers: Iterator[_native.Var]) -> list[Element]:
-    """A tuple of this form of the numbers."""
-    return [next(numbers) if part is None else rebuilt(part, numbers) for part in form.parts]
