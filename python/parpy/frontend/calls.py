@@ -54,7 +54,7 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
 
 def _tuple_returned(fn: FunctionScope, node: ast.Call) -> TupleForm | None:
     """The form of the tuple that a function returns; None of others."""
-    return tuple_form(fn, node) if tuple_function(fn, node) is not None else None
+    return tuple_form(fn, node) if fn.aggregates and tuple_function(fn, node) is not None else None
 
 
 def _refuse_tuple(fn: FunctionScope, node: ast.Call, form: TupleForm) -> None:

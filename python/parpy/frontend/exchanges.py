@@ -62,7 +62,7 @@ def _gets_record(fn: FunctionScope, target: ast.expr, value: ast.expr) -> bool:
     """Whether the target, which may be a name, becomes a record."""
     if not isinstance(target, ast.Name):
         return copies_record(fn, target, value)
-    return is_record(fn, value, fn.program.uses.fields(fn.source, target.id))
+    return fn.aggregates and is_record(fn, value, fn.program.uses.fields(fn.source, target.id))
 
 
 def _refuse_name(fn: FunctionScope, target: ast.expr) -> None:

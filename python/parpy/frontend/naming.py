@@ -19,7 +19,7 @@ from .views import refuse_kinds, stand_for
 
 def view_assignment(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast.stmt) -> bool:
     """`row = x[i]` where `row` is used as an array, `p = r[i]` of records: whether the assignment makes a view."""
-    if not isinstance(target, ast.Name):
+    if not fn.aggregates or not isinstance(target, ast.Name):
         return False
     if is_record_value(fn, target, value):
         assign_record(fn, target, value)
@@ -35,7 +35,7 @@ def view_assignment(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast
 
 def _is_view_value(fn: FunctionScope, target: ast.Name, value: ast.expr) -> bool:
     """Whether `target = value` makes a view or a record."""
-    if _is_tuple_value(fn, value):
+    if not fn.aggregates or _is_tuple_value(fn, value):
         return False
     return is_record_value(fn, target, value) or _is_array_value(fn, target, value)
 
@@ -46,8 +46,6 @@ def _is_tuple_value(fn: FunctionScope, value: ast.expr) -> bool:
 
 def _is_array_value(fn: FunctionScope, target: ast.Name, value: ast.expr) -> bool:
     """Whether `target = value` makes a view of an array."""
-    if not fn.aggregates:
-        return False
     if isinstance(value, ast.IfExp):
         return _array_name(fn, target)
     if subscripts_array(fn, value):

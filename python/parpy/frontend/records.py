@@ -332,7 +332,7 @@ def copy_leaf(fn: FunctionScope, target: Record, source: Record, leaf: Leaf, nod
 
 def is_record_argument(fn: FunctionScope, argument: ast.expr, source: FunctionSource, parameter: str) -> bool:
     """Whether records are given to a function."""
-    return is_record(fn, argument, fn.program.uses.fields(source, parameter))
+    return fn.aggregates and is_record(fn, argument, fn.program.uses.fields(source, parameter))
 
 
 def record_apart(
