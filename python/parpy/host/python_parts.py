@@ -13,7 +13,6 @@ import numpy as np
 from ..calls.callback import Callback
 from ..calls.errors import CompileError
 from ..calls.external import External
-from ..frontend.lazy import lazy
 from ..frontend.record_paths import key_of
 from ..frontend.uses import Uses, arguments_of, named
 from ..syntax.annotations import annotations_of
@@ -21,6 +20,7 @@ from ..syntax.names import Binding, Scope, attribute, is_array, jit_source
 from ..syntax.source import FunctionSource
 from ..types import BufferType
 from ..vocabulary import operators
+from .lazy import lazy
 from .liveness import assigned
 
 _ALLOCATORS = {
