@@ -70,19 +70,11 @@ def bound_arguments(fn: FunctionScope, node: ast.Call, function: Callable[..., A
             return None
         if word not in parameters or parameters[word].kind is kinds.POSITIONAL_ONLY:
             fn.error(
-                "P105",
-                keyword,
-                f"'{name}' has no parameter '{word}'",
-                f"its parameters are ({', '.join(parameters)})",
+                "P105", keyword, f"'{name}' has no parameter '{word}'", f"its parameters are ({', '.join(parameters)})"
             )
             return None
         if word in given:
-            fn.error(
-                "P105",
-                keyword,
-                f"'{name}' gets two values for parameter '{word}'",
-                "leave one out",
-            )
+            fn.error("P105", keyword, f"'{name}' gets two values for parameter '{word}'", "leave one out")
             return None
         given[word] = keyword.value
     for parameter in parameters.values():

@@ -305,12 +305,7 @@ def refuse_shape(fn: FunctionScope, node: ast.expr) -> None:
     if fn.starts_undefined(node):
         lower(fn, first_name(node))
         return
-    fn.error(
-        "P026",
-        node,
-        "only whole arrays have a shape",
-        "take an extent of the array itself: x.shape[1]",
-    )
+    fn.error("P026", node, "only whole arrays have a shape", "take an extent of the array itself: x.shape[1]")
 
 
 def not_a_value(fn: FunctionScope, value: object, shown: str, node: ast.expr) -> None:

@@ -39,10 +39,7 @@ def lower_assign(fn: FunctionScope, node: ast.Assign) -> None:
     if tuples or (sliced and not is_literal(node.value)):
         what = "a tuple" if tuples else "slices"
         fn.error(
-            "P016",
-            node,
-            f"a chained assignment to {what} cannot be compiled",
-            "write one assignment for each target",
+            "P016", node, f"a chained assignment to {what} cannot be compiled", "write one assignment for each target"
         )
         fn.give_up_on(node)
         return

@@ -55,11 +55,7 @@ def _truth(fn: FunctionScope, node: ast.expr) -> _native.Expr:
 
 
 def short_circuit(
-    fn: FunctionScope,
-    word: str,
-    left: _native.Expr,
-    right: tuple[_native.Expr, list[_native.Stmt]],
-    node: ast.expr,
+    fn: FunctionScope, word: str, left: _native.Expr, right: tuple[_native.Expr, list[_native.Stmt]], node: ast.expr
 ) -> _native.Expr:
     """`left and right` or `left or right`; what right needs in front runs only if it counts."""
     value, statements = right

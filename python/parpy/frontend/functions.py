@@ -215,10 +215,7 @@ def lower_outer(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr
     column, row = (with_axis(part, first) for part, first in zip(node.args, (False, True), strict=True))
     if column is None or row is None:
         fn.error(
-            "P023",
-            node,
-            "'np.outer' takes arrays and slices of one dimension",
-            "write it out: a[:, None] * b[None, :]",
+            "P023", node, "'np.outer' takes arrays and slices of one dimension", "write it out: a[:, None] * b[None, :]"
         )
         return fn.poison(node)
     return fn.module.op("*", lower_all(fn, [column, row]), fn.span(node))

@@ -78,10 +78,7 @@ def unpack_kernel(fn: FunctionScope, value: ast.expr, count: int) -> list[Callab
     if len(makers) == count:
         return makers
     fn.error(
-        "P017",
-        value,
-        f"{len(makers)} values cannot be assigned to {count} targets",
-        "give both sides the same length",
+        "P017", value, f"{len(makers)} values cannot be assigned to {count} targets", "give both sides the same length"
     )
     return []
 

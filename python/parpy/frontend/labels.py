@@ -62,12 +62,7 @@ def _label(fn: FunctionScope, node: ast.stmt) -> Label | None:
                 "write for example parpy.label('N')",
             )
             return "", call
-    fn.error(
-        "P020",
-        call,
-        "a label takes one non-empty string constant",
-        "write for example parpy.label('N')",
-    )
+    fn.error("P020", call, "a label takes one non-empty string constant", "write for example parpy.label('N')")
     return "", call
 
 

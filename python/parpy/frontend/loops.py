@@ -24,10 +24,7 @@ def lower_for(fn: FunctionScope, node: ast.For) -> None:
     begin, end, step = call
     if not isinstance(node.target, ast.Name):
         fn.error(
-            "P016",
-            node.target,
-            "the target of a for loop must be a name",
-            "assign to the element inside the loop",
+            "P016", node.target, "the target of a for loop must be a name", "assign to the element inside the loop"
         )
         return
     name = node.target.id
@@ -58,12 +55,7 @@ def _bounds(fn: FunctionScope, node: ast.For) -> tuple[_native.Expr, _native.Exp
     call = node.iter
     binding = fn.resolve(call.func) if isinstance(call, ast.Call) else None
     if not isinstance(call, ast.Call) or binding is None or binding.value is not builtins.range:
-        fn.error(
-            "P013",
-            call,
-            "a for loop must run over a range",
-            "write for i in range(n), and use x[i] in the body",
-        )
+        fn.error("P013", call, "a for loop must run over a range", "write for i in range(n), and use x[i] in the body")
         return None
     fn.rely_on(binding)
     if call.keywords or not 1 <= len(call.args) <= 3:
@@ -87,12 +79,7 @@ def _bounds(fn: FunctionScope, node: ast.For) -> tuple[_native.Expr, _native.Exp
     if len(parts) == 2:
         parts.append(fn.module.constant(1, span))
     elif integer_constant(call.args[2]) == 0:
-        fn.error(
-            "P015",
-            call.args[2],
-            "range() arg 3 must not be zero",
-            "use a positive or negative step",
-        )
+        fn.error("P015", call.args[2], "range() arg 3 must not be zero", "use a positive or negative step")
     return parts[0], parts[1], parts[2]
 
 

@@ -206,10 +206,7 @@ def _dynamic_size(fn: FunctionScope, scalar: str, node: ast.Call) -> _native.Var
     """How many elements the shared memory of the launch has: set on the host, in front of the kernel."""
     if not fn.entry:
         fn.error(
-            "P023",
-            node,
-            "a device function cannot ask for the launch's shared memory",
-            "pass the array as an argument",
+            "P023", node, "a device function cannot ask for the launch's shared memory", "pass the array as an argument"
         )
     span = fn.span(node)
     count = fn.module.variable(fn.unique_name("shared_size"), span)
@@ -257,10 +254,7 @@ def _constant_value(fn: FunctionScope, node: ast.expr) -> int | None:
 
 def lower_array(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
     fn.error(
-        "P016",
-        node,
-        f"the array that '{intrinsic.name}' makes has no name",
-        f"assign it: a = {intrinsic.name}(…)",
+        "P016", node, f"the array that '{intrinsic.name}' makes has no name", f"assign it: a = {intrinsic.name}(…)"
     )
     return fn.poison(node)
 

@@ -31,10 +31,7 @@ def begin(fn: FunctionScope) -> None:
     for argument, stars in ((node.args.vararg, "*"), (node.args.kwarg, "**")):
         if argument is not None:
             fn.error(
-                "P006",
-                argument,
-                f"the parameter '{stars}{argument.arg}' cannot be compiled",
-                "name every parameter",
+                "P006", argument, f"the parameter '{stars}{argument.arg}' cannot be compiled", "name every parameter"
             )
     declared = {a.arg: a for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
     fn.assigned.update(declared)

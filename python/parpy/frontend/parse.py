@@ -169,12 +169,7 @@ def _build(fn: FunctionScope) -> None:
     begin(fn)
     receive(fn)
     try:
-        first = [
-            *keep_given(fn),
-            *checked_parameters(fn),
-            *checked_arrays(fn),
-            *converted_parameters(fn),
-        ]
+        first = [*keep_given(fn), *checked_parameters(fn), *checked_arrays(fn), *converted_parameters(fn)]
         body = dispatch(fn) if fn.source.alternatives else block(fn, node.body)
         body = [*first, *fn.allocations, *body]
         fn.module.set_body(fn.function, as_kernel(fn, body) if fn.entry and fn.kernel else body)

@@ -354,10 +354,7 @@ def record_apart(
     if len(found) < len(keys):
         return None
     form = RecordForm(
-        tuple(keys),
-        View(found[0], record.axes).form,
-        record.rank if told else None,
-        record.dtype if told else None,
+        tuple(keys), View(found[0], record.axes).form, record.rank if told else None, record.dtype if told else None
     )
     return form, [*found, *_variables(record.axes)]
 

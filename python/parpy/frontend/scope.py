@@ -122,14 +122,7 @@ class FunctionScope:
             end_line, stop = line, begin + len(f"def {end.name}")
         return (self.source_index, line + shift, begin + 1, end_line + shift, stop + 1)
 
-    def error(
-        self,
-        code: str,
-        node: Any,
-        message: str,
-        help_text: str = "",
-        notes: list[Note] | None = None,
-    ) -> None:
+    def error(self, code: str, node: Any, message: str, help_text: str = "", notes: list[Note] | None = None) -> None:
         place = node if isinstance(node, tuple) else self.span(node)
         if (code, place, message) not in self.program.reported:  # a function may stand in several places
             self.program.reported.add((code, place, message))

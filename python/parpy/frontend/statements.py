@@ -47,12 +47,7 @@ def lower_with(fn: FunctionScope, node: ast.With) -> None:
             return
         fn.rely_on(context)
         if item.optional_vars is not None:
-            fn.error(
-                "P021",
-                item.optional_vars,
-                "'with parpy.gpu' gives no value",
-                "leave out 'as'",
-            )
+            fn.error("P021", item.optional_vars, "'with parpy.gpu' gives no value", "leave out 'as'")
     outer, fn.on_device = fn.on_device, True
     fn.out.append(fn.module.gpu(block(fn, node.body), fn.head(node)))
     fn.on_device = outer

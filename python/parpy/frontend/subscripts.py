@@ -199,12 +199,7 @@ def _subscripts_of(
             if subscripts_array(fn, base):
                 view = view_of(fn, base)
                 return (None, (), []) if view is None else (view.array, view.axes, parts)
-            fn.error(
-                "P025",
-                base,
-                "a slice is subscripted again",
-                "give all subscripts at once: x[i, 1:]",
-            )
+            fn.error("P025", base, "a slice is subscripted again", "give all subscripts at once: x[i, 1:]")
         parts[:0] = own
         base = base.value
     if base is node and (fn.item(node) is not None or is_tuple_element(fn, node)):

@@ -14,11 +14,7 @@ from .subscripts import array_of, element_of
 
 
 def assign_value(
-    fn: FunctionScope,
-    target: ast.expr,
-    value: _native.Expr,
-    node: ast.stmt,
-    update: str | None = None,
+    fn: FunctionScope, target: ast.expr, value: _native.Expr, node: ast.stmt, update: str | None = None
 ) -> None:
     """target = value, or target <update>= value, for a name or an element."""
     span = fn.span(node)
