@@ -214,6 +214,7 @@ class FunctionScope:
         return any(depth < self.conditions and name in _assigned_names(loop) for loop, depth in self.loops)
 
     def misused_dict(self, name: str, node: ast.expr) -> None:
+        """Reports a dict that is used as a whole."""
         self.error(
             "P104",
             node,
@@ -269,6 +270,7 @@ class FunctionScope:
             self.scope.rely_on(binding)
 
     def is_library_place(self, binding: Binding) -> bool:
+        """Whether the object is found in a library."""
         return _is_library(binding.container)
 
     def captured(self, binding: Binding, shown: str, node: ast.expr) -> _native.Var:
@@ -319,10 +321,12 @@ class FunctionScope:
         return Binding(items[key], items, key)
 
     def parameter_names(self) -> tuple[str, ...]:
+        """The names of the parameters, without those of `*args` and `**kwargs`."""
         code = self.source.function.__code__
         return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     def starts_undefined(self, node: ast.expr) -> bool:
+        """Whether `node` starts with a name that nothing defines."""
         name = first_name(node)
         return isinstance(name, ast.Name) and name.id not in self.scope.locals and self.scope.lookup(name.id) is None
 
@@ -348,6 +352,7 @@ class FunctionScope:
         return name in self.views or name in self.tuples or name in self.records or name in self.nones
 
     def stand_for_nothing(self, name: str) -> None:
+        """The name stands for no view, tuple, record or None from here on."""
         for kind in (self.views, self.tuples, self.records):
             kind.pop(name, None)
         self.nones.discard(name)
@@ -371,12 +376,15 @@ class FunctionScope:
         return bound is not None and not self.is_new_axis(bound)
 
     def integer(self, value: int, node: ast.expr) -> _native.Expr:
+        """An integer constant at `node`."""
         return self.module.constant(value, self.span(node))
 
     def op(self, text: str, node: ast.expr, *operands: _native.Expr) -> _native.Expr:
+        """The operator of these operands, at `node`."""
         return self.module.op(text, list(operands), self.span(node))
 
     def received_variable(self, name: str, what: str, shown: str = "") -> _native.Var:
+        """A variable for the part of a parameter that `what` says."""
         wanted = self.unique_name(f"{name}_{what.replace('.', '_')}")
         return self.module.variable(wanted, self.span(self.parameters[name]), shown)
 
@@ -412,6 +420,7 @@ class FunctionScope:
     # ------------------------------------------------------------ kernels
 
     def in_kernel(self, name: str, node: ast.AST) -> bool:
+        """Whether this is a kernel, or called by one; reports what `name` calls otherwise."""
         if self.kernel:
             return True
         self.error(
@@ -423,6 +432,7 @@ class FunctionScope:
         return False
 
     def geometry(self) -> list[_native.Var]:
+        """The sizes of the launch, which are parameters of every kernel."""
         if not self.launch:
             span = self.span(self.node)
             names = (name.replace(".", "_").replace(" ", "_") for name in GEOMETRY)
