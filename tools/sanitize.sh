@@ -52,7 +52,8 @@ if [ $# = 0 ]; then
             tests/python/test_cache.py
     fi
 fi
-# Children of a process with worker threads may hang under a sanitizer, its own files be too large, and a browser not
+# Children of a process with worker threads may hang under a sanitizer, its own files be too large, frames of instrumented
+# code larger than the stacks that tests make, and a browser not
 # start with its library.
-LD_PRELOAD=$runtime .venv/bin/python -m pytest -q -n "${JOBS:-$(nproc)}" -k "not fork and not children and not writes_that_fail" \
+LD_PRELOAD=$runtime .venv/bin/python -m pytest -q -n "${JOBS:-$(nproc)}" -k "not fork and not children and not writes_that_fail and not stack_is_that_of_the_thread" \
     --ignore tests/python/test_explain_html.py "$@"

@@ -86,7 +86,7 @@ def growing(x, out, y):
 def conditional(x, out, y):
     parpy.label("N")
     for i in range(x.shape[0]):
-        if i % 2:
+        if i % 2:  # noqa: SIM108
             r = x[i]
         else:
             r = x[0]

@@ -95,7 +95,7 @@ REFUSED = [
         "'factor' of 'product' is a float32, not float64",
     ),
     (call_four, (floats(5),), "argument 'x' of 'first_four' has the extent 5 in dimension 0, not 4"),
-    (call_rows, (floats(2, 3),), "argument 'x' of 'first_four' has the extent 3 in dimension 1, not 4"),
+    (call_rows, (floats(2, 3),), "argument 'x' of 'first_four' has the extent 3 in dimension 0, not 4"),
     (call_counted, (floats(4), 3), "argument 'n' of 'counted' is 3, not 4"),
     (call_counted, (floats(4), 3.5), "argument 'n' of 'counted' is a float, not an integer"),
 ]

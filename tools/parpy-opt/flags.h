@@ -16,7 +16,7 @@ namespace parpy {
 extern const std::string_view kHelp;
 
 // By their number, as in ir::Profile.
-inline constexpr std::string_view kProfiles[] = {"surface", "values", "typed",   "loops",
+inline constexpr std::string_view kProfiles[] = {"surface", "values",  "typed", "loops",
                                                  "mapped",  "kernels", "target"};
 
 struct Arguments {

@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from .. import _native
 from ..syntax.names import NO_PLACE, Binding, is_array, is_scalar, jit_source
 from .forms import DictParam, Element
-from .lowering import index_parts, lower
+from .lowering import lower
 from .patterns import first_name, integer_constant, is_ellipsis, string_key
 from .program import identifier
-from .record_paths import is_whole
 from .scope import FunctionScope, describe
 
 _MOST_ITEMS = 2**31
@@ -67,23 +66,12 @@ def is_array_name(fn: FunctionScope, node: ast.expr) -> bool:
 
 def subscripts_array(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether `node` is x[…] of an array, in a kernel; it may be an element."""
-    return fn.aggregates and _subscripts_variable(fn, node)
-
-
-def _subscripts_variable(fn: FunctionScope, node: ast.expr) -> bool:
-    if not isinstance(node, ast.Subscript):
+    if not fn.aggregates or not isinstance(node, ast.Subscript):
         return False
     base: ast.expr = node
     while isinstance(base, ast.Subscript) and is_subscript(fn, base):
         base = base.value
     return base is not node and may_be_array(fn, base)
-
-
-def is_row(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` is x[i] or x[i, :] outside of kernels, where functions alone get views."""
-    if fn.kernel or not isinstance(node, ast.Subscript) or not _subscripts_variable(fn, node):
-        return False
-    return all(is_whole(part) or not isinstance(part, ast.Slice) for part in index_parts(fn, node.slice))
 
 
 # ------------------------------------------------------------ the parts of a subscript

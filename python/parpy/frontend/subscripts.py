@@ -14,7 +14,6 @@ from .arrays import (
     dict_entry,
     element_variable,
     is_array_name,
-    is_row,
     is_subscript,
     is_tuple_element,
     numbers_of,
@@ -114,8 +113,6 @@ def is_view_argument(fn: FunctionScope, node: ast.expr, source: FunctionSource, 
     """Whether `node`, given to a parameter of a function, goes there as a view."""
     if isinstance(node, ast.Name):
         return node.id in fn.views or _is_told(fn, node)
-    if is_row(fn, node):
-        return fn.program.uses.takes_array(source, parameter)
     if not subscripts_array(fn, node):
         return _is_told(fn, node)
     return has_slice(node) or fn.program.uses.takes_array(source, parameter)
@@ -135,7 +132,7 @@ def _is_told(fn: FunctionScope, node: ast.expr) -> bool:
 def make_view(fn: FunctionScope, node: ast.expr, shown: str = "") -> View | None:
     """The view that `node` is of its array, with its subscripts as they are now; None after an error. Messages
     call it `shown`."""
-    if not isinstance(node, ast.Subscript) or not (subscripts_array(fn, node) or is_row(fn, node)):
+    if not isinstance(node, ast.Subscript) or not subscripts_array(fn, node):
         array = array_of(fn, node)
         return None if array is None else View(array, ())
     return view_from(fn, *_subscripts_of(fn, node), shown)

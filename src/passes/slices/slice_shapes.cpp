@@ -309,6 +309,11 @@ Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
     }
     const bool up = direction.low > 0;
     const Bound n = size(dim);
+    if (slice.operands.empty()) {
+        result.length.value = result.length.written = n.value;
+        result.length.form = linear(*n.value);
+        return result;
+    }
     Bound first{builder_.integer(0, index_type()), Interval::exactly(0)};
     Bound last = n;
     if (!up) {

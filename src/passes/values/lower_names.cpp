@@ -2,6 +2,7 @@
 #include "passes/values/lower_names.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 
 #include "analysis/integers/interval_arithmetic.h"
@@ -188,7 +189,9 @@ private:
         return true;
     }
 
-    Dim sized(const Extent& length, const Var& array, std::size_t number, Body& out) {
+    // `at_entry`: the size where it is computed there.
+    Dim sized(const Extent& length, const Var& array, std::size_t number, Body& out,
+              const Expr* at_entry = nullptr) {
         Dim dim;
         dim.extent = length.constant();
         if (dim.extent) {
@@ -200,7 +203,8 @@ private:
             Var* size = b_.scalar(array.name + "_size" + std::to_string(number), Scalar::kI64);
             size->user_name = array.shown();
             if (stable(*length.written, array)) size->meaning = clone(module_, length.written);
-            out.push_back(b_.assign(size, b_.convert(clone(module_, length.value), Scalar::kI64)));
+            const Expr* value = at_entry != nullptr ? at_entry : length.value;
+            out.push_back(b_.assign(size, b_.convert(clone(module_, value), Scalar::kI64)));
             dim.extent_var = size;
         }
         return dim;
@@ -241,12 +245,13 @@ private:
     // ------------------------------------------------------------ memory of its own
 
     void make(Bind& bind, Body& out) {
-        Shapes shapes(context_, intervals_, bind.span, out);
+        Body sizes;
+        Shapes shapes(context_, intervals_, bind.span, sizes);
         Var& array = *bind.array;
         const Shape shape = shapes.of(*bind.value);
         if (context_.diagnostics.has_errors()) return;
         if (array.dims.empty()) {
-            if (!allocate(bind, shape, out)) return;
+            if (!allocate(bind, shape, sizes, out)) return;
         } else {
             for (std::size_t i = 0; i < shape.size(); ++i) {
                 if (!shape[i].constant() || shape[i].constant() != array.dims[i].extent) {
@@ -265,18 +270,31 @@ private:
         out.push_back(store);
     }
 
+    // The expression without variables that `before` sets.
+    Expr* spelled_out(const Expr* value, std::span<Stmt* const> before) const {
+        Expr* result = clone(module_, value);
+        for (auto stmt = before.rbegin(); stmt != before.rend(); ++stmt) {
+            const auto* assign = (*stmt)->as<Assign>();
+            if (assign == nullptr || assign->update) continue;
+            result = clone(module_, result, {.values = {{assign->var, assign->value}}});
+        }
+        return result;
+    }
+
     // The most elements along one dimension that a name of values has.
     struct Room {
         std::optional<std::int64_t> constant;
         const Expr* at_entry = nullptr;  // else
     };
 
-    std::optional<Room> room(const Extent& length) const {
+    // `before`: what sets the variables that parts of the length are held in.
+    std::optional<Room> room(const Extent& length, std::span<Stmt* const> before) const {
         constexpr std::int64_t kMost = std::int64_t{1} << 31;
         if (const auto constant = length.constant())
             return Room{std::max<std::int64_t>(*constant, 0)};
-        if (known_at_entry(*length.value)) return Room{std::nullopt, length.value};
-        const std::int64_t most = range(*length.value).high;
+        const Expr* size = spelled_out(length.value, before);
+        if (known_at_entry(*size)) return Room{std::nullopt, size};
+        const std::int64_t most = range(*length.written).high;
         if (most > kMost) return std::nullopt;
         return Room{std::max<std::int64_t>(most, 0)};
     }
@@ -303,7 +321,7 @@ private:
         }
     }
 
-    bool allocate(const Bind& bind, const Shape& shape, Body& out) {
+    bool allocate(const Bind& bind, const Shape& shape, const Body& sizes, Body& out) {
         Var& array = *bind.array;
         const NamePlace& place = places_.of(&array);
         const bool in_entry = &function_ == module_.entry_function();
@@ -311,7 +329,7 @@ private:
         std::int64_t bytes = size_in_bytes(array.type.scalar);
         bool grows = false, few = true;
         for (const Extent& length : shape) {
-            const auto most = room(length);
+            const auto most = room(length, sizes);
             if (!most) return no_room(bind, in_entry);
             few = few && most->constant && *most->constant <= kMostLocalBytes;
             bytes *= few ? std::max<std::int64_t>(*most->constant, 1) : 1;
@@ -323,6 +341,7 @@ private:
         const bool hoisted = !place.dominated || !small;
         if (!in_entry && !small) return no_room(bind, in_entry);
         Body& target = hoisted ? at_entry_ : out;
+        if (grows) out.insert(out.end(), sizes.begin(), sizes.end());
         Var* memory = &array;
         if (grows) {  // the name is a part of what there is room for
             memory = module_.make_var(array.name + "_values", array.type, array.span);
@@ -342,7 +361,7 @@ private:
             if (rooms[i].constant) {
                 memory->dims.push_back({.extent = rooms[i].constant});
             } else {
-                memory->dims.push_back(sized(shape[i], array, i, target));
+                memory->dims.push_back(sized(shape[i], array, i, target, rooms[i].at_entry));
             }
         }
         row_major(*memory, target);
@@ -454,6 +473,12 @@ private:
     }
 
     void call(Expr& e) {
+        if (e.callee->kind == FunctionKind::kForeign) {
+            for (Expr*& operand : e.operands) {
+                if (operand->op == Op::kArray) operand = pointed(*operand, *e.callee);
+            }
+            return;
+        }
         std::vector<std::optional<NameVariants::Argument>> arguments(e.operands.size());
         bool any = false;
         for (std::size_t i = 0; i < e.operands.size(); ++i) {
@@ -463,6 +488,40 @@ private:
             any = true;
         }
         if (any) variants_.redirect(e, arguments);
+    }
+
+    // The address of a name for a foreign function: a row of its array, whose elements lie side by
+    // side.
+    Expr* pointed(Expr& array, const Function& callee) {
+        const Name name = found(*array.var);
+        if (name.root == array.var) return &array;
+        Expr* row = module_.make_expr(Op::kLoad, array.type, array.span);
+        row->var = name.root;
+        bool row_begins = true, side_by_side = true;
+        std::size_t axis = 0;
+        for (const Part& part : name.parts) {
+            const bool begins = part.kind == Part::Kind::kSome;
+            if (part.kind == Part::Kind::kAdded) continue;
+            side_by_side = side_by_side && (part.kind != Part::Kind::kFixed || row_begins) &&
+                           (!begins || (row_begins && constant_integer(part.step) == 1));
+            if (part.begin != nullptr) row->operands.push_back(copy(part.begin));
+            row_begins = row_begins && part.kind == Part::Kind::kFixed;
+            ++axis;
+        }
+        std::optional<std::int64_t> stride = 1;
+        for (std::size_t i = axis; i-- > 0;) {
+            if (name.parts.size() == axis && name.parts[i].kind == Part::Kind::kFixed) break;
+            const Dim& dim = name.root->dims[i];
+            side_by_side = side_by_side && stride && dim.stride == stride;
+            stride = stride && dim.extent ? std::optional(*stride * *dim.extent) : std::nullopt;
+        }
+        if (side_by_side) return row->operands.empty() ? b_.array(name.root) : row;
+        context_.diagnostics
+            .error(Code::kP230, array.span,
+                   "'" + callee.name + "' gets a pointer, but the elements of '" +
+                       array.var->shown() + "' do not lie side by side in memory")
+            .help = "copy them into an array of their own, and pass that";
+        return &array;
     }
 
     Expr* copy(const Expr* expr) { return clone(module_, expr); }

@@ -139,6 +139,8 @@ class SliceWriter:
 
     def statement(self, depth: int) -> bool:
         chance = self.random.random()
+        if chance < 0.15:
+            return self.naming(depth)
         if chance < 0.55:
             return self.store(depth)
         if chance < 0.8:
@@ -164,6 +166,29 @@ class SliceWriter:
         self.labels(depth, len(parts))
         operator = "=" if array.kind == "b" else self.w.pick("=", "=", "=", "+=", "-=")
         self.w.emit(depth, f"{text} {operator} {value}")
+        return True
+
+    def naming(self, depth: int) -> bool:
+        """A name for a part of an array, or for what an expression makes, which the rest of the block uses."""
+        array = self.random.choice(self.w.arrays)
+        place = self.place(array)
+        if place is None or any(part.sizes is None for part in place[1]) or array.kind in "cb":
+            return False
+        text, parts = place
+        name = self.w.new_name("v")
+        if self.w.chance(0.5):
+            other = self.operand(self.random.choice([a for a in self.w.arrays if a.dtype == array.dtype]), parts)
+            text = f"{text} {self.w.pick('+', '-', '*')} {other if other is not None and self.w.chance(0.6) else '1'}"
+        else:
+            self.w.signature.written.add(array.name)
+        self.w.emit(depth, f"{name} = {text}")
+        if self.w.chance(0.25):
+            self.w.emit(depth, f"{name} {self.w.pick('+', '-')}= {self.w.pick('1', '2')}")
+        extents = [
+            Number(f"{name}.shape[{axis}]", tuple((size, size) for size in part.sizes or ()))
+            for axis, part in enumerate(parts)
+        ]
+        self.w.arrays.append(Array(name, array.dtype, tuple(extents)))
         return True
 
     def reduction(self, depth: int) -> bool:

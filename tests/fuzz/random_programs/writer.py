@@ -136,12 +136,13 @@ class Writer:
     # ---- statements
 
     def block(self, depth: int, statements: int) -> None:
-        before = len(self.lines)
+        before, arrays = len(self.lines), list(self.arrays)
         for _ in range(statements):
             if len(self.lines) < MOST_LINES:
                 self.statement(depth)
         if len(self.lines) == before:
             self.emit(depth, "pass")
+        self.arrays = arrays  # without those that the block made
 
     def scoped(self, depth: int, statements: int) -> None:
         """A block that may not run: what it assigns first is not known after it."""

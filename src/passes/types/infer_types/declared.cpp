@@ -42,8 +42,10 @@ struct Side {
 
 class Judge {
 public:
-    Judge(const Instance& callee, const Expr& call, const std::vector<ArgumentKey>& key)
-        : callee_(callee), call_(call), key_(key) {}
+    // `parts`: what the names of parts of arrays stand for.
+    Judge(const Instance& callee, const Expr& call, const std::vector<ArgumentKey>& key,
+          const std::unordered_map<const Var*, const Expr*>& parts)
+        : callee_(callee), call_(call), key_(key), parts_(parts) {}
 
     std::size_t number_of(const Var* param) const {
         return static_cast<std::size_t>(std::ranges::find(callee_.inputs, param) -
@@ -81,6 +83,8 @@ public:
                 const Var* array = call_.operands[number]->var;
                 out.value = given.dims[axis].extent;
                 if (!out.value) out.var = array->dims[axis].extent_var;
+            } else if (e.op == Op::kExtent) {
+                return extent_of_part(call_.operands[number]->var, axis);
             } else if (e.op == Op::kVar && given.type.is_scalar()) {
                 return number_given(*call_.operands[number]);
             }
@@ -89,6 +93,27 @@ public:
     }
 
 private:
+    // Of a part that takes the dimension whole.
+    Side extent_of_part(const Var* name, std::size_t axis) const {
+        Side out;
+        const auto part = parts_.find(name);
+        if (part == parts_.end()) return out;
+        const Expr& load = *part->second;
+        std::size_t number = 0, taken = 0;
+        for (const Expr* index : load.operands) {
+            const bool slice = index->op == Op::kSlice, added = index->op == Op::kNewAxis;
+            if ((slice || added) && number++ == axis) {
+                if (!slice || !index->operands.empty()) return out;
+                if (load.var->dims.empty()) return extent_of_part(load.var, taken);
+                out.value = load.var->dims[taken].extent;
+                if (!out.value) out.var = load.var->dims[taken].extent_var;
+                return out;
+            }
+            taken += added ? 0 : 1;
+        }
+        return out;
+    }
+
     static Side number_given(const Expr& argument) {
         Side out;
         out.value = constant_integer(&argument);
@@ -103,6 +128,7 @@ private:
     const Instance& callee_;
     const Expr& call_;
     const std::vector<ArgumentKey>& key_;
+    const std::unordered_map<const Var*, const Expr*>& parts_;
 };
 
 void require_equal(Module& module, const Side& a, const Side& b) {
@@ -132,6 +158,13 @@ bool asks_for_number(const Stmt& check) {
     return condition.op == Op::kTypesEqual && condition.operands[0]->op == Op::kPos;
 }
 
+bool asks_for_type(const Stmt& check) {
+    const Expr& condition = *check.as<If>()->condition;
+    if (condition.op != Op::kTypesEqual) return false;
+    const Expr& first = *condition.operands[0];
+    return first.op == Op::kPos || (first.op == Op::kVar && first.var->type.is_unknown());
+}
+
 std::vector<DeclaredCheck> take_declared_checks(const Module& module, Function& function) {
     std::vector<DeclaredCheck> checks;
     const auto end = std::ranges::find_if_not(
@@ -144,7 +177,7 @@ std::vector<DeclaredCheck> take_declared_checks(const Module& module, Function& 
 
 void Typer::check_declared(const Expr& call, const std::vector<ArgumentKey>& key,
                            Instance& callee) {
-    const Judge judge(callee, call, key);
+    const Judge judge(callee, call, key, parts_);
     const Var* refused = nullptr;
     for (DeclaredCheck& check : callee.checks) {
         const Expr& condition = *check.stmt->condition;
@@ -204,12 +237,14 @@ void Typer::check_declared(const Expr& call, const std::vector<ArgumentKey>& key
 }
 
 // Where a body took the place of its call.
-void Typer::check_number(const If& check) {
-    const Expr& number = *check.condition->operands[0]->operands[0];
+void Typer::check_type(const If& check) {
+    const Expr& first = *check.condition->operands[0];
+    const Expr& number = first.op == Op::kPos ? *first.operands[0] : first;
     const Expr& wanted = *check.condition->operands[1];
     const Type& given = number.var->type;
     const Type& type = wanted.op == Op::kConvert ? wanted.type : wanted.var->type;
-    if (given.is_unknown() || type.is_unknown() || fits(given, type.scalar)) return;
+    if (given.is_unknown() || type.is_unknown()) return;
+    if (given.is_array() ? given.scalar == type.scalar : fits(given, type.scalar)) return;
     const Site& site = context_.module.sites[fail_of(check)->site];
     if (Diagnostic* error = report(Code::kP231, number.span,
                                    site.message + ": " + a_python_name(given) + ", not " +
@@ -225,6 +260,7 @@ void put_open_checks(Module& module, Instance& instance) {
         if (!check.open || !instance.rewritten) continue;
         Builder b(module, check.stmt->span);
         const auto typed = [&](const Expr& e) -> Expr* {
+            if (e.op == Op::kExtent && e.var->dims.empty()) return b.extent(e.var, e.index);
             if (e.op == Op::kExtent) {
                 const Dim& dim = e.var->dims.at(static_cast<std::size_t>(e.index));
                 return dim.extent ? b.integer(*dim.extent) : b.var(dim.extent_var);

@@ -122,6 +122,7 @@ ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
     made->fresh = fresh;
     before_->push_back(made);
     if (!fresh) instances_.passes.push_back({slot->var, name, slot->span});
+    if (!fresh) parts_.emplace(name, made->value);
     slot = Builder(context_.module, slot->span).array(name);
     return key;
 }
@@ -135,6 +136,7 @@ void Typer::bind(Assign& stmt, bool fresh, Body& out) {
     out.push_back(made);
     // What is stored under the name is stored there.
     if (!fresh) instances_.passes.push_back({stmt.value->var, stmt.var, stmt.span});
+    if (!fresh && !parts_.emplace(stmt.var, stmt.value).second) parts_[stmt.var] = stmt.value;
 }
 
 }  // namespace parpy

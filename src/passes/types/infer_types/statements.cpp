@@ -136,8 +136,8 @@ void Typer::walk(Stmt& stmt, Body& out) {
         }
         case StmtKind::kIf: {
             auto& branch = static_cast<If&>(stmt);
-            if (is_declared_check(context_.module, stmt) && asks_for_number(stmt)) {
-                check_number(branch);
+            if (branch.condition->op == Op::kTypesEqual) {
+                check_type(branch);
                 return;
             }
             walk_test(branch.condition);

@@ -41,7 +41,7 @@ private:
     void body(Body& stmts) {
         Body out;
         for (Stmt* stmt : stmts) {
-            if (is_declared_check(context_.module, *stmt) && asks_for_number(*stmt)) {
+            if (is_declared_check(context_.module, *stmt) && asks_for_type(*stmt)) {
                 out.push_back(stmt);  // when types are known
                 continue;
             }

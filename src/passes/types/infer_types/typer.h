@@ -172,7 +172,7 @@ private:
     Operand walk_atomic(ir::Expr*& slot);
     // What the annotations of the called function say of these arguments
     // (declared.cpp).
-    void check_number(const ir::If& check);
+    void check_type(const ir::If& check);
     void check_declared(const ir::Expr& call, const std::vector<ArgumentKey>& key,
                         Instance& callee);
     Operand walk_foreign(ir::Expr*& slot, const std::vector<ArgumentKey>& key);
@@ -216,7 +216,8 @@ private:
     Instance& instance_;
     const Phase phase_;
     bool changed_ = false;
-    Reach reach_;  // of what is walked
+    Reach reach_;                 // of what is walked
+    std::unordered_map<const ir::Var*, const ir::Expr*> parts_;  // that names stand for
     ir::Body* before_ = nullptr;  // what runs in front of the statement that is walked, if it may
     std::unordered_map<ir::Var*, ir::Type> narrowed_;
     ir::Type narrowed_result_;
@@ -233,6 +234,8 @@ void fold_static(PassContext& context, ir::Function& function);
 // Whether the statement is a DeclaredCheck's; and whether it asks for the type of a number.
 bool is_declared_check(const ir::Module& module, const ir::Stmt& stmt);
 bool asks_for_number(const ir::Stmt& check);
+// Whether it asks for a type that is known when those of variables are.
+bool asks_for_type(const ir::Stmt& check);
 // Those at the front of the function, which loses them; and those left to run time put back.
 std::vector<DeclaredCheck> take_declared_checks(const ir::Module& module, ir::Function& function);
 void put_open_checks(ir::Module& module, Instance& instance);
