@@ -80,6 +80,9 @@ Type special_result(const Expr& expr) {
             return Type::of(Scalar::kBool);
         case Op::kNumpy:
         case Op::kRound:
+        case Op::kFull:
+        case Op::kLike:
+        case Op::kEmpty:
             return operand(0);
         case Op::kSelect:
             return operand(1) == operand(2) ? operand(1) : Type::unknown();

@@ -426,6 +426,9 @@ private:
             case Op::kSlice:
             case Op::kNewAxis:
             case Op::kReduce:
+            case Op::kFull:
+            case Op::kLike:
+            case Op::kEmpty:
             case Op::kMatMul:
                 if (from(Profile::kLoops)) {
                     fail(e.span, "'" + print(e) + "' was not lowered");

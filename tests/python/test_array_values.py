@@ -3,6 +3,8 @@ iterations, and both as arguments of helpers, against Python."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -129,8 +131,33 @@ def arguments(x, out, y):
         out[i] += first_of_last(x[i], 2)
 
 
+def made(x, out, y):
+    parpy.label("N")
+    for i in range(x.shape[0]):
+        f = np.zeros(9)
+        for k in range(9):
+            f[k] = x[i, k] + f[8 - k]
+        parpy.label("M")
+        y[i, :] = f[::-1]
+        g = np.full_like(x[i], 2.5)
+        g += np.copy(f)
+        h = np.empty((2, 3), dtype=np.float32)
+        h[:] = 1
+        h[1] *= 3
+        out[i] = g[1] + h[1, 2] + np.sum(np.ones(x.shape[1], np.int64))
+
+
+def made_at_times(x, out, y):
+    for i in range(out.shape[0]):
+        if i % 2 == 0:
+            t = np.zeros(2)
+        t[0] += x[i, 0]
+        out[i] = t[0]
+
+
 PROGRAMS = [
     rows, parts, added_axes, particles, exchanged, growing, conditional, replaced, while_condition, gathered, arguments,
+    made, made_at_times,
 ]  # fmt: skip
 
 
@@ -149,3 +176,51 @@ def test_as_python(backend, function, mapping):
     run(backend, parpy.jit(function), got, mapping)
     for a, b in zip(want, got, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+@parpy.jit
+def particles_apart(pos, out):
+    for i in range(len(pos)):
+        f = np.zeros(3)
+        for j in range(len(pos)):
+            if i != j:
+                f += pos[j] - pos[i]
+        out[i] = f
+
+
+def test_arrays_of_iterations_leave_the_loop_parallel():
+    many = rng.random((2000, 3))
+    text = parpy.print_compiled(particles_apart, (many, many.copy()), parpy.CompileOptions(automatic=True))
+    assert "parpy_parallel_for" in text and re.search(r"double f\w*\[3\];", text)
+    pos = rng.random((20, 3))
+    out, want = np.zeros_like(pos), np.zeros_like(pos)
+    particles_apart(pos, out)
+    particles_apart(pos, want, seq=True)
+    np.testing.assert_allclose(out, want, rtol=1e-12, atol=1e-12)
+
+
+@parpy.jit
+def updated_between(x):
+    y = np.zeros_like(x)
+    y += 1
+    x[:] = y
+    return y
+
+
+def test_an_update_of_an_array_that_python_made():
+    x = np.zeros(4)
+    y = updated_between(x)
+    assert y.tolist() == x.tolist() == [1] * 4
+
+
+@parpy.jit
+def unknown_size(x, k):
+    for i in range(x.shape[0]):
+        t = np.zeros(k[i])
+        x[i] = t.shape[0]
+
+
+def test_sizes_that_are_not_known_are_pythons():
+    x = np.zeros(3)
+    unknown_size(x, np.array([2, 0, 5]))
+    assert x.tolist() == [2, 0, 5]

@@ -543,7 +543,7 @@ def test_names_for_shapes_of_entries():
 def bound_that_is_computed(x):
     x[0] = 0.0
     for _ in range(int(x[0])):
-        z = np.zeros(2)
+        z = np.zeros(int(x[0]) + 2)
         z[0] = x[0] & 1
     return x
 

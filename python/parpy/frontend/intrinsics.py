@@ -211,6 +211,13 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield np.where, Intrinsic("np.where", "where", "select", 3, 3)
     yield np.matmul, Intrinsic("np.matmul", "op", "matmul", 2, 2)
     yield np.dot, Intrinsic("np.dot", "op", "matmul", 2, 2)
+    for name in ("zeros", "ones", "empty"):
+        yield getattr(np, name), Intrinsic(f"np.{name}", "filled", name, 1, 2, ("dtype",))
+        like = getattr(np, f"{name}_like")
+        yield like, Intrinsic(f"np.{name}_like", "filled", f"{name}_like", 1, 2, ("dtype",))
+    yield np.full, Intrinsic("np.full", "filled", "full", 2, 3, ("dtype",))
+    yield np.full_like, Intrinsic("np.full_like", "filled", "full_like", 2, 3, ("dtype",))
+    yield np.copy, Intrinsic("np.copy", "copy", "", 1, 1)
     yield np.outer, Intrinsic("np.outer", "outer", "", 2, 2)
     yield np.clip, Intrinsic("np.clip", "clip", "", 3, 3)
     yield np.divmod, Intrinsic("np.divmod", "pair", "np_divmod", 2, 2)

@@ -13,6 +13,7 @@ from . import (
     calls,
     compositions,
     conditions,
+    creation,
     expressions,
     functions,
     inlining,
@@ -75,6 +76,8 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "where": functions.lower_where,
     "clip": functions.lower_clip,
     "outer": functions.lower_outer,
+    "filled": creation.lower_filled,
+    "copy": creation.lower_copy,
     "pair": functions.lower_pair,
     # functions that others express
     "composed": compositions.lower_composed,

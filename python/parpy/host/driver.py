@@ -26,7 +26,7 @@ from ..syntax.source import FunctionSource
 from ..types import Symbol, bound_to
 from ..vocabulary import operators
 from .ahead import Once, Seen, nothing
-from .liveness import Names, assigned, live_before, live_in_loop, reads
+from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
 from .python_parts import Resolver, is_shape, is_whole, needs_driver
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
@@ -350,7 +350,7 @@ class _Splitter:
     def _region(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
         if all(_is_light(node) for node in nodes):
             return nodes
-        outputs = sorted(assigned(nodes) & after)
+        outputs = sorted((assigned(nodes) - (updated(nodes) & self.resolver.arrays())) & after)
         inputs = sorted(self._inputs(nodes, frozenset(outputs)))
         index = len(self.regions)
         last = nodes[-1]

@@ -23,6 +23,15 @@ def assigned(nodes: Sequence[ast.stmt]) -> Names:
     )
 
 
+def updated(nodes: Sequence[ast.stmt]) -> Names:
+    """The names that augmented assignments alone assign in the statements: of arrays they keep the elements' place."""
+    parts = [part for node in nodes for part in ast.walk(node)]
+    targets = [part.target for part in parts if isinstance(part, ast.AugAssign)]
+    stores = [part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    others = {part.id for part in stores if not any(part is target for target in targets)}
+    return frozenset(target.id for target in targets if isinstance(target, ast.Name)) - others
+
+
 def live_before(nodes: Sequence[ast.stmt], after: Names, at_break: Names = _NONE, at_continue: Names = _NONE) -> Names:
     """What may be read from the start of `nodes` on, before it is assigned; `after`: from their end on."""
     live = after

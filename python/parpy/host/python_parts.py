@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -27,6 +27,7 @@ _ALLOCATORS = {
     *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
     *("arange", "linspace", "eye", "identity", "copy"),
 }  # fmt: skip
+_MADE_HERE = (*(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")), "copy")
 _LIBRARIES = ("numpy", "torch", "cupy", "parpy")
 
 
@@ -228,7 +229,50 @@ class Resolver:
         )
 
     def _calls_python(self, call: ast.Call) -> bool:
-        return self._runs_in_python(call) or self._is_allocation(call)
+        return self._runs_in_python(call) or (self._is_allocation(call) and call not in self._compiled_allocations)
+
+    @lazy
+    def _compiled_allocations(self) -> frozenset[ast.Call]:
+        """Allocations of loops that compiled code makes: of names that one outermost loop alone uses, in sizes that are
+        known when the function is entered."""
+        tree = self._source.tree()
+        parameters = {a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)}
+        everywhere = Counter(part.id for part in self.nodes if isinstance(part, ast.Name))
+        found: set[ast.Call] = set()
+        for loop in _outermost_loops(tree.body):
+            parts = list(ast.walk(loop))
+            if any(isinstance(part, ast.Return) or self._is_callback(part) for part in parts):
+                continue
+            here = Counter(part.id for part in parts if isinstance(part, ast.Name))
+            names: dict[ast.expr, str] = {}
+            for part in parts:
+                if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
+                    names[part.value] = part.targets[0].id
+            known = parameters - assigned(tree.body)
+            for part in parts:
+                name = names.get(part) if isinstance(part, ast.Call) else None
+                local = name is None or here[name] == everywhere[name]
+                if isinstance(part, ast.Call) and local and self._is_made_here(part, known):
+                    found.add(part)
+                    known |= {name} if name is not None else set()
+        return frozenset(found)
+
+    def _is_callback(self, part: ast.AST) -> bool:
+        return isinstance(part, ast.Call) and self._runs_in_python(part)
+
+    def _is_made_here(self, call: ast.Call, known: set[str]) -> bool:
+        """Whether compiled code makes the array: NumPy's, of a size made of constants and what is `known`."""
+        binding = self.find(call.func)
+        made = None if binding is None else next((n for n in _MADE_HERE if binding.value is getattr(np, n)), None)
+        if made is None or not call.args:
+            return False
+        size = call.args[0]
+        if made == "copy" or made.endswith("_like"):
+            size = size.value if _is_element(size) else size
+        if any(isinstance(part, ast.Slice | ast.Starred | ast.Call) for part in ast.walk(size)):
+            return False
+        names = {part.id for part in ast.walk(size) if isinstance(part, ast.Name)}
+        return not (names & self.scope.locals) - known
 
     def _runs_in_python(self, call: ast.Call) -> bool:
         binding = self.find(call.func)
@@ -269,3 +313,17 @@ def _named_values(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, ast.e
     if node.value is not None:
         for target in targets:
             yield from ((name.id, value) for name, value in named(target, node.value))
+
+
+def _outermost_loops(nodes: list[ast.stmt]) -> Iterator[ast.For | ast.While]:
+    for node in nodes:
+        if isinstance(node, ast.For | ast.While):
+            yield node
+        else:
+            for body in ("body", "orelse"):
+                yield from _outermost_loops(getattr(node, body, []))
+
+
+def _is_element(node: ast.expr) -> TypeGuard[ast.Subscript]:
+    """Whether `node` is x[i], a row of x whatever `i` is."""
+    return isinstance(node, ast.Subscript) and not any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))

@@ -70,6 +70,11 @@ public:
                 return reduce(e);
             case Op::kMatMul:
                 return matmul(e);
+            case Op::kFull:
+            case Op::kLike:
+                return filled(e);
+            case Op::kEmpty:
+                return value(*e.operands[0]);
             default:
                 return elementwise(e);
         }
@@ -278,6 +283,21 @@ private:
             }
             result.values.push_back(host_.apply(e, values));
         }
+        return result;
+    }
+
+    Tensor filled(const Expr& e) {
+        Tensor result;
+        if (e.op == Op::kLike) {
+            result.shape = value(*e.operands[1]).shape;
+        } else {
+            for (std::size_t i = 1; i < e.operands.size(); ++i) {
+                result.shape.push_back(std::max<std::int64_t>(integer(*e.operands[i]), 0));
+            }
+        }
+        const Constant each = host_.scalar(*e.operands[0]);
+        if (!host_.failed())
+            result.values.resize(static_cast<std::size_t>(count(result.shape)), each);
         return result;
     }
 

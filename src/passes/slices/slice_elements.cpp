@@ -209,6 +209,11 @@ Expr* SliceElements::element(const Expr& expr, const Place& place) {
             return reduce(expr, place);
         case Op::kMatMul:
             return matmul(expr, place);
+        case Op::kFull:
+        case Op::kLike:
+            return element(*expr.operands[0], {});
+        case Op::kEmpty:
+            return element(*expr.operands[0], place);
         case Op::kAnd:
         case Op::kOr:
         case Op::kSelect:

@@ -205,6 +205,20 @@ Extent Shapes::extent(std::int64_t constant) {
     return result;
 }
 
+// One that the program gives, negative ones of arrays without elements.
+Extent Shapes::extent(const Expr& given) {
+    if (const auto constant = constant_integer(&given))
+        return extent(std::max<std::int64_t>(*constant, 0));
+    IndexMath math(builder_, index_type());
+    Expr* value = clone(context_.module, &given);
+    if (intervals_.of(&given).low < 0) value = math.greatest(value, math.number(0));
+    Extent result;
+    result.written = value;
+    result.form = linear(*value);
+    result.value = once(clone(context_.module, value), "size");
+    return result;
+}
+
 // A plain expression as it is, anything else as a variable that holds it: the same one for the same
 // expression, so that sizes made of it can be compared.
 const Expr* Shapes::once(Expr* value, const char* name) {
@@ -417,6 +431,13 @@ Shape Shapes::compute(const Expr& expr) {
             return reduce(expr);
         case Op::kMatMul:
             return matmul(expr);
+        case Op::kLike:
+            return of(*expr.operands[1]);
+        case Op::kFull:
+            for (std::size_t i = 1; i < expr.operands.size(); ++i) {
+                shape.push_back(extent(*expr.operands[i]));
+            }
+            return shape;
         case Op::kLoad:
             for (const Subscript& subscript : subscripts(expr)) {
                 if (subscript.index == nullptr) {

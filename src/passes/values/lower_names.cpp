@@ -261,6 +261,7 @@ private:
                 }
             }
         }
+        if (bind.value->op == Op::kEmpty) return;
         std::vector<Expr*> whole;
         for (std::size_t i = 0; i < shape.size(); ++i) {
             whole.push_back(module_.make_expr(Op::kSlice, Type::none(), bind.span));

@@ -176,6 +176,12 @@ class SliceWriter:
             return False
         text, parts = place
         name = self.w.new_name("v")
+        given = [a for a in self.w.signature.arrays if a.kind in "fiu" and a.name not in self.w.dict_arrays]
+        if self.w.counters and given and self.w.chance(0.3):  # outside of loops Python makes them
+            like = self.random.choice(given)
+            self.w.emit(depth, f"{name} = np.{self.w.pick('zeros', 'ones')}_like({like.name})")
+            self.w.arrays.append(Array(name, like.dtype, like.extents))
+            return True
         if self.w.chance(0.5):
             other = self.operand(self.random.choice([a for a in self.w.arrays if a.dtype == array.dtype]), parts)
             text = f"{text} {self.w.pick('+', '-', '*')} {other if other is not None and self.w.chance(0.6) else '1'}"

@@ -109,6 +109,10 @@ Operand Typer::walk(Expr*& slot, bool by_numpy) {
             return walk_reduce(slot);
         case Op::kMatMul:
             return walk_matmul(slot);
+        case Op::kFull:
+        case Op::kLike:
+        case Op::kEmpty:
+            return walk_filled(slot);
         case Op::kNumpy:
             return walk_numpy(slot);
         case Op::kRound:

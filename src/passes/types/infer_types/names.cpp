@@ -101,6 +101,36 @@ Operand Typer::walk_named_shape(Expr*& slot, int axis) {
     return operand;
 }
 
+// Arrays of one value: np.full, np.zeros_like and the like. Python's numbers take the type of what
+// they are like.
+Operand Typer::walk_filled(Expr*& slot) {
+    Expr& expr = *slot;
+    Operand result;
+    if (expr.op == Op::kEmpty) {
+        result = walk_value(expr.operands[0]);
+        if (rewriting()) expr.type = storage(result.type);
+        return result;
+    }
+    const Operand each = walk_scalar(expr.operands[0]);
+    result.type = storage(each.type);
+    if (expr.op == Op::kLike) {
+        const Operand like = walk_value(expr.operands[1]);
+        result.rank = like.rank;
+        if (each.type.weak) result.type = storage(like.type);
+    } else {
+        result.rank = static_cast<int>(expr.operands.size()) - 1;
+        for (std::size_t i = 1; i < expr.operands.size(); ++i) {
+            walk_integer(expr.operands[i], index_scalar());
+        }
+    }
+    if (!each.type.is_scalar() || !result.type.is_scalar()) return Operand{};
+    if (rewriting()) {
+        expr.operands[0] = convert(expr.operands[0], each.type, result.type);
+        expr.type = result.type;
+    }
+    return result;
+}
+
 // An argument that is a part of an array, or computed, gets a name in front of the statement.
 ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
     ArgumentKey key;

@@ -155,6 +155,7 @@ private:
     Operand walk_load(ir::Expr& expr);
     Operand walk_reduce(ir::Expr*& slot);
     Operand walk_matmul(ir::Expr*& slot);
+    Operand walk_filled(ir::Expr*& slot);
     int check_axes(const ir::Expr& expr, int rank);  // the rank of the reduction's result
     Operand walk_shape(ir::Expr*& slot);
     Operand walk_named_shape(ir::Expr*& slot, int axis);
@@ -216,7 +217,7 @@ private:
     Instance& instance_;
     const Phase phase_;
     bool changed_ = false;
-    Reach reach_;                 // of what is walked
+    Reach reach_;                                                // of what is walked
     std::unordered_map<const ir::Var*, const ir::Expr*> parts_;  // that names stand for
     ir::Body* before_ = nullptr;  // what runs in front of the statement that is walked, if it may
     std::unordered_map<ir::Var*, ir::Type> narrowed_;
