@@ -255,7 +255,10 @@ void FunctionPrinter::alloc(const ir::Alloc& stmt) {
         size += (size.empty() ? "" : " * ") +
                 (dim.extent ? std::to_string(*dim.extent) : names_.of(dim.extent_var));
     }
-    size = size.empty() ? "1" : size;
+    const bool empty =
+        std::ranges::any_of(array.dims, [](const ir::Dim& d) { return d.extent == 0; });
+    const bool on_stack = array.space == ir::Space::kLocal || array.space == ir::Space::kShared;
+    size = size.empty() || (empty && on_stack) ? "1" : size;  // C++ has no arrays of no elements
     const std::string& name = names_.declare(&array);
     if (array.space == ir::Space::kDynamic) {
         return line(type + "* " + name + " = (" + type + "*)dynamic_shared();");

@@ -16,7 +16,8 @@ HERE = Path(__file__).parent
 GOLDEN = HERE.parent / "golden" / "frontend"
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
+    sys.path.insert(0, str(HERE))
+    sys.path.append(str(HERE.parents[1] / "python"))  # where parpy is not installed
 
 from parpy import _native  # noqa: E402
 from parpy.calls.errors import CompileError  # noqa: E402

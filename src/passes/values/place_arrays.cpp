@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/geometry.h"
 #include "analysis/uses.h"
 #include "ir/visit.h"
 
@@ -22,12 +23,14 @@ public:
     }
 
 private:
-    // `around`: the innermost parallel loop.
+    // `around`: the innermost loop that several threads or blocks run.
     void body(Body& stmts, const For* around) {
         std::erase_if(stmts, [&](Stmt* stmt) { return moves(*stmt, stmts, around); });
         for (Stmt* stmt : stmts) {
             const auto* loop = stmt->as<For>();
-            const bool parallel = loop != nullptr && loop->mapping.parallel();
+            // The host runs others, a kernel for each of their parts (split_kernels).
+            const bool parallel = loop != nullptr && loop->mapping.parallel() &&
+                                  (spreads(*loop) || loop->mapping.level == Level::kThreads);
             for_each_body(*stmt, [&](Body& inner) { body(inner, parallel ? loop : around); });
         }
     }
