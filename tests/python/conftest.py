@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import os
 from types import SimpleNamespace
 
 import pytest
 
 from parpy import _native
 from parpy.studies import tune as _tune
+
+# JAX takes three quarters of a GPU's memory otherwise, which tests of other processes miss.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 
 @pytest.fixture
