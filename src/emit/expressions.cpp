@@ -149,7 +149,8 @@ std::string ExprPrinter::element(const ir::Var& array, std::span<Expr* const> in
                 dim.stride ? std::to_string(std::abs(*dim.stride)) : names_.of(dim.stride_var);
             if (stride != "1") term.text += " * " + stride;
             if (dim.stride.value_or(1) < 0) {
-                falling += " - " + term.text;
+                const bool negative = term.text.starts_with('-');  // of which C++ makes a decrement
+                falling += " - " + (negative ? "(" + term.text + ")" : term.text);
                 continue;
             }
         }

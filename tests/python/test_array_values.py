@@ -224,3 +224,20 @@ def test_sizes_that_are_not_known_are_pythons():
     x = np.zeros(3)
     unknown_size(x, np.array([2, 0, 5]))
     assert x.tolist() == [2, 0, 5]
+
+
+@parpy.jit
+def reversed_again(a, n):
+    v = a[n::-1]
+    for i in range(1):
+        v[i % v.shape[0]] += 2.0
+        v[n - i - 1 - n + i] += 3.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_falling_part_of_a_reversed_array(backend):
+    for size, n in ((1, 0), (5, 3)):
+        got, want = np.arange(float(size))[::-1], np.arange(float(size))[::-1]
+        run(backend, reversed_again, (got, n), {})
+        reversed_again(want, n, seq=True)
+        assert got.tolist() == want.tolist()
