@@ -7,6 +7,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "ir/eval/frame.h"
 #include "ir/eval/ops.h"
 #include "ir/eval/slices.h"
 #include "ir/ops.h"
@@ -17,15 +18,6 @@ namespace {
 
 enum class Flow { kNext, kBreak, kContinue, kReturn, kStop };  // kStop: an error was reported
 
-using Value = EvalArgument;
-
-// The variables of one activation of a function.
-struct Frame {
-    const Function& function;
-    std::unordered_map<const Var*, Value> values;
-    std::optional<Constant> result;
-};
-
 class Interpreter {
 public:
     Interpreter(const Module& module, const EvalOptions& options)
@@ -35,8 +27,8 @@ public:
         const Function& entry = *module_.entry_function();
         EvalResult result;
         result.value = call(entry, {arguments.begin(), arguments.end()}, entry.span);
-        result.error = std::move(error_);
-        result.span = error_span_;
+        result.error = std::move(error_.message);
+        result.span = error_.span;
         result.failure = std::move(failure_);
         return result;
     }
@@ -44,84 +36,32 @@ public:
 private:
     // ------------------------------------------------------------ errors
 
-    void fail(Span span, std::string message) {
-        if (error_.empty()) {
-            error_ = std::move(message);
-            error_span_ = span;
-        }
-    }
-    [[nodiscard]] bool failed() const { return !error_.empty(); }
+    void fail(Span span, std::string message) { error_.report(span, std::move(message)); }
+    [[nodiscard]] bool failed() const { return error_.any(); }
 
     // ------------------------------------------------------------ calls
 
     static constexpr int kMaxDepth = 500;
 
-    std::optional<Constant> call(const Function& function, std::vector<Value> arguments,
+    std::optional<Constant> call(const Function& function, std::vector<EvalArgument> arguments,
                                  Span span) {
-        Frame frame{function, {}, {}};
         if (depth_ >= kMaxDepth) {
             fail(span, "calls of '" + function.name + "' are nested too deeply");
             return std::nullopt;
         }
-        if (arguments.size() != function.params.size()) {
-            fail(span, "'" + function.name + "' takes " + std::to_string(function.params.size()) +
-                           " arguments, not " + std::to_string(arguments.size()));
-            return std::nullopt;
-        }
-        for (std::size_t i = 0; i < arguments.size(); ++i) {
-            frame.values[function.params[i]] = std::move(arguments[i]);
-        }
-        for (const Var* param : function.params) {
-            check_parameter(frame, *param, span);
-        }
+        Frame frame(error_);
+        frame.enter(function, std::move(arguments), span);
+        if (failed()) return std::nullopt;
         for_each_stmt(function.body, [&](const Stmt& s) {
             const auto* launch = s.as<Launch>();
             if (launch != nullptr && launch->chunks != nullptr) {
-                frame.values[launch->chunks] = Constant{options_.chunks};
+                frame.set(*launch->chunks, Constant{options_.chunks});
             }
         });
         ++depth_;
         body(frame, function.body);
         --depth_;
         return frame.result;
-    }
-
-    // The argument is of the parameter's type and laid out as the parameter says; sizes that no
-    // other parameter gives are taken from the array.
-    void check_parameter(Frame& frame, const Var& param, Span span) {
-        const auto* view = std::get_if<ArrayView>(&frame.values.at(&param));
-        if ((view != nullptr) != param.type.is_array()) {
-            fail(span, "argument '" + param.name + "' should be " +
-                           (view != nullptr ? "a scalar" : "an array"));
-            return;
-        }
-        if (view == nullptr) {
-            return;
-        }
-        if (view->element != param.type.scalar || view->extents.size() != param.type.rank) {
-            fail(span, "array argument '" + param.name + "' has another element type or rank");
-            return;
-        }
-        for (std::size_t i = 0; i < param.dims.size(); ++i) {
-            const Dim& dim = param.dims[i];
-            check_size(frame, param, dim.extent, dim.extent_var, view->extents[i], span);
-            check_size(frame, param, dim.stride, dim.stride_var, view->strides[i], span);
-        }
-    }
-
-    void check_size(Frame& frame, const Var& param, const std::optional<std::int64_t>& constant,
-                    const Var* variable, std::int64_t actual, Span span) {
-        std::optional<std::int64_t> expected = constant;
-        if (!constant && variable != nullptr) {
-            const auto [entry, is_new] = frame.values.try_emplace(variable, Constant{actual});
-            const auto* value = std::get_if<Constant>(&entry->second);
-            expected = value != nullptr ? integer(*value) : actual;
-        }
-        if (expected && *expected != actual) {
-            fail(span, "array argument '" + param.name + "' has an extent or stride of " +
-                           std::to_string(actual) + " where " + std::to_string(*expected) +
-                           " is promised");
-        }
     }
 
     // ------------------------------------------------------------ statements
@@ -209,7 +149,7 @@ private:
             case StmtKind::kFetch: {
                 const auto& fetch = *s.as<Fetch>();
                 if (const std::byte* place = element(frame, *fetch.array, {}, 0, s.span))
-                    frame.values[fetch.var] = load_element(fetch.var->type.scalar, place);
+                    frame.set(*fetch.var, load_element(fetch.var->type.scalar, place));
                 break;
             }
         }
@@ -230,16 +170,16 @@ private:
     void assign(Frame& frame, const Assign& s) {
         Constant value = expr(frame, *s.value);
         if (s.update) {
-            value = updated(s.var->type.scalar, *s.update, read(frame, *s.var, s.span), value,
+            value = updated(s.var->type.scalar, *s.update, frame.read(*s.var, s.span), value,
                             s.value->type.scalar, s.span);
         }
-        frame.values[s.var] = std::move(value);
+        frame.set(*s.var, std::move(value));
     }
 
     void bind(Frame& frame, const Bind& s) {
         if (!s.fresh) {
             if (auto view = view_of_slices(slices(frame), *s.value)) {
-                frame.values[s.array] = std::move(*view);
+                frame.set(*s.array, std::move(*view));
             }
             return;
         }
@@ -262,13 +202,13 @@ private:
             store_element(element, place, value);
             place += bytes;
         }
-        frame.values[s.array] = std::move(view);
+        frame.set(*s.array, std::move(view));
     }
 
     // How statements over slices reach variables and memory.
     SliceHost slices(Frame& frame) {
         return {[&](const Expr& e) { return expr(frame, e); },
-                [&](const Var& var, Span span) { return array(frame, var, span); },
+                [&](const Var& var, Span span) { return frame.array(var, span); },
                 [&](const Expr& e, std::span<const Constant> operands) {
                     const std::size_t typed = e.op == Op::kSelect ? 1 : 0;
                     return apply(e.op, e.operands[typed]->type.scalar, e.type.scalar, operands,
@@ -321,8 +261,8 @@ private:
             fail(s.span, "the step of a loop is zero");
         }
         for (Wide i = begin; !failed() && (step > 0 ? i < end : i > end); i += step) {
-            frame.values[s.var] = convert_constant(Constant{static_cast<std::int64_t>(i)},
-                                                   Scalar::kI64, s.var->type.scalar);
+            frame.set(*s.var, convert_constant(Constant{static_cast<std::int64_t>(i)}, Scalar::kI64,
+                                               s.var->type.scalar));
             if (const auto flow = ended_by(frame, s.body, s.span)) return *flow;
         }
         return failed() ? Flow::kStop : Flow::kNext;
@@ -352,8 +292,8 @@ private:
         view.element = array.type.scalar;
         std::int64_t elements = 1;
         for (const Dim& dim : array.dims) {
-            view.extents.push_back(size(frame, dim.extent, dim.extent_var, span));
-            view.strides.push_back(size(frame, dim.stride, dim.stride_var, span));
+            view.extents.push_back(frame.size(dim.extent, dim.extent_var, span));
+            view.strides.push_back(frame.size(dim.stride, dim.stride_var, span));
             elements += (view.extents.back() - 1) * view.strides.back();
         }
         constexpr std::int64_t kLimit = std::int64_t{1} << 30;
@@ -366,12 +306,7 @@ private:
         const auto fill = static_cast<std::byte>(array.space == Space::kScratch ? 0 : 0x5A);
         view.data =
             memory_.emplace_back(std::make_unique<std::vector<std::byte>>(bytes, fill))->data();
-        frame.values[&array] = std::move(view);
-    }
-
-    std::int64_t size(Frame& frame, const std::optional<std::int64_t>& constant,
-                      const Var* variable, Span span) {
-        return constant ? *constant : integer(read(frame, *variable, span));
+        frame.set(array, std::move(view));
     }
 
     // Splits the iterations as the run-time system does: consecutive chunks, the first ones longer.
@@ -381,12 +316,12 @@ private:
             return;
         }
         const std::int64_t iterations = integer(expr(frame, *s.iterations));
-        std::vector<Value> arguments = values(frame, s.arguments, s.arguments.size());
+        std::vector<EvalArgument> arguments = values(frame, s.arguments, s.arguments.size());
         const std::int64_t chunks = s.chunks != nullptr ? options_.chunks : 1;
         std::int64_t begin = 0;
         for (std::int64_t chunk = 0; chunk < chunks && !failed(); ++chunk) {
             const std::int64_t length = iterations / chunks + (chunk < iterations % chunks ? 1 : 0);
-            std::vector<Value> all = arguments;
+            std::vector<EvalArgument> all = arguments;
             for (const std::int64_t value : {begin, begin + length, chunk}) {
                 all.emplace_back(Constant{value});
             }
@@ -397,36 +332,13 @@ private:
 
     // ------------------------------------------------------------ memory
 
-    Constant read(Frame& frame, const Var& var, Span span) {
-        const auto found = frame.values.find(&var);
-        if (found != frame.values.end()) {
-            if (const auto* value = std::get_if<Constant>(&found->second)) {
-                return *value;
-            }
-        } else if (var.constant) {
-            return *var.constant;
-        }
-        fail(span, "variable '" + var.name + "' is read before it has a value");
-        return {};
-    }
-
-    const ArrayView* array(Frame& frame, const Var& var, Span span) {
-        const auto found = frame.values.find(&var);
-        const auto* view =
-            found != frame.values.end() ? std::get_if<ArrayView>(&found->second) : nullptr;
-        if (view == nullptr) {
-            fail(span, "array '" + var.name + "' is used before it is made");
-        }
-        return view;
-    }
-
     // The address of array[indices[0 … count)]; null after an error.
     std::byte* element(Frame& frame, const Var& var, const std::vector<Expr*>& indices,
                        std::size_t count, Span span) {
         std::int64_t offset = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const Constant index = expr(frame, *indices[i]);
-            const ArrayView* view = array(frame, var, span);
+            const ArrayView* view = frame.array(var, span);
             if (failed() || i >= view->extents.size()) {
                 fail(span, "array '" + var.name + "' has too many subscripts");
                 return nullptr;
@@ -443,7 +355,7 @@ private:
             }
             offset += at * view->strides[i];
         }
-        const ArrayView* view = array(frame, var, span);
+        const ArrayView* view = frame.array(var, span);
         return view == nullptr
                    ? nullptr
                    : static_cast<std::byte*>(view->data) + offset * size_in_bytes(view->element);
@@ -454,11 +366,6 @@ private:
     static bool truth(const Constant& value) {
         const bool* flag = std::get_if<bool>(&value.value);
         return flag != nullptr && *flag;
-    }
-
-    static std::int64_t integer(const Constant& value) {
-        const auto* number = std::get_if<std::int64_t>(&value.value);
-        return number != nullptr ? *number : 0;
     }
 
     // `old op= value`, computed in the type of the value.
@@ -489,14 +396,14 @@ private:
     }
 
     // Scalars as constants, arrays as views.
-    std::vector<Value> values(Frame& frame, const std::vector<Expr*>& expressions,
-                              std::size_t count) {
-        std::vector<Value> out;
+    std::vector<EvalArgument> values(Frame& frame, const std::vector<Expr*>& expressions,
+                                     std::size_t count) {
+        std::vector<EvalArgument> out;
         for (std::size_t i = 0; i < count; ++i) {
             const Expr& e = *expressions[i];
             if (e.op == Op::kArray) {
-                const ArrayView* view = array(frame, *e.var, e.span);
-                out.emplace_back(view != nullptr ? Value(*view) : Value(Constant{}));
+                const ArrayView* view = frame.array(*e.var, e.span);
+                out.emplace_back(view != nullptr ? EvalArgument(*view) : EvalArgument(Constant{}));
             } else {
                 out.emplace_back(expr(frame, e));
             }
@@ -505,7 +412,7 @@ private:
     }
 
     std::optional<Constant> call(Frame& frame, const Expr& e) {
-        std::vector<Value> arguments = values(frame, e.operands, e.operands.size());
+        std::vector<EvalArgument> arguments = values(frame, e.operands, e.operands.size());
         return failed() ? std::nullopt : call(*e.callee, std::move(arguments), e.span);
     }
 
@@ -517,7 +424,7 @@ private:
             case Op::kConst:
                 return e.constant;
             case Op::kVar:
-                return read(frame, *e.var, e.span);
+                return frame.read(*e.var, e.span);
             case Op::kReduce:
             case Op::kMatMul:
                 return evaluate_slices(slices(frame), e);
@@ -563,7 +470,7 @@ private:
     }
 
     Constant extent(Frame& frame, const Expr& e) {
-        const ArrayView* view = array(frame, *e.var, e.span);
+        const ArrayView* view = frame.array(*e.var, e.span);
         const auto rank = view != nullptr ? static_cast<int>(view->extents.size()) : 0;
         const int dimension = e.index < 0 ? e.index + rank : e.index;
         if (dimension < 0 || dimension >= rank) {
@@ -592,8 +499,7 @@ private:
 
     const EvalOptions& options_;
     const Module& module_;
-    std::string error_;
-    Span error_span_;
+    EvalError error_;
     std::optional<Diagnostic> failure_;
     int depth_ = 0;
     std::int64_t steps_ = 0;

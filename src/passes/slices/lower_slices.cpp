@@ -11,6 +11,7 @@
 #include "ir/ops.h"
 #include "ir/visit.h"
 #include "passes/slices/slice_elements.h"
+#include "passes/slices/value_memory.h"
 
 namespace parpy {
 
@@ -335,14 +336,13 @@ private:
     // Made in front of the statement, by each thread for itself; null if a size is not known, or
     // too many values are needed.
     Var* make_local(Builder& b, Scalar element, const std::vector<Extent>& lengths, Body& out) {
-        constexpr std::int64_t kMostBytes = 2 << 10;  // threads of a GPU have few
         std::vector<std::int64_t> extents;
         std::int64_t bytes = size_in_bytes(element);
         for (const Extent& length : lengths) {
-            if (!length.constant() || *length.constant() > kMostBytes) return nullptr;
+            if (!length.constant() || *length.constant() > kMostLocalBytes) return nullptr;
             extents.push_back(std::max<std::int64_t>(*length.constant(), 1));
             bytes *= extents.back();
-            if (bytes > kMostBytes) return nullptr;
+            if (bytes > kMostLocalBytes) return nullptr;
         }
         Var* array = b.local_array("values", element, extents, Space::kLocal);
         array->written = true;
@@ -371,44 +371,27 @@ private:
         const Uses uses = uses_of(function_.body);
         IndexMath math(b, Scalar::kI64);
         Body sizes;
-        const auto held = [&](Expr* value, const char* name) {
-            Var* var = b.scalar(name, Scalar::kI64);
-            sizes.push_back(b.assign(var, b.convert(value, Scalar::kI64)));
-            return var;
-        };
-        Expr* stride = math.number(1);
-        for (std::size_t i = lengths.size(); i-- > 0;) {
+        for (std::size_t i = 0; i < lengths.size(); ++i) {
             Dim& dim = array->dims[i];
             dim.extent = lengths[i].constant();
-            if (dim.extent) dim.extent = std::max<std::int64_t>(*dim.extent, 0);
-            if (!dim.extent) {
-                Expr* length = b.binary(Op::kMax, math.sum(lengths[i].form), math.number(0));
-                if (known_at_entry(*length, uses)) {
-                    dim.extent_var = held(length, "size");
-                } else if (const auto most = most_iterations(i)) {
-                    dim.extent = most;
-                } else {
-                    return nullptr;
-                }
+            if (dim.extent) {
+                dim.extent = std::max<std::int64_t>(*dim.extent, 0);
+                continue;
             }
-            dim.stride = constant_integer(stride);
-            if (!dim.stride) {
-                dim.stride_var = held(stride, "stride");
+            Expr* length = b.binary(Op::kMax, math.sum(lengths[i].form), math.number(0));
+            if (known_at_entry(*length, function_, uses)) {
+                dim.extent_var = b.scalar("size", Scalar::kI64);
+                sizes.push_back(b.assign(dim.extent_var, b.convert(length, Scalar::kI64)));
+            } else if (const auto most = most_iterations(i)) {
+                dim.extent = most;
+            } else {
+                return nullptr;
             }
-            stride = math.multiply(dim.stride ? math.number(*dim.stride) : b.var(dim.stride_var),
-                                   dim.extent ? math.number(*dim.extent) : b.var(dim.extent_var));
         }
+        row_major(b, *array, sizes);
         at_entry_.insert(at_entry_.end(), sizes.begin(), sizes.end());
         at_entry_.push_back(b.alloc(array));
         return array;
-    }
-
-    bool known_at_entry(const Expr& expr, const Uses& uses) const {
-        bool known = invariant(expr, uses) && uses_of(expr).loaded.empty();
-        for (const Var* var : uses_of(expr).read) {
-            known = known && std::ranges::count(function_.params, var) != 0;
-        }
-        return known;
     }
 
     void emit(Lowered& lowered, const Store& store, Body& out) {

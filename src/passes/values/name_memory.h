@@ -1,0 +1,69 @@
+// The sizes of names of arrays, and memory for the names that have values of their own, for
+// lower_names.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/integers/intervals.h"
+#include "analysis/uses.h"
+#include "ir/builder.h"
+#include "passes/pass.h"
+#include "passes/slices/slice_shapes.h"
+#include "passes/values/name_forms.h"
+#include "passes/values/name_places.h"
+
+namespace parpy {
+
+class NameMemory {
+public:
+    // `names` gets the names that have only a part of their memory.
+    NameMemory(PassContext& context, ir::Function& function, const NamePlaces& places,
+               const Intervals& intervals, Names& names)
+        : context_(context),
+          function_(function),
+          places_(places),
+          uses_(uses_of(function.body)),
+          intervals_(intervals),
+          names_(names),
+          b_(context.module) {}
+
+    // Memory for the values of `bind`, where they are computed (`out`) or at the entry. `sizes`
+    // sets the variables that hold parts of the shape. False after an error.
+    bool allocate(const ir::Bind& bind, const Shape& shape, const ir::Body& sizes, ir::Body& out);
+    // What belongs in front of the function's body.
+    [[nodiscard]] const ir::Body& at_entry() const { return at_entry_; }
+
+    // Dimension `number` of the name: a constant, or a variable that `out` sets. `at_entry`: the
+    // size where it is computed there.
+    ir::Dim sized(const Extent& length, const ir::Var& array, std::size_t number, ir::Body& out,
+                  const ir::Expr* at_entry = nullptr);
+    // As of an array in C order, for what asks for them: addresses are those of the root.
+    static void strides(std::vector<ir::Dim>& dims);
+
+private:
+    // The most elements along one dimension that a name of values has.
+    struct Room {
+        std::optional<std::int64_t> constant;
+        const ir::Expr* at_entry = nullptr;  // else
+    };
+    // `before`: what sets the variables that parts of the length are held in.
+    std::optional<Room> room(const Extent& length, std::span<ir::Stmt* const> before) const;
+    ir::Expr* spelled_out(const ir::Expr* value, std::span<ir::Stmt* const> before) const;
+    Interval range(const ir::Expr& e) const;
+    bool no_room(const ir::Bind& bind, bool in_entry);
+    bool stable(const ir::Expr& expr, const ir::Var& array) const;
+    bool lasts(const ir::Var& var) const;
+
+    PassContext& context_;
+    ir::Function& function_;
+    const NamePlaces& places_;
+    const Uses uses_;
+    const Intervals& intervals_;
+    Names& names_;
+    ir::Builder b_;
+    ir::Body at_entry_;
+};
+
+}  // namespace parpy

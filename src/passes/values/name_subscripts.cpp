@@ -1,0 +1,130 @@
+// See name_subscripts.h.
+#include "passes/values/name_subscripts.h"
+
+#include "ir/clone.h"
+#include "ir/ops.h"
+
+namespace parpy {
+
+using namespace ir;
+
+Name NameSubscripts::found(Var& array) const {
+    const auto known = names_.find(&array);
+    if (known != names_.end()) return known->second;
+    Name whole{&array, {}};
+    whole.parts.resize(array.type.rank, Part{Part::Kind::kWhole});
+    return whole;
+}
+
+Expr* NameSubscripts::pointed(Expr& array, const Function& callee) {
+    const Name name = found(*array.var);
+    if (name.root == array.var) return &array;
+    Expr* row = context_.module.make_expr(Op::kLoad, array.type, array.span);
+    row->var = name.root;
+    bool row_begins = true, side_by_side = true;
+    std::size_t axis = 0;
+    for (const Part& part : name.parts) {
+        const bool begins = part.kind == Part::Kind::kSome;
+        if (part.kind == Part::Kind::kAdded) continue;
+        side_by_side = side_by_side && (part.kind != Part::Kind::kFixed || row_begins) &&
+                       (!begins || (row_begins && constant_integer(part.step) == 1));
+        if (part.begin != nullptr) row->operands.push_back(copy(part.begin));
+        row_begins = row_begins && part.kind == Part::Kind::kFixed;
+        ++axis;
+    }
+    std::optional<std::int64_t> stride = 1;
+    for (std::size_t i = axis; i-- > 0;) {
+        if (name.parts.size() == axis && name.parts[i].kind == Part::Kind::kFixed) break;
+        const Dim& dim = name.root->dims[i];
+        side_by_side = side_by_side && stride && dim.stride == stride;
+        stride = stride && dim.extent ? std::optional(*stride * *dim.extent) : std::nullopt;
+    }
+    if (side_by_side) return row->operands.empty() ? b_.array(name.root) : row;
+    context_.diagnostics
+        .error(Code::kP230, array.span,
+               "'" + callee.name + "' gets a pointer, but the elements of '" + array.var->shown() +
+                   "' do not lie side by side in memory")
+        .help = "copy them into an array of their own, and pass that";
+    return &array;
+}
+
+Expr* NameSubscripts::copy(const Expr* expr) {
+    return clone(context_.module, expr);
+}
+
+std::vector<Expr*> NameSubscripts::composed(Var& array, const std::vector<Expr*>& indices,
+                                            Shapes& shapes) {
+    const auto known = names_.find(&array);
+    if (known == names_.end()) return indices;
+    std::vector<Subscript> own = shapes.subscripts(array, indices);
+    std::vector<Expr*> result;
+    std::size_t next = 0;
+    const auto added = [&] {
+        while (next < indices.size() && indices[next]->op == Op::kNewAxis)
+            result.push_back(indices[next++]);
+    };
+    std::size_t axis = 0;
+    for (const Part& part : known->second.parts) {
+        if (part.kind == Part::Kind::kFixed) {
+            result.push_back(copy(part.begin));
+            continue;
+        }
+        added();
+        const Subscript& s = own[next];
+        Expr* const index = indices[next++];
+        const Dim& dim = array.dims[axis++];
+        if (part.kind == Part::Kind::kWhole) {
+            result.push_back(index);
+        } else if (part.kind == Part::Kind::kAdded) {
+            if (index->op == Op::kSlice) result.push_back(axis_of_one(*index));
+        } else {
+            result.push_back(s.is_slice() ? slice_of(part, s, dim, *index)
+                                          : place_of(part, index, dim));
+        }
+    }
+    added();
+    return result;
+}
+
+Expr* NameSubscripts::axis_of_one(const Expr& index) {
+    if (!index.operands.empty()) {
+        context_.diagnostics
+            .error(Code::kP223, index.span, "a dimension of size 1 that was added is sliced")
+            .help = "take all of it: write ':'";
+    }
+    return context_.module.make_expr(Op::kNewAxis, Type::none(), index.span);
+}
+
+Expr* NameSubscripts::place_of(const Part& part, Expr* index, const Dim& dim) {
+    const Scalar type = index->type.scalar;
+    const auto known = constant_integer(index);
+    IndexMath math(b_, type);
+    Expr* at = index;
+    if (known && *known < 0) {
+        at = math.add(b_.extent(dim, type), math.number(*known));
+    } else if (!known && (has_slices(*index) || intervals_.of(index).low < 0)) {
+        at = b_.binary(Op::kIndex, index, b_.extent(dim, type));
+    }
+    return math.add(math.multiply(at, b_.convert(copy(part.step), type)),
+                    b_.convert(copy(part.begin), type));
+}
+
+Expr* NameSubscripts::slice_of(const Part& part, const Subscript& s, const Dim& dim,
+                               const Expr& index) {
+    const Scalar type = part.begin->type.scalar;
+    IndexMath math(b_, type);
+    Expr* slice = context_.module.make_expr(Op::kSlice, Type::none(), index.span);
+    slice->index = kSliceBegin | kSliceLength | kSliceStep;
+    if (index.operands.empty()) {
+        const bool meant = dim.extent_var != nullptr && dim.extent_var->meaning != nullptr;
+        Expr* size = meant ? copy(dim.extent_var->meaning) : b_.extent(dim);
+        slice->operands = {copy(part.begin), b_.convert(size, type), copy(part.step)};
+    } else {
+        Expr* ahead = math.multiply(copy(s.begin), copy(part.step));
+        slice->operands = {math.add(ahead, copy(part.begin)), copy(s.length.value),
+                           math.multiply(copy(s.step), copy(part.step))};
+    }
+    return slice;
+}
+
+}  // namespace parpy

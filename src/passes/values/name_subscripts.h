@@ -1,0 +1,43 @@
+// The subscripts of an array for those of a name of it (name_forms.h), for lower_names.
+#pragma once
+
+#include <vector>
+
+#include "analysis/integers/intervals.h"
+#include "ir/builder.h"
+#include "passes/pass.h"
+#include "passes/slices/slice_shapes.h"
+#include "passes/values/name_forms.h"
+
+namespace parpy {
+
+class NameSubscripts {
+public:
+    // `names` may grow later.
+    NameSubscripts(PassContext& context, const Intervals& intervals, const Names& names)
+        : context_(context), intervals_(intervals), names_(names), b_(context.module) {}
+
+    // The name as its array; an array that is none is all of itself.
+    [[nodiscard]] Name found(ir::Var& array) const;
+    // The subscripts of the array for those of the name. `shapes`: of the statement.
+    [[nodiscard]] std::vector<ir::Expr*> composed(ir::Var& array,
+                                                  const std::vector<ir::Expr*>& indices,
+                                                  Shapes& shapes);
+    // The address of a name for a foreign function: a row of its array, whose elements lie side by
+    // side. Reports others.
+    [[nodiscard]] ir::Expr* pointed(ir::Expr& array, const ir::Function& callee);
+
+private:
+    ir::Expr* axis_of_one(const ir::Expr& index);
+    ir::Expr* place_of(const Part& part, ir::Expr* index, const ir::Dim& dim);
+    ir::Expr* slice_of(const Part& part, const Subscript& s, const ir::Dim& dim,
+                       const ir::Expr& index);
+    ir::Expr* copy(const ir::Expr* expr);
+
+    PassContext& context_;
+    const Intervals& intervals_;
+    const Names& names_;
+    ir::Builder b_;
+};
+
+}  // namespace parpy
