@@ -285,7 +285,9 @@ std::optional<std::int64_t> constant_offset(const Expr& index, const Var& variab
 // reached in one visit of its body; what is live inside is noted in a second one.
 class LivenessWalk {
 public:
-    explicit LivenessWalk(Liveness* result) : result_(result) {}
+    enum class Of : std::uint8_t { kScalars, kNames };
+
+    explicit LivenessWalk(Liveness* result, Of of = Of::kScalars) : result_(result), of_(of) {}
 
     VarSet body(const Body& stmts, VarSet live) {
         for (auto it = stmts.rbegin(); it != stmts.rend(); ++it)
@@ -298,17 +300,34 @@ private:
         VarSet on_break, on_continue;
     };
 
-    static void read(VarSet& live, const Expr* e) {
-        if (e != nullptr) live.insert(uses_of(*e).read);
+    void read(VarSet& live, const Expr* e) const {
+        if (e == nullptr) return;
+        if (of_ == Of::kScalars) {
+            live.insert(uses_of(*e).read);
+            return;
+        }
+        for_each_expr(*e, [&](const Expr& part) {
+            if (part.var != nullptr && part.var->type.is_array()) live.insert(part.var);
+        });
+    }
+
+    void read(VarSet& live, const Stmt& s) const {
+        if (of_ == Of::kScalars) {
+            live.insert(uses_of(s).read);
+            return;
+        }
+        for_each_slot(s, [&](const Expr* slot) { read(live, slot); });
+        if (const auto* store = s.as<Store>()) live.insert(store->array);
     }
 
     VarSet stmt(const Stmt* s, VarSet live) {
         if (result_ != nullptr) result_->after_[s] = live;
         if (const auto* assign = s->as<Assign>()) {
             if (!assign->update) live.erase(assign->var);
-            live.insert(uses_of(*s).read);
+            read(live, *s);
             return live;
         }
+        if (const auto* bind = s->as<Bind>()) live.erase(bind->array);
         if (const auto* loop = s->as<For>()) {
             VarSet before = for_loop(*loop, std::move(live));
             read(before, loop->begin);
@@ -332,7 +351,7 @@ private:
             return targets_.empty() ? VarSet{} : targets_.back().on_continue;
         }
         if (s->kind == StmtKind::kReturn) live = VarSet{};
-        live.insert(uses_of(*s).read);
+        read(live, *s);
         return live;
     }
 
@@ -370,11 +389,25 @@ private:
     }
 
     Liveness* result_;
+    Of of_;
     std::vector<Targets> targets_;
 };
 
 VarSet exposed_reads(const Body& body, const VarSet& live_after) {
     return LivenessWalk(nullptr).body(body, live_after);
+}
+
+VarSet unbound_names(const Body& body) {
+    VarSet bound;
+    for_each_stmt(body, [&](const Stmt& s) {
+        if (const auto* bind = s.as<Bind>()) bound.insert(bind->array);
+    });
+    VarSet result;
+    if (bound.empty()) return result;
+    for (Var* name : LivenessWalk(nullptr, LivenessWalk::Of::kNames).body(body, {})) {
+        if (bound.contains(name)) result.insert(name);
+    }
+    return result;
 }
 
 VarSet free_variables(const Body& body) {

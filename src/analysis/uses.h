@@ -60,6 +60,9 @@ struct Uses {
 // exposed as well.
 [[nodiscard]] VarSet exposed_reads(const ir::Body& body, const VarSet& live_after = {});
 
+// The same for arrays: the names in `body` that may be used before a Bind has given them an array.
+[[nodiscard]] VarSet unbound_names(const ir::Body& body);
+
 // What `body` needs from outside to run as a function of its own: its exposed scalars and the
 // arrays it uses but does not allocate. Arrays loaded first, then arrays only stored, then scalars.
 [[nodiscard]] VarSet free_variables(const ir::Body& body);

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import ast
 
-import numpy as np
-
 from .. import _native
-from ..vocabulary.operators import scalar_name
+from ..vocabulary.operators import scalar_of_text
 from .evaluation import lower_all
 from .expressions import type_operand
 from .functions import by_numpy
@@ -52,10 +50,7 @@ def lower_copy(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
 def _converted(fn: FunctionScope, value: _native.Expr, dtype: ast.expr) -> _native.Expr:
     span = fn.span(dtype)
     if isinstance(dtype, ast.Constant) and isinstance(dtype.value, str):
-        try:
-            scalar = scalar_name(np.dtype(dtype.value))
-        except TypeError:
-            scalar = None
+        scalar = scalar_of_text(dtype.value)
         if scalar is not None:
             return fn.module.convert(value, scalar, span)
     return fn.module.op("convert_like", [value, type_operand(fn, dtype)], span)

@@ -266,13 +266,33 @@ class Resolver:
         made = None if binding is None else next((n for n in _MADE_HERE if binding.value is getattr(np, n)), None)
         if made is None or not call.args:
             return False
+        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+        most = 1 if made == "copy" else 3 if made.startswith("full") else 2
+        allowed = set() if made == "copy" else {"dtype", "fill_value"} if made.startswith("full") else {"dtype"}
+        dtype = keywords.get("dtype", call.args[most - 1] if made != "copy" and len(call.args) == most else None)
+        if len(call.args) > most or not keywords.keys() <= allowed or not self._is_scalar_type(dtype):
+            return False
         size = call.args[0]
         if made == "copy" or made.endswith("_like"):
             size = size.value if _is_element(size) else size
-        if any(isinstance(part, ast.Slice | ast.Starred | ast.Call) for part in ast.walk(size)):
+        lengths = {part for part in ast.walk(size) if isinstance(part, ast.Call) and self._is_length(part)}
+        if any(isinstance(part, ast.Slice | ast.Starred | ast.Call) and part not in lengths for part in ast.walk(size)):
             return False
         names = {part.id for part in ast.walk(size) if isinstance(part, ast.Name)}
         return not (names & self.scope.locals) - known
+
+    def _is_scalar_type(self, node: ast.expr | None) -> bool:
+        """Whether the dtype that an array is made with is left out, a type of numbers, or that of another array."""
+        if node is None or (isinstance(node, ast.Attribute) and node.attr == "dtype"):
+            return True
+        if isinstance(node, ast.Constant):
+            return node.value is None or (isinstance(node.value, str) and operators.scalar_of_text(node.value) is not None)
+        binding = self.find(node)
+        return binding is not None and operators.scalar_name(binding.value) is not None
+
+    def _is_length(self, call: ast.Call) -> bool:
+        binding = self.find(call.func)
+        return binding is not None and binding.value is len and len(call.args) == 1
 
     def _runs_in_python(self, call: ast.Call) -> bool:
         binding = self.find(call.func)

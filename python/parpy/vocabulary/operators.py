@@ -153,6 +153,14 @@ def is_torch_dtype(found: object) -> bool:
     return (type(found).__module__, type(found).__name__) == ("torch", "dtype")
 
 
+def scalar_of_text(text: str) -> str | None:
+    """The name in IR text of the scalar type that NumPy calls `text` ("float32", "<f4"); None if it is none."""
+    try:
+        return scalar_name(np.dtype(text))
+    except TypeError:
+        return None
+
+
 def scalar_name(found: object) -> str | None:
     """The name in IR text ("f32") of the scalar type that `found` stands for; None if it is none.
 

@@ -435,6 +435,7 @@ Shape Shapes::compute(const Expr& expr) {
             return of(*expr.operands[1]);
         case Op::kFull:
             for (std::size_t i = 1; i < expr.operands.size(); ++i) {
+                refuse_negative(*expr.operands[i]);
                 shape.push_back(extent(*expr.operands[i]));
             }
             return shape;

@@ -107,6 +107,7 @@ private:
     const ir::Expr* once(ir::Expr* value, const char* name);
     Extent extent(std::int64_t constant);
     Extent extent(const ir::Expr& given);
+    void refuse_negative(const ir::Expr& size);
     void broadcast(Shape& shape, const Shape& other, Span span);
     // Which of two sizes holds for both; reports where neither does. `stretches`: 1 fits anything.
     // Where that depends on the call's arguments alone, equal sizes become a requirement.

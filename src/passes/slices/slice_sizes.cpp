@@ -1,9 +1,12 @@
-// When two sizes that are not known are the same: conditions on the call's arguments under which a
-// difference is zero, which the program then requires. See slice_shapes.h.
+// Sizes that are not known: when two are the same (conditions on the call's arguments under which a
+// difference is zero, which the program then requires), and what fails if one is negative. See
+// slice_shapes.h.
 #include <algorithm>
 
 #include "analysis/uses.h"
+#include "ir/clone.h"
 #include "ir/visit.h"
+#include "passes/checks/check_sites.h"
 #include "passes/slices/slice_shapes.h"
 
 namespace parpy {
@@ -81,6 +84,25 @@ bool Shapes::equal_if(const Expr& a, const Expr& b, std::vector<ParameterBound>&
             return false;
     }
     return true;
+}
+
+// Where the array is made, the program fails if its size is negative.
+void Shapes::refuse_negative(const Expr& size) {
+    const auto constant = constant_integer(&size);
+    if (constant ? *constant >= 0 : intervals_.of(&size).low >= 0) return;
+    Builder b(context_.module, size.span.valid() ? size.span : builder_.span);
+    FailBuilder fail(b, Code::kP430);
+    fail.site().message = "the size of an array is " + fail.value(clone(context_.module, &size)) +
+                          ", but no size is negative";
+    fail.site().help = "make it at least 0: max(n, 0)";
+    Fail* failure = fail.make();
+    if (constant) {
+        before_.push_back(failure);
+    } else {
+        Expr* given = clone(context_.module, &size);
+        before_.push_back(
+            b.if_(b.binary(Op::kLt, given, b.integer(0, size.type.scalar)), {failure}));
+    }
 }
 
 bool Shapes::require_zero(const Linear& form) {

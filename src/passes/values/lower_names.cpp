@@ -35,16 +35,42 @@ public:
           subscripts_(context, intervals_, names_) {}
 
     void run() {
+        bind_none();
         if (places_.empty() && names_.empty() && !passes_names()) return;
         if (!check()) return;
         bodies(function_.body);
         if (context_.diagnostics.has_errors()) return;
         replace(function_.body);
         const Body& first = memory_.at_entry();
-        function_.body.insert(function_.body.begin(), first.begin(), first.end());
+        Body& body = of_threads();
+        body.insert(body.begin(), first.begin(), first.end());
     }
 
 private:
+    // What each thread of a kernel by hand runs, or all of the function.
+    Body& of_threads() {
+        for (Stmt* stmt : function_.body) {
+            auto* gpu = stmt->as<Gpu>();
+            if (gpu != nullptr && gpu->by_hand()) return gpu->body;
+        }
+        return function_.body;
+    }
+
+    // Names whose binds are gone, with a branch that the call does not take.
+    void bind_none() {
+        const auto use = [&](Var* var) {
+            const bool is_name = var != nullptr && is_open(*var) && !places_.has(var);
+            if (is_name && !names_.contains(var) &&
+                std::ranges::find(function_.params, var) == function_.params.end()) {
+                memory_.allocate_none(*var);
+            }
+        };
+        for_each_expr(function_.body, [&](const Expr& e) { use(e.var); });
+        for_each_stmt(function_.body, [&](const Stmt& stmt) {
+            if (const auto* store = stmt.as<Store>()) use(store->array);
+        });
+    }
+
     bool passes_names() const {
         return any_expr(function_.body, [](const Expr& e) {
             return e.op == Op::kCall && std::ranges::any_of(e.callee->params, [](const Var* param) {
@@ -98,6 +124,8 @@ private:
         for (Stmt* stmt : stmts) {
             b_.span = stmt->span;
             if (auto* bind = stmt->as<Bind>()) {
+                const bool computes = bind->fresh && bind->value->op != Op::kEmpty;
+                if (!computes && !bind->labels.empty()) names_no_loop(*bind);
                 if (bind->fresh) {
                     make(*bind, out);
                 } else {
@@ -111,10 +139,20 @@ private:
         stmts = std::move(out);
     }
 
+    void names_no_loop(const Bind& bind) {
+        context_.diagnostics
+            .error(Code::kP020, bind.span,
+                   "label '" + bind.labels.front() +
+                       "' names no loop: the statement gives elements a name, and computes none")
+            .help = "label the statement that computes with them";
+    }
+
     // A constant, or a variable that is set here and where the name is bound again (`known`).
     const Expr* held(const Expr& value, const std::string& what, const Var& name, Body& out,
                      const Part* known, const Expr* Part::* place) {
-        const bool once = places_.of(&name).binds.size() == 1;
+        const NamePlace& bound = places_.of(&name);
+        const bool needed = bound.unbound && place == &Part::begin;
+        const bool once = bound.binds.size() == 1 && !needed;
         if (once && constant_integer(&value)) return &value;
         Var* var = known != nullptr ? (known->*place)->var : nullptr;
         if (var == nullptr) {
@@ -133,7 +171,9 @@ private:
         const auto known = names_.find(&array);
         const Name* const before = known != names_.end() ? &known->second : nullptr;
         const Bind& first = *places_.of(&array).binds.front();
-        const std::vector<Expr*> indices = subscripts_.composed(*load.var, load.operands, shapes);
+        const bool unbound = places_.of(&array).unbound;  // a variable tells whether it is
+        const std::vector<Expr*> indices =
+            subscripts_.composed(*load.var, load.operands, shapes, load.span);
         const std::vector<Subscript> subscripts = shapes.subscripts(*root.root, indices);
         Name made{root.root, {}};
         std::vector<Dim> dims;
@@ -143,10 +183,11 @@ private:
             const Subscript& s = subscripts[i];
             const std::string number = std::to_string(axis);
             Part part;
-            part.kind = s.is_new_axis()          ? Part::Kind::kAdded
-                        : !s.is_slice()          ? Part::Kind::kFixed
-                        : index.operands.empty() ? Part::Kind::kWhole
-                                                 : Part::Kind::kSome;
+            const bool whole = index.operands.empty() && !(unbound && made.parts.empty());
+            part.kind = s.is_new_axis() ? Part::Kind::kAdded
+                        : !s.is_slice() ? Part::Kind::kFixed
+                        : whole         ? Part::Kind::kWhole
+                                        : Part::Kind::kSome;
             const Part* const was =
                 before != nullptr && i < before->parts.size() ? &before->parts[i] : nullptr;
             if (before != nullptr && (was == nullptr || was->kind != part.kind)) {
@@ -190,6 +231,7 @@ private:
     // ------------------------------------------------------------ memory of its own
 
     void make(Bind& bind, Body& out) {
+        memory_.hold_bounds(bind, out);
         Body sizes;
         Shapes shapes(context_, intervals_, bind.span, sizes);
         Var& array = *bind.array;
@@ -206,7 +248,10 @@ private:
                 }
             }
         }
-        if (bind.value->op == Op::kEmpty) return;
+        if (bind.value->op == Op::kEmpty) {
+            out.insert(out.end(), sizes.begin(), sizes.end());
+            return;
+        }
         std::vector<Expr*> whole;
         for (std::size_t i = 0; i < shape.size(); ++i) {
             whole.push_back(module_.make_expr(Op::kSlice, Type::none(), bind.span));
@@ -229,7 +274,8 @@ private:
             Shapes shapes(context_, intervals_, stmt->span, out);
             for_each_slot(*stmt, [&](Expr*& slot) { replace(slot, shapes); });
             if (auto* store = stmt->as<Store>()) {
-                store->indices = subscripts_.composed(*store->array, store->indices, shapes);
+                store->indices =
+                    subscripts_.composed(*store->array, store->indices, shapes, stmt->span);
                 store->array = subscripts_.found(*store->array).root;
                 store->array->written = true;
             }
@@ -268,7 +314,7 @@ private:
         const std::size_t rank = e.op == Op::kAtomic ? e.rank() : e.operands.size();
         const auto values = e.operands.begin() + static_cast<std::ptrdiff_t>(rank);
         std::vector<Expr*> indices =
-            subscripts_.composed(*e.var, {e.operands.begin(), values}, shapes);
+            subscripts_.composed(*e.var, {e.operands.begin(), values}, shapes, e.span);
         indices.insert(indices.end(), values, e.operands.end());
         e.operands = std::move(indices);
         e.var = subscripts_.found(*e.var).root;

@@ -5,6 +5,7 @@
 
 #include "analysis/memory/sharing.h"
 #include "ir/clone.h"
+#include "ir/ops.h"
 
 namespace parpy {
 
@@ -40,27 +41,37 @@ NameVariants::Form NameVariants::form_of(std::size_t parameter, const Argument& 
 
 void NameVariants::redirect(Expr& call, const std::vector<std::optional<Argument>>& arguments) {
     Builder b(context_.module, call.span);
-    std::vector<Form> forms;
+    // The arrays that are passed, by operand, and those that share memory with another one.
+    std::vector<const Var*> roots;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        roots.push_back(arguments[i] ? arguments[i]->name.root : array_passed(*call.operands[i]));
+    }
+    const auto shares = [&](std::size_t i) {
+        for (std::size_t k = 0; k < roots.size(); ++k) {
+            if (k != i && roots[k] != nullptr && may_share(*roots[i], *roots[k])) return true;
+        }
+        return roots[i]->aliased;
+    };
+    Forms forms;
     std::vector<Expr*> more;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-        if (!arguments[i]) continue;
+        if (roots[i] == nullptr) continue;
+        if (!arguments[i]) {
+            if (shares(i)) forms.aliased.push_back(i);
+            continue;
+        }
         const Argument& argument = *arguments[i];
         Var* const root = argument.name.root;
-        bool aliased = root->aliased;
-        for (std::size_t k = 0; k < call.operands.size(); ++k) {
-            const Var* other = k < arguments.size() && arguments[k] ? arguments[k]->name.root
-                               : call.operands[k]->op == Op::kArray ? call.operands[k]->var
-                                                                    : nullptr;
-            aliased = aliased || (k != i && other != nullptr && may_share(*root, *other));
-        }
-        const Form& form = forms.emplace_back(form_of(i, argument, aliased));
+        const Form& form = forms.names.emplace_back(form_of(i, argument, shares(i)));
         call.operands[i] = b.array(root);
         for (const Dim& dim : root->dims) {
             if (dim.extent_var != nullptr) more.push_back(b.var(dim.extent_var));
             if (dim.stride_var != nullptr) more.push_back(b.var(dim.stride_var));
         }
         const auto pass = [&](const Expr* value) {
-            more.push_back(b.convert(clone(context_.module, value), Scalar::kI64));
+            Expr* passed = clone(context_.module, value);
+            passed->span = call.span;
+            more.push_back(b.convert(passed, Scalar::kI64));
         };
         std::size_t axis = 0;
         for (std::size_t k = 0; k < form.pieces.size(); ++k) {
@@ -129,7 +140,7 @@ void NameVariants::make_parameter(Var& param, const Form& form, Made& made,
     made.names.emplace(&param, std::move(name));
 }
 
-Function* NameVariants::find_or_make(const Function& callee, const std::vector<Form>& forms) {
+Function* NameVariants::find_or_make(const Function& callee, const Forms& forms) {
     for (const Variant& variant : all_) {
         if (variant.source == &callee && variant.forms == forms) return variant.function;
     }
@@ -144,7 +155,10 @@ Function* NameVariants::find_or_make(const Function& callee, const std::vector<F
     all_.push_back({&callee, forms, function});
     Made made{function, {}};
     std::vector<Var*> more;
-    for (const Form& form : forms) {
+    for (const std::size_t i : forms.aliased) {
+        function->params[i]->aliased = true;
+    }
+    for (const Form& form : forms.names) {
         Var*& param = function->params[form.parameter];
         Var* const named = param;
         make_parameter(*named, form, made, more);

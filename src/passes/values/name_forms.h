@@ -81,13 +81,18 @@ private:
         std::vector<std::optional<std::int64_t>> sizes;  // of the name
         friend bool operator==(const Form&, const Form&) = default;
     };
+    struct Forms {
+        std::vector<Form> names;
+        std::vector<std::size_t> aliased;  // arrays that share memory with one of the names
+        friend bool operator==(const Forms&, const Forms&) = default;
+    };
     struct Variant {
         const ir::Function* source = nullptr;
-        std::vector<Form> forms;
+        Forms forms;
         ir::Function* function = nullptr;
     };
     static Form form_of(std::size_t parameter, const Argument& argument, bool aliased);
-    ir::Function* find_or_make(const ir::Function& callee, const std::vector<Form>& forms);
+    ir::Function* find_or_make(const ir::Function& callee, const Forms& forms);
     void make_parameter(ir::Var& param, const Form& form, Made& made, std::vector<ir::Var*>& more);
 
     PassContext& context_;

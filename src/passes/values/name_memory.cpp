@@ -6,32 +6,85 @@
 #include "analysis/integers/interval_arithmetic.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
+#include "ir/visit.h"
 #include "passes/slices/value_memory.h"
 
 namespace parpy {
 
 using namespace ir;
 
-// The expression without variables that `before` sets.
+// The expression without variables that the last assignments of `before` set.
 Expr* NameMemory::spelled_out(const Expr* value, std::span<Stmt* const> before) const {
     Expr* result = clone(context_.module, value);
     for (auto stmt = before.rbegin(); stmt != before.rend(); ++stmt) {
         const auto* assign = (*stmt)->as<Assign>();
-        if (assign == nullptr || assign->update) continue;
+        if (assign == nullptr || assign->update) break;
         result = clone(context_.module, result, {.values = {{assign->var, assign->value}}});
     }
     return result;
 }
 
 std::optional<NameMemory::Room> NameMemory::room(const Extent& length,
-                                                 std::span<Stmt* const> before) const {
+                                                 std::span<Stmt* const> before) {
     constexpr std::int64_t kMost = std::int64_t{1} << 31;
-    if (const auto constant = length.constant()) return Room{std::max<std::int64_t>(*constant, 0)};
-    const Expr* size = spelled_out(length.value, before);
-    if (known_at_entry(*size, function_, uses_)) return Room{std::nullopt, size};
+    if (const auto constant = length.constant())
+        return Room{std::max<std::int64_t>(*constant, 0), nullptr, true};
+    Expr* size = spelled_out(length.value, before);
+    if (known_at_entry(*size, function_, uses_)) return Room{std::nullopt, size, true};
     const std::int64_t most = range(*length.written).high;
-    if (most > kMost) return std::nullopt;
-    return Room{std::max<std::int64_t>(most, 0)};
+    if (most <= kMost) return Room{std::max<std::int64_t>(most, 0)};
+    if (const Expr* bound = at_most(*size)) return Room{std::nullopt, bound};
+    return std::nullopt;
+}
+
+// What is known at the entry and not less than an integer expression; null if nothing is.
+Expr* NameMemory::at_most(Expr& e) {
+    constexpr std::int64_t kFar = std::int64_t{1} << 48;
+    if (known_at_entry(e, function_, uses_)) return &e;
+    const auto operand = [&](std::size_t i) { return at_most(*e.operands[i]); };
+    IndexMath math(b_, e.type.scalar);
+    switch (e.op) {
+        case Op::kMin: {
+            Expr* const a = operand(0);
+            Expr* const b = operand(1);
+            return a != nullptr && b != nullptr ? math.least(a, b) : a != nullptr ? a : b;
+        }
+        case Op::kAdd:
+        case Op::kMax:
+        case Op::kSelect: {
+            const std::size_t first = e.op == Op::kSelect ? 1 : 0;
+            Expr* const a = operand(first);
+            Expr* const b = operand(first + 1);
+            if (a == nullptr || b == nullptr) return nullptr;
+            return e.op == Op::kAdd ? math.add(a, b) : math.greatest(a, b);
+        }
+        case Op::kSub: {
+            Expr* const a = operand(0);
+            const std::int64_t least = range(*e.operands[1]).low;
+            return a != nullptr && least > -kFar ? math.subtract(a, math.number(least)) : nullptr;
+        }
+        case Op::kFloorDiv: {
+            Expr* const a = operand(0);
+            const auto by = constant_integer(e.operands[1]);
+            return a != nullptr && by && *by > 0 ? math.divide(a, math.number(*by)) : nullptr;
+        }
+        case Op::kConvert:
+            if (is_integer(e.operands[0]->type.scalar)) {
+                Expr* const a = operand(0);
+                return a != nullptr ? b_.convert(a, e.type.scalar) : nullptr;
+            }
+            return nullptr;
+        case Op::kVar:
+            if (const auto held = held_.find(e.var); held != held_.end()) {
+                const Expr* const most = held->second.most;
+                return most != nullptr ? clone(context_.module, most) : nullptr;
+            }
+            [[fallthrough]];
+        default: {
+            const std::int64_t most = range(e).high;
+            return most < kFar ? math.number(most) : nullptr;
+        }
+    }
 }
 
 // The values of an expression that is made of variables of the function.
@@ -60,45 +113,49 @@ bool NameMemory::allocate(const Bind& bind, const Shape& shape, const Body& size
     b_.span = bind.span;
     Var& array = *bind.array;
     const NamePlace& place = places_.of(&array);
-    const bool in_entry = &function_ == context_.module.entry_function();
+    const bool once = &function_ == context_.module.entry_function() && !is_by_hand(function_);
     std::vector<Room> rooms;
     std::int64_t bytes = size_in_bytes(array.type.scalar);
-    bool grows = false, few = true;
+    bool part = place.unbound, few = true;
     for (const Extent& length : shape) {
         const auto most = room(length, sizes);
-        if (!most) return no_room(bind, in_entry);
+        if (!most) return no_room(bind, once);
         few = few && most->constant && *most->constant <= kMostLocalBytes;
         bytes *= few ? std::max<std::int64_t>(*most->constant, 1) : 1;
         few = few && bytes <= kMostLocalBytes;
-        grows = grows || (!length.constant() && most->at_entry == nullptr);
+        part = part || !most->exact;
         rooms.push_back(*most);
     }
-    const bool small = few && !(in_entry && place.loops.empty());
+    const bool small = few && !(once && place.loops.empty());
     const bool hoisted = !place.dominated || !small;
-    if (!in_entry && !small) return no_room(bind, in_entry);
+    if (!once && !small) return no_room(bind, once);
     Body& target = hoisted ? at_entry_ : out;
-    if (grows) out.insert(out.end(), sizes.begin(), sizes.end());
     Var* memory = &array;
-    if (grows) {  // the name is a part of what there is room for
+    if (part) {  // the name is a part of what there is room for
+        out.insert(out.end(), sizes.begin(), sizes.end());
         memory = context_.module.make_var(array.name + "_values", array.type, array.span);
-        Name part{memory, {}};
+        Name name{memory, {}};
         for (std::size_t i = 0; i < shape.size(); ++i) {
             array.dims.push_back(sized(shape[i], array, i, out));
-            const bool whole = shape[i].constant() || rooms[i].at_entry != nullptr;
             const Scalar type = shape[i].value->type.scalar;
-            part.parts.push_back(
-                whole ? Part{Part::Kind::kWhole}
-                      : Part{Part::Kind::kSome, b_.integer(0, type), b_.integer(1, type)});
+            Part& axis = name.parts.emplace_back(Part::Kind::kWhole);
+            if (rooms[i].exact && !(place.unbound && i == 0)) continue;
+            axis = {Part::Kind::kSome, b_.integer(0, type), b_.integer(1, type)};
+            if (place.unbound && i == 0) axis.begin = bound_here(array, type, out);
         }
         strides(array.dims);
-        names_.emplace(&array, std::move(part));
+        names_.emplace(&array, std::move(name));
     }
     for (std::size_t i = 0; i < rooms.size(); ++i) {
-        if (rooms[i].constant) {
-            memory->dims.push_back({.extent = rooms[i].constant});
-        } else {
-            memory->dims.push_back(sized(shape[i], array, i, target, rooms[i].at_entry));
-        }
+        Dim& dim = memory->dims.emplace_back();
+        dim.extent = rooms[i].constant;
+        if (dim.extent) continue;
+        dim.extent_var = b_.scalar(memory->name + "_size" + std::to_string(i), Scalar::kI64);
+        dim.extent_var->user_name = array.shown();
+        if (rooms[i].exact && stable(*shape[i].written, array))
+            dim.extent_var->meaning = clone(context_.module, shape[i].written);
+        target.push_back(b_.assign(
+            dim.extent_var, b_.convert(clone(context_.module, rooms[i].at_entry), Scalar::kI64)));
     }
     row_major(b_, *memory, target);
     memory->written = true;
@@ -107,18 +164,75 @@ bool NameMemory::allocate(const Bind& bind, const Shape& shape, const Body& size
     return true;
 }
 
-bool NameMemory::no_room(const Bind& bind, bool in_entry) {
+void NameMemory::allocate_none(Var& array) {
+    b_.span = array.span;
+    const std::vector<std::int64_t> ones(array.type.rank, 1);
+    Var* memory = b_.local_array(array.name + "_values", array.type.scalar, ones, Space::kLocal);
+    Var* begin = b_.scalar(array.name + "_begin0", Scalar::kI64);
+    begin->user_name = array.shown();
+    array.dims = memory->dims;
+    const Part part{Part::Kind::kSome, b_.var(begin), b_.integer(1)};
+    names_.emplace(&array, Name{memory, std::vector<Part>(array.type.rank, part)});
+    memory->written = true;
+    at_entry_.push_back(b_.alloc(memory));
+}
+
+// Where a name that may be unbound begins: a variable, of which guard_variables knows whether it is
+// set.
+const Expr* NameMemory::bound_here(const Var& array, Scalar type, Body& out) {
+    Var* begin = b_.scalar(array.name + "_begin0", type);
+    begin->user_name = array.shown();
+    out.push_back(b_.assign(begin, b_.integer(0, type)));
+    return b_.var(begin);
+}
+
+bool NameMemory::no_room(const Bind& bind, bool once) {
+    const std::string few = std::to_string(kMostLocalBytes / 1024) + " KiB";
     auto& error = context_.diagnostics.error(
         Code::kP227, bind.span,
         "how many values '" + bind.array->shown() + "' has is not known when " +
-            (in_entry ? "the function is entered" : "the program is compiled, or they are many"));
-    error.help = in_entry ? "make the array in front of the loop, as large as it may get"
-                          : "pass the array to the function, which then stores to it";
+            (once ? "the function is entered"
+                  : "the program is compiled, or they take more than " + few));
+    error.help = once ? "make the array in front of the loop, as large as it may get"
+                 : is_by_hand(function_)
+                     ? "write a loop over the elements, or store them to an array of the kernel's"
+                     : "pass the array to the function, which then stores to it";
     return false;
 }
 
-Dim NameMemory::sized(const Extent& length, const Var& array, std::size_t number, Body& out,
-                      const Expr* at_entry) {
+void NameMemory::hold_bounds(Bind& bind, Body& out) {
+    const NamePlace& place = places_.of(bind.array);
+    if (place.binds.size() != 1 || uses_of(*bind.value).calls) return;
+    std::vector<std::pair<const Expr*, Var*>> known;
+    const auto hold = [&](Expr*& bound) {
+        if (constant_integer(bound) || stable(*bound, *bind.array)) return;
+        for (const auto& [value, var] : known) {
+            if (same(*value, *bound)) {
+                bound = b_.var(var);
+                return;
+            }
+        }
+        b_.span = bound->span.valid() ? bound->span : bind.span;
+        Var* var = b_.scalar(bind.array->name + "_bound", bound->type.scalar);
+        var->user_name = bind.array->shown();
+        out.push_back(b_.assign(var, bound));
+        held_.emplace(var, Held{bind.array});
+        known.emplace_back(clone(context_.module, bound), var);
+        bound = b_.var(var);
+    };
+    const auto visit = [&](const auto& self, Expr& e) -> void {
+        for (Expr* operand : e.operands) {
+            self(self, *operand);
+        }
+        if (e.op != Op::kSlice) return;
+        for (Expr*& bound : e.operands) {
+            hold(bound);
+        }
+    };
+    visit(visit, *bind.value);
+}
+
+Dim NameMemory::sized(const Extent& length, const Var& array, std::size_t number, Body& out) {
     Dim dim;
     dim.extent = length.constant();
     if (dim.extent) {
@@ -129,9 +243,11 @@ Dim NameMemory::sized(const Extent& length, const Var& array, std::size_t number
     } else {
         Var* size = b_.scalar(array.name + "_size" + std::to_string(number), Scalar::kI64);
         size->user_name = array.shown();
+        if (places_.has(&array) && places_.of(&array).binds.size() == 1)
+            held_.emplace(size, Held{&array, at_most(*spelled_out(length.value, out))});
         if (stable(*length.written, array)) size->meaning = clone(context_.module, length.written);
-        const Expr* value = at_entry != nullptr ? at_entry : length.value;
-        out.push_back(b_.assign(size, b_.convert(clone(context_.module, value), Scalar::kI64)));
+        out.push_back(
+            b_.assign(size, b_.convert(clone(context_.module, length.value), Scalar::kI64)));
         dim.extent_var = size;
     }
     return dim;
@@ -147,7 +263,9 @@ bool NameMemory::stable(const Expr& expr, const Var& array) const {
             return loop != nullptr && loop->var == var &&
                    !uses_of(loop->body).written.contains(var);
         });
-        return lasts(*var) || (counts && place.dominated);
+        const auto held = held_.find(var);
+        return lasts(*var) || (counts && place.dominated) ||
+               (held != held_.end() && (place.dominated || held->second.name == &array));
     });
 }
 

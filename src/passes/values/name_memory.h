@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/integers/intervals.h"
@@ -32,13 +33,17 @@ public:
     // Memory for the values of `bind`, where they are computed (`out`) or at the entry. `sizes`
     // sets the variables that hold parts of the shape. False after an error.
     bool allocate(const ir::Bind& bind, const Shape& shape, const ir::Body& sizes, ir::Body& out);
-    // What belongs in front of the function's body.
+    // The same for a name that nothing binds: a part whose begin is a variable that nothing sets.
+    void allocate_none(ir::Var& array);
+    // What belongs in front of all that the threads of the function run.
     [[nodiscard]] const ir::Body& at_entry() const { return at_entry_; }
 
-    // Dimension `number` of the name: a constant, or a variable that `out` sets. `at_entry`: the
-    // size where it is computed there.
-    ir::Dim sized(const Extent& length, const ir::Var& array, std::size_t number, ir::Body& out,
-                  const ir::Expr* at_entry = nullptr);
+    // Holds the bounds of the slices in the values of `bind` that may be others later, so that
+    // sizes made of them can be compared wherever the name is used.
+    void hold_bounds(ir::Bind& bind, ir::Body& out);
+
+    // Dimension `number` of the name: a constant, or a variable that `out` sets.
+    ir::Dim sized(const Extent& length, const ir::Var& array, std::size_t number, ir::Body& out);
     // As of an array in C order, for what asks for them: addresses are those of the root.
     static void strides(std::vector<ir::Dim>& dims);
 
@@ -47,12 +52,15 @@ private:
     struct Room {
         std::optional<std::int64_t> constant;
         const ir::Expr* at_entry = nullptr;  // else
+        bool exact = false;                  // it has so many
     };
     // `before`: what sets the variables that parts of the length are held in.
-    std::optional<Room> room(const Extent& length, std::span<ir::Stmt* const> before) const;
+    std::optional<Room> room(const Extent& length, std::span<ir::Stmt* const> before);
+    ir::Expr* at_most(ir::Expr& e);
     ir::Expr* spelled_out(const ir::Expr* value, std::span<ir::Stmt* const> before) const;
     Interval range(const ir::Expr& e) const;
-    bool no_room(const ir::Bind& bind, bool in_entry);
+    const ir::Expr* bound_here(const ir::Var& array, ir::Scalar type, ir::Body& out);
+    bool no_room(const ir::Bind& bind, bool once);
     bool stable(const ir::Expr& expr, const ir::Var& array) const;
     bool lasts(const ir::Var& var) const;
 
@@ -64,6 +72,11 @@ private:
     Names& names_;
     ir::Builder b_;
     ir::Body at_entry_;
+    struct Held {
+        const ir::Var* name = nullptr;   // at whose only bind it is set
+        const ir::Expr* most = nullptr;  // known at the entry: it is not greater
+    };
+    std::unordered_map<const ir::Var*, Held> held_;  // bounds and sizes
 };
 
 }  // namespace parpy

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/uses.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -11,7 +12,11 @@ using namespace ir;
 
 NamePlaces::NamePlaces(const Function& function) {
     binds(function.body);
-    if (!places_.empty()) uses(function.body);
+    if (places_.empty()) return;
+    uses(function.body);
+    for (const Var* name : unbound_names(function.body)) {
+        places_.at(name).unbound = true;
+    }
 }
 
 void NamePlaces::binds(const Body& body) {

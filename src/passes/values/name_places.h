@@ -15,6 +15,7 @@ struct NamePlace {
     const ir::Body* body = nullptr;      // that the first one stands in
     std::vector<const ir::Stmt*> loops;  // around the first one, outermost first
     bool dominated = true;               // every use stands behind the only bind, in its body
+    bool unbound = false;                // a use may come before any bind
 };
 
 class NamePlaces {

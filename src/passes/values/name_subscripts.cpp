@@ -48,12 +48,16 @@ Expr* NameSubscripts::pointed(Expr& array, const Function& callee) {
     return &array;
 }
 
+// Of a template, for the place that is worked on.
 Expr* NameSubscripts::copy(const Expr* expr) {
-    return clone(context_.module, expr);
+    Expr* result = clone(context_.module, expr);
+    result->span = b_.span;
+    return result;
 }
 
 std::vector<Expr*> NameSubscripts::composed(Var& array, const std::vector<Expr*>& indices,
-                                            Shapes& shapes) {
+                                            Shapes& shapes, Span span) {
+    b_.span = span;
     const auto known = names_.find(&array);
     if (known == names_.end()) return indices;
     std::vector<Subscript> own = shapes.subscripts(array, indices);

@@ -19,10 +19,11 @@ public:
 
     // The name as its array; an array that is none is all of itself.
     [[nodiscard]] Name found(ir::Var& array) const;
-    // The subscripts of the array for those of the name. `shapes`: of the statement.
+    // The subscripts of the array for those of the name, which stand at `span`. `shapes`: of the
+    // statement.
     [[nodiscard]] std::vector<ir::Expr*> composed(ir::Var& array,
                                                   const std::vector<ir::Expr*>& indices,
-                                                  Shapes& shapes);
+                                                  Shapes& shapes, Span span);
     // The address of a name for a foreign function: a row of its array, whose elements lie side by
     // side. Reports others.
     [[nodiscard]] ir::Expr* pointed(ir::Expr& array, const ir::Function& callee);

@@ -120,7 +120,7 @@ Operand Typer::walk_filled(Expr*& slot) {
     } else {
         result.rank = static_cast<int>(expr.operands.size()) - 1;
         for (std::size_t i = 1; i < expr.operands.size(); ++i) {
-            walk_integer(expr.operands[i], index_scalar());
+            walk_integer(expr.operands[i], index_scalar(), "the shape of an array");
         }
     }
     if (!each.type.is_scalar() || !result.type.is_scalar()) return Operand{};

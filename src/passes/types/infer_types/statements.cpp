@@ -173,10 +173,12 @@ void Typer::walk(Stmt& stmt, Body& out) {
             for_each_slot(stmt, [&](Expr*& slot) { walk_scalar(slot); });
             break;
         case StmtKind::kFail:
-            for_each_slot(stmt, [&](Expr*& slot) { walk_integer(slot, Scalar::kI64); });
+            for_each_slot(stmt,
+                          [&](Expr*& slot) { walk_integer(slot, Scalar::kI64, "a launch"); });
             break;
         case StmtKind::kGpu:
-            for_each_slot(stmt, [&](Expr*& slot) { walk_integer(slot, Scalar::kI64); });
+            for_each_slot(stmt,
+                          [&](Expr*& slot) { walk_integer(slot, Scalar::kI64, "a message"); });
             walk(static_cast<Gpu&>(stmt).body);
             break;
         case StmtKind::kBind:
@@ -342,7 +344,7 @@ void Typer::find_result(Var& array, const Operand& value) {
     }
 }
 
-void Typer::walk_integer(Expr*& slot, Scalar scalar) {
+void Typer::walk_integer(Expr*& slot, Scalar scalar, const std::string& what) {
     const Operand operand = walk_scalar(slot);
     if (!operand.type.is_scalar()) {
         return;
@@ -350,7 +352,7 @@ void Typer::walk_integer(Expr*& slot, Scalar scalar) {
     const bool python_bool = operand.type == Type::weak_of(Scalar::kBool);
     if (!is_integer(operand.type.scalar) && !python_bool) {
         report(Code::kP209, slot->span,
-               "range() takes integers, this is " + a_python_name(operand.type),
+               what + " takes integers, this is " + a_python_name(operand.type),
                "convert it: int(…)" +
                    std::string(is_float(operand.type.scalar) ? ", or divide with '//'" : ""));
         return;
@@ -368,7 +370,7 @@ void Typer::walk_for(For& stmt) {
         return;
     }
     for (Expr** slot : {&stmt.begin, &stmt.end, &stmt.step}) {
-        walk_integer(*slot, index_scalar());
+        walk_integer(*slot, index_scalar(), "range()");
     }
     Operand counter;
     counter.type = Type::weak_of(Scalar::kI64);

@@ -149,7 +149,8 @@ private:
     int walk_index(ir::Expr*& slot, const ir::Var* array);  // the rank it contributes
     int walk_indices(std::vector<ir::Expr*>& indices, const ir::Var* array);  // of the element
     bool needs_scalar(const ir::Expr& expr, int rank);
-    void walk_integer(ir::Expr*& slot, ir::Scalar scalar);  // an argument of range()
+    // `what` takes integers: "range()".
+    void walk_integer(ir::Expr*& slot, ir::Scalar scalar, const std::string& what);
     Operand walk_const(ir::Expr& expr);
     Operand walk_var(ir::Expr*& slot);
     Operand walk_load(ir::Expr& expr);
