@@ -183,8 +183,10 @@ struct Expr {
     std::vector<Expr*> operands;
     Constant constant{};  // kConst, kReduce; surface kExtent: the rank demanded, if an integer
     Var* var = nullptr;   // kVar, kLoad, kExtent, kArray, kAtomic
-    int index = 0;        // kExtent, kSlice, kReduce, kAtomic; surface kCall: kInlineCall or 0
-    Register reg{};       // kRegister
+    // kExtent, kSlice, kReduce, kAtomic; surface kCall: kInlineCall or 0; kIndex: 0, or one more
+    // than the site that a subscript outside of a name of a part fails at
+    int index = 0;
+    Register reg{};              // kRegister
     Function* callee = nullptr;  // kCall
     // Of a kAtomic: how many operands are subscripts.
     [[nodiscard]] std::size_t rank() const {

@@ -213,3 +213,61 @@ def float_size(x, y):
 def test_refused(function, message):
     with pytest.raises(parpy.CompileError, match=message):
         parpy.jit(function)(rng.random((2, 5)), np.zeros(2))
+
+
+def subscripts_of_parts(x, y, k):
+    for i in range(4):
+        r = x[i % 2, 1:4]
+        q = r[::-2]
+        y[i] = r[k[i]] + q[0]
+
+
+def constant_outside_of_a_part(x, y, k):
+    for i in range(4):
+        r = x[0, 1:4]
+        if k[i] > 2:
+            y[i] = r[3]
+
+
+def stored_outside_of_values(x, y, k):
+    for i in range(4):
+        t = x[0, :2] * 2
+        t[k[i]] += 1
+        y[i] = t[-1]
+
+
+def passed_outside(x, y, k):
+    for i in range(4):
+        y[i] = element(x[1, 2:4], k[i])
+
+
+@parpy.jit
+def element(r, n):
+    return r[n]
+
+
+@pytest.mark.parametrize(
+    ("function", "inside", "outside", "message"),
+    [
+        (subscripts_of_parts, [2, -1, 1, -2], 3, "subscript 3 is out of bounds for axis 0 of 'r', whose size is 3"),
+        (subscripts_of_parts, [2, -1, 1, -2], -4, "subscript -4 is out of bounds for axis 0 of 'r', whose size is 3"),
+        (constant_outside_of_a_part, [2, 1, 0, 1], 3, "subscript 3 is out of bounds for axis 0 of 'r', whose size is 3"),
+        (stored_outside_of_values, [1, 0, -2, -1], 2, "subscript 2 is out of bounds for axis 0 of 't', whose size is 2"),
+        (passed_outside, [1, 0, -1, -2], 2, "subscript 2 is out of bounds for axis 0 of 'r', whose size is 2"),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+@pytest.mark.parametrize("check", [None, "bounds"])
+@pytest.mark.parametrize("backend", ["cpu", "sim"])
+def test_subscripts_are_checked_against_the_part(backend, check, function, inside, outside, message):
+    x, k = rng.random((2, 9)), np.array(inside)
+    want, got = np.zeros(4), np.zeros(4)
+    function(x, want, k)
+    opts = parpy.CompileOptions(backend=parpy.CompileBackend(backend), check=check)
+    parpy.jit(function)(x, got, k, opts=opts)
+    np.testing.assert_allclose(want, got, rtol=1e-12)
+    if check is None and function is not constant_outside_of_a_part:
+        return  # as for arrays: constants alone are compared
+    k[3] = outside
+    with pytest.raises(IndexError, match=f"P421.*{message}"):
+        parpy.jit(function)(x, got, k, opts=opts)

@@ -464,9 +464,19 @@ private:
         for (std::size_t i = 0; i < count; ++i) {
             operands[i] = expr(frame, *e.operands[i]);
         }
+        if (e.op == Op::kIndex && e.index > 0)
+            within_name(e, integer(operands[0]), integer(operands[1]));
         const Scalar type = count == 0 ? e.type.scalar : e.operands[0]->type.scalar;
         return apply(e.op, type, e.type.scalar, std::span<const Constant>(operands).first(count),
                      e.span);
+    }
+
+    // Whether the subscript lies in the part of an array that a name stands for.
+    void within_name(const Expr& e, std::int64_t subscript, std::int64_t size) {
+        if (failed() || (subscript >= -size && subscript < size)) return;
+        const std::array values{subscript, size};
+        failure_ = describe(module_.sites, static_cast<std::size_t>(e.index) - 1, values);
+        fail(e.span, failure_->message);
     }
 
     Constant extent(Frame& frame, const Expr& e) {

@@ -537,6 +537,7 @@ Expr* ExprParser::operation(const Token& token, const Span& start) {
         fail(e->span, "'" + std::string(token.text) + "' takes " + std::to_string(wanted) +
                           " operands, not " + std::to_string(e->operands.size()));
     }
+    if (*op == Op::kIndex && accept("site")) e->index = static_cast<int>(integer()) + 1;
     return e;
 }
 

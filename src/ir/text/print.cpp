@@ -530,7 +530,9 @@ private:
                 break;
         }
         if (!is_infix(e.op)) {
-            return call(std::string(text(e.op)), e.operands);
+            const bool fails = e.op == Op::kIndex && e.index > 0;
+            return call(std::string(text(e.op)), e.operands) +
+                   (fails ? " site " + std::to_string(e.index - 1) : "");
         }
         own = precedence_of(e.op);
         const bool right_associative = e.op == Op::kPow;

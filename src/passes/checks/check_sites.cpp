@@ -23,6 +23,12 @@ void FailBuilder::note_iterations(const LoopStack& loops) {
         note_iteration(names[i], loops[i]->var);
 }
 
+std::string outside_text(const std::string& subscript, std::size_t axis, const Var& array,
+                         const std::string& size) {
+    return "subscript " + subscript + " is out of bounds for axis " + std::to_string(axis) +
+           " of '" + array.shown() + "', whose size is " + size;
+}
+
 Fail* FailBuilder::make() {
     site_.span = b_.span;
     std::vector<Site>& sites = b_.module().sites;

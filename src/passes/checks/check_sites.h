@@ -34,6 +34,10 @@ private:
     std::vector<ir::Expr*> values_;
 };
 
+// "subscript 5 is out of bounds for axis 0 of 'x', whose size is 3"
+[[nodiscard]] std::string outside_text(const std::string& subscript, std::size_t axis,
+                                       const ir::Var& array, const std::string& size);
+
 // Calls fn(stmt, loops, out) for every statement of the body, outside in; fn appends to `out` what
 // stands in front of the statement.
 template <class F>

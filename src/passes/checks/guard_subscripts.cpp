@@ -17,9 +17,11 @@ using namespace ir;
 namespace {
 
 struct Outside {
-    const Var* array;
-    std::size_t axis;
     std::int64_t subscript;  // as the user wrote it
+    std::int64_t size;
+    const Var* array = nullptr;
+    std::size_t axis = 0;  // of the array
+    int site = 0;          // or one more than that which a subscript of a name of a part names
 };
 
 // The constant that an index is, with the sign that it had before normalize_indices.
@@ -32,7 +34,16 @@ std::optional<Outside> outside(const Var& array, std::span<Expr* const> indices)
         const auto value = as_written(*indices[axis]);
         const auto& extent = array.dims[axis].extent;
         if (value && extent && (*value >= *extent || *value < -*extent))
-            return Outside{&array, axis, *value};
+            return Outside{*value, *extent, &array, axis};
+        std::optional<Outside> of_name;
+        for_each_expr(*indices[axis], [&](const Expr& part) {
+            if (part.op != Op::kIndex || part.index == 0) return;
+            const auto subscript = as_written(part);
+            const auto size = constant_integer(part.operands[1]);
+            if (subscript && size && (*subscript >= *size || *subscript < -*size))
+                of_name = Outside{*subscript, *size, nullptr, 0, part.index};
+        });
+        if (of_name) return of_name;
     }
     return std::nullopt;
 }
@@ -87,10 +98,15 @@ private:
         const Span statement = b_.span;
         if (span.valid()) b_.span = span;
         FailBuilder fail(b_, Code::kP421);
-        fail.site().message = "subscript " + std::to_string(found.subscript) +
-                              " is out of bounds for axis " + std::to_string(found.axis) + " of '" +
-                              found.array->shown() + "', whose size is " +
-                              std::to_string(*found.array->dims[found.axis].extent);
+        if (found.site > 0) {
+            fail.value(b_.integer(found.subscript));
+            fail.value(b_.integer(found.size));
+            fail.site().message =
+                b_.module().sites[static_cast<std::size_t>(found.site) - 1].message;
+        } else {
+            fail.site().message = outside_text(std::to_string(found.subscript), found.axis,
+                                               *found.array, std::to_string(found.size));
+        }
         fail.note_iterations(loops);
         Fail* made = fail.make();
         b_.span = statement;

@@ -19,15 +19,26 @@ using namespace ir;
 
 namespace {
 
-// A subscript in `stmt` that is not proved.
+// A subscript in `stmt` that is not proved: of an array, or of a name of a part, where it is a
+// kIndex that names a site.
 struct Subscript {
     const Stmt* stmt;
-    const Var* array;
-    std::size_t axis;
     const Expr* index;
+    const Var* array = nullptr;
+    std::size_t axis = 0;
 
-    [[nodiscard]] const Dim& dim() const { return array->dims[axis]; }
+    [[nodiscard]] std::optional<std::int64_t> known_size() const {
+        return array != nullptr ? array->dims[axis].extent : constant_integer(index->operands[1]);
+    }
+    [[nodiscard]] Expr* size(Builder& b) const {
+        return array != nullptr ? b.extent(array->dims[axis])
+                                : b.convert(clone(b.module(), index->operands[1]), Scalar::kI64);
+    }
 };
+
+bool names_site(const Expr& e) {
+    return e.op == Op::kIndex && e.index > 0;
+}
 
 // The factor of `var` in `index`, which is otherwise made of constants and of what `uses` leaves
 // alone; nothing if it is not of that form.
@@ -89,7 +100,10 @@ private:
         std::vector<Subscript> out;
         const auto add = [&](const Var& array, std::span<Expr* const> indices) {
             for (std::size_t axis = 0; axis < indices.size(); ++axis) {
-                const Subscript subscript{&stmt, &array, axis, indices[axis]};
+                for_each_expr(*indices[axis], [&](const Expr& part) {
+                    if (names_site(part) && !proved({&stmt, &part})) out.push_back({&stmt, &part});
+                });
+                const Subscript subscript{&stmt, indices[axis], &array, axis};
                 if (!proved(subscript)) out.push_back(subscript);
             }
         };
@@ -118,7 +132,8 @@ private:
 
     bool proved(const Subscript& at) const {
         const Interval range = intervals_.of(at.index);
-        return range.empty() || (at.dim().extent && range.within({0, *at.dim().extent - 1}));
+        const auto size = at.known_size();
+        return range.empty() || (size && range.within({0, *size - 1}));
     }
 
     // ------------------------------------------------------------ one access
@@ -131,10 +146,14 @@ private:
         FailBuilder fail(b_, Code::kP421);
         std::string subscript = fail.value(as_written(at));
         if (was_unsigned(at)) subscript.insert(subscript.size() - 1, "u");
-        fail.site().message = (was_unsigned(at) ? "unsigned subscript " : "subscript ") +
-                              subscript + " is out of bounds for axis " + std::to_string(at.axis) +
-                              " of '" + at.array->shown() + "', whose size is " +
-                              fail.value(b_.extent(at.dim()));
+        const std::string size = fail.value(at.size(b_));
+        if (at.array == nullptr) {
+            const auto site = static_cast<std::size_t>(at.index->index) - 1;
+            fail.site().message = b_.module().sites[site].message;
+        } else {
+            fail.site().message = (was_unsigned(at) ? "unsigned " : "") +
+                                  outside_text(subscript, at.axis, *at.array, size);
+        }
         fail.note_iterations(loops_);
         Fail* failure = fail.make();
         b_.span = failure->span = at.stmt->span;
@@ -146,17 +165,18 @@ private:
     Expr* outside(const Subscript& at) {
         if (was_unsigned(at)) {
             return b_.binary(Op::kGe, unsigned_(clone(b_.module(), &position(at))),
-                             unsigned_(b_.extent(at.dim())));
+                             unsigned_(at.size(b_)));
         }
         const Interval range = intervals_.of(at.index);
         const bool is_signed = !at.index->type.is(Scalar::kU64);
-        const bool not_above = at.dim().extent && range.high < *at.dim().extent;
+        const auto known = at.known_size();
+        const bool not_above = known && range.high < *known;
         const auto [base, offset] = apart(at.index);
         Expr* below = b_.binary(Op::kLt, wide(base), b_.integer(-offset));
         if (is_signed && not_above) return below;
-        Expr* size = b_.extent(at.dim());
-        if (at.dim().extent) {
-            size = b_.integer(*at.dim().extent - offset);
+        Expr* size = at.size(b_);
+        if (known) {
+            size = b_.integer(*known - offset);
         } else if (offset != 0) {
             size = b_.binary(offset > 0 ? Op::kSub : Op::kAdd, size, b_.integer(std::abs(offset)));
         }
@@ -185,7 +205,7 @@ private:
         if (at.index->op == Op::kIndex || was_unsigned(at)) return wide(&position(at));
         if (intervals_.of(at.index).low >= 0) return wide(at.index);
         return b_.select(b_.binary(Op::kLt, wide(at.index), b_.integer(0)),
-                         b_.binary(Op::kSub, wide(at.index), b_.extent(at.dim())), wide(at.index));
+                         b_.binary(Op::kSub, wide(at.index), at.size(b_)), wide(at.index));
     }
 
     // ------------------------------------------------------------ all of a loop
@@ -231,18 +251,17 @@ private:
                 at_value.values[loop.var] = value;
                 Expr* index = b_.convert(clone(b_.module(), &position(subscripts[i]), at_value),
                                          Scalar::kI64);
-                all = b_.binary(Op::kAnd, all,
-                                b_.binary(Op::kLt, unsigned_(index),
-                                          unsigned_(b_.extent(subscripts[i].dim()))));
+                all = b_.binary(
+                    Op::kAnd, all,
+                    b_.binary(Op::kLt, unsigned_(index), unsigned_(subscripts[i].size(b_))));
             }
         }
         copy = clone(b_.module(), static_cast<const Stmt*>(&loop));
         return all;
     }
 
-    static bool same_test(const Subscript& a, const Subscript& b) {
-        return same(position(a), position(b)) && a.dim().extent == b.dim().extent &&
-               a.dim().extent_var == b.dim().extent_var;
+    bool same_test(const Subscript& a, const Subscript& b) {
+        return same(position(a), position(b)) && same(*a.size(b_), *b.size(b_));
     }
 
     // Negative subscripts are legal, but not in question here.

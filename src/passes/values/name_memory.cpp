@@ -168,10 +168,16 @@ void NameMemory::allocate_none(Var& array) {
     b_.span = array.span;
     const std::vector<std::int64_t> ones(array.type.rank, 1);
     Var* memory = b_.local_array(array.name + "_values", array.type.scalar, ones, Space::kLocal);
-    Var* begin = b_.scalar(array.name + "_begin0", Scalar::kI64);
-    begin->user_name = array.shown();
-    array.dims = memory->dims;
-    const Part part{Part::Kind::kSome, b_.var(begin), b_.integer(1)};
+    const auto unset = [&](const std::string& what) {
+        Var* var = b_.scalar(array.name + what, Scalar::kI64);
+        var->user_name = array.shown();
+        return var;
+    };
+    for (int i = 0; i < array.type.rank; ++i) {
+        array.dims.push_back({.extent_var = unset("_size" + std::to_string(i))});
+    }
+    strides(array.dims);
+    const Part part{Part::Kind::kSome, b_.var(unset("_begin0")), b_.integer(1)};
     names_.emplace(&array, Name{memory, std::vector<Part>(array.type.rank, part)});
     memory->written = true;
     at_entry_.push_back(b_.alloc(memory));

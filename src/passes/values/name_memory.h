@@ -33,7 +33,8 @@ public:
     // Memory for the values of `bind`, where they are computed (`out`) or at the entry. `sizes`
     // sets the variables that hold parts of the shape. False after an error.
     bool allocate(const ir::Bind& bind, const Shape& shape, const ir::Body& sizes, ir::Body& out);
-    // The same for a name that nothing binds: a part whose begin is a variable that nothing sets.
+    // The same for a name that nothing binds: a part whose begin and sizes are variables that
+    // nothing sets.
     void allocate_none(ir::Var& array);
     // What belongs in front of all that the threads of the function run.
     [[nodiscard]] const ir::Body& at_entry() const { return at_entry_; }

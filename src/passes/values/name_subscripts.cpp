@@ -3,6 +3,8 @@
 
 #include "ir/clone.h"
 #include "ir/ops.h"
+#include "passes/checks/check_sites.h"
+#include "passes/checks/instrument_bounds.h"
 
 namespace parpy {
 
@@ -76,14 +78,14 @@ std::vector<Expr*> NameSubscripts::composed(Var& array, const std::vector<Expr*>
         added();
         const Subscript& s = own[next];
         Expr* const index = indices[next++];
-        const Dim& dim = array.dims[axis++];
+        const std::size_t number = axis++;
         if (part.kind == Part::Kind::kWhole) {
             result.push_back(index);
         } else if (part.kind == Part::Kind::kAdded) {
             if (index->op == Op::kSlice) result.push_back(axis_of_one(*index));
         } else {
-            result.push_back(s.is_slice() ? slice_of(part, s, dim, *index)
-                                          : place_of(part, index, dim));
+            result.push_back(s.is_slice() ? slice_of(part, s, array.dims[number], *index)
+                                          : place_of(part, index, array, number));
         }
     }
     added();
@@ -99,18 +101,40 @@ Expr* NameSubscripts::axis_of_one(const Expr& index) {
     return context_.module.make_expr(Op::kNewAxis, Type::none(), index.span);
 }
 
-Expr* NameSubscripts::place_of(const Part& part, Expr* index, const Dim& dim) {
+// Constants that are no subscript of the name, and where the program is to check subscripts, all
+// that it must, name the site at which they fail.
+Expr* NameSubscripts::place_of(const Part& part, Expr* index, const Var& array, std::size_t axis) {
     const Scalar type = index->type.scalar;
+    const Dim& dim = array.dims[axis];
     const auto known = constant_integer(index);
+    const bool sized = known && dim.extent;
+    const bool inside = sized && *known >= -*dim.extent && *known < *dim.extent;
+    const bool checked = sized ? !inside : checks_subscripts(context_);
+    const bool negative = known ? *known < 0 : has_slices(*index) || intervals_.of(index).low < 0;
     IndexMath math(b_, type);
     Expr* at = index;
-    if (known && *known < 0) {
-        at = math.add(b_.extent(dim, type), math.number(*known));
-    } else if (!known && (has_slices(*index) || intervals_.of(index).low < 0)) {
+    if (checked || (negative && !known)) {
         at = b_.binary(Op::kIndex, index, b_.extent(dim, type));
+        if (checked) at->index = site(array, axis) + 1;
+    } else if (negative) {
+        at = math.add(b_.extent(dim, type), math.number(*known));
     }
     return math.add(math.multiply(at, b_.convert(copy(part.step), type)),
                     b_.convert(copy(part.begin), type));
+}
+
+// One for each dimension of a name.
+int NameSubscripts::site(const Var& array, std::size_t axis) {
+    const auto [known, is_new] = sites_.try_emplace({&array, axis}, 0);
+    if (is_new) {
+        std::vector<Site>& sites = context_.module.sites;
+        known->second = static_cast<int>(sites.size());
+        Site& made = sites.emplace_back();
+        made.code = Code::kP421;
+        made.span = b_.span;
+        made.message = outside_text("{0}", axis, array, "{1}");
+    }
+    return known->second;
 }
 
 Expr* NameSubscripts::slice_of(const Part& part, const Subscript& s, const Dim& dim,

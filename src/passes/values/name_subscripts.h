@@ -1,6 +1,8 @@
 // The subscripts of an array for those of a name of it (name_forms.h), for lower_names.
 #pragma once
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "analysis/integers/intervals.h"
@@ -30,15 +32,17 @@ public:
 
 private:
     ir::Expr* axis_of_one(const ir::Expr& index);
-    ir::Expr* place_of(const Part& part, ir::Expr* index, const ir::Dim& dim);
+    ir::Expr* place_of(const Part& part, ir::Expr* index, const ir::Var& array, std::size_t axis);
     ir::Expr* slice_of(const Part& part, const Subscript& s, const ir::Dim& dim,
                        const ir::Expr& index);
+    int site(const ir::Var& array, std::size_t axis);
     ir::Expr* copy(const ir::Expr* expr);
 
     PassContext& context_;
     const Intervals& intervals_;
     const Names& names_;
     ir::Builder b_;
+    std::map<std::pair<const ir::Var*, std::size_t>, int> sites_;
 };
 
 }  // namespace parpy
