@@ -9,7 +9,7 @@
 #include <functional>
 #include <utility>
 
-#include "analysis/uses.h"
+#include "analysis/memory/stored_parameters.h"
 #include "ir/depth.h"
 #include "ir/text/print.h"
 #include "ir/visit.h"
@@ -39,16 +39,9 @@ Place place_of(nb::handle record) {
     return place;
 }
 
-// A bit per parameter that `entry` may store to. Before types are inferred an argument of a call
-// may be an array, and is taken for a stored one.
+// A bit per parameter that `entry` may store to.
 std::uint64_t stored_parameters(const ir::Function& entry) {
-    VarSet stored = uses_of(entry.body).stored;
-    ir::for_each_expr(entry.body, [&](const ir::Expr& e) {
-        if (e.op != ir::Op::kCall) return;
-        for (const ir::Expr* operand : e.operands) {
-            if (operand->var != nullptr) stored.insert(operand->var);
-        }
-    });
+    const VarSet stored = possibly_stored(entry);
     std::uint64_t result = 0;
     for (std::size_t i = 0; i < entry.params.size(); ++i) {
         if (stored.contains(entry.params[i])) result |= argument_bit(i);

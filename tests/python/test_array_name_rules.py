@@ -63,6 +63,39 @@ def sizes_from_the_end(x, y, k):
         y[i] = t.shape[0]
 
 
+def row_of_sums(x, y, k):
+    v = y[:]
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            v[i] += x[i, j]
+
+
+def chosen_row(x, y, k):
+    for i in range(x.shape[0]):
+        if k[0] > 0:
+            v = y[0:]
+        else:
+            v = y[::-1]
+        for j in range(x.shape[1]):
+            v[i] += x[i, j]
+
+
+def in_place(x, y, k):
+    q = y[1:]
+    q += x[-1, :-1]
+    y *= x[:, 0]
+
+
+@pytest.mark.parametrize("function", [row_of_sums, chosen_row, in_place], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_arguments_that_share_memory_and_are_stored_under_names(backend, function):
+    for row in (-1, 0):
+        want, got = (np.arange(16.0).reshape(4, 4) for _ in range(2))
+        function(want, want[row], np.zeros(1))
+        run(backend, parpy.jit(function), (got, got[row], np.zeros(1)), {})
+        np.testing.assert_allclose(want, got, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     "function", [array_and_row, row_and_array, sizes_of_data, sizes_between, sizes_from_the_end], ids=lambda f: f.__name__
 )
