@@ -7,14 +7,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <vector>
 
 #include "device_access.h"
+#include "device_allocation.h"
 #include "numpy_api.h"
 #include "runtime/cuda/device_memory.h"
-#include "runtime/cuda/graph_memory.h"
 #include "runtime/cuda/used_streams.h"
 
 namespace nb = nanobind;
@@ -33,47 +35,22 @@ using cuda::Result;
 
 constexpr unsigned kPortable = 1, kMapped = 2;  // flags of pinned memory
 
-// Valid for work on `stream` from here on; freed after the work of every stream and the graphs in
-// whose capture it was made. The destructors run wherever the last reference goes; nobody hears of
-// a failure there.
 class DeviceMemory {
 public:
-    DeviceMemory(std::size_t bytes, std::uint64_t stream, int index) : device_(device_at(index)) {
-        const Selected selected(device_);
-        cuda::UsedStreams& streams = cuda::UsedStreams::of(device_);
-        streams.retry();
+    DeviceMemory(std::size_t bytes, std::uint64_t stream, int index) {
+        const Device& device = device_at(index);
+        const Selected selected(device);
         RuntimeError error;
-        const cuda::Stream order = stream_of(stream);
-        if (order != nullptr && cuda::is_captured(order) && cuda::GraphMemory::available()) {
-            shared_ = cuda::GraphMemory::allocate(device_, bytes, order, error);
-            if (error.failed()) raise(error);
-            pointer_ = shared_->pointer();
-            return;
-        }
-        pointer_ = cuda::allocate(device_, bytes, order, error);
+        memory_ = DeviceAllocation::make(device, bytes, stream_of(stream), error);
         if (error.failed()) raise(error);
-        streams.begin();
-        streams.note(order);
     }
-    ~DeviceMemory() {
-        if (shared_ != nullptr) {
-            shared_->drop();
-            return;
-        }
-        RuntimeError ignored;
-        const CurrentContext current(device_, ignored);
-        if (!ignored.failed()) cuda::UsedStreams::of(device_).end(pointer_);
-    }
-    DeviceMemory(const DeviceMemory&) = delete;
-    DeviceMemory& operator=(const DeviceMemory&) = delete;
+    explicit DeviceMemory(std::unique_ptr<DeviceAllocation> memory) : memory_(std::move(memory)) {}
 
-    [[nodiscard]] std::uint64_t pointer() const { return pointer_; }
-    [[nodiscard]] int device() const { return device_.index; }
+    [[nodiscard]] std::uint64_t pointer() const { return memory_->pointer(); }
+    [[nodiscard]] int device() const { return memory_->device().index; }
 
 private:
-    const Device& device_;
-    DevicePointer pointer_ = 0;
-    cuda::GraphMemory* shared_ = nullptr;  // with graphs
+    std::unique_ptr<DeviceAllocation> memory_;
 };
 
 class PinnedMemory {
@@ -236,6 +213,16 @@ void empty_device_cache() {
 }
 
 }  // namespace
+
+nb::object device_array_of(std::unique_ptr<DeviceAllocation> memory,
+                           std::span<const std::int64_t> shape, PyArray_Descr* type) {
+    Extents extents;
+    extents.sizes.assign(shape.begin(), shape.end());
+    auto* owned = new DeviceMemory(std::move(memory));
+    nb::object owner = nb::cast(owned, nb::rv_policy::take_ownership);
+    return described(owned->pointer(), extents, type, nullptr, NPY_ARRAY_C_CONTIGUOUS,
+                     std::move(owner));
+}
 
 void bind_device_memory(nb::module_& m) {
     nb::class_<DeviceMemory>(

@@ -105,12 +105,14 @@ public:
                   "call print_compiled with arguments that overlap in the same way");
         }
         std::vector<std::uint64_t> slots(specialization.slot_count());
+        ReturnedArrays returned;
+        ReturnedArrays* const results = executable_->program.results.empty() ? nullptr : &returned;
         RuntimeError error;
         if (options_.backend == Backend::kCuda) {
-            error = run_on_cuda(specialization, views, intake, stream_, slots.data());
+            error = run_on_cuda(specialization, views, intake, stream_, slots.data(), results);
         } else {
             specialization.fill(views, slots.data());
-            error = run_program(specialization, slots.data(), nullptr);
+            error = run_program(specialization, slots.data(), nullptr, results);
         }
         if (PyErr_Occurred() != nullptr) nb::raise_python_error();  // of a handler of SIGINT
         if (error.failed()) {
@@ -130,7 +132,7 @@ public:
         if (returned_.empty())
             return returns_tuple_ ? nb::object(nb::make_tuple()) : nb::object(nb::none());
         const nb::object result =
-            nb::steal(results_of(executable_->program, count, returns_tuple_, intake));
+            nb::steal(results_of(executable_->program, count, returns_tuple_, intake, returned));
         if (!result.is_valid()) nb::raise_python_error();
         return result;
     }

@@ -55,8 +55,8 @@ cuda::Stream stream_of(const Intake& intake, std::optional<std::uint64_t> reques
 }
 
 RuntimeError run_with_copies(const Specialization& specialization, Arguments arguments,
-                             const cuda::Device& device, cuda::Stream stream,
-                             std::uint64_t* slots) {
+                             const cuda::Device& device, cuda::Stream stream, std::uint64_t* slots,
+                             ReturnedArrays* results, bool returns_to_host) {
     RuntimeError error;
     cuda::HostCopies copies(device, stream);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -75,7 +75,10 @@ RuntimeError run_with_copies(const Specialization& specialization, Arguments arg
             view.on_device() ? view.data : reinterpret_cast<void*>(copies.pointer(view.data));
     }
     specialization.fill(arguments, slots, pointers.data());
-    if (error = specialization.executable().run(slots, stream); error.failed()) return error;
+    error = specialization.executable().run(slots, stream, results);
+    if (error.failed()) return error;
+    if (returns_to_host) error = results->copy_out();
+    if (error.failed()) return error;
     return copies.copy_out();
 }
 
@@ -83,12 +86,13 @@ RuntimeError run_with_copies(const Specialization& specialization, Arguments arg
 
 RuntimeError run_on_cuda(const Specialization& specialization, Arguments arguments,
                          const Intake& intake, std::optional<std::uint64_t> requested,
-                         std::uint64_t* slots) {
+                         std::uint64_t* slots, ReturnedArrays* results) {
     if (const RuntimeError& missing = cuda::unavailable(); missing.failed()) return missing;
     int index = -1;
-    bool on_host = false;
+    bool on_host = false, on_device = false;
     for (const ArgumentView& view : arguments) {
         if (!view.is_array()) continue;
+        on_device = on_device || view.on_device();
         if (!view.on_device()) {
             on_host = true;
         } else if (index < 0) {
@@ -103,18 +107,21 @@ RuntimeError run_on_cuda(const Specialization& specialization, Arguments argumen
     const cuda::Device& device = index >= 0 ? cuda::device(index) : cuda::current_device();
     const cuda::Stream stream = stream_of(intake, requested);
     RuntimeError error;
-    if (!on_host) {
+    const bool returns_to_host = results != nullptr && !on_device;
+    if (results != nullptr) results->use_device(device, stream);
+    if (!on_host && !returns_to_host) {
         const cuda::CurrentContext context(device, error);
         if (error.failed()) return error;
         specialization.fill(arguments, slots);
-        return run_program(specialization, slots, stream);
+        return run_program(specialization, slots, stream, results);
     }
     // Copies wait for the stream: other Python threads may run meanwhile.
     PyThreadState* thread = PyEval_SaveThread();
     {
         const cuda::CurrentContext context(device, error);
         if (!error.failed())
-            error = run_with_copies(specialization, arguments, device, stream, slots);
+            error = run_with_copies(specialization, arguments, device, stream, slots, results,
+                                    returns_to_host);
     }
     PyEval_RestoreThread(thread);
     return error;

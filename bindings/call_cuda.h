@@ -6,13 +6,15 @@
 #include <optional>
 
 #include "array_intake.h"
+#include "returned_arrays.h"
 #include "runtime/calls/dispatch.h"
 
 namespace parpy {
 
-// `stream`: opts.stream. `slots` has room for the specialisation's. Called with the GIL held.
+// `stream`: opts.stream. `results`: null for programs that return no arrays; they are NumPy's where
+// no argument is on a device. `slots` has room for the specialisation's. Called with the GIL held.
 [[nodiscard]] RuntimeError run_on_cuda(const Specialization& specialization, Arguments arguments,
                                        const Intake& intake, std::optional<std::uint64_t> stream,
-                                       std::uint64_t* slots);
+                                       std::uint64_t* slots, ReturnedArrays* results);
 
 }  // namespace parpy

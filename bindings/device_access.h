@@ -4,7 +4,11 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <memory>
+#include <span>
 
+#include "device_allocation.h"
+#include "numpy_api.h"
 #include "raise.h"
 #include "runtime/cuda/device.h"
 
@@ -31,6 +35,11 @@ private:
 [[nodiscard]] inline cuda::Stream stream_of(std::uint64_t handle) {
     return reinterpret_cast<cuda::Stream>(handle);
 }
+
+// The view of new memory in C order, which it owns (bind_device_memory.cpp).
+[[nodiscard]] nanobind::object device_array_of(std::unique_ptr<DeviceAllocation> memory,
+                                               std::span<const std::int64_t> shape,
+                                               PyArray_Descr* type);
 
 // Runs work(device) with the device current and without the GIL; raises the error that it returns.
 template <class Work>

@@ -293,15 +293,19 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
     if (found == nullptr) return nullptr;
 
     Buffer<std::uint64_t, kInlineSlots> slots(found->slot_count());
+    ReturnedArrays returned;
+    ReturnedArrays* const results =
+        found->executable().program.results.empty() ? nullptr : &returned;
     if (options.backend == Backend::kCuda) {
         if (!succeeded(surface, run_on_cuda(*found, arguments, intake, under.options->stream,
-                                            slots.data()))) {
+                                            slots.data(), results))) {
             return nullptr;
         }
     } else {
         if (surface.takes_parameters()) under.per->patterns.add(args, arguments, *found);
         found->fill(arguments, slots.data());
-        if (!succeeded(surface, run_program(*found, slots.data(), nullptr))) return nullptr;
+        if (!succeeded(surface, run_program(*found, slots.data(), nullptr, results)))
+            return nullptr;
     }
     if (intake.has_copies() && !intake.copy_back([&](const ArgumentView* view) {
             return found->writes(static_cast<std::size_t>(view - views.data()));
@@ -311,7 +315,7 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
     if (!passed_on(surface, found->executable())) return nullptr;
     if (surface.results != 0) {
         return results_of(found->executable().program, count - surface.results,
-                          surface.returns_tuple, intake);
+                          surface.returns_tuple, intake, returned);
     }
     return nothing(surface);
 }
@@ -327,7 +331,7 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
         const Specialization* found =
             under.options->debug ? nullptr : under.per->patterns.match(args, slots.data());
         if (found != nullptr) {
-            if (!succeeded(*surface, run_program(*found, slots.data(), nullptr)) ||
+            if (!succeeded(*surface, run_program(*found, slots.data(), nullptr, nullptr)) ||
                 !passed_on(*surface, found->executable())) {
                 return nullptr;
             }

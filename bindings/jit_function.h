@@ -18,6 +18,7 @@
 #include "ir/ir.h"
 #include "numpy_api.h"
 #include "options_object.h"
+#include "returned_arrays.h"
 #include "runtime/calls/dispatch.h"
 #include "runtime/cpu/thread_counts.h"
 
@@ -148,10 +149,11 @@ struct JitFunction {
     State* state;
 };
 
-// The values that a program returned: its arguments from `first` on, which lie in intake's memory
-// and have the types that the slots say. A new reference, or null with an exception set.
-PyObject* results_of(const Program& program, std::size_t first, bool as_tuple,
-                     const Intake& intake);
+// The values that a program returned: its arguments from `first` on. Arrays are in `arrays`;
+// numbers lie in intake's memory and have the types that the slots say. A new reference, or null
+// with an exception set.
+PyObject* results_of(const Program& program, std::size_t first, bool as_tuple, const Intake& intake,
+                     ReturnedArrays& arrays);
 
 // Counts a call among those in flight: as long as it lives, no surface of the function is freed.
 class Active {

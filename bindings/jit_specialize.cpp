@@ -15,6 +15,7 @@
 #include "ir/visit.h"
 #include "jit_function.h"
 #include "nvrtc_paths.h"
+#include "owned.h"
 #include "parpy/compile.h"
 #include "raise.h"
 #include "runtime/calls/tunings.h"
@@ -308,27 +309,31 @@ PyObject* python_number(ir::Scalar scalar, const void* data) {
 
 }  // namespace
 
-PyObject* results_of(const Program& program, std::size_t first, bool as_tuple,
-                     const Intake& intake) {
-    PyObject* tuple =
-        as_tuple ? PyTuple_New(static_cast<Py_ssize_t>(intake.results.size())) : nullptr;
-    if (as_tuple && tuple == nullptr) return nullptr;
+PyObject* results_of(const Program& program, std::size_t first, bool as_tuple, const Intake& intake,
+                     ReturnedArrays& arrays) {
+    const std::size_t count = intake.results.size();
+    const Owned tuple(as_tuple ? PyTuple_New(static_cast<Py_ssize_t>(count)) : nullptr);
+    if (as_tuple && !tuple) return nullptr;
     PyObject* single = nullptr;
-    for (const Slot& slot : program.slots) {
-        if (slot.argument < first || slot.kind != Slot::Kind::kPointer) continue;
-        const std::size_t index = slot.argument - first;
-        PyObject* value = python_number(slot.scalar, &intake.results[index]);
+    for (std::size_t i = 0; i < count; ++i) {
+        PyObject* value = program.results.empty() ? nullptr : arrays.take(first + i);
+        for (const Slot& slot : program.slots) {
+            const bool number = slot.argument == first + i && slot.kind == Slot::Kind::kPointer;
+            if (value == nullptr && number && PyErr_Occurred() == nullptr)
+                value = python_number(slot.scalar, &intake.results[i]);
+        }
         if (value == nullptr) {
-            Py_XDECREF(tuple);
+            if (PyErr_Occurred() == nullptr)
+                PyErr_SetString(PyExc_SystemError, "a program made no result");
             return nullptr;
         }
-        if (tuple == nullptr) {
-            single = value;
+        if (as_tuple) {
+            PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), value);
         } else {
-            PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(index), value);
+            single = value;
         }
     }
-    return tuple != nullptr ? tuple : single;
+    return as_tuple ? Py_NewRef(tuple.get()) : single;
 }
 
 // ---------------------------------------------------------------- errors

@@ -11,7 +11,7 @@ namespace parpy {
 // Releases the GIL, unless runs of this specialisation are known to be brief: every kSampleEvery
 // runs it is measured anew. Work that depends on run-time values is never known to be brief.
 inline RuntimeError run_program(const Specialization& specialization, const std::uint64_t* slots,
-                                void* stream) {
+                                void* stream, ResultSink* results) {
     constexpr std::chrono::microseconds kBrief{3};
     constexpr std::uint32_t kSampleEvery = 64;
     const Executable& executable = specialization.executable();
@@ -19,12 +19,12 @@ inline RuntimeError run_program(const Specialization& specialization, const std:
         const std::uint32_t sample = specialization.sample.load(std::memory_order_relaxed);
         if (sample != 0 && specialization.brief.load(std::memory_order_relaxed)) {
             specialization.sample.store(sample - 1, std::memory_order_relaxed);
-            return executable.run(slots, stream);
+            return executable.run(slots, stream, results);
         }
     }
     PyThreadState* thread = PyEval_SaveThread();
     const auto begin = std::chrono::steady_clock::now();
-    RuntimeError error = executable.run(slots, stream);
+    RuntimeError error = executable.run(slots, stream, results);
     const auto end = std::chrono::steady_clock::now();
     PyEval_RestoreThread(thread);
     specialization.brief.store(end - begin < kBrief, std::memory_order_relaxed);

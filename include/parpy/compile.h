@@ -24,6 +24,14 @@ struct Slot {
     bool written = false;                  // kPointer: the program may store to it
 };
 
+// An array that the program may make and return (parpy_result) as the value of this argument, whose
+// slot, if there is one, takes a number.
+struct ResultArray {
+    std::size_t argument = 0;  // index in the Signature
+    ir::Scalar scalar{};
+    int rank = 0;
+};
+
 // sum coefficient * (an integer argument, or an extent of an array) + constant >= 0.
 struct ArgumentBound {
     struct Term {
@@ -45,6 +53,7 @@ struct Program {
     std::vector<std::string> kernels;  // CUDA: in order of their launch index
     bool by_hand = false;              // the kernels are the user's own, not made of loops
     std::vector<Slot> slots;
+    std::vector<ResultArray> results;
     // For which calls the program is legal: of each item one bound must hold.
     std::vector<std::vector<ArgumentBound>> requirements;
     std::vector<ir::Site> sites;  // where it can fail; the numbers that parpy_fail is called with

@@ -22,7 +22,7 @@ from .arrays.views import reshaped
 from .backend import is_enabled
 from .calls.errors import BackendError
 from .calls.options import CompileBackend, ElemSize, Size
-from .types import elem_size
+from .types import bf16, elem_size
 
 __all__ = [
     "Buffer",
@@ -308,6 +308,11 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, backend: CompileBacke
     made = empty(shape, np.asarray(fill_value).dtype if dtype is None else dtype, backend)
     made[...] = fill_value
     return made
+
+
+def on_gpu(view: Any, dtype: str) -> Buffer:
+    """The buffer over memory of a GPU that a program has made; the view has no type for `dtype` "bf16"."""
+    return Buffer(view, bf16 if dtype == "bf16" else _elem_size(view.dtype), CompileBackend.Cuda)
 
 
 def empty_cache() -> None:

@@ -366,6 +366,19 @@ std::vector<Slot> slots_of(const ProgramFacts& facts, const Function& entry) {
     return slots;
 }
 
+std::vector<ResultArray> results_of(const Function& entry) {
+    std::vector<ResultArray> results;
+    ir::for_each_stmt(entry.body, [&](const ir::Stmt& stmt) {
+        const auto* alloc = stmt.as<ir::Alloc>();
+        if (alloc == nullptr || alloc->array->space != ir::Space::kResult) return;
+        const ir::Var& array = *alloc->array;
+        const auto same = [&](const ResultArray& r) { return r.argument == array.origin.argument; };
+        if (std::ranges::none_of(results, same))
+            results.push_back({array.origin.argument, array.type.scalar, array.type.rank});
+    });
+    return results;
+}
+
 }  // namespace
 
 Program emit_program(const ir::Module& module, Backend backend, const Options& options) {
@@ -374,6 +387,7 @@ Program emit_program(const ir::Module& module, Backend backend, const Options& o
     Program program;
     program.name = facts.names.at(&entry);
     program.slots = slots_of(facts, entry);
+    program.results = results_of(entry);
     program.by_hand = facts.by_hand;
     facts.max_unroll_count = options.max_unroll_count;
     program.sites = module.sites;

@@ -193,7 +193,7 @@ void FunctionPrinter::plan_function() {
 std::string FunctionPrinter::parameter_type(const Var& var, bool restrict) const {
     std::string type = c_type(var);
     if (var.type.is_array()) {
-        const bool global = var.space == ir::Space::kGlobal || var.space == ir::Space::kScratch;
+        const bool global = var.space == ir::Space::kGlobal || is_made_by_host(var.space);
         type = (global ? std::string(dialect_.array_qualifier) : "") +
                (facts_.stored.contains(&var) ? "" : "const ") + type + "*";
         if (restrict && !var.aliased && !dialect_.restrict_qualifier.empty()) {

@@ -271,6 +271,24 @@ void FunctionPrinter::alloc(const ir::Alloc& stmt) {
         line("}");
         return;
     }
+    if (array.space == ir::Space::kResult) {
+        std::string shape;
+        for (const ir::Dim& dim : array.dims) {
+            shape += (shape.empty() ? "" : ", ") +
+                     (dim.extent ? std::to_string(*dim.extent) : names_.of(dim.extent_var));
+        }
+        const std::string sizes = names_.invent(name + "_shape");
+        line("const i64 " + sizes + "[] = {" + shape + "};");
+        line(type + "* " + name + " = (" + type + "*)parpy_result(context, " +
+             std::to_string(array.origin.argument) + ", " +
+             std::to_string(static_cast<int>(array.type.scalar)) + " /* " +
+             std::string(ir::name(array.type.scalar)) + " */, " +
+             std::to_string(array.dims.size()) + ", " + sizes + ");");
+        line("if (!" + name + ") {");
+        line("    return 1;");
+        line("}");
+        return;
+    }
     const std::string qualifier =
         array.space == ir::Space::kShared ? std::string(dialect_.shared_qualifier) + " " : "";
     line(qualifier + type + " " + name + "[" + size + "];");

@@ -63,9 +63,15 @@ enum class Space : std::uint8_t {
     kLocal,    // made by Alloc, private to the thread that runs it
     kShared,   // made by Alloc, one per thread block
     kScratch,  // made by Alloc in host code: device memory for the duration of the call
+    kResult,   // made by Alloc in host code: what the caller gets for the argument in Var::origin
     kDynamic,  // made by Alloc, one per thread block, all of them at the start of the shared memory
                // that the launch asks for
 };
+
+// Made by Alloc in host code: kernels and workers get its address, as that of an argument.
+[[nodiscard]] constexpr bool is_made_by_host(Space space) {
+    return space == Space::kScratch || space == Space::kResult;
+}
 
 // Where the value of an entry parameter comes from (specialize_arguments): the argument's pointer
 // or scalar itself, or one of its run-time extents or strides.

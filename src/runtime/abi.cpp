@@ -62,6 +62,21 @@ extern "C" int parpy_fetch(ParpyContext* context, std::int64_t site, void* to, c
     return context->fail(std::move(error));
 }
 
+extern "C" void* parpy_result(ParpyContext* context, std::int64_t argument, std::int64_t type,
+                              std::int64_t rank, const std::int64_t* shape) {
+    if (context->error) return nullptr;
+    if (context->results == nullptr) {
+        context->fail({parpy::Code::kP900, "an array is returned to nobody", {}});
+        return nullptr;
+    }
+    parpy::RuntimeError error;
+    void* memory = context->results->make(static_cast<std::size_t>(argument),
+                                          static_cast<parpy::ir::Scalar>(type),
+                                          {shape, static_cast<std::size_t>(rank)}, error);
+    if (memory == nullptr) context->fail(std::move(error));
+    return memory;
+}
+
 extern "C" void* parpy_scratch(ParpyContext* context, std::int64_t bytes) {
     if (context->error) return nullptr;
     if (context->session == nullptr) {

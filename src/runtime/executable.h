@@ -8,6 +8,7 @@
 #include <string>
 
 #include "parpy/compile.h"
+#include "runtime/result_sink.h"
 #include "support/abi.h"
 #include "support/runtime_error.h"
 
@@ -21,8 +22,9 @@ public:
 
     // Runs the program on `slots` (Program::slots, in order; pointers are device pointers on CUDA).
     // `stream` is a CUstream or null. CUDA: returns when everything is enqueued.
-    // The fast path: no allocation, no lock.
-    [[nodiscard]] virtual RuntimeError run(const std::uint64_t* slots, void* stream) const = 0;
+    // The fast path: no allocation, no lock. `results`: null for programs without Program::results.
+    [[nodiscard]] virtual RuntimeError run(const std::uint64_t* slots, void* stream,
+                                           ResultSink* results) const = 0;
 
     // Launches of one kernel in a call; more are noted.
     static constexpr std::int64_t kManyLaunches = 1000;

@@ -55,6 +55,11 @@ int parpy_launch(ParpyContext*, int index, unsigned grid_x, unsigned grid_y, uns
 int parpy_launch_overlapped(ParpyContext*, int index, unsigned grid_x, unsigned grid_y,
                             unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                             unsigned shared_bytes, void** arguments);
+// Memory for an array in C order that the program returns, where its other arrays lie: the value of
+// this argument (Program::results). The last one made for an argument is what the caller gets.
+// `type`: an ir::Scalar.
+void* parpy_result(ParpyContext*, std::int64_t argument, std::int64_t type, std::int64_t rank,
+                   const std::int64_t* shape);
 // Zero-filled scratch memory where the program's kernels run, for the duration of the call; on a
 // device in stream order.
 void* parpy_scratch(ParpyContext*, std::int64_t bytes);

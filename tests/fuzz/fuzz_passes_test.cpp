@@ -121,7 +121,7 @@ private:
             return error.message + "\n" + program.text;
         }
         const RandomData data(original_, seed_ + 1);
-        if (error = executable->run(data.slots().data(), nullptr); error.failed()) {
+        if (error = executable->run(data.slots().data(), nullptr, nullptr); error.failed()) {
             return error.message + "\n" + program.text;
         }
         const std::string difference = expected_.difference(data);

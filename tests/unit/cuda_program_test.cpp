@@ -54,7 +54,7 @@ protected:
         const auto executable = load(program_, options_, error);
         if (executable == nullptr) return error;
         const std::uint64_t slots[] = {pointer, n, scratch, shared};
-        return executable->run(slots, stream);
+        return executable->run(slots, stream, nullptr);
     }
     Program program_;
     Options options_;
@@ -84,20 +84,20 @@ TEST_F(CudaProgram, GraphsAreCapturedOnceAndReplayed) {
     ASSERT_NE(executable, nullptr) << error.message;
     std::uint64_t slots[] = {0, 100, 8, 0};
     for (int i = 0; i < 3; ++i)
-        EXPECT_FALSE(executable->run(slots, nullptr).failed());
+        EXPECT_FALSE(executable->run(slots, nullptr, nullptr).failed());
     EXPECT_EQ(fake().captures, 1);
     EXPECT_EQ(fake().captured_launches, 1);
     EXPECT_EQ(fake().graph_launches, 3);
     EXPECT_EQ(fake().launches, 0);
     slots[1] = 50;
-    EXPECT_FALSE(executable->run(slots, nullptr).failed());
+    EXPECT_FALSE(executable->run(slots, nullptr, nullptr).failed());
     slots[1] = 100;
-    EXPECT_FALSE(executable->run(slots, nullptr).failed());
+    EXPECT_FALSE(executable->run(slots, nullptr, nullptr).failed());
     EXPECT_EQ(fake().captures, 2) << "both are kept";
     EXPECT_EQ(fake().graph_launches, 5);
     fail("cuGraphInstantiateWithFlags", kInvalidValue);
     slots[1] = 10;
-    EXPECT_TRUE(contains(executable->run(slots, nullptr).message, "making a CUDA graph"));
+    EXPECT_TRUE(contains(executable->run(slots, nullptr, nullptr).message, "making a CUDA graph"));
 }
 
 TEST_F(CudaProgram, EmptyGridsAreSkipped) {

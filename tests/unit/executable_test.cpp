@@ -80,7 +80,7 @@ TEST(Executable, RunsOnTheWorkers) {
     std::iota(x.begin(), x.end(), 0.0f);
     const std::uint64_t slots[] = {std::bit_cast<std::uint32_t>(3.0f),
                                    reinterpret_cast<std::uintptr_t>(x.data()), x.size()};
-    EXPECT_FALSE(scale->run(slots, nullptr).failed());
+    EXPECT_FALSE(scale->run(slots, nullptr, nullptr).failed());
     for (std::size_t i = 0; i < x.size(); ++i)
         ASSERT_EQ(x[i], 3.0f * static_cast<float>(i));
 }
@@ -121,7 +121,7 @@ TEST(Executable, CorruptCacheEntriesAreRebuilt) {
     }
     const auto again = load(torn, {}, error);
     ASSERT_TRUE(again) << error.message;
-    EXPECT_FALSE(again->run(nullptr, nullptr).failed());
+    EXPECT_FALSE(again->run(nullptr, nullptr, nullptr).failed());
 }
 
 TEST(Executable, BadTextIsReportedEachTime) {
@@ -158,7 +158,7 @@ TEST(Executable, LaunchingOnTheCpuFails) {
                 "  return parpy_launch(c, 0, 1, 1, 1, 1, 1, 1, 0, nullptr); }"),
         {}, error);
     ASSERT_TRUE(stray) << error.message;
-    EXPECT_EQ(stray->run(nullptr, nullptr).code, Code::kP900);
+    EXPECT_EQ(stray->run(nullptr, nullptr, nullptr).code, Code::kP900);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ protected:
         if (!executable) return error;
         const std::uint64_t slots[] = {reinterpret_cast<std::uint64_t>(data.data()), blocks,
                                        threads, rows, shared_bytes};
-        return executable->run(slots, nullptr);
+        return executable->run(slots, nullptr, nullptr);
     }
 
     // In order, and in two random ones.
@@ -286,7 +286,7 @@ TEST_F(Simulator, MemoryThatIsNotThereIsAnError) {
     RuntimeError error;
     const auto executable = load(program, options, error);
     ASSERT_TRUE(executable) << error.message;
-    EXPECT_EQ(executable->run(nullptr, nullptr).code, Code::kP542);
+    EXPECT_EQ(executable->run(nullptr, nullptr, nullptr).code, Code::kP542);
 }
 
 TEST_F(Simulator, TextThatDoesNotCompileIsLocated) {

@@ -11,6 +11,7 @@
 #include "ir/ops.h"
 #include "ir/text/lexer.h"
 #include "ir/text/parse_mapping.h"
+#include "ir/text/spelling.h"
 #include "ir/visit.h"
 
 namespace parpy::ir {
@@ -346,9 +347,10 @@ private:
         if (word_follows && accept("alloc")) {
             auto* s = module_.make<Alloc>();
             s->array = declaration();
-            constexpr std::array<std::string_view, 5> kSpaces = {"global", "local", "shared",
-                                                                 "scratch", "dynamic"};
             s->array->space = word<Space>(kSpaces, "a memory space");
+            if (s->array->space == Space::kResult)
+                s->array->origin = {Origin::Kind::kArgument, static_cast<std::size_t>(integer()),
+                                    0};
             return s;
         }
         if (word_follows && (is("bind") || is("make"))) {

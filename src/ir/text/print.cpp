@@ -143,13 +143,14 @@ public:
                 break;
             }
             case StmtKind::kAlloc: {
-                constexpr std::array<std::string_view, 5> kSpaces = {"global", "local", "shared",
-                                                                     "scratch", "dynamic"};
                 const Var& array = *s.as<Alloc>()->array;
                 declared_.insert(&array);
-                line("alloc " + names_(array) + ": " + type_of(array) + " " +
-                         std::string(kSpaces[static_cast<std::size_t>(array.space)]),
-                     s.span);
+                line(
+                    "alloc " + names_(array) + ": " + type_of(array) + " " +
+                        std::string(kSpaces[static_cast<std::size_t>(array.space)]) +
+                        (array.space == Space::kResult ? " " + std::to_string(array.origin.argument)
+                                                       : ""),
+                    s.span);
                 break;
             }
             case StmtKind::kBarrier: {

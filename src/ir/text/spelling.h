@@ -2,13 +2,19 @@
 // that tell the variables of one function apart. What print.cpp puts together.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "ir/ir.h"
 
 namespace parpy::ir {
+
+// The words for Space.
+inline constexpr std::array<std::string_view, 6> kSpaces = {"global",  "local",  "shared",
+                                                            "scratch", "result", "dynamic"};
 
 // Which literals go without a type suffix: the default types i64, f64 and c128, or in a surface
 // program their weak counterparts, or for messages all.

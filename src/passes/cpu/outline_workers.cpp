@@ -202,7 +202,7 @@ private:
             if (mine == nullptr) {
                 mine = module_.make_like(*var);
                 mine->dims = var->dims;
-                mine->space = var->space == Space::kScratch ? Space::kGlobal : var->space;
+                mine->space = is_made_by_host(var->space) ? Space::kGlobal : var->space;
                 mine->written = var->written;
                 mine->aliased = var->aliased;
                 mine->placement = var->placement;

@@ -201,7 +201,7 @@ private:
             if (is_new) {
                 Var* copy = module_.make_like(*var);
                 copy->dims = var->dims;
-                copy->space = var->space == Space::kScratch ? Space::kGlobal : var->space;
+                copy->space = is_made_by_host(var->space) ? Space::kGlobal : var->space;
                 copy->written = uses.stored.contains(var);
                 copy->aliased = var->aliased;
                 copy->placement = var->placement;

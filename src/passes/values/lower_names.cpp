@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/builder.h"
 #include "ir/clone.h"
@@ -37,7 +38,7 @@ public:
     void run() {
         bind_none();
         if (places_.empty() && names_.empty() && !passes_names()) return;
-        if (!check()) return;
+        if (!check() || !results()) return;
         bodies(function_.body);
         if (context_.diagnostics.has_errors()) return;
         replace(function_.body);
@@ -107,6 +108,47 @@ private:
         return true;
     }
 
+    // Values that the entry returns under the name that it made them for lie where the caller gets
+    // them from the beginning; other parts are copied. `returned_`: by the names that made them.
+    bool results() {
+        std::unordered_map<std::size_t, int> returns;  // of each result
+        for (const Var* name : places_.names()) {
+            if (name->space == Space::kResult) ++returns[name->origin.argument];
+        }
+        std::unordered_map<const Var*, const Bind*> returned;
+        for (const Var* name : places_.names()) {
+            const Bind& bind = *places_.of(name).binds.front();
+            if (name->space != Space::kResult || bind.fresh) continue;
+            const Var* made = bind.value->var;
+            while (places_.has(made) && !places_.of(made).binds.front()->fresh) {
+                made = places_.of(made).binds.front()->value->var;
+            }
+            if (!places_.has(made)) return refuse_argument(bind, *made);
+            const auto [first, is_first] = returned.try_emplace(made, &bind);
+            if (!is_first && first->second->array->origin.argument != name->origin.argument)
+                return refuse(bind, "has elements of another result", *first->second);
+            const NamePlace& place = places_.of(made);
+            const bool whole = std::ranges::all_of(bind.value->operands, [](const Expr* index) {
+                return index->op == Op::kSlice && index->operands.empty();
+            });
+            const bool once = place.binds.size() == 1 && place.loops.empty() && !place.unbound;
+            if (made == bind.value->var && whole && once && returns[name->origin.argument] == 1) {
+                memory_.give_away(*made, name->origin);
+                delivered_.insert(&bind);
+            }
+        }
+        return true;
+    }
+
+    bool refuse_argument(const Bind& bind, const Var& array) {
+        context_.diagnostics
+            .error(Code::kP217, bind.span,
+                   "the function returns elements of '" + array.shown() +
+                       "', which are its caller's already")
+            .help = "return a copy of them: np.copy(…)";
+        return false;
+    }
+
     bool refuse(const Bind& bind, const std::string& why, const Bind& other) {
         auto& error = context_.diagnostics.error(Code::kP217, bind.span,
                                                  "the name '" + bind.array->shown() + "' " + why);
@@ -126,6 +168,8 @@ private:
             if (auto* bind = stmt->as<Bind>()) {
                 const bool computes = bind->fresh && bind->value->op != Op::kEmpty;
                 if (!computes && !bind->labels.empty()) names_no_loop(*bind);
+                if (delivered_.contains(bind)) continue;
+                if (bind->array->space == Space::kResult) bind->fresh = true;
                 if (bind->fresh) {
                     make(*bind, out);
                 } else {
@@ -347,6 +391,7 @@ private:
     NameVariants& variants_;
     Names names_;
     NameMemory memory_;
+    std::unordered_set<const Bind*> delivered_;  // results that lie where the caller gets them
     NameSubscripts subscripts_;
 };
 

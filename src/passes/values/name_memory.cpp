@@ -112,6 +112,10 @@ Interval NameMemory::range(const Expr& e) const {
 bool NameMemory::allocate(const Bind& bind, const Shape& shape, const Body& sizes, Body& out) {
     b_.span = bind.span;
     Var& array = *bind.array;
+    if (array.space == Space::kResult)
+        return allocate_result(array, array.origin, shape, sizes, out);
+    if (const auto given = given_.find(&array); given != given_.end())
+        return allocate_result(array, given->second, shape, sizes, out);
     const NamePlace& place = places_.of(&array);
     const bool once = &function_ == context_.module.entry_function() && !is_by_hand(function_);
     std::vector<Room> rooms;
@@ -181,6 +185,20 @@ void NameMemory::allocate_none(Var& array) {
     names_.emplace(&array, Name{memory, std::vector<Part>(array.type.rank, part)});
     memory->written = true;
     at_entry_.push_back(b_.alloc(memory));
+}
+
+bool NameMemory::allocate_result(Var& array, const Origin& result, const Shape& shape,
+                                 const Body& sizes, Body& out) {
+    out.insert(out.end(), sizes.begin(), sizes.end());
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        array.dims.push_back(sized(shape[i], array, i, out));
+    }
+    row_major(b_, array, out);
+    array.written = true;
+    array.space = Space::kResult;
+    array.origin = result;
+    out.push_back(b_.alloc(&array));
+    return true;
 }
 
 // Where a name that may be unbound begins: a variable, of which guard_variables knows whether it is

@@ -33,6 +33,8 @@ public:
     // Memory for the values of `bind`, where they are computed (`out`) or at the entry. `sizes`
     // sets the variables that hold parts of the shape. False after an error.
     bool allocate(const ir::Bind& bind, const Shape& shape, const ir::Body& sizes, ir::Body& out);
+    // The name's values are what the entry returns for this argument.
+    void give_away(const ir::Var& name, const ir::Origin& result) { given_[&name] = result; }
     // The same for a name that nothing binds: a part whose begin and sizes are variables that
     // nothing sets.
     void allocate_none(ir::Var& array);
@@ -60,6 +62,8 @@ private:
     ir::Expr* at_most(ir::Expr& e);
     ir::Expr* spelled_out(const ir::Expr* value, std::span<ir::Stmt* const> before) const;
     Interval range(const ir::Expr& e) const;
+    bool allocate_result(ir::Var& array, const ir::Origin& result, const Shape& shape,
+                         const ir::Body& sizes, ir::Body& out);
     const ir::Expr* bound_here(const ir::Var& array, ir::Scalar type, ir::Body& out);
     bool no_room(const ir::Bind& bind, bool once);
     bool stable(const ir::Expr& expr, const ir::Var& array) const;
@@ -73,6 +77,7 @@ private:
     Names& names_;
     ir::Builder b_;
     ir::Body at_entry_;
+    std::unordered_map<const ir::Var*, ir::Origin> given_;
     struct Held {
         const ir::Var* name = nullptr;   // at whose only bind it is set
         const ir::Expr* most = nullptr;  // known at the entry: it is not greater

@@ -12,8 +12,9 @@ public:
     CpuExecutable(Program p, HostCode code)
         : Executable(std::move(p)), code_(std::move(code)), fails_(can_fail(program.host)) {}
 
-    RuntimeError run(const std::uint64_t* slots, void*) const override {
+    RuntimeError run(const std::uint64_t* slots, void*, ResultSink* results) const override {
         ParpyContext context;
+        context.results = results;
         if (fails_) return run_checked(context, slots);
         if (code_.entry(&context, slots) == 0) return {};
         if (context.error) return std::move(*context.error);

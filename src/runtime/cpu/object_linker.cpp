@@ -41,6 +41,7 @@ llvm::orc::SymbolMap abi_symbols(LLJIT& jit) {
     add("parpy_launch", &parpy_launch);
     add("parpy_launch_overlapped", &parpy_launch_overlapped);
     add("parpy_scratch", &parpy_scratch);
+    add("parpy_result", &parpy_result);
     add("parpy_fetch", &parpy_fetch);
     add("parpy_sim_here", &parpy_sim_here);
     add("parpy_sim_enter", &parpy_sim_enter);

@@ -436,7 +436,7 @@ public:
             delete module.load(std::memory_order_acquire);
     }
 
-    RuntimeError run(const std::uint64_t* slots, void* stream) const override {
+    RuntimeError run(const std::uint64_t* slots, void* stream, ResultSink* results) const override {
         RuntimeError error;
         const Device* device = &cuda::device(0);
         if (modules_.size() > 1) device = device_of(slots, error);
@@ -447,7 +447,7 @@ public:
         if (module == nullptr) return error;
 
         const auto own = static_cast<Stream>(stream);
-        error = run_on(*device, *module, slots, own);
+        error = run_on(*device, *module, slots, own, results);
         cuda::UsedStreams::of(*device).note(own);
         return error;
     }
@@ -481,20 +481,23 @@ public:
 
 private:
     RuntimeError run_on(const Device& device, const LoadedModule& module,
-                        const std::uint64_t* slots, Stream stream) const {
-        if (fails_) return run_checked(device, module, slots, stream);
-        if (options_.use_cuda_graphs && !fetches_ && cuda::CapturedGraphs::available()) {
+                        const std::uint64_t* slots, Stream stream, ResultSink* results) const {
+        if (fails_) return run_checked(device, module, slots, stream, results);
+        const bool repeats = !fetches_ && program.results.empty();  // with the same addresses
+        if (options_.use_cuda_graphs && repeats && cuda::CapturedGraphs::available()) {
             return graphs_.run(device, {slots, program.slots.size()}, stream, [&](Stream recorded) {
                 CudaSession session(device, module, program, recorded, nullptr, true);
-                return enqueue(session, slots);
+                return enqueue(session, slots, nullptr);
             });
         }
         CudaSession session(device, module, program, stream, nullptr);
-        return enqueue(session, slots);
+        return enqueue(session, slots, results);
     }
 
-    RuntimeError enqueue(CudaSession& session, const std::uint64_t* slots) const {
+    RuntimeError enqueue(CudaSession& session, const std::uint64_t* slots,
+                         ResultSink* results) const {
         ParpyContext context;
+        context.results = results;
         context.session = &session;
         LaunchCounts counts(*this);
         context.launches = counts.if_any();
@@ -504,7 +507,7 @@ private:
     }
 
     RuntimeError run_checked(const Device& device, const LoadedModule& module,
-                             const std::uint64_t* slots, Stream stream) const {
+                             const std::uint64_t* slots, Stream stream, ResultSink* results) const {
         const std::scoped_lock lock(module.record_mutex());
         Failure failure;
         CudaSession session(device, module, program, stream, &failure);
@@ -513,6 +516,7 @@ private:
         LaunchCounts counts(*this);
         context.launches = counts.if_any();
         context.failure = &failure;
+        context.results = results;
         run_until_failure(failure, [&] { static_cast<void>(host_.entry(&context, slots)); });
         if (context.error) return std::move(*context.error);
         if (RuntimeError error = module.take_failure(stream, failure); error.failed()) return error;

@@ -263,9 +263,10 @@ public:
             arrivals_ = static_cast<unsigned*>(device_->symbol("grid_arrivals"));
     }
 
-    RuntimeError run(const std::uint64_t* slots, void*) const override {
+    RuntimeError run(const std::uint64_t* slots, void*, ResultSink* results) const override {
         SimSession session(program, kernels_, arrivals_, watched_);
         ParpyContext context;
+        context.results = results;
         context.session = &session;
         LaunchCounts counts(*this);
         context.launches = counts.if_any();

@@ -146,27 +146,26 @@ ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
     if (!rewriting()) return key;
     Var* name = context_.module.make_var("argument", key.type, slot->span);
     instance_.webs.splits.push_back({name, "argument"});
-    auto* made = context_.module.make<Bind>(slot->span);
-    made->array = name;
-    made->value = fresh ? convert(slot, operand.type, Type::of(key.type.scalar)) : slot;
-    made->fresh = fresh;
-    before_->push_back(made);
-    if (!fresh) instances_.passes.push_back({slot->var, name, slot->span});
-    if (!fresh) parts_.emplace(name, made->value);
+    bind(name, fresh ? convert(slot, operand.type, Type::of(key.type.scalar)) : slot, fresh,
+         slot->span, *before_);
     slot = Builder(context_.module, slot->span).array(name);
     return key;
 }
 
 void Typer::bind(Assign& stmt, bool fresh, Body& out) {
-    auto* made = context_.module.make<Bind>(stmt.span);
-    made->array = stmt.var;
-    made->value = stmt.value;
+    bind(stmt.var, stmt.value, fresh, stmt.span, out)->labels = stmt.labels;
+}
+
+Bind* Typer::bind(Var* name, Expr* value, bool fresh, Span span, Body& out) {
+    auto* made = context_.module.make<Bind>(span);
+    made->array = name;
+    made->value = value;
     made->fresh = fresh;
-    made->labels = stmt.labels;
     out.push_back(made);
     // What is stored under the name is stored there.
-    if (!fresh) instances_.passes.push_back({stmt.value->var, stmt.var, stmt.span});
-    if (!fresh && !parts_.emplace(stmt.var, stmt.value).second) parts_[stmt.var] = stmt.value;
+    if (!fresh) instances_.passes.push_back({value->var, name, span});
+    if (!fresh && !parts_.emplace(name, value).second) parts_[name] = value;
+    return made;
 }
 
 }  // namespace parpy

@@ -85,6 +85,7 @@ bool Typer::run() {
             error->notes.push_back({instance_.result_span, "a value is returned here"});
         }
     }
+    drop_results_of_arrays();
     strip_weak_types();
     rejoin_variables(function, instance_.webs);
     return changed_;
@@ -121,7 +122,7 @@ void Typer::walk(Stmt& stmt, Body& out) {
             if (walk_assign(static_cast<Assign&>(stmt), out)) return;
             break;
         case StmtKind::kStore:
-            walk_store(static_cast<Store&>(stmt), out);
+            if (walk_store(static_cast<Store&>(stmt), out)) return;
             break;
         case StmtKind::kFor:
             walk_for(static_cast<For&>(stmt));
@@ -174,12 +175,12 @@ void Typer::walk(Stmt& stmt, Body& out) {
             break;
         case StmtKind::kFail:
             for_each_slot(stmt,
-                          [&](Expr*& slot) { walk_integer(slot, Scalar::kI64, "a launch"); });
+                          [&](Expr*& slot) { walk_integer(slot, Scalar::kI64, "a message"); });
             break;
         case StmtKind::kGpu:
-            for_each_slot(stmt,
-                          [&](Expr*& slot) { walk_integer(slot, Scalar::kI64, "a message"); });
+            for_each_slot(stmt, [&](Expr*& slot) { walk_integer(slot, Scalar::kI64, "a launch"); });
             walk(static_cast<Gpu&>(stmt).body);
+            if (takes_results_out(static_cast<Gpu&>(stmt).body, out)) return;
             break;
         case StmtKind::kBind:
         case StmtKind::kBreak:
@@ -262,8 +263,13 @@ bool Typer::walk_assign(Assign& stmt, Body& out) {
     return false;
 }
 
-void Typer::walk_store(Store& stmt, Body& out) {
+// Whether `out` has got what stands for the statement: an array that the entry returns.
+bool Typer::walk_store(Store& stmt, Body& out) {
     Operand operands[2];
+    if (stmt.array->type.is_array() && stmt.array->type.weak) {
+        operands[1] = walk_value(stmt.value);
+        return find_result(stmt, operands[1], out);
+    }
     complete_subscripts(stmt.array, stmt.indices, stmt.span);
     for (Expr*& index : stmt.indices) {
         const bool is_slice = index->op == Op::kSlice || index->op == Op::kNewAxis;
@@ -275,35 +281,32 @@ void Typer::walk_store(Store& stmt, Body& out) {
     if (operands[0].rank == 0) {
         needs_scalar(*stmt.value, operands[1].rank);
     }
-    if (stmt.array->type.is_array() && stmt.array->type.weak) {
-        find_result(*stmt.array, operands[1]);
-    }
     if (!check_subscripts(stmt.array, stmt.indices, stmt.span) || !rewriting()) {
-        return;
+        return false;
     }
     stmt.array->written = true;
     instances_.writes.emplace(stmt.array, stmt.span);
     if (!operands[1].type.is_scalar()) {
-        return;
+        return false;
     }
     const Type element = Type::of(stmt.array->type.scalar);
     if (!stmt.update) {
         stmt.value = convert(stmt.value, operands[1].type, element);
-        return;
+        return false;
     }
     operands[0].type = element;
     const Typing typing = type_operation(*stmt.update, operands);
     if (!typing.error.empty()) {
         report(typing, stmt.span);
-        return;
+        return false;
     }
     if (operands[0].rank > 0 && !check_update(stmt, typing.result)) {
-        return;
+        return false;
     }
     if (storage(typing.operand) == element && typing.result == element) {
         stmt.update = typing.op;
         stmt.value = convert(stmt.value, operands[1].type, element);
-        return;
+        return false;
     }
     // array[i] = element(array[i] <update> value), with i evaluated once.
     Builder b(context_.module, stmt.span);
@@ -328,20 +331,7 @@ void Typer::walk_store(Store& stmt, Body& out) {
                                                 {b.load(stmt.array, again), stmt.value});
     stmt.value = convert(apply(typing, operation, operands), typing.result, element);
     stmt.update.reset();
-}
-
-// The array is one that a result of the entry goes to, which the signature has a weak type for: its
-// elements have the type of what is stored.
-void Typer::find_result(Var& array, const Operand& value) {
-    if (!rewriting()) {
-        Type& type = results_[&array];
-        type = join(type, value);
-        return;
-    }
-    const Type found = storage(instances_.results[&array]);
-    if (found.is_scalar()) {
-        array.type = Type::array(found.scalar, array.type.rank);
-    }
+    return false;
 }
 
 void Typer::walk_integer(Expr*& slot, Scalar scalar, const std::string& what) {

@@ -128,9 +128,13 @@ private:
     void update_array(ir::Assign& stmt, ir::Var& array, ir::Body& out);
     void name_array(ir::Assign& stmt, const Operand& value, ir::Op written, ir::Body& out);
     void bind(ir::Assign& stmt, bool fresh, ir::Body& out);
+    ir::Bind* bind(ir::Var* name, ir::Expr* value, bool fresh, Span span, ir::Body& out);
     void widen_array(ir::Var* var, const ir::Type& type);
-    void walk_store(ir::Store& stmt, ir::Body& out);
-    void find_result(ir::Var& array, const Operand& value);
+    bool walk_store(ir::Store& stmt, ir::Body& out);
+    // What the entry returns (results.cpp).
+    bool find_result(ir::Store& stmt, const Operand& value, ir::Body& out);
+    bool takes_results_out(ir::Body& body, ir::Body& out);
+    void drop_results_of_arrays();
     void walk_for(ir::For& stmt);
     void refuse_zero_step(ir::For& stmt);
     // What follows is reached where the condition is `holds`; where the loop has iterations.
@@ -224,6 +228,7 @@ private:
     std::unordered_map<ir::Var*, ir::Type> narrowed_;
     ir::Type narrowed_result_;
     std::unordered_map<ir::Var*, ir::Type> results_;  // in this walk
+    std::unordered_map<ir::Var*, ir::Type> result_type_;
 };
 
 // Asks the calls for what functions demand of their parameters, up to the entry's arguments.

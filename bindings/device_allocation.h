@@ -1,0 +1,36 @@
+// Memory of a GPU that outlives the call which made it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/graph_memory.h"
+
+namespace parpy {
+
+// Freed after the work of every stream and the graphs in whose capture it was made. The destructor
+// runs wherever the last reference goes; nobody hears of a failure there. Touches no Python object.
+class DeviceAllocation {
+public:
+    // Valid for work on `stream` from here on; null with `error` set. The device is current.
+    [[nodiscard]] static std::unique_ptr<DeviceAllocation> make(const cuda::Device& device,
+                                                                std::size_t bytes,
+                                                                cuda::Stream stream,
+                                                                RuntimeError& error);
+    ~DeviceAllocation();
+    DeviceAllocation(const DeviceAllocation&) = delete;
+    DeviceAllocation& operator=(const DeviceAllocation&) = delete;
+
+    [[nodiscard]] cuda::DevicePointer pointer() const { return pointer_; }
+    [[nodiscard]] const cuda::Device& device() const { return device_; }
+
+private:
+    explicit DeviceAllocation(const cuda::Device& device) : device_(device) {}
+
+    const cuda::Device& device_;
+    cuda::DevicePointer pointer_ = 0;
+    cuda::GraphMemory* shared_ = nullptr;  // with graphs
+};
+
+}  // namespace parpy
