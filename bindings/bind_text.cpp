@@ -71,8 +71,17 @@ public:
         program.by_hand = nb::cast<bool>(interface["by_hand"]);
         for (nb::handle item : interface["arguments"])
             expected_.push_back(read_expected(item));
-        for (const auto& name : nb::cast<std::vector<std::string>>(interface["returns"]))
-            returned_.push_back(scalar_named(name));
+        for (const auto& text : nb::cast<std::vector<std::string>>(interface["returns"])) {
+            const std::size_t bracket = text.find('['), either = text.find(" or ");
+            if (bracket != std::string::npos)
+                program.results.push_back({expected_.size() + returned_.size(),
+                                           scalar_named(text.substr(0, bracket)),
+                                           text[bracket + 1] - '0'});
+            // An array alone has no slot, whatever is said of it.
+            returned_.push_back(either != std::string::npos ? scalar_named(text.substr(either + 4))
+                                : bracket != std::string::npos ? ir::Scalar::kI64
+                                                               : scalar_named(text));
+        }
         returns_tuple_ = nb::cast<bool>(interface["returns_tuple"]);
         for (const auto index : nb::cast<std::vector<std::size_t>>(interface["slots"]))
             program.slots.push_back(slot(index));

@@ -82,9 +82,18 @@ std::string interface_text(const Program& program, const Signature& signature,
             out += "// " + arguments[i] + ": " + argument_text(signature[i], written[i]) + "\n";
         }
     }
-    for (const Slot& slot : program.slots) {
-        if (is_result(signature[slot.argument]))
-            returned += (returned.empty() ? "" : ", ") + std::string(ir::name(slot.scalar));
+    for (std::size_t i = 0; i < signature.size(); ++i) {
+        if (!is_result(signature[i])) continue;
+        std::string text;  // an array by its type, which the text says anew when it makes one
+        for (const ResultArray& array : program.results) {
+            if (array.argument == i)
+                text = std::string(ir::name(array.scalar)) + "[" + std::to_string(array.rank) + "]";
+        }
+        for (const Slot& slot : program.slots) {
+            if (slot.argument == i)
+                text += (text.empty() ? "" : " or ") + std::string(ir::name(slot.scalar));
+        }
+        returned += (returned.empty() ? "" : ", ") + text;
     }
     if (!returned.empty() || returns_tuple)
         out += "// returns: " + (returns_tuple ? "(" + returned + ")" : returned) + "\n";

@@ -309,6 +309,14 @@ void rewrite_stmts(Body& body, F&& fn) {
     body = std::move(out);
 }
 
+// Whether memory for an array that the entry returns is made in the statement: by the host.
+[[nodiscard]] inline bool returns_arrays(const Stmt& stmt) {
+    return any_stmt(stmt, [](const Stmt& s) {
+        const auto* alloc = s.as<Alloc>();
+        return alloc != nullptr && alloc->array->space == Space::kResult;
+    });
+}
+
 // Whether an entry is a kernel written by hand, up to outline_kernels.
 [[nodiscard]] inline bool is_by_hand(const Function& entry) {
     return std::ranges::any_of(entry.body, [](const Stmt* stmt) {

@@ -192,8 +192,14 @@ def _dimension_name(fn: FunctionScope, array: str, dimension: int) -> str:
 
 
 def _runs_over_slices(fn: FunctionScope, node: ast.stmt) -> bool:
+    """Whether the statement may run over the elements of arrays: where it gives a name a value that is computed, types
+    decide."""
     if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
         return False
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    computed = isinstance(node.value, ast.BinOp | ast.UnaryOp | ast.Call | ast.Compare | ast.IfExp)
+    if computed and all(target is None or isinstance(target, ast.Name) for target in targets):
+        return True
     return any(
         isinstance(part, ast.Slice | ast.MatMult)
         or (isinstance(part, ast.Constant) and part.value is ...)

@@ -46,7 +46,8 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
         if isinstance(part, ast.Return) and part.value is not None:
             elements = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
             if resolver.is_python(part.value) or (
-                not called and any((is_whole(e) or is_shape(e)) and _root(e) in arguments | made for e in elements)
+                not called
+                and any((is_whole(e) or is_shape(e) or is_part(e)) and _root(e) in arguments | made for e in elements)
             ):
                 return True
         elif isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
@@ -60,6 +61,15 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
 def is_whole(node: ast.expr) -> bool:
     """`a` and `d['k']`: a variable, or what a dict has."""
     return isinstance(node, ast.Name) or (isinstance(node, ast.Subscript) and key_of(node) is not None)
+
+
+def is_part(node: ast.expr) -> TypeGuard[ast.Subscript]:
+    """`a[1:, i]`: a part of an array, another name for its elements."""
+    return (
+        isinstance(node, ast.Subscript)
+        and is_whole(node.value)
+        and any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
+    )
 
 
 def is_shape(node: ast.expr) -> bool:
@@ -124,8 +134,11 @@ class Resolver:
     def _renames(self, node: ast.Assign | ast.AnnAssign) -> bool:
         """Whether the statement gives an array another name, and Python must: `src = a`, `a, b = b, a`."""
         return any(
-            (self._place(value) in self.arrays() or self._is_captured_array(value))
-            and (self._calls_python_anywhere or not self._is_name_for_good(name))
+            (
+                (self._place(value) in self.arrays() or self._is_captured_array(value))
+                and (self._calls_python_anywhere or not self._is_name_for_good(name))
+            )
+            or (is_part(value) and name in self._returned and self._place(value.value) in self._parameters)
             for name, value in _named_values(node)
             if isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
         )
@@ -141,15 +154,22 @@ class Resolver:
     @lazy
     def _names_of_several(self) -> frozenset[str]:
         """Names that are assigned again, and those that the function returns."""
-        code = self.function.__code__
-        counts = Counter(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-        returned: set[str] = set()
+        counts = Counter(self._parameters)
         for part in self.nodes:
             if isinstance(part, ast.Assign | ast.AnnAssign):
                 counts.update(name for name, _ in _named_values(part))  # twice for `a if c else b`
-            elif isinstance(part, ast.Return) and part.value is not None:
-                returned |= {node.id for node in ast.walk(part.value) if isinstance(node, ast.Name)}
-        return frozenset(name for name, count in counts.items() if count > 1) | returned
+        return frozenset(name for name, count in counts.items() if count > 1) | self._returned
+
+    @lazy
+    def _parameters(self) -> tuple[str, ...]:
+        code = self.function.__code__
+        return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @lazy
+    def _returned(self) -> frozenset[str]:
+        """The names in what the function returns."""
+        values = [part.value for part in self.nodes if isinstance(part, ast.Return) and part.value is not None]
+        return frozenset(node.id for value in values for node in ast.walk(value) if isinstance(node, ast.Name))
 
     def arrays(self) -> frozenset[str]:
         """Variables that are used as arrays, and what they are called besides; entries of dicts as `d['x']`."""
@@ -286,7 +306,9 @@ class Resolver:
         if node is None or (isinstance(node, ast.Attribute) and node.attr == "dtype"):
             return True
         if isinstance(node, ast.Constant):
-            return node.value is None or (isinstance(node.value, str) and operators.scalar_of_text(node.value) is not None)
+            return node.value is None or (
+                isinstance(node.value, str) and operators.scalar_of_text(node.value) is not None
+            )
         binding = self.find(node)
         return binding is not None and operators.scalar_name(binding.value) is not None
 

@@ -489,7 +489,13 @@ void map_cuda_loops(PassContext& context) {
     Function& entry = *context.module.entry_function();
     RequestBinder(context).run();
     const bool is_mapped = !context.options.mapping.empty() || any_stmt(entry.body, is_parallel);
-    if (!is_mapped && !is_by_hand(entry)) wrap_in_gpu(context.module, entry);
+    if (!is_mapped && !is_by_hand(entry)) {
+        if (std::ranges::any_of(entry.body, [](const Stmt* s) { return returns_arrays(*s); })) {
+            put_arrays_on_gpu(context.module);
+        } else {
+            wrap_in_gpu(context.module, entry);
+        }
+    }
     if (context.options.deterministic)
         keep_on_gpu(context.module, entry.body, put_in_order(entry.body));
     if (context.options.mapping.contains(kGpuCode)) put_arrays_on_gpu(context.module);

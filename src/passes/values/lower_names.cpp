@@ -275,6 +275,7 @@ private:
     // ------------------------------------------------------------ memory of its own
 
     void make(Bind& bind, Body& out) {
+        const bool returned = bind.array->space == Space::kResult;
         memory_.hold_bounds(bind, out);
         Body sizes;
         Shapes shapes(context_, intervals_, bind.span, sizes);
@@ -302,7 +303,13 @@ private:
         }
         Store* store = b_.store(&array, std::move(whole), bind.value);
         store->labels = bind.labels;
-        out.push_back(store);
+        if (returned && bind.labels.empty() && !context_.options.automatic) {
+            auto* gpu = module_.make<Gpu>(bind.span);  // as a number that is returned
+            gpu->body = {store};
+            out.push_back(gpu);
+        } else {
+            out.push_back(store);
+        }
     }
 
     // ------------------------------------------------------------ uses

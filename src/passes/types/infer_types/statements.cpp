@@ -210,6 +210,16 @@ void Typer::widen(Var* var, const Operand& value) {
     var->type = type;
 }
 
+// Labels that were written in front of a number: no loop computes it.
+void Typer::refuse_labels(Assign& stmt) {
+    const bool written = !stmt.labels.empty() && !stmt.labels.back().empty();
+    if (!rewriting() || !written || has_slices(*stmt.value)) return;
+    report(Code::kP020, stmt.span,
+           "label '" + stmt.labels.front() + "' names no loop: what follows computes a number",
+           "write the label directly in front of the loop or slices that it names");
+    stmt.labels.clear();
+}
+
 bool Typer::walk_assign(Assign& stmt, Body& out) {
     if (Var* array = updated_array(stmt)) {
         update_array(stmt, *array, out);
@@ -229,6 +239,7 @@ bool Typer::walk_assign(Assign& stmt, Body& out) {
     if (!needs_scalar(*stmt.value, operands[1].rank)) {
         return false;
     }
+    refuse_labels(stmt);
     if (!stmt.update) {
         widen(stmt.var, operands[1]);
         if (rewriting()) {

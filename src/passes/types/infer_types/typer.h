@@ -124,6 +124,7 @@ private:
     void walk(ir::Stmt& stmt, ir::Body& out);
     // Whether `out` has got what stands for the statement: it gives an array a name (names.cpp).
     bool walk_assign(ir::Assign& stmt, ir::Body& out);
+    void refuse_labels(ir::Assign& stmt);
     [[nodiscard]] ir::Var* updated_array(const ir::Assign& stmt) const;
     void update_array(ir::Assign& stmt, ir::Var& array, ir::Body& out);
     void name_array(ir::Assign& stmt, const Operand& value, ir::Op written, ir::Body& out);
