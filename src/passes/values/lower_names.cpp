@@ -131,7 +131,7 @@ private:
             const bool whole = std::ranges::all_of(bind.value->operands, [](const Expr* index) {
                 return index->op == Op::kSlice && index->operands.empty();
             });
-            const bool once = place.binds.size() == 1 && place.loops.empty() && !place.unbound;
+            const bool once = place.binds.size() == 1 && place.body == &function_.body;
             if (made == bind.value->var && whole && once && returns[name->origin.argument] == 1) {
                 memory_.give_away(*made, name->origin);
                 delivered_.insert(&bind);
