@@ -58,6 +58,7 @@
 #include "passes/types/inline_calls.h"
 #include "passes/types/normalize_labels.h"
 #include "passes/types/specialize_arguments.h"
+#include "passes/values/inline_arrays.h"
 #include "passes/values/lower_names.h"
 #include "passes/values/place_arrays.h"
 
@@ -119,6 +120,8 @@ const std::vector<Row>& table() {
           "as soon as the arguments are known: what the device cannot hold is refused before it is typed", lacks_double}, On::kAll},
         {{"infer-types", infer_types, kValues,
           "as soon as parameters have types: nothing else works on untyped expressions"}, On::kAll},
+        {{"inline-arrays", inline_arrays, kValues,
+          "right after infer-types, which finds the functions that return arrays: what follows knows names of arrays alone"}, On::kAll},
         {{"fold-constants", fold_constants, kValues,
           "before anything that asks for constants: bounds, subscripts, conversions of literals"}, On::kAll},
         {{"lower-names", lower_names, kTyped,

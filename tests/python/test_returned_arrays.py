@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import ON_GPU, TARGETS, options
+from backends import ON_GPU, TARGETS, copies, options
 
 rng = np.random.default_rng(20)
 
@@ -229,3 +229,54 @@ def shares(x):
 def test_results_that_share_memory_are_refused():
     with pytest.raises(parpy.CompileError, match="P217.*has elements of another result"):
         parpy.jit(shares)(np.ones(4))
+
+
+@parpy.jit
+def twice(v):
+    return v * 2
+
+
+@parpy.jit
+def normed(v, k):
+    t = v * v
+    t[0] += k
+    return t / parpy.sum(t)
+
+
+@parpy.jit
+def chain(v):
+    return normed(twice(v), 1) + twice(v)
+
+
+@parpy.jit
+def inner(v):
+    return v[1:-1]
+
+
+def calls_in_loops(x, y, n):
+    parpy.label("N")
+    for i in range(x.shape[0]):
+        t = chain(x[i])
+        y[i, 0] = np.max(t) + parpy.sum(twice(x[i, 1:])) + np.min(chain(y[i]))
+    for i in range(n):
+        r = inner(y[i])
+        r += twice(r)
+    return chain(x[0]), normed(twice(y[1]), n)
+
+
+def calls_of_calls(x, y, n):
+    u = twice(x)
+    u = twice(u) + chain(y)
+    return u
+
+
+@pytest.mark.parametrize("function", [calls_in_loops, calls_of_calls], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("backend", ["cpu", "sim", "cuda"] if ON_GPU else ["cpu", "sim"])
+def test_functions_that_return_arrays(backend, function):
+    given = rng.random((4, 6)), rng.random((4, 6)), 3
+    want, got = copies(given), copies(given)
+    result = function(*want)
+    opts = parpy.CompileOptions(backend=parpy.CompileBackend(backend), automatic=True)
+    same(parpy.jit(function)(*got, opts=opts), result)
+    for a, b in zip(want, got, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)

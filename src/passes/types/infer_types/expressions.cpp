@@ -269,8 +269,14 @@ ArgumentKey Typer::argument_key(Expr*& slot) {
     }
     // Captured constants stay constants in the functions they are handed on to.
     const bool hands_on = slot->op == Op::kVar && slot->var->constant != nullptr;
-    const bool fresh = slot->op != Op::kLoad;
+    const bool fresh = slot->op != Op::kLoad, returned = slot->op == Op::kCall;
     const Operand operand = walk_value(slot);
+    if (operand.rank > 0 && returned) {  // it has a name by now
+        key.type = Type::array(storage(operand.type).scalar, operand.rank);
+        if (rewriting() && slot->op == Op::kLoad)
+            slot = Builder(context_.module, slot->span).array(slot->var);
+        return key;
+    }
     if (operand.rank > 0) return named_key(slot, operand, fresh);
     key.type = operand.type;
     if (hands_on) {
@@ -317,6 +323,7 @@ Operand Typer::walk_call(Expr*& slot) {
     Instance& instance = instances_.find_or_make(&callee, key);
     Operand operand;
     operand.type = instance.result;
+    operand.rank = instance.result_rank;
     if (!rewriting()) {
         return operand;
     }
@@ -353,7 +360,30 @@ Operand Typer::walk_call(Expr*& slot) {
     call.operands = std::move(arguments);
     call.callee = instance.function;
     call.type = storage(operand.type);
-    return operand;
+    return operand.rank > 0 ? named_result(slot, instance) : operand;
+}
+
+// An array that a call returns gets a name in front of the statement, if the statement is not what
+// gives it one.
+Operand Typer::named_result(Expr*& slot, const Instance& callee) {
+    Operand operand;
+    operand.type = slot->type;
+    operand.rank = callee.result_rank;
+    if (slot == named_) return operand;
+    if (before_ == nullptr) {
+        report(Code::kP223, slot->span,
+               "'" + shown_name(context_.module, *callee.source) +
+                   "' returns an array, and is called where it may not be evaluated",
+               "give its result a name on a line of its own");
+        return operand;
+    }
+    instances_.moved_calls.emplace_back(slot->span, &callee);
+    Var* name = context_.module.make_var(callee.source->name + "_result",
+                                         Type::array(slot->type.scalar, operand.rank), slot->span);
+    instance_.webs.splits.push_back({name, name->name});
+    bind(name, slot, true, slot->span, *before_);
+    slot = Builder(context_.module, slot->span).array(name);
+    return walk_var(slot);
 }
 
 // ---------------------------------------------------------------- logic

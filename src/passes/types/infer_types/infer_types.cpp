@@ -8,6 +8,7 @@
 
 #include "ir/clone.h"
 #include "ir/visit.h"
+#include "passes/types/function_names.h"
 #include "passes/types/infer_types/typer.h"
 
 namespace parpy {
@@ -259,6 +260,19 @@ void Typer::report(const Typing& typing, Span span) {
     report(typing.code, span, typing.error, typing.help);
 }
 
+// What else the statement reads may be read before the call only if that changes nothing.
+void check_moved_calls(PassContext& context, const Instances& instances) {
+    for (const auto& [span, callee] : instances.moved_calls) {
+        const auto written = std::ranges::find_if(callee->inputs, &Var::written);
+        if (written == callee->inputs.end()) continue;
+        report_once(context.diagnostics, Code::kP223, span,
+                    "'" + shown_name(context.module, *callee->source) +
+                        "' returns an array and stores to '" + (*written)->shown() +
+                        "': it is called inside of an expression",
+                    "give its result a name on a line of its own");
+    }
+}
+
 void infer_types(PassContext& context) {
     Instances instances(context);
     instances.add_entry();
@@ -280,6 +294,7 @@ void infer_types(PassContext& context) {
     for (Instance& instance : instances.all)
         put_open_checks(context.module, instance);
     spread_writes(context, instances);
+    check_moved_calls(context, instances);
     spread_aliases(instances);
     replace_functions(context.module, instances);
 }

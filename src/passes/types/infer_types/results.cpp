@@ -45,15 +45,36 @@ bool Typer::find_result(Store& stmt, const Operand& value, Body& out) {
     return true;
 }
 
-// Arrays that are returned are made by the host. Whether nothing is left of the block.
+// Arrays that are returned are made by the host: they come out of the block, behind the names that
+// they are computed from and in front of the stores of numbers. Whether nothing is left of it.
 bool Typer::takes_results_out(Body& body, Body& out) {
     const auto is_result = [](const Stmt* stmt) {
         const auto* bind = stmt->as<Bind>();
         return bind != nullptr && bind->array->space == Space::kResult;
     };
     if (!rewriting() || std::ranges::none_of(body, is_result)) return false;
-    std::ranges::copy_if(body, std::back_inserter(out), is_result);
-    std::erase_if(body, is_result);
+    Body stores, names;
+    const auto put_names = [&] {
+        if (names.empty()) return;
+        if (context_.options.automatic) {
+            out.insert(out.end(), names.begin(), names.end());
+        } else {
+            auto* gpu = context_.module.make<Gpu>(names.front()->span);
+            gpu->body = names;
+            out.push_back(gpu);
+        }
+        names.clear();
+    };
+    for (Stmt* stmt : body) {
+        if (is_result(stmt)) {
+            put_names();
+            out.push_back(stmt);
+        } else {
+            (stmt->as<Store>() != nullptr ? stores : names).push_back(stmt);
+        }
+    }
+    put_names();
+    body = std::move(stores);
     return body.empty();
 }
 

@@ -228,7 +228,9 @@ bool Typer::walk_assign(Assign& stmt, Body& out) {
     const Op op = stmt.value->op;
     Operand operands[2];
     operands[0].type = stmt.var->type;
+    named_ = stmt.update ? nullptr : stmt.value;
     operands[1] = walk_value(stmt.value);
+    named_ = nullptr;
     if (!operands[1].type.is_scalar()) {
         return false;
     }
@@ -405,6 +407,15 @@ void Typer::refuse_zero_step(For& stmt) {
     stmt.body = {fail.make()};
 }
 
+namespace {
+
+std::string a_value_of_rank(int rank) {
+    if (rank == 0) return "a number";
+    return "an array with " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions");
+}
+
+}  // namespace
+
 void Typer::walk_return(Return& stmt) {
     if (stmt.value == nullptr) {
         instance_.bare_return_span = stmt.span;
@@ -417,9 +428,18 @@ void Typer::walk_return(Return& stmt) {
                "store the result in an array argument");
         return;
     }
-    const Operand value = walk_scalar(stmt.value);
+    const Operand value = walk_value(stmt.value);
     if (!value.type.is_scalar()) {
         return;
+    }
+    if (!rewriting() && value.rank > instance_.result_rank) {
+        instance_.result_rank = value.rank;
+        changed_ = true;
+    } else if (value.rank != instance_.result_rank) {
+        report(Code::kP217, stmt.span,
+               "'" + instance_.source->name + "' returns " + a_value_of_rank(value.rank) +
+                   " here, and " + a_value_of_rank(instance_.result_rank) + " elsewhere",
+               "return arrays of one number of dimensions, or numbers, on every path");
     }
     instance_.result_span = stmt.span;
     if (rewriting()) {

@@ -41,7 +41,8 @@ struct Instance {
     std::vector<ir::Var*> inputs;       // its variable for each argument
     std::vector<DeclaredCheck> checks;  // taken from the body
     Webs webs;
-    ir::Type result;
+    ir::Type result;        // of an element, where arrays are returned
+    int result_rank = 0;    // of what is returned
     Span result_span;       // of a return with a value
     Span bare_return_span;  // of a return without
     bool called = false;    // by a function that is part of the result
@@ -95,6 +96,8 @@ public:
     std::vector<ArrayPass> passes;                            // of the rewritten calls
     std::vector<NumberPass> number_passes;                    // of the rewritten calls
     std::vector<std::pair<Span, std::string>> untyped_calls;  // whose result has no type
+    // Calls that return arrays and were moved in front of their statement.
+    std::vector<std::pair<Span, const Instance*>> moved_calls;
     std::vector<Demand> demands;
     std::unordered_map<const ir::Var*, Span> writes;       // the first store to each array
     std::unordered_map<const ir::Var*, ir::Type> results;  // what is stored to each array for one
@@ -166,6 +169,7 @@ private:
     Operand walk_shape(ir::Expr*& slot);
     Operand walk_named_shape(ir::Expr*& slot, int axis);
     Operand walk_call(ir::Expr*& slot);
+    Operand named_result(ir::Expr*& slot, const Instance& callee);
     Operand walk_convert(ir::Expr*& slot);
     Operand walk_logical(ir::Expr*& slot);
     Operand walk_select(ir::Expr*& slot, bool by_numpy);
@@ -225,6 +229,7 @@ private:
     bool changed_ = false;
     Reach reach_;                                                // of what is walked
     std::unordered_map<const ir::Var*, const ir::Expr*> parts_;  // that names stand for
+    const ir::Expr* named_ = nullptr;  // the value that a name gets
     ir::Body* before_ = nullptr;  // what runs in front of the statement that is walked, if it may
     std::unordered_map<ir::Var*, ir::Type> narrowed_;
     ir::Type narrowed_result_;
