@@ -356,14 +356,6 @@ def test_results_that_cannot_be(tmp_path):
         """,
         "another number of values",
     )
-    refused(
-        """
-        @parpy.jit
-        def f(x, n):
-            return x[:]
-        """,
-        "error",
-    )
 
 
 def test_compiled_text_returns_too():
