@@ -241,3 +241,25 @@ def test_a_falling_part_of_a_reversed_array(backend):
         run(backend, reversed_again, (got, n), {})
         reversed_again(want, n, seq=True)
         assert got.tolist() == want.tolist()
+
+
+@parpy.jit
+def copied_and_converted(x, y):
+    before = x.copy()
+    x[1:] += before[:-1]
+    z = x.astype(np.float32)
+    y[:] = z.copy() * 2
+    for i in range(x.shape[0]):
+        y[i] += before.astype(int).sum() if i == 0 else 0
+    return z, before.astype("i4"), (x > 1).astype(x.dtype)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "sim"])
+def test_methods_that_copy(backend):
+    given = np.arange(5.0), np.zeros(5)
+    want, got = copies(given), copies(given)
+    expected = copied_and_converted(*want, seq=True)
+    results = copied_and_converted(*got, opts=parpy.CompileOptions(backend=parpy.CompileBackend(backend), automatic=True))
+    for a, b in zip([*want, *expected], [*got, *results], strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)

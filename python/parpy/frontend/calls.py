@@ -18,11 +18,13 @@ from ..vocabulary.operators import scalar_name
 from .arguments import bound_arguments, fits
 from .arrays import is_array_name, refuse_shape
 from .constants import default_of, whole_number
+from .creation import converted
 from .effects import has_effects
 from .evaluation import lower_arguments, lower_settled
 from .expressions import is_dtype, type_operand
 from .foreign import call_external, call_foreign, foreign_called, is_launch
 from .forms import ArrayForm, Forms, RecordForm
+from .functions import by_numpy
 from .intrinsics import REDUCTIONS, Intrinsic, intrinsic_of
 from .lowering import lower
 from .none import is_none
@@ -33,6 +35,19 @@ from .subscripts import array_of, is_view, is_view_argument, make_view, view_of
 from .tuples import tuple_form, tuple_function, tuple_values
 from .uses import TupleForm
 from .views import view_extent, view_form, view_rank
+
+# What to write for methods that are not compiled.
+_FUNCTIONS_FOR = {
+    "dot": "a @ b",
+    "conj": "np.conj(x)",
+    "round": "np.round(x)",
+    "clip": "np.minimum(np.maximum(x, low), high)",
+    "fill": "x[:] = value",
+    "transpose": "a loop, or two arrays",
+    "flatten": "two loops",
+    "ravel": "two loops",
+    "reshape": "loops over the elements, or reshape in the caller",
+}
 
 _NONE = TupleForm((), is_none=True)
 # As the core numbers them.
@@ -48,7 +63,7 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     if (form := _tuple_returned(fn, node)) is not None:
         _refuse_tuple(fn, node, form)
         return fn.poison(node)
-    method = _reduction_method(fn, node) or _conjugate(fn, node)
+    method = _reduction_method(fn, node) or _conjugate(fn, node) or _copy_or_conversion(fn, node)
     return _call_named(fn, node) if method is None else method
 
 
@@ -113,7 +128,11 @@ def _refuse_method(fn: FunctionScope, node: ast.Call, func: ast.Attribute) -> No
         return
     fix = "call a function instead"
     if name == "astype":
-        fix = "convert with the type's name: np.float32(x)"
+        fix = "convert with the type alone: x.astype(np.float32)"
+    elif name == "copy":
+        fix = "write x.copy(), without arguments"
+    elif name in _FUNCTIONS_FOR:
+        fix = f"write {_FUNCTIONS_FOR[name]}"
     fn.error("P022", node, f"the method '{name}' cannot be compiled", fix)
 
 
@@ -167,6 +186,18 @@ def _conjugate(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
     if func is None or func.attr != "conjugate" or node.args or node.keywords:
         return None
     return fn.module.op("conj", [lower(fn, func.value)], fn.span(node))
+
+
+def _copy_or_conversion(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
+    """x.copy() and x.astype(np.float32), outside of kernels; None for other calls."""
+    func = _method_of_value(fn, node)
+    if func is None or fn.kernel or node.keywords:
+        return None
+    if func.attr == "copy" and not node.args:
+        return by_numpy(fn, lower(fn, func.value), node)
+    if func.attr == "astype" and len(node.args) == 1:
+        return by_numpy(fn, converted(fn, lower(fn, func.value), node.args[0]), node)
+    return None
 
 
 def lower_reduce(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:

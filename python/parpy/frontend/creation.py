@@ -35,7 +35,7 @@ def lower_filled(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _na
     dtype = given.get("dtype")
     value = lower(fn, given["fill_value"]) if kind == "full" else fn.module.constant(_VALUES[kind], span)
     if dtype is not None and not (isinstance(dtype, ast.Constant) and dtype.value is None):
-        value = _converted(fn, value, dtype)
+        value = converted(fn, value, dtype)
     elif kind != "full" and not like:
         value = fn.module.convert(value, "f64", span)
     made = _like(fn, value, node.args[0], node) if like else _shaped(fn, value, node.args[0], node)
@@ -47,7 +47,8 @@ def lower_copy(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     return by_numpy(fn, lower(fn, node.args[0]), node)
 
 
-def _converted(fn: FunctionScope, value: _native.Expr, dtype: ast.expr) -> _native.Expr:
+def converted(fn: FunctionScope, value: _native.Expr, dtype: ast.expr) -> _native.Expr:
+    """The value in the type that `dtype` stands for."""
     span = fn.span(dtype)
     if isinstance(dtype, ast.Constant) and isinstance(dtype.value, str):
         scalar = scalar_of_text(dtype.value)

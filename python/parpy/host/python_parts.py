@@ -25,7 +25,7 @@ from .liveness import assigned
 
 _ALLOCATORS = {
     *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
-    *("arange", "linspace", "eye", "identity", "copy"),
+    *("arange", "linspace", "eye", "identity", "copy", "ndarray"),
 }  # fmt: skip
 _MADE_HERE = (*(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")), "copy")
 _LIBRARIES = ("numpy", "torch", "cupy", "parpy")

@@ -381,6 +381,7 @@ Operand Typer::named_result(Expr*& slot, const Instance& callee) {
     Var* name = context_.module.make_var(callee.source->name + "_result",
                                          Type::array(slot->type.scalar, operand.rank), slot->span);
     instance_.webs.splits.push_back({name, name->name});
+    returned_.emplace(name, shown_name(context_.module, *callee.source));
     bind(name, slot, true, slot->span, *before_);
     slot = Builder(context_.module, slot->span).array(name);
     return walk_var(slot);

@@ -150,7 +150,13 @@ bool Typer::needs_scalar(const Expr& expr, int rank) {
     if (rank == 0) {
         return true;
     }
-    if (const Expr* whole = whole_array(expr)) {
+    const Expr* const whole = whole_array(expr);
+    if (const auto found = returned_.find(whole != nullptr ? whole->var : nullptr);
+        found != returned_.end()) {
+        report(Code::kP223, whole->span,
+               "the array that '" + found->second + "' returns is used as a number",
+               "give it a name, and subscripts: t = " + found->second + "(…); t[i]");
+    } else if (whole != nullptr) {
         const int dimensions = whole->var->type.rank;
         const char* store = whole == &expr ? "" : ", or store what is computed: y[:] = …";
         report(Code::kP204, whole->span, "array '" + whole->var->shown() + "' is used as a number",

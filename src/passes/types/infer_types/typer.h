@@ -229,7 +229,8 @@ private:
     bool changed_ = false;
     Reach reach_;                                                // of what is walked
     std::unordered_map<const ir::Var*, const ir::Expr*> parts_;  // that names stand for
-    const ir::Expr* named_ = nullptr;  // the value that a name gets
+    const ir::Expr* named_ = nullptr;                            // the value that a name gets
+    std::unordered_map<const ir::Var*, std::string> returned_;   // names of ours, by the function
     ir::Body* before_ = nullptr;  // what runs in front of the statement that is walked, if it may
     std::unordered_map<ir::Var*, ir::Type> narrowed_;
     ir::Type narrowed_result_;
