@@ -34,12 +34,16 @@ def lower_assign(fn: FunctionScope, node: ast.Assign) -> None:
         return
     if record_chain(fn, node):
         return
-    tuples = any(isinstance(target, ast.Tuple | ast.List) for target in node.targets)
     sliced = any(isinstance(part, ast.Slice) for target in node.targets for part in ast.walk(target))
-    if tuples or (sliced and not is_literal(node.value)):
-        what = "a tuple" if tuples else "slices"
+    if any(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
         fn.error(
-            "P016", node, f"a chained assignment to {what} cannot be compiled", "write one assignment for each target"
+            "P016", node, "a chained assignment to a tuple cannot be compiled", "write one assignment for each target"
+        )
+        fn.give_up_on(node)
+        return
+    if sliced and fn.kernel and not is_literal(node.value):
+        fn.error(
+            "P016", node, "a chained assignment to slices cannot be compiled", "write one assignment for each target"
         )
         fn.give_up_on(node)
         return

@@ -46,7 +46,8 @@ private:
         const Expr& e = *bind.value;
         const Function& callee = *e.callee;
         inlined.insert(&callee);
-        if (std::ranges::find(open_, &callee) != open_.end()) return refuse(e, "an array and calls itself");
+        if (std::ranges::find(open_, &callee) != open_.end())
+            return refuse(e, "an array and calls itself");
         if (!ends_with_return(callee)) return refuse(e, "an array before its end");
         open_.push_back(&callee);
         Substitution substitution;

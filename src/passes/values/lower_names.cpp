@@ -177,7 +177,12 @@ private:
                 }
                 continue;
             }
-            for_each_body(*stmt, [&](Body& inner) { bodies(inner); });
+            memory_.pass_by(*stmt);
+            for_each_body(*stmt, [&](Body& inner) {
+                memory_.enter_or_leave();
+                bodies(inner);
+                memory_.enter_or_leave();
+            });
             out.push_back(stmt);
         }
         stmts = std::move(out);

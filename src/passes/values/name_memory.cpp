@@ -265,16 +265,36 @@ Dim NameMemory::sized(const Extent& length, const Var& array, std::size_t number
                lasts(*length.value->var)) {
         dim.extent_var = length.value->var;
     } else {
+        Expr* const spelled = spelled_out(length.value, out);
+        const auto known = std::ranges::find_if(
+            sizes_, [&](const auto& each) { return same(*each.first, *spelled); });
+        if (known != sizes_.end() && is_for_good(array)) {
+            dim.extent_var = known->second;
+            return dim;
+        }
         Var* size = b_.scalar(array.name + "_size" + std::to_string(number), Scalar::kI64);
         size->user_name = array.shown();
+        if (is_for_good(array)) sizes_.emplace_back(spelled, size);
         if (places_.has(&array) && places_.of(&array).binds.size() == 1)
-            held_.emplace(size, Held{&array, at_most(*spelled_out(length.value, out))});
+            held_.emplace(size, Held{&array, at_most(*clone(context_.module, spelled))});
         if (stable(*length.written, array)) size->meaning = clone(context_.module, length.written);
         out.push_back(
             b_.assign(size, b_.convert(clone(context_.module, length.value), Scalar::kI64)));
         dim.extent_var = size;
     }
     return dim;
+}
+
+// Sizes of a name that is bound once are not set again while it is used.
+bool NameMemory::is_for_good(const Var& array) const {
+    return places_.has(&array) && places_.of(&array).binds.size() == 1 &&
+           places_.of(&array).dominated;
+}
+
+void NameMemory::pass_by(const Stmt& stmt) {
+    const Uses uses = uses_of(stmt);
+    std::erase_if(sizes_,
+                  [&](const auto& size) { return uses.calls || !invariant(*size.first, uses); });
 }
 
 // Whether the expression has the same value wherever the name is used.

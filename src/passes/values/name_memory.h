@@ -47,6 +47,10 @@ public:
 
     // Dimension `number` of the name: a constant, or a variable that `out` sets.
     ir::Dim sized(const Extent& length, const ir::Var& array, std::size_t number, ir::Body& out);
+    // A statement between names: sizes made of what it changes are none of those that follow.
+    void pass_by(const ir::Stmt& stmt);
+    // The begin or the end of statements that may run another time, or not.
+    void enter_or_leave() { sizes_.clear(); }
     // As of an array in C order, for what asks for them: addresses are those of the root.
     static void strides(std::vector<ir::Dim>& dims);
 
@@ -66,6 +70,7 @@ private:
                          const ir::Body& sizes, ir::Body& out);
     const ir::Expr* bound_here(const ir::Var& array, ir::Scalar type, ir::Body& out);
     bool no_room(const ir::Bind& bind, bool once);
+    bool is_for_good(const ir::Var& array) const;
     bool stable(const ir::Expr& expr, const ir::Var& array) const;
     bool lasts(const ir::Var& var) const;
 
@@ -77,6 +82,7 @@ private:
     Names& names_;
     ir::Builder b_;
     ir::Body at_entry_;
+    std::vector<std::pair<const ir::Expr*, ir::Var*>> sizes_;  // that variables here hold
     std::unordered_map<const ir::Var*, ir::Origin> given_;
     struct Held {
         const ir::Var* name = nullptr;   // at whose only bind it is set

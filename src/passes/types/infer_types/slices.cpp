@@ -98,8 +98,11 @@ int Typer::walk_index(Expr*& slot, const Var* array) {
         report(Code::kP203, slot->span,
                "a subscript of '" + array->shown() + "' is " + a_python_name(index.type) +
                    ", not an integer",
-               is_float(index.type.scalar) ? "convert it: int(…), or divide with '//'"
-                                           : "convert it: int(…)");
+               index.rank > 0 && index.type.scalar == Scalar::kBool
+                   ? "masks select what is stored to, summed or averaged; elsewhere write "
+                     "np.where(mask, x, 0)"
+               : is_float(index.type.scalar) ? "convert it: int(…), or divide with '//'"
+                                             : "convert it: int(…)");
         return 0;
     }
     if (rewriting()) {
@@ -201,6 +204,11 @@ int Typer::check_axes(const Expr& expr, int rank) {
 
 // The result type is NumPy's; half-precision floats are accumulated in f32, as NumPy does.
 Operand Typer::walk_reduce(Expr*& slot) {
+    if (Expr* plain = without_mask(*slot)) {
+        if (!rewriting()) return walk(plain);
+        slot = plain;
+        return walk(slot);
+    }
     Expr& expr = *slot;
     const Operand operand = walk_value(expr.operands[0]);
     Operand result;

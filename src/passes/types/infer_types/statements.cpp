@@ -283,6 +283,12 @@ bool Typer::walk_store(Store& stmt, Body& out) {
         operands[1] = walk_value(stmt.value);
         return find_result(stmt, operands[1], out);
     }
+    if (Store* plain = without_mask(stmt)) {
+        if (!rewriting()) return walk_store(*plain, out);
+        stmt.indices = plain->indices;
+        stmt.value = plain->value;
+        stmt.update.reset();
+    }
     complete_subscripts(stmt.array, stmt.indices, stmt.span);
     for (Expr*& index : stmt.indices) {
         const bool is_slice = index->op == Op::kSlice || index->op == Op::kNewAxis;

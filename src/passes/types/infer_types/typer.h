@@ -135,6 +135,15 @@ private:
     ir::Bind* bind(ir::Var* name, ir::Expr* value, bool fresh, Span span, ir::Body& out);
     void widen_array(ir::Var* var, const ir::Type& type);
     bool walk_store(ir::Store& stmt, ir::Body& out);
+    // Subscripts that are masks (masks.cpp).
+    [[nodiscard]] Operand typed_copy(const ir::Expr& expr) const;
+    [[nodiscard]] const ir::Expr* mask_of(const ir::Var& array,
+                                          const std::vector<ir::Expr*>& indices) const;
+    [[nodiscard]] ir::Expr* whole(ir::Var* array, Span span) const;
+    [[nodiscard]] ir::Expr* unmasked(const ir::Expr& value, const ir::Expr& mask) const;
+    [[nodiscard]] ir::Expr* where(const ir::Expr& mask, ir::Expr* value, ir::Expr* otherwise) const;
+    [[nodiscard]] ir::Store* without_mask(const ir::Store& stmt);
+    [[nodiscard]] ir::Expr* without_mask(const ir::Expr& reduce) const;
     // What the entry returns (results.cpp).
     bool find_result(ir::Store& stmt, const Operand& value, ir::Body& out);
     bool takes_results_out(ir::Body& body, ir::Body& out);

@@ -1,0 +1,119 @@
+"""Arrays of truth values as subscripts, chained assignments to slices, and sizes that are the same where they are made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import BACKENDS, copies, run
+
+rng = np.random.default_rng(21)
+
+
+def stores(x, y, m, k):
+    x[m] = 1
+    x[x > 0.5] *= 2
+    y[m] = y[m] ** 2 + x[m]
+    k[x > 1] += 3
+    x[x[::-1] > 0.7] = 0.125
+    y[np.logical_and(y > 0.2, m)] -= 0.5
+
+
+def rows(x, y, m, k):
+    parpy.label("N")
+    for i in range(x.shape[0]):
+        r = x[i]
+        r[r < 0.3] = 0.25
+        t = y[i] * 2
+        t[m[i]] = -1
+        y[i] = t
+
+
+def chained(x, y, m, k):
+    x[1:, 0] = x[0, :3] = y[1, 1:4] * 2
+    k[:, 1] = k[:, 2] = 7
+    for i in range(3):
+        y[i, :] = x[i, :] = y[i + 1] + x[i]
+
+
+def equal_sizes(x, y, m, k):
+    for i in range(3):
+        a = x[0, k[0, i] : k[0, i + 1]]
+        b = y[1, k[0, i] : k[0, i + 1]]
+        c = a * b
+        x[3, i] = parpy.sum(c) + a @ b
+
+
+@pytest.mark.parametrize("mapping", [{}, {"N": 4}], ids=["host", "mapped"])
+@pytest.mark.parametrize("function", [stores, rows, chained, equal_sizes], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_as_python(backend, function, mapping):
+    if mapping and function is not rows:
+        pytest.skip("has no label")
+    given = rng.random((4, 5)), rng.random((4, 5)), rng.random((4, 5)) > 0.5, np.tile(np.arange(5), (4, 1))
+    want, got = copies(given), copies(given)
+    function(*want)
+    run(backend, parpy.jit(function), got, mapping)
+    for a, b in zip(want, got, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def averages(x, m, y):
+    y[0] = np.sum(x[m])
+    y[1] = x[m].mean()
+    y[2] = np.mean(x[np.abs(x) > 0.5] * 2)
+    for i in range(x.shape[0]):
+        y[3] += np.sum(x[i] * 0) + (x[m] + 1).sum()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "c16"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_sums_and_means(backend, dtype):
+    x, m = (rng.random((4, 5)) * 9).astype(dtype), rng.random((4, 5)) > 0.5
+    want, got = np.zeros(4, dtype), np.zeros(4, dtype)
+    averages(x, m, want)
+    run(backend, parpy.jit(averages), (x, m, got), {})
+    np.testing.assert_allclose(want, got, rtol=1e-5)
+
+
+def test_a_mask_that_selects_nothing():
+    y = np.zeros(4)
+    parpy.jit(averages)(np.ones((2, 2)), np.zeros((2, 2), bool), y)
+    assert y[0] == 0 and np.isnan(y[1]) and y[2] == 2
+
+
+def values_of_their_own(x, m, y):
+    x[m] = y
+
+
+def mixed(x, m, y):
+    x[m] = x[m] + y
+
+
+def of_another_mask(x, m, y):
+    x[m] = x[x > 1]
+
+
+def reduced_inside(x, m, y):
+    x[m] -= np.mean(x[m] @ y)
+
+
+def a_value(x, m, y):
+    y[0] = parpy.max(x[m])
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (values_of_their_own, "P223.*the elements that a mask selects"),
+        (mixed, "P223.*the elements that a mask selects"),
+        (of_another_mask, "P203.*is a bool, not an integer"),
+        (reduced_inside, "P223|P203"),
+        (a_value, "(?s)P203.*masks select what is stored to, summed or averaged"),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_refused(function, message):
+    with pytest.raises(parpy.CompileError, match=message):
+        parpy.jit(function)(np.ones(4), np.ones(4, bool), np.ones(4))
