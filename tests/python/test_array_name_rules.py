@@ -1,5 +1,5 @@
-"""Names of arrays where Python's rules are easily missed: one memory under two names, names without an array, sizes that
-depend on data or are negative."""
+"""Names of arrays where Python's rules are easily missed: one memory under two names, names without an array, sizes
+that depend on data or are negative."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def row_of_sums(x, y, k):
 
 def chosen_row(x, y, k):
     for i in range(x.shape[0]):
-        if k[0] > 0:
+        if k[0] > 0:  # noqa: SIM108
             v = y[0:]
         else:
             v = y[::-1]
@@ -97,7 +97,9 @@ def test_arguments_that_share_memory_and_are_stored_under_names(backend, functio
 
 
 @pytest.mark.parametrize(
-    "function", [array_and_row, row_and_array, sizes_of_data, sizes_between, sizes_from_the_end], ids=lambda f: f.__name__
+    "function",
+    [array_and_row, row_and_array, sizes_of_data, sizes_between, sizes_from_the_end],
+    ids=lambda f: f.__name__,
 )
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_as_python(backend, function):
@@ -284,8 +286,18 @@ def element(r, n):
     [
         (subscripts_of_parts, [2, -1, 1, -2], 3, "subscript 3 is out of bounds for axis 0 of 'r', whose size is 3"),
         (subscripts_of_parts, [2, -1, 1, -2], -4, "subscript -4 is out of bounds for axis 0 of 'r', whose size is 3"),
-        (constant_outside_of_a_part, [2, 1, 0, 1], 3, "subscript 3 is out of bounds for axis 0 of 'r', whose size is 3"),
-        (stored_outside_of_values, [1, 0, -2, -1], 2, "subscript 2 is out of bounds for axis 0 of 't', whose size is 2"),
+        (
+            constant_outside_of_a_part,
+            [2, 1, 0, 1],
+            3,
+            "subscript 3 is out of bounds for axis 0 of 'r', whose size is 3",
+        ),
+        (
+            stored_outside_of_values,
+            [1, 0, -2, -1],
+            2,
+            "subscript 2 is out of bounds for axis 0 of 't', whose size is 2",
+        ),
         (passed_outside, [1, 0, -1, -2], 2, "subscript 2 is out of bounds for axis 0 of 'r', whose size is 2"),
     ],
     ids=lambda each: getattr(each, "__name__", ""),

@@ -259,7 +259,9 @@ def test_methods_that_copy(backend):
     given = np.arange(5.0), np.zeros(5)
     want, got = copies(given), copies(given)
     expected = copied_and_converted(*want, seq=True)
-    results = copied_and_converted(*got, opts=parpy.CompileOptions(backend=parpy.CompileBackend(backend), automatic=True))
+    results = copied_and_converted(
+        *got, opts=parpy.CompileOptions(backend=parpy.CompileBackend(backend), automatic=True)
+    )
     for a, b in zip([*want, *expected], [*got, *results], strict=True):
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b)

@@ -1,4 +1,5 @@
-"""Arrays of truth values as subscripts, chained assignments to slices, and sizes that are the same where they are made."""
+"""Arrays of truth values as subscripts, chained assignments to slices, and sizes that are the same where they are
+made."""
 
 from __future__ import annotations
 

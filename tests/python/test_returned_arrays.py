@@ -227,7 +227,7 @@ def shares(x):
 
 
 def test_results_that_share_memory_are_refused():
-    with pytest.raises(parpy.CompileError, match="P217.*has elements of another result"):
+    with pytest.raises(parpy.CompileError, match=r"P217.*has elements of another result"):
         parpy.jit(shares)(np.ones(4))
 
 

@@ -8,6 +8,7 @@ import builtins
 from .. import _native
 from .conditions import condition
 from .evaluation import lower_all
+from .iterables import Iterable, iterable_of, length_of, take
 from .lowering import block
 from .patterns import integer_constant
 from .scope import FunctionScope
@@ -16,6 +17,9 @@ from .targets import refuses_reuse
 
 def lower_for(fn: FunctionScope, node: ast.For) -> None:
     _before_else(fn, node)
+    if not fn.kernel and (given := iterable_of(fn, node.iter)) is not None:
+        _lower_elements(fn, node, given)
+        return
     call = _bounds(fn, node)
     if call is None:
         fn.give_up_on(node.target)
@@ -41,6 +45,22 @@ def lower_for(fn: FunctionScope, node: ast.For) -> None:
     _lower_else(fn, node)
 
 
+def _lower_elements(fn: FunctionScope, node: ast.For, given: Iterable) -> None:
+    """A loop over what is no range."""
+    span = fn.span(node, node.iter)
+    before = set(fn.assigned)
+    first = node.target.elts[0] if isinstance(node.target, ast.Tuple) and node.target.elts else node.target
+    wish = first.id if isinstance(first, ast.Name) else "element"
+    number = fn.module.variable(fn.unique_name(f"{wish}_number"), span, wish)
+    begin, end, step = fn.module.constant(0, span), length_of(fn, given), fn.module.constant(1, span)
+    _, taken = fn.branch(lambda: take(fn, node.target, given.values, number, node))
+    body = [*taken, *_inside(fn, node, node.body)]
+    fn.assigned |= before
+    fn.out.append(fn.module.for_(number, begin, end, step, body, span))
+    _leave_too(fn, node)
+    _lower_else(fn, node)
+
+
 def _inside(fn: FunctionScope, loop: ast.For | ast.While, nodes: list[ast.stmt]) -> list[_native.Stmt]:
     fn.conditions += 1
     fn.loops.append((loop, fn.conditions))
@@ -55,7 +75,12 @@ def _bounds(fn: FunctionScope, node: ast.For) -> tuple[_native.Expr, _native.Exp
     call = node.iter
     binding = fn.resolve(call.func) if isinstance(call, ast.Call) else None
     if not isinstance(call, ast.Call) or binding is None or binding.value is not builtins.range:
-        fn.error("P013", call, "a for loop must run over a range", "write for i in range(n), and use x[i] in the body")
+        fn.error(
+            "P013",
+            call,
+            "a for loop must run over a range, an array, or enumerate, zip and reversed of arrays",
+            "write for i in range(n), and use x[i] in the body",
+        )
         return None
     fn.rely_on(binding)
     if call.keywords or not 1 <= len(call.args) <= 3:

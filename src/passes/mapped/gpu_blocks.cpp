@@ -62,7 +62,8 @@ public:
 private:
     static bool stays_on_host(const Stmt& stmt) {
         return stmt.kind == StmtKind::kAlloc || stmt.kind == StmtKind::kReturn ||
-               returns_arrays(stmt) || is_kernel_root(stmt) || contains_chosen(stmt) || leaves_loop(stmt);
+               returns_arrays(stmt) || is_kernel_root(stmt) || contains_chosen(stmt) ||
+               leaves_loop(stmt);
     }
 
     // Of the statements that stay on the host, in front of them; of a while loop, in it.

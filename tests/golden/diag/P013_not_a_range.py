@@ -3,5 +3,5 @@ import parpy
 
 @parpy.jit
 def f(x, y):
-    for i, v in enumerate(x):
+    for i, v in enumerate(sorted(x)):
         y[i] = v
