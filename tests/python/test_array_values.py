@@ -265,3 +265,18 @@ def test_methods_that_copy(backend):
     for a, b in zip([*want, *expected], [*got, *results], strict=True):
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b)
+
+
+@parpy.jit
+def deviations(x):
+    return np.std(x, axis=0), np.var(x, axis=1, keepdims=True), x.std() + np.var(x[1:] * 2)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "c16"])
+@pytest.mark.parametrize("backend", ["cpu", "sim"])
+def test_deviations(backend, dtype):
+    x = (rng.random((4, 5)) * 9).astype(dtype)
+    results = deviations(x, opts=parpy.CompileOptions(backend=parpy.CompileBackend(backend), automatic=True))
+    for a, b in zip(results, deviations(x, seq=True), strict=True):
+        assert np.shape(a) == np.shape(b) and np.asarray(a).dtype == b.dtype
+        np.testing.assert_allclose(a, b, rtol=1e-5)

@@ -11,7 +11,7 @@ from .. import _native
 from ..calls.callback import Callback
 from ..calls.external import External
 from ..calls.options import CompileBackend
-from ..syntax.names import Binding, is_array, is_scalar, source_of
+from ..syntax.names import Binding, source_of
 from ..syntax.source import FunctionSource
 from ..types import TypeVar
 from ..vocabulary.operators import scalar_name
@@ -25,11 +25,11 @@ from .expressions import is_dtype, type_operand
 from .foreign import call_external, call_foreign, foreign_called, is_launch
 from .forms import ArrayForm, Forms, RecordForm
 from .functions import by_numpy
-from .intrinsics import REDUCTIONS, Intrinsic, intrinsic_of
+from .intrinsics import Intrinsic, intrinsic_of
 from .lowering import lower
 from .none import is_none
-from .patterns import integer_constant
 from .records import is_record_argument, record_apart
+from .reductions import method_of_value, reduction_method
 from .scope import FunctionScope, describe
 from .subscripts import array_of, is_view, is_view_argument, make_view, view_of
 from .tuples import tuple_form, tuple_function, tuple_values
@@ -63,7 +63,7 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     if (form := _tuple_returned(fn, node)) is not None:
         _refuse_tuple(fn, node, form)
         return fn.poison(node)
-    method = _reduction_method(fn, node) or _conjugate(fn, node) or _copy_or_conversion(fn, node)
+    method = reduction_method(fn, node) or _conjugate(fn, node) or _copy_or_conversion(fn, node)
     return _call_named(fn, node) if method is None else method
 
 
@@ -160,29 +160,9 @@ def _not_callable(fn: FunctionScope, binding: Binding, node: ast.Call) -> None:
 # ------------------------------------------------------------ methods of arrays and numbers
 
 
-def _method_of_value(fn: FunctionScope, node: ast.Call) -> ast.Attribute | None:
-    """The method that is called if its owner is an array or a number."""
-    func = node.func
-    if not isinstance(func, ast.Attribute) or fn.resolve(func) is not None or fn.starts_undefined(func):
-        return None
-    owner = fn.resolve(func.value)
-    return func if owner is None or is_array(owner.value) or is_scalar(owner.value) else None
-
-
-def _reduction_method(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
-    """x[:].sum(axis=1) and its kin; None for other calls."""
-    func = _method_of_value(fn, node)
-    if func is None or func.attr not in REDUCTIONS:
-        return None
-    intrinsic = Intrinsic(func.attr, "reduce", func.attr, 0, 1, ("axis", "keepdims"))
-    if not fits(fn, node, intrinsic):
-        return fn.poison(node)
-    return _reduce(fn, node, intrinsic.op, func.value, node.args)
-
-
 def _conjugate(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
     """z.conjugate(); None for other calls."""
-    func = _method_of_value(fn, node)
+    func = method_of_value(fn, node)
     if func is None or func.attr != "conjugate" or node.args or node.keywords:
         return None
     return fn.module.op("conj", [lower(fn, func.value)], fn.span(node))
@@ -190,7 +170,7 @@ def _conjugate(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
 
 def _copy_or_conversion(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
     """x.copy() and x.astype(np.float32), outside of kernels; None for other calls."""
-    func = _method_of_value(fn, node)
+    func = method_of_value(fn, node)
     if func is None or fn.kernel or node.keywords:
         return None
     if func.attr == "copy" and not node.args:
@@ -198,42 +178,6 @@ def _copy_or_conversion(fn: FunctionScope, node: ast.Call) -> _native.Expr | Non
     if func.attr == "astype" and len(node.args) == 1:
         return by_numpy(fn, converted(fn, lower(fn, func.value), node.args[0]), node)
     return None
-
-
-def lower_reduce(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """parpy.sum(x[:, :], axis=1), np.sum(…)."""
-    return _reduce(fn, node, intrinsic.op, node.args[0], node.args[1:])
-
-
-def _reduce(fn: FunctionScope, node: ast.Call, name: str, operand: ast.expr, more: list[ast.expr]) -> _native.Expr:
-    given = dict(zip(("axis", "keepdims"), more, strict=False))
-    for keyword in node.keywords:
-        assert keyword.arg is not None
-        if keyword.arg in given:
-            fn.error("P023", keyword, f"'{name}' gets two values for '{keyword.arg}'", "leave one out")
-        given[keyword.arg] = keyword.value
-    axes = _axes(fn, given["axis"]) if "axis" in given else []
-    keepdims = given.get("keepdims")
-    keeps = isinstance(keepdims, ast.Constant) and keepdims.value is True
-    if keepdims is not None and not (isinstance(keepdims, ast.Constant) and isinstance(keepdims.value, bool)):
-        fn.error("P023", keepdims, "'keepdims' must be True or False itself", "write keepdims=True")
-    return fn.module.reduce(name, lower(fn, operand), axes, keeps, fn.span(node))
-
-
-def _axes(fn: FunctionScope, node: ast.expr) -> list[int]:
-    """The constants of `axis`; none: all axes."""
-    if isinstance(node, ast.Constant) and node.value is None:
-        return []
-    parts = node.elts if isinstance(node, ast.Tuple) else [node]
-    axes = [integer_constant(part) for part in parts]
-    if not axes or None in axes:
-        fn.error(
-            "P023",
-            node,
-            "'axis' must be an integer constant or a tuple of them",
-            "write for example axis=1, axis=-1 or axis=(0, 1)",
-        )
-    return [axis for axis in axes if axis is not None]
 
 
 # ------------------------------------------------------------ conversions

@@ -181,6 +181,7 @@ def _cmath_rows() -> Iterator[tuple[Any, Intrinsic]]:
 
 
 REDUCTIONS = ("sum", "prod", "min", "max", "any", "all", "mean")
+DEVIATIONS = ("var", "std")
 
 
 def _reduction_rows() -> Iterator[tuple[Any, Intrinsic]]:
@@ -188,6 +189,8 @@ def _reduction_rows() -> Iterator[tuple[Any, Intrinsic]]:
         keywords = ("axis", "keepdims")
         yield getattr(reductions, name), Intrinsic(f"parpy.{name}", "reduce", name, 1, 3, keywords)
         yield getattr(np, name), Intrinsic(f"np.{name}", "reduce", name, 1, 2, keywords)
+    for name in DEVIATIONS:
+        yield getattr(np, name), Intrinsic(f"np.{name}", "deviation", name, 1, 2, ("axis", "keepdims"))
 
 
 def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:

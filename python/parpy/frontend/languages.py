@@ -21,6 +21,7 @@ from . import (
     labels,
     loops,
     memory,
+    reductions,
     returns,
     statements,
     tuples,
@@ -86,7 +87,8 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "dist": compositions.lower_dist,
     "prod": compositions.lower_prod,
     # what is no function of numbers alone
-    "reduce": calls.lower_reduce,
+    "reduce": reductions.lower_reduce,
+    "deviation": reductions.lower_deviation,
     "convert": calls.lower_convert,
     "convert_to": calls.lower_convert_to,
     "backend_is": calls.lower_backend_is,
