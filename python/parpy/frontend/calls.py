@@ -174,10 +174,13 @@ def _copy_or_conversion(fn: FunctionScope, node: ast.Call) -> _native.Expr | Non
     if func is None or fn.kernel or node.keywords:
         return None
     if func.attr == "copy" and not node.args:
-        return by_numpy(fn, lower(fn, func.value), node)
-    if func.attr == "astype" and len(node.args) == 1:
-        return by_numpy(fn, converted(fn, lower(fn, func.value), node.args[0]), node)
-    return None
+        value = by_numpy(fn, lower(fn, func.value), node)
+    elif func.attr == "astype" and len(node.args) == 1:
+        value = by_numpy(fn, converted(fn, lower(fn, func.value), node.args[0]), node)
+    else:
+        return None
+    # What the rest of the statement stores does not change the copy.
+    return value if node is fn.whole_value else fn.module.read(fn.hold(value, node), fn.span(node))
 
 
 # ------------------------------------------------------------ conversions

@@ -72,6 +72,7 @@ def _labelled(fn: FunctionScope, labels: list[Label], node: ast.stmt) -> None:
     over_slices = _runs_over_slices(fn, node)
     if labels and over_slices and isinstance(node, ast.Return) and not isinstance(node.value, ast.Tuple):
         assert node.value is not None
+        fn.whole_value = node.value
         var = fn.hold(lower(fn, node.value), node.value)
         fn.module.set_labels(fn.out[-1], [name for name, _ in labels])
         return_value(fn, node, fn.module.read(var, fn.span(node.value)))

@@ -22,8 +22,10 @@ def lower_return(fn: FunctionScope, node: ast.Return) -> None:
         _refuse_result(fn, node)
     elif fn.entry and not fn.kernel:
         parts = value.elts if isinstance(value, ast.Tuple) else [value]
+        fn.whole_value = value
         _return_to_python(fn, node, value, lower_all(fn, parts))
     else:
+        fn.whole_value = value
         fn.out.append(fn.module.return_(lower(fn, value), span))
 
 

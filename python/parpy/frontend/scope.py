@@ -85,6 +85,8 @@ class FunctionScope:
         self.conditions = 0  # how many branches and loops are around it
         self.on_device = False  # inside `with parpy.gpu`
         self.goes_on = True  # whether what follows the current statement is reached, as far as None tells
+        # What the statement gives a name or returns: a copy in it is no part of anything larger.
+        self.whole_value: ast.expr | None = None
         # Of a kernel: the sizes of its launch, statements in front of it, names of the grid itself.
         self.launch: list[_native.Var] = []
         self.in_front: list[_native.Stmt] = []

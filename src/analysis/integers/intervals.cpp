@@ -510,7 +510,8 @@ Intervals::Intervals(const Function& function) {
 
 Interval Intervals::of(const Expr* expr) const {
     const auto found = of_expr_.find(expr);
-    return found == of_expr_.end() ? Interval::of_type(expr->type.scalar) : found->second;
+    if (found != of_expr_.end()) return found->second;
+    return expr->op == Op::kVar ? of(expr->var) : Interval::of_type(expr->type.scalar);
 }
 
 Interval Intervals::of(const Var* var) const {

@@ -42,11 +42,14 @@ public:
     explicit Intervals(const ir::Function& function);
 
     // The values that `expr`, a node of the function, takes where it stands. Empty where it is
-    // never evaluated. The range of its type for an expression that is not part of the function.
+    // never evaluated. For an expression that is not part of the function, that of its variable
+    // or the range of its type.
     [[nodiscard]] Interval of(const ir::Expr* expr) const;
     // All values the variable takes; for a loop variable the one after the last iteration not
     // counted.
     [[nodiscard]] Interval of(const ir::Var* var) const;
+    // Of a variable that was made later.
+    void learn(const ir::Var* var, Interval values) { of_var_[var] = values; }
 
 private:
     friend class IntervalWalk;

@@ -220,7 +220,14 @@ private:
         return Builder(module_, at->span).constant(at->type, std::move(value));
     }
 
+    // What is computed from elements of slices stays computed: a plain slice is a view, of which
+    // later stores are seen.
     Expr* fold(Expr* expr) {
+        Expr* const result = folded(expr);
+        return result != expr && result->op == Op::kLoad && has_slices(*result) ? expr : result;
+    }
+
+    Expr* folded(Expr* expr) {
         if (expr->op == Op::kVar) {
             const auto found = constants_.find(expr->var);
             return found == constants_.end() || lapsed_.contains(expr->var)

@@ -167,7 +167,9 @@ Expr* IndexMath::least(Expr* a, Expr* b) {
 Expr* IndexMath::greatest(Expr* a, Expr* b) {
     const auto x = constant_integer(a);
     const auto y = constant_integer(b);
-    return x && y ? number(std::max(*x, *y)) : b_.binary(Op::kMax, a, b);
+    if (x && y) return number(std::max(*x, *y));
+    const auto least = y && a->op == Op::kMax ? constant_integer(a->operands[1]) : std::nullopt;
+    return least && *least >= *y ? a : b_.binary(Op::kMax, a, b);
 }
 
 Expr* IndexMath::sum(const Linear& form) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
@@ -49,6 +50,8 @@ private:
         if (std::ranges::find(open_, &callee) != open_.end())
             return refuse(e, "an array and calls itself");
         if (!ends_with_return(callee)) return refuse(e, "an array before its end");
+        if (const std::string name = may_be_unset(callee); !name.empty())
+            return refuse(e, "an array and may read '" + name + "' before it has a value");
         open_.push_back(&callee);
         Substitution substitution;
         for (std::size_t i = 0; i < callee.params.size(); ++i) {
@@ -81,6 +84,19 @@ private:
         for_each_stmt(function.body,
                       [&](const Stmt& stmt) { returns += stmt.kind == StmtKind::kReturn ? 1 : 0; });
         return returns == 1 && function.body.back()->kind == StmtKind::kReturn;
+    }
+
+    // A variable that a call may read without having set it: it would have the value of the call
+    // before. Empty: none.
+    static std::string may_be_unset(const Function& function) {
+        for (const Var* var : exposed_reads(function.body)) {
+            const bool given = std::ranges::find(function.params, var) != function.params.end();
+            if (!given && var->constant == nullptr) return var->shown();
+        }
+        for (const Var* name : unbound_names(function.body)) {
+            return name->shown();
+        }
+        return {};
     }
 
     void refuse(const Expr& call, const std::string& why) {

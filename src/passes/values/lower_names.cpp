@@ -123,6 +123,7 @@ private:
             while (places_.has(made) && !places_.of(made).binds.front()->fresh) {
                 made = places_.of(made).binds.front()->value->var;
             }
+            if (names_.contains(made)) continue;  // it is never bound
             if (!places_.has(made)) return refuse_argument(bind, *made);
             const auto [first, is_first] = returned.try_emplace(made, &bind);
             if (!is_first && first->second->array->origin.argument != name->origin.argument)
@@ -164,6 +165,7 @@ private:
         Body out;
         out.reserve(stmts.size());
         for (Stmt* stmt : stmts) {
+            if (context_.diagnostics.has_errors()) return;  // names may have no sizes
             b_.span = stmt->span;
             if (auto* bind = stmt->as<Bind>()) {
                 const bool computes = bind->fresh && bind->value->op != Op::kEmpty;
@@ -398,7 +400,7 @@ private:
     Module& module_;
     Function& function_;
     const NamePlaces places_;
-    const Intervals intervals_;
+    Intervals intervals_;
     Builder b_;
     NameVariants& variants_;
     Names names_;

@@ -175,6 +175,7 @@ void NameMemory::allocate_none(Var& array) {
     const auto unset = [&](const std::string& what) {
         Var* var = b_.scalar(array.name + what, Scalar::kI64);
         var->user_name = array.shown();
+        held_.emplace(var, Held{&array});
         return var;
     };
     for (int i = 0; i < array.type.rank; ++i) {
@@ -239,6 +240,7 @@ void NameMemory::hold_bounds(Bind& bind, Body& out) {
         b_.span = bound->span.valid() ? bound->span : bind.span;
         Var* var = b_.scalar(bind.array->name + "_bound", bound->type.scalar);
         var->user_name = bind.array->shown();
+        intervals_.learn(var, intervals_.of(bound));
         out.push_back(b_.assign(var, bound));
         held_.emplace(var, Held{bind.array});
         known.emplace_back(clone(context_.module, bound), var);

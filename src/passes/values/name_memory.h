@@ -21,7 +21,7 @@ class NameMemory {
 public:
     // `names` gets the names that have only a part of their memory.
     NameMemory(PassContext& context, ir::Function& function, const NamePlaces& places,
-               const Intervals& intervals, Names& names)
+               Intervals& intervals, Names& names)
         : context_(context),
           function_(function),
           places_(places),
@@ -78,7 +78,7 @@ private:
     ir::Function& function_;
     const NamePlaces& places_;
     const Uses uses_;
-    const Intervals& intervals_;
+    Intervals& intervals_;
     Names& names_;
     ir::Builder b_;
     ir::Body at_entry_;

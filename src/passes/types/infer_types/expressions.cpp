@@ -377,7 +377,7 @@ Operand Typer::named_result(Expr*& slot, const Instance& callee) {
                "give its result a name on a line of its own");
         return operand;
     }
-    instances_.moved_calls.emplace_back(slot->span, &callee);
+    instances_.moved_calls.push_back({slot->span, &callee, stmt_});
     Var* name = context_.module.make_var(callee.source->name + "_result",
                                          Type::array(slot->type.scalar, operand.rank), slot->span);
     instance_.webs.splits.push_back({name, name->name});

@@ -8,6 +8,7 @@
 
 #include "ir/clone.h"
 #include "ir/visit.h"
+#include "passes/slices/evaluation_steps.h"
 #include "passes/types/function_names.h"
 #include "passes/types/infer_types/typer.h"
 
@@ -260,16 +261,21 @@ void Typer::report(const Typing& typing, Span span) {
     report(typing.code, span, typing.error, typing.help);
 }
 
-// What else the statement reads may be read before the call only if that changes nothing.
+// A call that was moved to the front of its statement, and the others there, may write nothing that
+// the statement reads.
 void check_moved_calls(PassContext& context, const Instances& instances) {
-    for (const auto& [span, callee] : instances.moved_calls) {
-        const auto written = std::ranges::find_if(callee->inputs, &Var::written);
-        if (written == callee->inputs.end()) continue;
-        report_once(context.diagnostics, Code::kP223, span,
-                    "'" + shown_name(context.module, *callee->source) +
-                        "' returns an array and stores to '" + (*written)->shown() +
-                        "': it is called inside of an expression",
-                    "give its result a name on a line of its own");
+    for (const Instances::MovedCall& moved : instances.moved_calls) {
+        bool writes = std::ranges::any_of(moved.callee->inputs, &Var::written);
+        for_each_slot(*moved.from, [&](const Expr* slot) {
+            for_each_expr(*slot, [&](const Expr& e) {
+                for_each_written_array(e, [&](const Var&) { writes = true; });
+            });
+        });
+        if (!writes) continue;
+        report_once(context.diagnostics, Code::kP223, moved.span,
+                    "'" + shown_name(context.module, *moved.callee->source) +
+                        "' returns an array, and a call of this statement stores to an array",
+                    "give the result of each call a name on a line of its own");
     }
 }
 

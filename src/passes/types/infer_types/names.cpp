@@ -52,6 +52,20 @@ void Typer::update_array(Assign& stmt, Var& array, Body& out) {
     bind(stmt, false, out);
 }
 
+bool Typer::computes(Op written) {
+    return written != Op::kVar && written != Op::kArray && written != Op::kLoad &&
+           written != Op::kCall && written != Op::kReal;  // the real part of a real array is itself
+}
+
+// The elements get a name of their own in front of the statement.
+void Typer::name_value(Expr*& slot, int rank) {
+    Var* name = context_.module.make_var("copy", Type::array(slot->type.scalar, rank), slot->span);
+    instance_.webs.splits.push_back({name, name->name});
+    bind(name, slot, true, slot->span, *before_);
+    slot = Builder(context_.module, slot->span).array(name);
+    (void)walk_var(slot);
+}
+
 void Typer::widen_array(Var* var, const Type& type) {
     if (rewriting()) return;
     Type& known = phase_ == Phase::kNarrow ? narrowed_[var] : var->type;
@@ -62,7 +76,7 @@ void Typer::widen_array(Var* var, const Type& type) {
 
 // `written`: the operator of the value as the program has it, of which typing may leave nothing.
 void Typer::name_array(Assign& stmt, const Operand& value, Op written, Body& out) {
-    const bool fresh = written != Op::kVar && written != Op::kArray && written != Op::kLoad;
+    const bool fresh = computes(written) || !is_view(*stmt.value);
     const Type found = Type::array(storage(value.type).scalar, value.rank);
     widen_array(stmt.var, found);
     if (!rewriting()) return;

@@ -1,6 +1,7 @@
 // What the entry returns: a number goes to the element that the caller passes, an array gets memory
 // of the caller's.
 #include <algorithm>
+#include <utility>
 
 #include "ir/builder.h"
 #include "ir/ops.h"
@@ -13,7 +14,9 @@ using namespace ir;
 // The store is that of a result, which the signature has a weak type for: numbers that are returned
 // in several places have the type that holds all of them. Whether `out` has got what stands for the
 // statement.
-bool Typer::find_result(Store& stmt, const Operand& value, Body& out) {
+bool Typer::find_result(Store& stmt, Body& out) {
+    const Op written = stmt.value->op;
+    const Operand value = walk_value(stmt.value);
     if (value.rank == 0) {
         if (!rewriting()) {
             Type& type = results_[stmt.array];
@@ -38,44 +41,39 @@ bool Typer::find_result(Store& stmt, const Operand& value, Body& out) {
     array->origin = stmt.array->origin;
     instance_.webs.splits.push_back({array, stmt.array->name});
     const Type element = Type::of(array->type.scalar);
-    const bool fresh = !is_view(*stmt.value);
+    const bool fresh = computes(written) || !is_view(*stmt.value);
     bind(array, fresh ? convert(stmt.value, value.type, element) : stmt.value, fresh, stmt.span,
          out)
         ->labels = stmt.labels;
     return true;
 }
 
-// Arrays that are returned are made by the host: they come out of the block, behind the names that
-// they are computed from and in front of the stores of numbers. Whether nothing is left of it.
+// Arrays that are returned are made by the host: they come out of the block, in the order of the
+// text. Whether `out` has got all of it.
 bool Typer::takes_results_out(Body& body, Body& out) {
     const auto is_result = [](const Stmt* stmt) {
         const auto* bind = stmt->as<Bind>();
         return bind != nullptr && bind->array->space == Space::kResult;
     };
     if (!rewriting() || std::ranges::none_of(body, is_result)) return false;
-    Body stores, names;
-    const auto put_names = [&] {
-        if (names.empty()) return;
-        if (context_.options.automatic) {
-            out.insert(out.end(), names.begin(), names.end());
-        } else {
-            auto* gpu = context_.module.make<Gpu>(names.front()->span);
-            gpu->body = names;
-            out.push_back(gpu);
-        }
-        names.clear();
+    Body inside;
+    const auto put = [&] {
+        if (inside.empty()) return;
+        auto* gpu = context_.module.make<Gpu>(inside.front()->span);
+        gpu->body = std::exchange(inside, {});
+        out.push_back(gpu);
     };
     for (Stmt* stmt : body) {
-        if (is_result(stmt)) {
-            put_names();
+        const bool stays = stmt->as<Store>() != nullptr || !context_.options.automatic;
+        if (is_result(stmt) || !stays) {
+            put();
             out.push_back(stmt);
         } else {
-            (stmt->as<Store>() != nullptr ? stores : names).push_back(stmt);
+            inside.push_back(stmt);
         }
     }
-    put_names();
-    body = std::move(stores);
-    return body.empty();
+    put();
+    return true;
 }
 
 // Of the parameters for results, those that no number is stored to.

@@ -117,6 +117,7 @@ void Typer::walk(Body& body) {
 
 void Typer::walk(Stmt& stmt, Body& out) {
     before_ = stmt.kind == StmtKind::kWhile ? nullptr : &out;
+    stmt_ = &stmt;
     switch (stmt.kind) {
         case StmtKind::kAssign:
             if (walk_assign(static_cast<Assign&>(stmt), out)) return;
@@ -158,7 +159,13 @@ void Typer::walk(Stmt& stmt, Body& out) {
             break;
         case StmtKind::kEvaluate: {
             auto& evaluate = static_cast<Evaluate&>(stmt);
-            walk(evaluate.value);
+            named_ = evaluate.value;
+            const Operand value = walk(evaluate.value);
+            named_ = nullptr;
+            if (rewriting() && value.rank > 0 && evaluate.value->op == Op::kCall) {
+                name_value(evaluate.value, value.rank);  // nobody asks for the array
+                return;
+            }
             const bool checked =
                 context_.options.check != Check::kNothing && evaluate.value->type.is_scalar() &&
                 any_expr(*evaluate.value, [](const Expr& e) { return e.op == Op::kLoad; });
@@ -280,8 +287,7 @@ bool Typer::walk_assign(Assign& stmt, Body& out) {
 bool Typer::walk_store(Store& stmt, Body& out) {
     Operand operands[2];
     if (stmt.array->type.is_array() && stmt.array->type.weak) {
-        operands[1] = walk_value(stmt.value);
-        return find_result(stmt, operands[1], out);
+        return find_result(stmt, out);
     }
     if (Store* plain = without_mask(stmt)) {
         if (!rewriting()) return walk_store(*plain, out);
@@ -434,10 +440,12 @@ void Typer::walk_return(Return& stmt) {
                "store the result in an array argument");
         return;
     }
+    const bool computed = computes(stmt.value->op);
     const Operand value = walk_value(stmt.value);
     if (!value.type.is_scalar()) {
         return;
     }
+    if (rewriting() && computed && is_view(*stmt.value)) name_value(stmt.value, value.rank);
     if (!rewriting() && value.rank > instance_.result_rank) {
         instance_.result_rank = value.rank;
         changed_ = true;

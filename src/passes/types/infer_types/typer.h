@@ -97,7 +97,12 @@ public:
     std::vector<NumberPass> number_passes;                    // of the rewritten calls
     std::vector<std::pair<Span, std::string>> untyped_calls;  // whose result has no type
     // Calls that return arrays and were moved in front of their statement.
-    std::vector<std::pair<Span, const Instance*>> moved_calls;
+    struct MovedCall {
+        Span span;
+        const Instance* callee = nullptr;
+        const ir::Stmt* from = nullptr;
+    };
+    std::vector<MovedCall> moved_calls;
     std::vector<Demand> demands;
     std::unordered_map<const ir::Var*, Span> writes;       // the first store to each array
     std::unordered_map<const ir::Var*, ir::Type> results;  // what is stored to each array for one
@@ -133,6 +138,10 @@ private:
     void name_array(ir::Assign& stmt, const Operand& value, ir::Op written, ir::Body& out);
     void bind(ir::Assign& stmt, bool fresh, ir::Body& out);
     ir::Bind* bind(ir::Var* name, ir::Expr* value, bool fresh, Span span, ir::Body& out);
+    // Whether what is written with this operator is an array of its own, though typing may leave
+    // nothing of it but elements of another: +x, x.astype(its own type).
+    [[nodiscard]] static bool computes(ir::Op written);
+    void name_value(ir::Expr*& slot, int rank);
     void widen_array(ir::Var* var, const ir::Type& type);
     bool walk_store(ir::Store& stmt, ir::Body& out);
     // Subscripts that are masks (masks.cpp).
@@ -145,7 +154,7 @@ private:
     [[nodiscard]] ir::Store* without_mask(const ir::Store& stmt);
     [[nodiscard]] ir::Expr* without_mask(const ir::Expr& reduce) const;
     // What the entry returns (results.cpp).
-    bool find_result(ir::Store& stmt, const Operand& value, ir::Body& out);
+    bool find_result(ir::Store& stmt, ir::Body& out);
     bool takes_results_out(ir::Body& body, ir::Body& out);
     void drop_results_of_arrays();
     void walk_for(ir::For& stmt);
@@ -240,6 +249,7 @@ private:
     std::unordered_map<const ir::Var*, const ir::Expr*> parts_;  // that names stand for
     const ir::Expr* named_ = nullptr;                            // the value that a name gets
     std::unordered_map<const ir::Var*, std::string> returned_;   // names of ours, by the function
+    const ir::Stmt* stmt_ = nullptr;                             // that is walked
     ir::Body* before_ = nullptr;  // what runs in front of the statement that is walked, if it may
     std::unordered_map<ir::Var*, ir::Type> narrowed_;
     ir::Type narrowed_result_;

@@ -16,8 +16,8 @@ struct axpy_i_frame {
 
 static NOINLINE void axpy_i(const float* __restrict x, float* __restrict y, i64 begin, i64 end,
                             i64 chunk) {
-// input.ir:6: for i in range(n):
-#pragma clang loop vectorize(assume_safety)
+    // input.ir:6: for i in range(n):
+    #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
         // input.ir:7: y[i] = a * x[i] + y[i]
         y[i] = 2.5f * x[i] + y[i];

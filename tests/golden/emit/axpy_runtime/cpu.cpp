@@ -18,8 +18,8 @@ struct axpy_i_frame {
 
 static NOINLINE void axpy_i(const double* __restrict x, double* __restrict y, double a,
                             i64 y_stride0, i64 begin, i64 end, i64 chunk) {
-// input.ir:6: for i in range(n):
-#pragma clang loop vectorize(assume_safety)
+    // input.ir:6: for i in range(n):
+    #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
         // input.ir:7: y[i] = a * x[i] + y[i]
         y[i * y_stride0] = a * x[i] + y[i * y_stride0];

@@ -8,8 +8,7 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
                                    void (*body)(void* frame, i64 begin, i64 end, i64 chunk),
                                    void* frame);
 #define INLINE_MEMBER inline __attribute__((always_inline))
-template <class T>
-struct complex {
+template <class T> struct complex {
     T re, im;
     INLINE_MEMBER complex operator+(complex b) const { return {re + b.re, im + b.im}; }
     INLINE_MEMBER complex operator-(complex b) const { return {re - b.re, im - b.im}; }
@@ -31,45 +30,26 @@ struct complex {
     INLINE_MEMBER bool operator!=(complex b) const { return re != b.re || im != b.im; }
     INLINE_MEMBER bool operator<(complex b) const { return re < b.re || (re == b.re && im < b.im); }
     INLINE_MEMBER bool operator>(complex b) const { return b < *this; }
-    INLINE_MEMBER bool operator<=(complex b) const {
-        return re < b.re || (re == b.re && im <= b.im);
-    }
+    INLINE_MEMBER bool operator<=(complex b) const { return re < b.re || (re == b.re && im <= b.im); }
     INLINE_MEMBER bool operator>=(complex b) const { return b <= *this; }
 };
 typedef complex<float> c64;
 typedef complex<double> c128;
 #define INLINE static inline __attribute__((always_inline))
-template <class T, class R>
-INLINE complex<T> complex_cast(complex<R> a) {
+template <class T, class R> INLINE complex<T> complex_cast(complex<R> a) {
     return {(T)a.re, (T)a.im};
 }
 typedef unsigned long long u64;
 typedef double wide_real;
-template <class T>
-INLINE bool is_inf(T a) {
-    return a == a && a - a != 0;
-}
-template <class T>
-INLINE bool is_finite(T a) {
-    return a - a == 0;
-}
+template <class T> INLINE bool is_inf(T a) { return a == a && a - a != 0; }
+template <class T> INLINE bool is_finite(T a) { return a - a == 0; }
 #define INFINITY __builtin_huge_valf()
 #define NAN __builtin_nanf("")
-INLINE double rint_f64(double a) {
-    return __builtin_rint(a);
-}
-INLINE float mul_add(float a, float b, float c) {
-    return __builtin_fmaf(a, b, c);
-}
-INLINE double mul_add(double a, double b, double c) {
-    return __builtin_fma(a, b, c);
-}
-INLINE u64 f64_bits(double x) {
-    return __builtin_bit_cast(u64, x);
-}
-INLINE double f64_from_bits(u64 bits) {
-    return __builtin_bit_cast(double, bits);
-}
+INLINE double rint_f64(double a) { return __builtin_rint(a); }
+INLINE float mul_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+INLINE double mul_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
+INLINE u64 f64_bits(double x) { return __builtin_bit_cast(u64, x); }
+INLINE double f64_from_bits(u64 bits) { return __builtin_bit_cast(double, bits); }
 // y * 2^n for a whole n: in two steps, so that results may overflow or be denormal.
 INLINE double scale_f64(double y, double n) {
     const double half = rint_f64(n * 0.5);
@@ -95,9 +75,7 @@ INLINE double exp_f64(double x) {
 }
 // Up to it e^x is a number.
 #define FAR_EXPONENT 709.0
-INLINE double abs_f64(double a) {
-    return __builtin_fabs(a);
-}
+INLINE double abs_f64(double a) { return __builtin_fabs(a); }
 extern "C" double libcos(double) __asm__("cos");
 // x - n pi/2 with |r| <= pi/4 and the last two bits of n, for |x| < 2^32.
 struct turn_f64 {
@@ -148,8 +126,7 @@ INLINE double sin_f64(double x) {
     return f64_from_bits(f64_bits(y) ^ (t.n & 2) << 62 ^ (f64_bits(x) & 0x8000000000000000));
 }
 // The parts may be numbers where e^x is none.
-template <class T>
-INLINE complex<T> exp_complex(complex<T> a) {
+template <class T> INLINE complex<T> exp_complex(complex<T> a) {
     const wide_real x = a.re, y = a.im;
     if (is_inf(x) && !is_finite(y)) {
         return x > 0 ? complex<T>{(T)INFINITY, (T)NAN} : complex<T>{(T)0, (T)0};
@@ -167,8 +144,8 @@ struct roots_i_frame {
 
 static NOINLINE void roots_i(c128* __restrict z, const c64* __restrict w, i64 begin, i64 end,
                              i64 chunk) {
-// input.ir:6: for i in range(n):
-#pragma clang loop vectorize(assume_safety)
+    // input.ir:6: for i in range(n):
+    #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
         // input.ir:7: z[i] = z[i] * z[i] / w[i] + exp(z[i]) * complex{0.0, 1.0}
         z[i] = z[i] * z[i] / complex_cast<double>(w[i]) + exp_complex(z[i]) * c128{0.0, 1.0};

@@ -17,8 +17,8 @@ struct flat_rows_k_frame {
 
 static NOINLINE void flat_rows_k(const float* __restrict scale, const float* __restrict x,
                                  float* __restrict y, i64 begin, i64 end, i64 chunk) {
-// input.ir:6: for k in range(64 * 48):
-#pragma clang loop vectorize(assume_safety)
+    // input.ir:6: for k in range(64 * 48):
+    #pragma clang loop vectorize(assume_safety)
     for (i64 k = begin; k < end; ++k) {
         // input.ir:7: y[k // 48, k % 48] = scale[k // 48] * x[k // 48, k % 48]
         y[k / 48 * 48 + k % 48] = scale[k / 48] * x[k / 48 * 48 + k % 48];

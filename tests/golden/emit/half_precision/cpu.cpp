@@ -9,22 +9,12 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
                                    void* frame);
 typedef _Float16 f16;
 #define INLINE static inline __attribute__((always_inline))
-INLINE float rint_f32(float a) {
-    return __builtin_rintf(a);
-}
-INLINE float mul_add(float a, float b, float c) {
-    return __builtin_fmaf(a, b, c);
-}
-INLINE double mul_add(double a, double b, double c) {
-    return __builtin_fma(a, b, c);
-}
+INLINE float rint_f32(float a) { return __builtin_rintf(a); }
+INLINE float mul_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+INLINE double mul_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
 typedef unsigned int u32;
-INLINE u32 f32_bits(float x) {
-    return __builtin_bit_cast(u32, x);
-}
-INLINE float f32_from_bits(u32 bits) {
-    return __builtin_bit_cast(float, bits);
-}
+INLINE u32 f32_bits(float x) { return __builtin_bit_cast(u32, x); }
+INLINE float f32_from_bits(u32 bits) { return __builtin_bit_cast(float, bits); }
 // y * 2^n for a whole n: in two steps, so that results may overflow or be denormal.
 INLINE float scale_f32(float y, float n) {
     const float half = rint_f32(n * 0.5f);
@@ -43,21 +33,15 @@ INLINE float exp_f32(float x) {
     q = mul_add(q, r, 0.49999994f);
     return scale_f32(1.0f + mul_add(r * r, q, r), n);
 }
-template <class F>
-INLINE int whole_i32(F a) {
+template <class F> INLINE int whole_i32(F a) {
     return a >= (F)-2147483648.0 && a < (F)2147483648.0 ? (int)a : -2147483647 - 1;
 }
-template <class F>
-INLINE i64 whole_i64(F a) {
-    return a >= (F)-9223372036854775808.0 && a < (F)9223372036854775808.0
-               ? (i64)a
-               : -9223372036854775807LL - 1;
+template <class F> INLINE i64 whole_i64(F a) {
+    return a >= (F)-9223372036854775808.0 && a < (F)9223372036854775808.0 ? (i64)a : -9223372036854775807LL - 1;
 }
 // Float to integer, towards zero. Beyond the range what NumPy gives on x86-64: small types and
-// negative values for unsigned ones wrap around; what is still larger, and NaN, is the lowest
-// value.
-template <class I, class F>
-INLINE I truncate(F a) {
+// negative values for unsigned ones wrap around; what is still larger, and NaN, is the lowest value.
+template <class I, class F> INLINE I truncate(F a) {
     if constexpr (sizeof(I) < 4 || (sizeof(I) == 4 && (I)-1 < 0)) {
         return (I)whole_i32(a);
     } else if constexpr ((I)-1 < 0) {
@@ -78,9 +62,7 @@ INLINE float f32_to_odd(double x) {
     return f32_from_bits((f32_bits(near) - beyond) | 1);
 }
 // Rounds once: to float by rounding to odd, so that the rounding to f16 is the right one.
-INLINE f16 f16_from_f64(double x) {
-    return (f16)f32_to_odd(x);
-}
+INLINE f16 f16_from_f64(double x) { return (f16)f32_to_odd(x); }
 typedef unsigned short u16;
 #define INLINE_MEMBER inline __attribute__((always_inline))
 // The upper half of a float, computed in float, rounded to nearest after every operation.
@@ -103,8 +85,8 @@ struct halves_i_frame {
 
 static NOINLINE void halves_i(f16* __restrict h, bf16* __restrict b, const double* __restrict d,
                               i64 begin, i64 end, i64 chunk) {
-// input.ir:6: for i in range(n):
-#pragma clang loop vectorize(assume_safety)
+    // input.ir:6: for i in range(n):
+    #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
         // input.ir:7: h[i] = h[i] * h[i] + 0.1 * exp(h[i])
         h[i] = (f16)(h[i] * h[i]) + (f16)(0.099975586f * (f16)exp_f32(h[i]));

@@ -18,13 +18,8 @@ __attribute__((noreturn, cold, noinline)) static void fail(int site, T... values
     parpy_fail(site, all, sizeof...(values));
 }
 // A subscript as Python has it: negative ones, which are rare, count from the end.
-INLINE i64 index(i64 i, i64 n) {
-    return __builtin_expect(i < 0, 0) ? i + n : i;
-}
-template <class T>
-INLINE T square(T a) {
-    return (T)(a * a);
-}
+INLINE i64 index(i64 i, i64 n) { return __builtin_expect(i < 0, 0) ? i + n : i; }
+template <class T> INLINE T square(T a) { return (T)(a * a); }
 typedef unsigned long long u64;
 
 __attribute__((disable_tail_calls)) static i64 factorial(i64 n, i64 lowest_frame);
@@ -64,8 +59,8 @@ struct norms_i_frame {
 
 static NOINLINE void norms_i(const float* __restrict x, float* __restrict y, i64 begin, i64 end,
                              i64 chunk) {
-// input.ir:6: for i in range(n):
-#pragma clang loop vectorize(assume_safety)
+    // input.ir:6: for i in range(n):
+    #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
         // input.ir:7: y[i] = length(x, i, 3) + f32(factorial(3))
         y[i] = length(x, i, 3) + factorial(3, parpy_stack_limit());

@@ -18,13 +18,11 @@ static NOINLINE void jacobi_2d_i(const double* __restrict A, double* __restrict 
                                  i64 end, i64 chunk) {
     // input.ir:7: for i in range(1, n - 1):
     for (i64 i = begin + 1; i < end + 1; ++i) {
-// input.ir:9: for j in range(1, n - 1):
-#pragma clang loop vectorize(assume_safety)
+        // input.ir:9: for j in range(1, n - 1):
+        #pragma clang loop vectorize(assume_safety)
         for (i64 j = 1; j < 499; ++j) {
-            // input.ir:10: B[i, j] = 0.2 * (A[i, j] + A[i, j - 1] + A[i, j + 1] + A[i + 1, j] + A[i
-            // - 1, j])
-            B[i * 500 + j] = 0.2 * (A[i * 500 + j] + A[i * 500 + j - 1] + A[i * 500 + j + 1] +
-                                    A[(i + 1) * 500 + j] + A[(i - 1) * 500 + j]);
+            // input.ir:10: B[i, j] = 0.2 * (A[i, j] + A[i, j - 1] + A[i, j + 1] + A[i + 1, j] + A[i - 1, j])
+            B[i * 500 + j] = 0.2 * (A[i * 500 + j] + A[i * 500 + j - 1] + A[i * 500 + j + 1] + A[(i + 1) * 500 + j] + A[(i - 1) * 500 + j]);
         }
     }
 }
@@ -43,13 +41,11 @@ static NOINLINE void jacobi_2d_i_1(const double* __restrict B, double* __restric
                                    i64 end, i64 chunk) {
     // input.ir:12: for i in range(1, n - 1):
     for (i64 i = begin + 1; i < end + 1; ++i) {
-// input.ir:14: for j in range(1, n - 1):
-#pragma clang loop vectorize(assume_safety)
+        // input.ir:14: for j in range(1, n - 1):
+        #pragma clang loop vectorize(assume_safety)
         for (i64 j = 1; j < 499; ++j) {
-            // input.ir:15: A[i, j] = 0.2 * (B[i, j] + B[i, j - 1] + B[i, j + 1] + B[i + 1, j] + B[i
-            // - 1, j])
-            A[i * 500 + j] = 0.2 * (B[i * 500 + j] + B[i * 500 + j - 1] + B[i * 500 + j + 1] +
-                                    B[(i + 1) * 500 + j] + B[(i - 1) * 500 + j]);
+            // input.ir:15: A[i, j] = 0.2 * (B[i, j] + B[i, j - 1] + B[i, j + 1] + B[i + 1, j] + B[i - 1, j])
+            A[i * 500 + j] = 0.2 * (B[i * 500 + j] + B[i * 500 + j - 1] + B[i * 500 + j + 1] + B[(i + 1) * 500 + j] + B[(i - 1) * 500 + j]);
         }
     }
 }

@@ -2,10 +2,7 @@
 // f(a: f64[300], n: i64)
 struct ParpyContext;
 #define INLINE static inline __attribute__((always_inline))
-template <class T>
-INLINE T max_py(T a, decltype(T()) b) {
-    return b > a ? b : a;
-}
+template <class T> INLINE T max_py(T a, decltype(T()) b) { return b > a ? b : a; }
 typedef long long i64;
 typedef unsigned long long u64;
 

@@ -9,8 +9,7 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
                                    void* frame);
 #define INLINE static inline __attribute__((always_inline))
 // Sums in whatever order is fastest.
-template <class T>
-INLINE T add_any_order(T a, T b) {
+template <class T> INLINE T add_any_order(T a, T b) {
 #pragma clang fp reassociate(on)
     return a + b;
 }

@@ -10,24 +10,18 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
 #define INFINITY __builtin_huge_valf()
 #define INLINE static inline __attribute__((always_inline))
 // Sums in whatever order is fastest.
-template <class T>
-INLINE T add_any_order(T a, T b) {
+template <class T> INLINE T add_any_order(T a, T b) {
 #pragma clang fp reassociate(on)
     return a + b;
 }
-extern "C" float maximum_f32(float, float) __asm__("llvm.maximum.f32") __attribute__((const));
-extern "C" double maximum_f64(double, double) __asm__("llvm.maximum.f64") __attribute__((const));
+extern "C" float maximum_f32(float, float) __asm__("llvm.maximum.f32")
+    __attribute__((const));
+extern "C" double maximum_f64(double, double) __asm__("llvm.maximum.f64")
+    __attribute__((const));
 // max(a, b) of Python, where b may be any of the values: a NaN there loses.
-INLINE float max_any_order(float a, float b) {
-    return maximum_f32(a, b == b ? b : -INFINITY);
-}
-INLINE double max_any_order(double a, double b) {
-    return maximum_f64(a, b == b ? b : -INFINITY);
-}
-template <class T>
-INLINE T max_py(T a, decltype(T()) b) {
-    return b > a ? b : a;
-}
+INLINE float max_any_order(float a, float b) { return maximum_f32(a, b == b ? b : -INFINITY); }
+INLINE double max_any_order(double a, double b) { return maximum_f64(a, b == b ? b : -INFINITY); }
+template <class T> INLINE T max_py(T a, decltype(T()) b) { return b > a ? b : a; }
 typedef unsigned long long u64;
 
 struct scalar_sum_i_frame {

@@ -10,36 +10,23 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
 #define INFINITY __builtin_huge_valf()
 #define INLINE static inline __attribute__((always_inline))
 // Sums in whatever order is fastest.
-template <class T>
-INLINE T add_any_order(T a, T b) {
+template <class T> INLINE T add_any_order(T a, T b) {
 #pragma clang fp reassociate(on)
     return a + b;
 }
-extern "C" float maximum_f32(float, float) __asm__("llvm.maximum.f32") __attribute__((const));
-extern "C" double maximum_f64(double, double) __asm__("llvm.maximum.f64") __attribute__((const));
+extern "C" float maximum_f32(float, float) __asm__("llvm.maximum.f32")
+    __attribute__((const));
+extern "C" double maximum_f64(double, double) __asm__("llvm.maximum.f64")
+    __attribute__((const));
 // max(a, b) of Python, where b may be any of the values: a NaN there loses.
-INLINE float max_any_order(float a, float b) {
-    return maximum_f32(a, b == b ? b : -INFINITY);
-}
-INLINE double max_any_order(double a, double b) {
-    return maximum_f64(a, b == b ? b : -INFINITY);
-}
-INLINE float rint_f32(float a) {
-    return __builtin_rintf(a);
-}
-INLINE float mul_add(float a, float b, float c) {
-    return __builtin_fmaf(a, b, c);
-}
-INLINE double mul_add(double a, double b, double c) {
-    return __builtin_fma(a, b, c);
-}
+INLINE float max_any_order(float a, float b) { return maximum_f32(a, b == b ? b : -INFINITY); }
+INLINE double max_any_order(double a, double b) { return maximum_f64(a, b == b ? b : -INFINITY); }
+INLINE float rint_f32(float a) { return __builtin_rintf(a); }
+INLINE float mul_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+INLINE double mul_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
 typedef unsigned int u32;
-INLINE u32 f32_bits(float x) {
-    return __builtin_bit_cast(u32, x);
-}
-INLINE float f32_from_bits(u32 bits) {
-    return __builtin_bit_cast(float, bits);
-}
+INLINE u32 f32_bits(float x) { return __builtin_bit_cast(u32, x); }
+INLINE float f32_from_bits(u32 bits) { return __builtin_bit_cast(float, bits); }
 // y * 2^n for a whole n: in two steps, so that results may overflow or be denormal.
 INLINE float scale_f32(float y, float n) {
     const float half = rint_f32(n * 0.5f);
@@ -85,8 +72,8 @@ static NOINLINE void softmax_i(const float* __restrict x, float* __restrict y, i
             // input.ir:15: s += y[i, j]
             s = add_any_order(s, y[i * 1000 + j]);
         }
-// input.ir:17: for j in range(x.shape[1]):
-#pragma clang loop vectorize(assume_safety)
+        // input.ir:17: for j in range(x.shape[1]):
+        #pragma clang loop vectorize(assume_safety)
         for (i64 j = 0; j < 1000; ++j) {
             // input.ir:18: y[i, j] /= s
             y[i * 1000 + j] = y[i * 1000 + j] / s;

@@ -10,9 +10,7 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
                                    void* frame);
 #define INLINE static inline __attribute__((always_inline))
 // A subscript as Python has it: negative ones, which are rare, count from the end.
-INLINE i64 index(i64 i, i64 n) {
-    return __builtin_expect(i < 0, 0) ? i + n : i;
-}
+INLINE i64 index(i64 i, i64 n) { return __builtin_expect(i < 0, 0) ? i + n : i; }
 typedef unsigned long long u64;
 
 struct spmv_i_frame {
@@ -38,8 +36,7 @@ static NOINLINE void spmv_i(const int* __restrict start, const double* __restric
         bool k_negative = start[i] < 0;
         for (i64 k = start[i]; k < start[i + 1]; ++k) {
             // input.ir:9: s += value[k] * x[column[k]]
-            s = s + value[(k_negative ? index(k, value_extent0) : k)] *
-                        x[index(column[(k_negative ? index(k, column_extent0) : k)], x_extent0)];
+            s = s + value[(k_negative ? index(k, value_extent0) : k)] * x[index(column[(k_negative ? index(k, column_extent0) : k)], x_extent0)];
         }
         // input.ir:10: y[i] = s
         y[i] = s;
@@ -58,8 +55,7 @@ extern "C" int spmv(ParpyContext* context, const int* __restrict start, i64 star
                     i64 x_extent0, double* __restrict y, i64 y_extent0, i64 n) {
     // input.ir:6: for i in range(n):
     const i64 chunks = parpy_chunks(context, n, 161.4, 4096);
-    spmv_i_frame spmv_i_args = {start,         value,          x,        column, y,
-                                value_extent0, column_extent0, x_extent0};
+    spmv_i_frame spmv_i_args = {start, value, x, column, y, value_extent0, column_extent0, x_extent0};
     parpy_parallel_for(context, n, chunks, 4096, spmv_i_run, &spmv_i_args);
     return 0;
 }

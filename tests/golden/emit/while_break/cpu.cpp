@@ -10,14 +10,12 @@ extern "C" void parpy_parallel_for(ParpyContext*, i64 iterations, i64 chunks, i6
 typedef unsigned long long u64;
 #define INLINE static inline __attribute__((always_inline))
 // Rounds towards minus infinity; the divisor is positive.
-template <class T>
-INLINE T floor_div_pos(T a, decltype(T()) b) {
+template <class T> INLINE T floor_div_pos(T a, decltype(T()) b) {
     const T flip = (T)(a >> (8 * sizeof(T) - 1));
     return (T)((a ^ flip) / b ^ flip);
 }
 // In [0, b); the divisor is positive.
-template <class T>
-INLINE T floor_mod_pos(T a, decltype(T()) b) {
+template <class T> INLINE T floor_mod_pos(T a, decltype(T()) b) {
     const T r = (T)(a % b);
     return (T)(r < 0 ? r + b : r);
 }
