@@ -82,7 +82,7 @@ def test_what_masks_cannot_select():
     def f(x, y):
         x[x[:] > 0] = y[:]
 
-    with pytest.raises(parpy.CompileError, match="slices are assigned to the elements that a mask selects"):
+    with pytest.raises(parpy.CompileError, match="the elements that a mask selects is an array of its own"):
         f(np.ones(3), np.ones(3), opts=CPU)
 
     @parpy.jit

@@ -22,19 +22,6 @@ def integer_constant(node: ast.expr, limit: int = 64) -> int | None:
     return None
 
 
-def mask_rank(node: ast.expr) -> int:
-    """How many dimensions the mask `node` of a subscript has; 0 if it is none: masks compare slices."""
-    compares = any(isinstance(part, ast.Compare) for part in ast.walk(node))
-    if not compares or not isinstance(node, ast.Compare | ast.BinOp | ast.UnaryOp):
-        return 0
-    ranks = [0]
-    for part in ast.walk(node):
-        if isinstance(part, ast.Subscript):
-            index = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
-            ranks.append(sum(isinstance(each, ast.Slice) for each in index))
-    return max(ranks)
-
-
 def string_key(node: ast.Subscript) -> str | None:
     """The k of d['k']."""
     index = node.slice

@@ -1,4 +1,4 @@
-"""Lowers the assignment of a value to one target: a variable, an element, or what a mask selects."""
+"""Lowers the assignment of a value to one target: a variable or elements of an array."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import ast
 from .. import _native
 from .arrays import is_field_of_element
 from .effects import has_effects, over_slices
-from .lowering import lower
-from .patterns import mask_rank, string_key
+from .patterns import string_key
 from .scope import FunctionScope
 from .subscripts import array_of, element_of
 
@@ -38,12 +37,11 @@ def assign_value(
         if string_key(target) is not None and not is_field_of_element(fn, target):
             _refuse_entry(fn, target)
             return
-        if mask_rank(target.slice):
-            _assign_masked(fn, target, value, node, update)
-            return
         (array, indices), before = fn.apart(lambda: element_of(fn, target))
         sliced = over_slices(fn, getattr(node, "value", target))
-        if before and update is None and not sliced:  # they may write what the value reads
+        compares = any(isinstance(part, ast.Compare) for part in ast.walk(target.slice))
+        written = compares and has_effects(fn, getattr(node, "value", target))  # a mask is evaluated after the value
+        if (before or written) and update is None and not sliced:  # they may write what the value reads
             value = fn.module.read(fn.hold(value, target), span)
         fn.out.extend(before)
         if array is not None:
@@ -57,36 +55,6 @@ def assign_value(
             "only variables and array elements can be assigned to",
             "assign to a name or to an element x[i]",
         )
-
-
-def _assign_masked(
-    fn: FunctionScope, target: ast.Subscript, value: _native.Expr, node: ast.stmt, update: str | None
-) -> None:
-    """x[x[:] > 0] = value: of each element its old value or the new one is stored."""
-    assert isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign)
-    if any(isinstance(part, ast.Slice) for part in ast.walk(node.value or target)):
-        fn.error(
-            "P016",
-            node,
-            "slices are assigned to the elements that a mask selects",
-            "write x[:] = np.where(mask, …, x[:]), with slices as large as the mask",
-        )
-        return
-    span = fn.span(target)
-    array = array_of(fn, target.value)
-    if array is None:
-        return
-    if has_effects(fn, node.value or target):  # the mask is evaluated after the value
-        value = fn.module.read(fn.hold(value, target), span)
-
-    def everything() -> list[_native.Expr]:
-        return [fn.module.slice(None, None, None, span) for _ in range(mask_rank(target.slice))]
-
-    old = fn.module.load(array, everything(), span)
-    if update is not None:
-        value = fn.module.op(update, [fn.module.load(array, everything(), span), value], fn.span(node))
-    chosen = fn.module.op("select", [lower(fn, target.slice), value, old], span)
-    fn.out.append(fn.module.store(array, everything(), chosen, None, fn.span(node)))
 
 
 def refuses_reuse(fn: FunctionScope, target: ast.Name) -> bool:
