@@ -124,7 +124,6 @@ RuntimeError ReturnedArrays::copy_out() {
         if (made.bytes > 0)
             error = cuda::copy_to_host(*device_, to, made.memory->pointer(), made.bytes, stream_);
         if (error.failed()) return error;
-        made.memory.reset();
     }
     return error;
 }

@@ -22,7 +22,8 @@ public:
     // The program runs on this device: arrays are made there.
     void use_device(const cuda::Device& device, cuda::Stream stream);
     // Enqueues copies of what was made on a device to NumPy arrays, which are the results from here
-    // on, complete when the stream has been waited for. Without the GIL.
+    // on, complete when the stream has been waited for. The device's memory is kept until then,
+    // with this object. Without the GIL.
     [[nodiscard]] RuntimeError copy_out();
 
     // With or without the GIL, on the thread of the call.
@@ -38,8 +39,8 @@ private:
         std::size_t argument = 0;
         ir::Scalar type{};
         std::vector<std::int64_t> shape;
-        PyObject* array = nullptr;                 // owned; null on a device
-        std::unique_ptr<DeviceAllocation> memory;  // null on the host
+        PyObject* array = nullptr;                 // owned; null where a buffer is returned
+        std::unique_ptr<DeviceAllocation> memory;  // null where the program runs on the host
         std::size_t bytes = 0;
     };
     PyObject* numpy_array(ir::Scalar type, std::span<const std::int64_t> shape,

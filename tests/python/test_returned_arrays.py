@@ -67,7 +67,7 @@ def made(x, y, n):
 
 
 def products(x, y, n):
-    return (x @ y.T if False else x @ np.copy(y[0])), np.exp(x - np.max(x, axis=1, keepdims=True))
+    return x @ y[0], np.exp(x - np.max(x, axis=1, keepdims=True)), np.zeros(0), y[:0] * 2
 
 
 def part_of_values(x, y, n):
@@ -77,7 +77,7 @@ def part_of_values(x, y, n):
 
 FUNCTIONS = [
     expression, name, computed_from_a_name, several, on_two_paths, an_array_or_a_number, of_an_iteration,
-    of_run_time_size, made, part_of_values,
+    of_run_time_size, made, part_of_values, products,
 ]  # fmt: skip
 
 
