@@ -31,6 +31,11 @@ bool steps_by_one(const Assign& assign) {
            is_one(constant_integer(sum.operands[1]));
 }
 
+// Whether an iteration runs a loop: its own, or perhaps one of a function that it calls.
+bool repeats(const Body& body) {
+    return contains_loop(body) || any_expr(body, [](const Expr& e) { return e.op == Op::kCall; });
+}
+
 // The statements of `body` that one iteration runs once at most.
 template <class F>
 void for_each_outside_loops(const Body& body, F&& fn) {
@@ -49,7 +54,7 @@ std::optional<std::int64_t> exact_end(const For& loop) {
     const auto begin = constant_integer(loop.begin), end = constant_integer(loop.end);
     const auto step = constant_integer(loop.step);
     const auto trips = constant_trip_count(loop);
-    if (!begin || !end || !step || is_one(step) || !trips || *trips == 0) return std::nullopt;
+    if (!begin || !end || !step || !trips || *trips == 0) return std::nullopt;
     const bool may_leave = any_stmt(loop.body, [](const Stmt& stmt) {
         return stmt.kind == StmtKind::kBreak || stmt.kind == StmtKind::kReturn;
     });
@@ -68,7 +73,8 @@ std::optional<std::int64_t> exact_end(const For& loop) {
 bool hides_start(const For& loop, bool by_hand) {
     const bool of_thread =
         !by_hand && any_expr(*loop.begin, [](const Expr& e) { return e.op == Op::kRegister; });
-    return !of_thread && !is_one(constant_integer(loop.step)) && !exact_end(loop);
+    const bool alone = is_one(constant_integer(loop.step)) && !repeats(loop.body);
+    return !of_thread && !alone && !exact_end(loop);
 }
 
 std::vector<Var*> hidden_counters(const Stmt& stmt) {
@@ -76,6 +82,7 @@ std::vector<Var*> hidden_counters(const Stmt& stmt) {
     const Body& body = repeated != nullptr ? repeated->body : stmt.as<For>()->body;
     const Uses uses = uses_of(body);
     const VarSet exposed = exposed_reads(body);
+    const bool alone = !repeats(body);
     std::vector<Var*> result;
     for (Var* var : uses.written) {
         if (!is_integer(var->type.scalar)) continue;
@@ -88,7 +95,7 @@ std::vector<Var*> hidden_counters(const Stmt& stmt) {
         });
         for_each_outside_loops(body, [&](const Stmt& inner) {
             const auto* assign = inner.as<Assign>();
-            ones += assign != nullptr && assign->var == var && steps_by_one(*assign);
+            ones += alone && assign != nullptr && assign->var == var && steps_by_one(*assign);
         });
         // A variable that nothing assigns is the counter of a loop inside.
         if (assignments > 1 || (assignments == 1 && ones == 0)) result.push_back(var);

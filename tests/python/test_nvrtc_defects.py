@@ -8,6 +8,7 @@ import linecache
 import random
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,13 @@ COUNTED = """extern "C" __global__ void k(double* b) {
         for (int j = 0; j < 6; ++j)
             b[j] += (double)(i - (5 - j) * 6) * b[10 + i];
 }"""
+# So does this; `while` loops do the same.
+TRIANGLE = """extern "C" __global__ void k(double* b) {
+#pragma unroll 1
+    for (int i = 0; i < 3; ++i)
+        for (int j = i; j < 3; ++j)
+            b[20 - i] += 9.0 - i;
+}"""
 
 
 def version() -> tuple[int, int]:
@@ -99,6 +107,13 @@ def counted_by_hand() -> np.ndarray:
     return memory
 
 
+def triangle_by_hand() -> np.ndarray:
+    memory = np.arange(32.0)
+    for i in range(3):
+        memory[20 - i] += (3 - i) * (9.0 - i)
+    return memory
+
+
 def falling_by_hand() -> np.ndarray:
     memory = np.arange(32.0)
     for i in range(8):
@@ -119,6 +134,7 @@ def test_defects_by_version():
         "restrict": promised(PROMISED[0]) != (3.0, 7.0),
         "falling": not np.array_equal(falling(FALLING), falling_by_hand()),
         "counted": not np.array_equal(counted(COUNTED), counted_by_hand()),
+        "triangle": not np.array_equal(counted(TRIANGLE), triangle_by_hand()),
         "difference": not np.array_equal(falling(DIFFERENCE, 40), difference_by_hand()),
     }
     assert mistaken == dict.fromkeys(mistaken, version() in MISTAKEN), f"NVRTC {version()}"
@@ -129,9 +145,10 @@ def test_the_forms_that_are_right():
     np.testing.assert_array_equal(falling(HIDDEN), falling_by_hand())
     hidden = nvrtc_kernels.HELPER + DIFFERENCE.replace("3 - (i & 3) * 3", "hidden(3 - (i & 3) * 3)")
     np.testing.assert_array_equal(falling(hidden, 40), difference_by_hand())
-    exact, start = COUNTED.replace("i < 12", "i != 12"), COUNTED.replace("i = 0", "i = hidden(0)")
-    np.testing.assert_array_equal(counted(exact), counted_by_hand())
-    np.testing.assert_array_equal(counted(nvrtc_kernels.HELPER + start), counted_by_hand())
+    for text, by_hand in (COUNTED, counted_by_hand()), (TRIANGLE, triangle_by_hand()):
+        exact, start = text.replace("i < ", "i != "), text.replace("i = 0", "i = hidden(0)")
+        np.testing.assert_array_equal(counted(exact), by_hand)
+        np.testing.assert_array_equal(counted(nvrtc_kernels.HELPER + start), by_hand)
 
 
 @parpy.jit
@@ -333,18 +350,65 @@ def test_random_counters(first):
         check(random_counters(seed), lambda m, d: (m,), size=400)
 
 
-def test_random_counters_are_mistaken_if_they_are_not_hidden(monkeypatch):
-    def ptx_of_the_plain_text(text: str) -> str:
-        text = text.replace("#ifdef __CUDA_ARCH__\n    if constexpr", "#ifdef NOWHERE\n    if constexpr")
-        text = re.sub(r"!= (-?\d+); (\w+) \+=", r"< \1; \2 +=", text)
-        return made(re.sub(r"!= (-?\d+); (\w+) -=", r"> \1; \2 -=", text))
+def random_triangle(seed: int) -> Any:
+    """Loops inside of others, all with steps of one, whose counters meet in bounds, subscripts and values."""
+    rng = random.Random(seed)
+    end, distance = rng.choice([2, 3, 3, 3, 4, 7]), rng.randint(2, 9)
+    value = rng.choice([f"{distance} - i", f"{distance} - i * 2", f"i - {distance}", f"i * 3 - {distance}"])
+    places = ["20 - i", "40 - i * 4", "i", "80 + i - j", "50 + i * 3 + j"]
+    line = f"b[{rng.choice(places)}] += ({value}) * {rng.choice(['1', 'b[i]', f'b[{rng.choice(places)}]'])}"
+    guard = rng.choice(["", "", "if i > 0: ", "if j > i: "])
+    inner = [f"for j in range(i, {end}):", f"    {guard}{line}"]
+    if rng.random() < 0.2:
+        inner = ["j = np.int32(i)", f"while j < {end}:", f"    {line}", "    j += np.int32(1)"]
+    start, advance = "i = np.int32(0)", "i += np.int32(1)"
+    flat = rng.choice([
+        [f"for i in range({end}):", *inner],
+        [f"for i in range({end}):", *inner],
+        [f"for i in range({end}):", *inner, "if b[0] > 1e9: break"],
+        [start, f"while i < {end}:", *inner, advance],
+        [start, "while True:", *inner, advance, f"if not (i < {end}): break"],
+        [start, "for q in range(200):", f"if not (i < {end}): break", *inner, advance],
+        ["for q in range(2):", f"for i in range(q, {end}):", *(f"    {line}" for line in inner)],
+    ])  # fmt: skip
+    head = next(n for n, text in enumerate(flat) if text.startswith(("for", "while")))
+    return function_of([*flat[: head + 1], *(f"    {line}" for line in flat[head + 1 :])], f"<triangle {seed}>")
 
+
+def small_loops(monkeypatch, change: Callable[[str], str] = lambda text: text) -> None:
+    """NVRTC writes out no loop around another, as if the bodies were large."""
     made = nvrtc.ptx
-    monkeypatch.setattr(nvrtc, "ptx", ptx_of_the_plain_text)
+    outer = re.compile(r"^( *)((?:for|while) \((?:.*\n)(?:\1 +.*\n)*?\1 +(?:for|while) \()", re.M)
+    monkeypatch.setattr(nvrtc, "ptx", lambda text: made(change(outer.sub(r"#pragma unroll 1\n\1\2", text))))
+
+
+def without_exact_ends(text: str) -> str:
+    text = text.replace("#ifdef __CUDA_ARCH__\n    if constexpr", "#ifdef NOWHERE\n    if constexpr")
+    text = re.sub(r"!= (-?\d+); (\w+ \+=|\+\+)", r"< \1; \2", text)
+    return re.sub(r"!= (-?\d+); (\w+ -=|--)", r"> \1; \2", text)
+
+
+@pytest.mark.parametrize("first", range(0, 120, 30))
+def test_random_triangles(monkeypatch, first):
+    small_loops(monkeypatch)
+    for seed in range(first, first + 30):
+        check(random_triangle(seed), lambda m, d: (m,), size=200)
+
+
+MISTAKEN_SEEDS = {"counters": (65, 162, 164, 178, 185), "triangles": tuple(range(60))}
+
+
+@pytest.mark.parametrize("kind", MISTAKEN_SEEDS)
+def test_they_are_mistaken_if_nothing_is_hidden(monkeypatch, kind):
+    if kind == "triangles":
+        small_loops(monkeypatch, without_exact_ends)
+    else:
+        made = nvrtc.ptx
+        monkeypatch.setattr(nvrtc, "ptx", lambda text: made(without_exact_ends(text)))
     found = 0
-    for seed in (65, 162, 164, 178, 185):
+    for seed in MISTAKEN_SEEDS[kind]:
         try:
-            check(random_counters(seed), lambda m, d: (m,), size=400)
+            check(random_counters(seed) if kind == "counters" else random_triangle(seed), lambda m, d: (m,), size=400)
         except AssertionError:
             found += 1
     assert (found > 0) == (version() in MISTAKEN)

@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(128) softmax_rows(
         float big_partial = -INFINITY;
         float x_kept[8];
         #pragma unroll
-        for (int q = 0; q < 8; ++q) {
+        for (int q = 0; q != 8; ++q) {
             int j = (int)threadIdx.x + q * 128;
             if (j < 1000) {
                 // input.ir:10: big = max(big, x[i, j])
@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(128) softmax_rows(
         float s_partial = -0.0f;
         float y_kept[8];
         #pragma unroll
-        for (int q = 0; q < 8; ++q) {
+        for (int q = 0; q != 8; ++q) {
             int j = (int)threadIdx.x + q * 128;
             if (j < 1000) {
                 // input.ir:14: y[i, j] = exp(x[i, j] - big)
@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(128) softmax_rows(
         s = s + s_partial;
         // input.ir:17: for j in range(x.shape[1]):
         #pragma unroll
-        for (int q = 0; q < 8; ++q) {
+        for (int q = 0; q != 8; ++q) {
             int j = (int)threadIdx.x + q * 128;
             if (j < 1000) {
                 // input.ir:18: y[i, j] /= s
