@@ -180,6 +180,7 @@ constexpr Dialect kDialect{
     .grid_barrier_or_leave = "grid_barrier_or_leave();",
     .shared_qualifier = "__shared__",
     .hidden_value = "hidden",
+    .recomputed = "recomputed",
     .independent_loop = "",
     .unrolled_loop = "#pragma unroll",
     .float_to_integer = "truncate<$t>($0)",

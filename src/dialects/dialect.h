@@ -114,6 +114,9 @@ struct Dialect {
     // A function around values that the compiler must not trace: subscripts that fall
     // (subtrahends.h) and the starts of counters (counter_starts.h). Empty where it may trace all.
     std::string_view hidden_value = {};
+    // A function around numbers of 64 bits that are about to be rounded to fewer and may be
+    // constants that a condition chooses (chosen_constants.h). Empty where they may be rounded.
+    std::string_view recomputed = {};
     std::string_view independent_loop;        // line before a loop of level kVector
     std::string_view unrolled_loop;           // line before a loop to be written out
     std::string_view float_to_integer;        // $0 to $t

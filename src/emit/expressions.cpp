@@ -23,6 +23,10 @@ Precedence above(Precedence p) {
     return static_cast<Precedence>(static_cast<int>(p) + 1);
 }
 
+bool is_double(Scalar type) {
+    return type == Scalar::kF64 || type == Scalar::kC128;
+}
+
 Text parenthesised(Text text, Precedence at_least) {
     if (text.precedence < at_least) {
         text.text = "(" + text.text + ")";
@@ -540,7 +544,13 @@ Text ExprPrinter::print_convert(const Expr& expr) const {
     const Expr& from = *expr.operands[0];
     const Scalar source = from.type.scalar;
     const Scalar target = expr.type.scalar;
-    const auto argument = [&] { return exact(from, Precedence::kAssignment).text; };
+    const bool rounds =
+        is_double(source) && !is_double(target) && (ir::is_float(target) || ir::is_complex(target));
+    const bool recomputes = rounds && !dialect_.recomputed.empty() && chosen_constants.may_be(from);
+    const auto argument = [&] {
+        const std::string text = exact(from, Precedence::kAssignment).text;
+        return recomputes ? std::string(dialect_.recomputed) + "(" + text + ")" : text;
+    };
     const auto call = [&](std::string_view function, std::string text) {
         return Text{std::string(function) + "(" + std::move(text) + ")", Precedence::kPostfix,
                     target};
@@ -558,8 +568,8 @@ Text ExprPrinter::print_convert(const Expr& expr) const {
         return call((ir::is_complex(source) ? "complex_cast" : "complex_from") + part, argument());
     }
     if (ir::is_complex(source)) {
-        Text part{operand(from, Precedence::kPostfix).text + ".re", Precedence::kPostfix,
-                  source == Scalar::kC64 ? Scalar::kF32 : Scalar::kF64};
+        Text part{(recomputes ? argument() : operand(from, Precedence::kPostfix).text) + ".re",
+                  Precedence::kPostfix, source == Scalar::kC64 ? Scalar::kF32 : Scalar::kF64};
         return part.type == target ? part : cast(std::move(part), target);
     }
     if (ir::is_float(source) && ir::is_integer(target)) {
@@ -574,6 +584,7 @@ Text ExprPrinter::print_convert(const Expr& expr) const {
     if (is_half(target) && source == Scalar::kF64) {
         return call(std::string(type(target)) + "_from_f64", argument());
     }
+    if (recomputes) return cast({argument(), Precedence::kPostfix, source}, target);
     if (is_half(target) && source != Scalar::kF32) {
         return cast(cast(operand(from, Precedence::kUnary), Scalar::kF32), target);
     }

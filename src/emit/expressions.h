@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dialects/dialect.h"
+#include "emit/chosen_constants.h"
 #include "emit/names.h"
 #include "emit/subtrahends.h"
 
@@ -31,6 +32,7 @@ public:
     // Variables that count iterations: arithmetic on them alone does not overflow.
     std::unordered_set<const ir::Var*> counters;
     Subtrahends subtrahends;  // of the function's subscripts
+    ChosenConstants chosen_constants;
 
     // As the whole of an initialiser, right-hand side, argument or condition, where C++ converts to
     // the IR type by itself.

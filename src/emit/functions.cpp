@@ -171,6 +171,7 @@ void FunctionPrinter::plan_function() {
     }
     plan(function_.body, vars);
     if (!dialect_.hidden_value.empty()) exprs_.subtrahends = Subtrahends(function_);
+    if (!dialect_.recomputed.empty()) exprs_.chosen_constants = ChosenConstants(function_);
     ir::for_each_stmt(function_.body, [&](const Stmt& stmt) {
         if (const auto* loop = stmt.as<ir::For>()) {
             exprs_.counters.insert(loop->var);

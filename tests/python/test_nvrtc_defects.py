@@ -1,5 +1,5 @@
-"""What NVRTC makes of elements that have two names: the smallest programs it mistakes (docs/gpu.md), and that ParPy's
-text is none of them. Run by an interpreter of PTX, so that no GPU is needed."""
+"""The smallest programs that NVRTC and ptxas mistake (docs/gpu.md), and that ParPy's text is none of them. Run by an
+interpreter of PTX, so that no GPU is needed, but for what ptxas mistakes."""
 
 from __future__ import annotations
 
@@ -63,6 +63,17 @@ TRIANGLE = """extern "C" __global__ void k(double* b) {
         for (int j = i; j < 3; ++j)
             b[20 - i] += 9.0 - i;
 }"""
+# Versions whose ptxas takes a rounding for another one.
+MISTAKEN_ROUNDING = {(12, 9), (13, 0)}
+ROUNDED = """extern "C" __global__ void k(float* b, const float* a) {
+    for (int i = 0; i < 6; ++i)
+        b[i * 7] = (float)(0.5 + (a[i / 2] < b[i * 7]));
+}"""
+RECOMPUTED = """static __device__ __forceinline__ double recomputed(double value) {
+    asm("mul.rn.f64 %0, %0, 0d3FF0000000000000;" : "+d"(value));
+    return value;
+}
+""" + ROUNDED.replace("(float)", "(float)recomputed")
 
 
 def version() -> tuple[int, int]:
@@ -445,3 +456,58 @@ def test_random_kernels_of_one_thread(first):
     """`python tests/fuzz/nvrtc_kernels.py` runs more, also on a GPU."""
     for seed in range(first, first + 40):
         assert (found := nvrtc_kernels.difference(seed)) is None, found
+
+
+@parpy.jit
+def rounded(b, a, h, d, m):
+    with parpy.gpu:
+        for i in range(6):
+            b[i * 7] = 0.5 + (a[i // 2] < b[i * 7])
+        for i in range(6):
+            d[i] = 2.5 if m[i] else 0.5
+            h[i] = d[i]
+        for i in range(6):
+            t = 0.25
+            if a[i] > 2:
+                t = 0.75
+            d[i] += t
+            b[i * 7 + 1] = t
+
+
+def numbers() -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(1)
+    b, a = (rng.integers(0, 5, size).astype(np.float32) for size in (43, 6))
+    return b, a, np.zeros(6, np.float16), np.zeros(6), rng.random(6) > 0.5
+
+
+on_gpu = pytest.mark.skipif(not parpy.backend.is_enabled(CompileBackend.Cuda), reason="no GPU")
+
+
+@on_gpu
+@pytest.mark.gpu
+def test_roundings_of_chosen_constants():
+    got, want = numbers(), numbers()
+    rounded(*got, opts=CompileOptions(backend=CompileBackend.Cuda))
+    rounded(*want, seq=True)
+    for array, expected in zip(got, want, strict=True):
+        np.testing.assert_array_equal(array, expected)
+
+
+@on_gpu
+@pytest.mark.gpu
+def test_roundings_by_version():
+    cupy = pytest.importorskip("cupy")
+
+    def right(text: str) -> bool:
+        b, a, *_ = numbers()
+        module = cupy.cuda.function.Module()
+        module.load(nvrtc.cubin(text, f"sm_{cupy.cuda.Device().compute_capability}"))
+        of_b, of_a = cupy.asarray(b), cupy.asarray(a)
+        module.get_function("k")((1,), (1,), (of_b, of_a))
+        expected = b.copy()
+        for i in range(6):
+            expected[i * 7] = 0.5 + (a[i // 2] < b[i * 7])
+        return np.array_equal(cupy.asnumpy(of_b), expected)
+
+    assert right(RECOMPUTED)
+    assert right(ROUNDED) != (version() in MISTAKEN_ROUNDING), f"NVRTC {version()}"

@@ -2,7 +2,7 @@
 // collatz(start: i64[1000], steps: i32[1000])
 #define INLINE static __device__ __forceinline__
 // A value that NVRTC must not trace. It takes the element at a subscript that falls for another
-// one, and leaves a loop too early whose counter it knows to step by more than one.
+// one, and leaves a loop too early whose counter it knows.
 template <class T> INLINE T hidden(T value) {
 #ifdef __CUDA_ARCH__
     if constexpr (sizeof(T) == 8) {
