@@ -398,7 +398,9 @@ void bind_statements(nb::class_<Module>& module) {
 
 void bind_ir(nb::module_& m) {
     nb::class_<Var>(m, "Var").def_ro("name", &Var::name).def_prop_ro("shown", &Var::shown);
-    nb::class_<Function>(m, "Function").def_ro("name", &Function::name);
+    nb::class_<Function>(m, "Function")
+        .def_ro("name", &Function::name)
+        .def_rw("part", &Function::part);
     nb::class_<Expr>(m, "Expr");
     nb::class_<Stmt>(m, "Stmt");
 

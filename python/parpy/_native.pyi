@@ -41,6 +41,7 @@ class Var:
     def shown(self) -> str: ...
 
 class Function:
+    part: bool
     @property
     def name(self) -> str: ...
 

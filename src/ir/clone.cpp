@@ -170,6 +170,7 @@ void fill_function(Module& module, const Function& from, Function& to, Substitut
         to.params.push_back(substitution.vars.at(param));
     }
     to.result = from.result;
+    to.part = from.part;
     to.body = Cloner(module, substitution).body(from.body);
 }
 

@@ -426,6 +426,7 @@ enum class ForeignAbi : std::uint8_t { kC, kResultFirst, kResultLast };
 struct Function {
     std::string name;
     FunctionKind kind = FunctionKind::kHelper;
+    bool part = false;  // an entry, of whose function Python runs the rest
     ForeignAbi abi = ForeignAbi::kC;
     std::string
         target;  // kForeign: the one back end that has it, "cuda", "cpu" or "metal"; or empty

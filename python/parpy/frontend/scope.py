@@ -62,6 +62,7 @@ class FunctionScope:
         if caller is None:
             name = program.function_name(source.function.__name__)
             self.function = self.module.function(name, entry, self.span(self.node))
+            self.function.part = entry and self.source.part
         else:
             self.function = caller.function
         # Python variables by name; captured values by place.

@@ -39,6 +39,8 @@ _GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
 class RegionSource(FunctionSource):
     """A part of a function's text as a function of its own."""
 
+    part = True
+
     __slots__ = ("node",)
 
     def __init__(self, whole: FunctionSource, node: ast.FunctionDef, function: FunctionType) -> None:

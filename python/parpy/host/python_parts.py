@@ -158,7 +158,34 @@ class Resolver:
         for part in self.nodes:
             if isinstance(part, ast.Assign | ast.AnnAssign):
                 counts.update(name for name, _ in _named_values(part))  # twice for `a if c else b`
-        return frozenset(name for name, count in counts.items() if count > 1) | self._returned
+        return frozenset(name for name, count in counts.items() if count > 1) - self._copied | self._returned
+
+    @lazy
+    def _copied(self) -> frozenset[str]:
+        """Names of one outermost loop alone, whose arrays it does not store to: compiled code copies their elements."""
+        everywhere = Counter(part.id for part in self.nodes if isinstance(part, ast.Name))
+        everywhere.update(self._parameters)
+        found: set[str] = set()
+        for loop in _outermost_loops(self._source.tree().body):
+            parts = list(ast.walk(loop))
+            here = Counter(part.id for part in parts if isinstance(part, ast.Name))
+            sources: dict[str, set[str]] = {}
+            stored = {_root(part) for part in parts if isinstance(part, ast.Subscript) and _is_stored(part)}
+            for part in parts:
+                if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+                    stored.add(part.target.id)
+                elif isinstance(part, ast.Call) and jit_source(getattr(self.find(part.func), "value", None)):
+                    stored.update(node.id for node in ast.walk(part) if isinstance(node, ast.Name))
+                elif isinstance(part, ast.Assign | ast.AnnAssign):
+                    for name, value in _named_values(part):
+                        sources.setdefault(name, set()).add(_root(value))
+            for name in sources:
+                met: set[str] = set()
+                while more := {name}.union(*(sources.get(each, ()) for each in met)) - met:
+                    met |= more
+                if here[name] == everywhere[name] and not met & stored:
+                    found.add(name)
+        return frozenset(found)
 
     @lazy
     def _parameters(self) -> tuple[str, ...]:
@@ -364,6 +391,10 @@ def _outermost_loops(nodes: list[ast.stmt]) -> Iterator[ast.For | ast.While]:
         else:
             for body in ("body", "orelse"):
                 yield from _outermost_loops(getattr(node, body, []))
+
+
+def _is_stored(node: ast.Subscript) -> bool:
+    return isinstance(node.ctx, ast.Store)
 
 
 def _is_element(node: ast.expr) -> TypeGuard[ast.Subscript]:

@@ -40,7 +40,9 @@ class FunctionSource:
     """A Python function with the text it was made from. `declared`: the types of numbers, by parameter, that compiled
     calls convert to, and under "return" that of the result ("void": there is none); `arrays`: the types of array
     parameters. `shown` is the signature that says so. `alternatives`: the same function with one signature each, of
-    which a call takes the one that fits its arguments best."""
+    which a call takes the one that fits its arguments best. `part`: Python runs the rest of the function."""
+
+    part = False
 
     __slots__ = (
         "_plain",

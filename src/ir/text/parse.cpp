@@ -66,12 +66,16 @@ private:
     void function() {
         const Span start = peek().span;
         constexpr std::array<std::string_view, 4> kKinds = {"entry", "helper", "kernel", "foreign"};
-        const auto kind = word<FunctionKind>(kKinds, "'entry', 'helper', 'kernel' or 'foreign'");
+        const bool part = accept("part");
+        const auto kind =
+            part ? FunctionKind::kEntry
+                 : word<FunctionKind>(kKinds, "'entry', 'part', 'helper', 'kernel' or 'foreign'");
         const std::string function_name = name("the name of the function");
         if (functions_.contains(function_name)) {
             fail(start, "function '" + function_name + "' is defined twice");
         }
         function_ = module_.make_function(function_name, kind, start);
+        function_->part = part;
         functions_.emplace(function_name, function_);
         if (kind == FunctionKind::kEntry) {
             module_.entry = module_.functions.size() - 1;

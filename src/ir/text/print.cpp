@@ -44,7 +44,7 @@ public:
         names_ = {};
         declared_.clear();
         constexpr std::array<std::string_view, 4> kKinds = {"entry", "helper", "kernel", "foreign"};
-        out_ += kKinds[static_cast<std::size_t>(function.kind)];
+        out_ += function.part ? "part" : kKinds[static_cast<std::size_t>(function.kind)];
         out_ += ' ';
         out_ += function.name + "(";
         for (const Var* param : function.params) {

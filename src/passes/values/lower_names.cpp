@@ -13,6 +13,7 @@
 #include "passes/values/name_memory.h"
 #include "passes/values/name_places.h"
 #include "passes/values/name_subscripts.h"
+#include "passes/values/own_values.h"
 
 namespace parpy {
 
@@ -38,6 +39,7 @@ public:
     void run() {
         bind_none();
         if (places_.empty() && names_.empty() && !passes_names()) return;
+        copy_elements();
         if (!check() || !results()) return;
         bodies(function_.body);
         if (context_.diagnostics.has_errors()) return;
@@ -82,28 +84,58 @@ private:
 
     // ------------------------------------------------------------ what cannot be told apart
 
+    // The bind that makes it unknown which array the name stands for where it is used, if there is
+    // one, with the reason and the other bind.
+    struct Doubt {
+        const Bind* bind = nullptr;
+        std::string why;
+        const Bind* other = nullptr;
+    };
+
+    Doubt doubt(const Var& name) const {
+        const NamePlace& place = places_.of(&name);
+        const Bind& first = *place.binds.front();
+        for (const Bind* bind : place.binds) {
+            const bool same =
+                bind->fresh == first.fresh && (bind->fresh || bind->value->var == first.value->var);
+            if (!same) return {bind, "stands for several arrays", &first};
+        }
+        if (first.fresh || name.space == Space::kResult) return {};
+        // The values may be replaced while another name still stands for them.
+        for (const Var* root = first.value->var; places_.has(root);) {
+            const NamePlace& made = places_.of(root);
+            const Bind& origin = *made.binds.front();
+            const bool replaced = made.binds.size() > 1 || !made.loops.empty();
+            if (origin.fresh && replaced && !(place.dominated && made.dominated)) {
+                return {&first, "may outlive the values of '" + root->shown() + "'", &origin};
+            }
+            if (origin.fresh) break;
+            root = origin.value->var;
+        }
+        return {};
+    }
+
+    // Names in doubt get values of their own where these are as good as the elements. Values that
+    // are replaced may bring other names in doubt.
+    void copy_elements() {
+        for (bool again = true; again;) {
+            std::unordered_set<const Var*> doubtful;
+            for (const Var* name : places_.names()) {
+                if (doubt(*name).bind != nullptr) doubtful.insert(name);
+            }
+            const auto copied = copyable_names(function_, doubtful);
+            for (const Var* name : copied) {
+                for (Bind* bind : places_.of(name).binds)
+                    bind->fresh = true;
+            }
+            again = !copied.empty();
+        }
+    }
+
     bool check() {
         for (const Var* name : places_.names()) {
-            const NamePlace& place = places_.of(name);
-            const Bind& first = *place.binds.front();
-            for (const Bind* bind : place.binds) {
-                const bool same = bind->fresh == first.fresh &&
-                                  (bind->fresh || bind->value->var == first.value->var);
-                if (!same) return refuse(*bind, "stands for several arrays", first);
-            }
-            if (first.fresh) continue;
-            // The values may be replaced while another name still stands for them.
-            for (const Var* root = first.value->var; places_.has(root);) {
-                const NamePlace& made = places_.of(root);
-                const Bind& origin = *made.binds.front();
-                const bool replaced = made.binds.size() > 1 || !made.loops.empty();
-                if (origin.fresh && replaced && !(place.dominated && made.dominated)) {
-                    return refuse(first, "may outlive the values of '" + root->shown() + "'",
-                                  origin);
-                }
-                if (origin.fresh) break;
-                root = origin.value->var;
-            }
+            const Doubt found = doubt(*name);
+            if (found.bind != nullptr) return refuse(*found.bind, found.why, *found.other);
         }
         return true;
     }

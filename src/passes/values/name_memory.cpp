@@ -131,7 +131,7 @@ bool NameMemory::allocate(const Bind& bind, const Shape& shape, const Body& size
         rooms.push_back(*most);
     }
     const bool small = few && !(once && place.loops.empty());
-    const bool hoisted = !place.dominated || !small;
+    const bool hoisted = !place.led || !small;
     if (!once && !small) return no_room(bind, once);
     Body& target = hoisted ? at_entry_ : out;
     Var* memory = &array;

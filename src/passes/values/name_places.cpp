@@ -46,7 +46,10 @@ void NamePlaces::uses(const Body& body) {
         if (const auto* store = stmt->as<Store>()) use(store->array);
         if (const auto* bind = stmt->as<Bind>()) {
             NamePlace& place = places_.at(bind->array);
-            if (place.binds.size() > 1) place.dominated = false;
+            if (bind != place.binds.front()) {
+                use(bind->array);
+                place.dominated = false;
+            }
             bound_.back().insert(bind->array);
         }
         for_each_body(*stmt, [&](const Body& inner) { uses(inner); });
@@ -59,7 +62,9 @@ void NamePlaces::use(const Var* array) {
     if (found == places_.end()) return;
     const bool behind =
         std::ranges::any_of(bound_, [&](const auto& names) { return names.contains(array); });
-    found->second.dominated = found->second.dominated && behind;
+    NamePlace& place = found->second;
+    place.led = place.led && behind;
+    place.dominated = place.dominated && behind;
 }
 
 }  // namespace parpy

@@ -14,7 +14,8 @@ struct NamePlace {
     std::vector<ir::Bind*> binds;        // in the order of the text
     const ir::Body* body = nullptr;      // that the first one stands in
     std::vector<const ir::Stmt*> loops;  // around the first one, outermost first
-    bool dominated = true;               // every use stands behind the only bind, in its body
+    bool led = true;                     // all else stands behind the first bind, in its body
+    bool dominated = true;               // … and there is no other bind
     bool unbound = false;                // a use may come before any bind
 };
 

@@ -9,7 +9,8 @@ def f(x, y):
         t = x[i] * 2.0
         if i == 0 or t[0] > 1.0:
             kept = t
-        y[i] = kept[0]
+        kept[0] = y[i]
+        y[i] = t[0]
 
 
 def call():

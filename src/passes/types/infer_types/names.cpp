@@ -91,13 +91,31 @@ void Typer::name_array(Assign& stmt, const Operand& value, Op written, Body& out
                "give each of them a name of its own");
         return;
     }
-    if (written == Op::kSelect || written == Op::kAnd || written == Op::kOr) {
+    if (written == Op::kSelect) {
+        bind_chosen(stmt, stmt.value, value.type, out);
+        return;
+    }
+    if (written == Op::kAnd || written == Op::kOr) {
         report(Code::kP217, stmt.span, "'" + name + "' names one of several arrays",
                "copy the elements instead: " + name + " = np.where(…)");
         return;
     }
     stmt.value = convert(stmt.value, value.type, Type::of(kept.scalar));
     bind(stmt, fresh, out);
+}
+
+// `t = a if c else b` as `if c: t = a`, `else: t = b`.
+void Typer::bind_chosen(const Assign& stmt, Expr* value, const Type& type, Body& out) {
+    if (value->op != Op::kSelect) {
+        Expr* converted = convert(value, type, Type::of(stmt.var->type.scalar));
+        bind(stmt.var, converted, !is_view(*converted), stmt.span, out)->labels = stmt.labels;
+        return;
+    }
+    auto* branch = context_.module.make<If>(stmt.span);
+    branch->condition = value->operands[0];
+    bind_chosen(stmt, value->operands[1], type, branch->then_body);
+    bind_chosen(stmt, value->operands[2], type, branch->else_body);
+    out.push_back(branch);
 }
 
 // The extent along `axis`, or the product of all, of a name whose sizes lower_names finds.

@@ -136,6 +136,7 @@ private:
     [[nodiscard]] ir::Var* updated_array(const ir::Assign& stmt) const;
     void update_array(ir::Assign& stmt, ir::Var& array, ir::Body& out);
     void name_array(ir::Assign& stmt, const Operand& value, ir::Op written, ir::Body& out);
+    void bind_chosen(const ir::Assign& stmt, ir::Expr* value, const ir::Type& type, ir::Body& out);
     void bind(ir::Assign& stmt, bool fresh, ir::Body& out);
     ir::Bind* bind(ir::Var* name, ir::Expr* value, bool fresh, Span span, ir::Body& out);
     // Whether what is written with this operator is an array of its own, though typing may leave

@@ -1,0 +1,206 @@
+// See own_values.h. A walk along the paths of the function, which knows at each statement what the
+// names may stand for there, and whether it has been stored to since they were bound.
+#include "passes/values/own_values.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/memory/sharing.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+using Vars = std::set<const Var*>;
+
+struct State {
+    bool reached = false;
+    std::map<const Var*, Vars> sources;  // of names that may stand for elements of others here
+    Vars stale;                          // … whose elements may have other values by now
+
+    friend bool operator==(const State&, const State&) = default;
+};
+
+void join(State& into, const State& from) {
+    if (!from.reached) return;
+    into.reached = true;
+    for (const auto& [name, sources] : from.sources)
+        into.sources[name].insert(sources.begin(), sources.end());
+    into.stale.insert(from.stale.begin(), from.stale.end());
+}
+
+class Walk {
+public:
+    Walk(const Function& function, const std::unordered_set<const Var*>& names)
+        : part_(function.part), names_(names) {
+        for_each_stmt(function.body, [&](const Stmt& stmt) {
+            const auto* bind = stmt.as<Bind>();
+            if (bind == nullptr || bind->fresh) return;
+            stands_for_[bind->array].insert(bind->value->var);
+            if (bind->array->space == Space::kResult) returned_.push_back(bind);
+        });
+        state_.reached = true;
+        body(function.body);
+    }
+
+    std::unordered_set<const Var*> copyable() const {
+        auto result = names_;
+        std::erase_if(result, [&](const Var* name) { return told_.contains(name); });
+        return result;
+    }
+
+private:
+    // ------------------------------------------------------------ what shares memory
+
+    // `array`, and the arrays that it may be a name for.
+    Vars roots(const Var* array) const {
+        Vars found{array};
+        std::vector<const Var*> open{array};
+        while (!open.empty()) {
+            const auto names = stands_for_.find(open.back());
+            open.pop_back();
+            if (names == stands_for_.end()) continue;
+            for (const Var* each : names->second)
+                if (found.insert(each).second) open.push_back(each);
+        }
+        return found;
+    }
+
+    static bool share(const Vars& a, const Vars& b) {
+        return std::ranges::any_of(a, [&](const Var* each) { return may_share(b, *each); });
+    }
+
+    // ------------------------------------------------------------ what statements do
+
+    void use(const Expr& value) {
+        for_each_expr(value, [&](const Expr& e) {
+            if (e.var == nullptr || !e.var->type.is_array() || e.op == Op::kExtent) return;
+            for (const Var* name : roots(e.var))
+                if (state_.stale.contains(name)) told_.insert(name);
+        });
+        for_each_expr(value, [&](const Expr& e) {
+            if (e.op == Op::kAtomic) write(e.var);
+            if (e.op != Op::kCall) return;
+            for (std::size_t i = 0; i < e.operands.size(); ++i) {
+                const Var* array = e.operands[i]->var;
+                const bool known = i < e.callee->params.size() && !e.callee->params[i]->written &&
+                                   e.callee->kind != FunctionKind::kForeign;
+                if (array != nullptr && array->type.is_array() && !known) write(array);
+            }
+        });
+    }
+
+    void write(const Var* array) {
+        const Vars written = roots(array);
+        for (const auto& [name, sources] : state_.sources) {
+            if (written.contains(name)) told_.insert(name);
+            Vars read;
+            for (const Var* source : sources)
+                read.merge(roots(source));
+            if (share(written, read)) state_.stale.insert(name);
+        }
+    }
+
+    // Whoever gets the array may store to it, and look at what it is the same as. Of an argument
+    // that no iteration replaced, a caller gets a copy.
+    void hand_over(const Bind& stmt) {
+        for (const Var* name : roots(stmt.array)) {
+            const auto found = state_.sources.find(name);
+            if (found == state_.sources.end()) continue;
+            Vars seen;
+            for (const Bind* other : returned_) {
+                if (other->array->origin.argument != stmt.array->origin.argument)
+                    seen.merge(roots(other->value->var));
+            }
+            for (const Var* source : found->second) {
+                if (part_ || share(seen, roots(source))) told_.insert(name);
+            }
+        }
+    }
+
+    void bind(const Bind& stmt) {
+        if (stmt.array->space == Space::kResult) hand_over(stmt);
+        state_.sources.erase(stmt.array);
+        state_.stale.erase(stmt.array);
+        if (!stmt.fresh && names_.contains(stmt.array))
+            state_.sources[stmt.array] = {stmt.value->var};
+    }
+
+    void statement(const Stmt& stmt) {
+        switch (stmt.kind) {
+            case StmtKind::kFor:
+            case StmtKind::kWhile:
+                loop(stmt);
+                return;
+            case StmtKind::kIf: {
+                const auto& branch = *stmt.as<If>();
+                use(*branch.condition);
+                State other = state_;
+                body(branch.then_body);
+                std::swap(state_, other);
+                body(branch.else_body);
+                join(state_, other);
+                return;
+            }
+            case StmtKind::kBreak:
+                join(breaks_.back(), std::exchange(state_, {}));
+                return;
+            case StmtKind::kContinue:
+                join(continues_.back(), std::exchange(state_, {}));
+                return;
+            default:
+                break;
+        }
+        for_each_slot(stmt, [&](const Expr* slot) { use(*slot); });
+        if (const auto* bound = stmt.as<Bind>()) bind(*bound);
+        if (const auto* store = stmt.as<Store>()) write(store->array);
+        for_each_body(stmt, [&](const Body& inner) { body(inner); });
+        if (stmt.kind == StmtKind::kReturn) state_ = {};
+    }
+
+    void loop(const Stmt& stmt) {
+        breaks_.emplace_back();
+        continues_.emplace_back();
+        for (State before; before != state_;) {
+            before = state_;
+            for_each_slot(stmt, [&](const Expr* slot) { use(*slot); });
+            for_each_body(stmt, [&](const Body& inner) { body(inner); });
+            join(state_, continues_.back());
+            join(state_, before);
+        }
+        join(state_, breaks_.back());
+        breaks_.pop_back();
+        continues_.pop_back();
+    }
+
+    void body(const Body& stmts) {
+        for (const Stmt* stmt : stmts) {
+            if (!state_.reached) return;
+            statement(*stmt);
+        }
+    }
+
+    const bool part_;
+    const std::unordered_set<const Var*>& names_;
+    std::vector<const Bind*> returned_;
+    std::unordered_map<const Var*, Vars> stands_for_;
+    State state_;
+    std::vector<State> breaks_, continues_;  // of the loops around
+    Vars told_;                              // names that a copy of their elements would not do for
+};
+
+}  // namespace
+
+std::unordered_set<const Var*> copyable_names(const Function& function,
+                                              const std::unordered_set<const Var*>& names) {
+    return names.empty() ? names : Walk(function, names).copyable();
+}
+
+}  // namespace parpy
