@@ -11,6 +11,7 @@ from .. import _native
 from ..calls.callback import Callback
 from ..calls.external import External
 from ..calls.options import CompileBackend
+from ..library import library_function, library_method
 from ..syntax.names import Binding, source_of
 from ..syntax.source import FunctionSource
 from ..types import TypeVar
@@ -63,7 +64,12 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     if (form := _tuple_returned(fn, node)) is not None:
         _refuse_tuple(fn, node, form)
         return fn.poison(node)
-    method = reduction_method(fn, node) or _conjugate(fn, node) or _copy_or_conversion(fn, node)
+    method = (
+        reduction_method(fn, node)
+        or _conjugate(fn, node)
+        or _copy_or_conversion(fn, node)
+        or _method_of_library(fn, node)
+    )
     return _call_named(fn, node) if method is None else method
 
 
@@ -96,6 +102,9 @@ def _call_named(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return call_function(fn, node, source_of(binding.value))
     if isinstance(binding.value, External):
         return call_external(fn, node, binding.value)
+    ours = None if fn.kernel else library_function(binding.value, node)
+    if ours is not None:
+        return call_function(fn, ours[1], ours[0])
     _not_callable(fn, binding, node)
     return fn.poison(node)
 
@@ -181,6 +190,13 @@ def _copy_or_conversion(fn: FunctionScope, node: ast.Call) -> _native.Expr | Non
         return None
     # What the rest of the statement stores does not change the copy.
     return value if node is fn.whole_value else fn.module.read(fn.hold(value, node), fn.span(node))
+
+
+def _method_of_library(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
+    """x.cumsum(), outside of kernels; None for other calls."""
+    func = method_of_value(fn, node)
+    ours = None if func is None or fn.kernel else library_method(func.attr, func.value, node)
+    return None if ours is None else call_function(fn, ours[1], ours[0])
 
 
 # ------------------------------------------------------------ conversions

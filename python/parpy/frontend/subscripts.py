@@ -57,6 +57,8 @@ def array_of(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
         if fn.starts_undefined(node):
             lower(fn, node)
             return None
+    elif isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare) and not fn.kernel:
+        return fn.hold(lower(fn, node), node, shown=ast.unparse(node))
     fn.error(
         "P025",
         node,

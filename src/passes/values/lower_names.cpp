@@ -315,6 +315,7 @@ private:
 
     void make(Bind& bind, Body& out) {
         const bool returned = bind.array->space == Space::kResult;
+        rewrite(bind.value, [&](Expr* e) { return is_size(*e) ? size_of(*e) : folded(e); });
         memory_.hold_bounds(bind, out);
         Body sizes;
         Shapes shapes(context_, intervals_, bind.span, sizes);
@@ -375,6 +376,29 @@ private:
         stmts = std::move(out);
     }
 
+    // An extent of a name that has its sizes already, and the number or variable that it is.
+    bool is_size(const Expr& e) const {
+        return e.op == Op::kExtent && !e.var->dims.empty() &&
+               (places_.has(e.var) || names_.contains(e.var));
+    }
+
+    Expr* size_of(const Expr& e) {
+        const auto rank = static_cast<int>(e.var->dims.size());
+        const int axis = e.index < 0 ? e.index + rank : e.index;
+        return b_.extent(e.var->dims[static_cast<std::size_t>(axis)], e.type.scalar);
+    }
+
+    // A sum or product of sizes that turned out to be numbers is one.
+    Expr* folded(Expr* e) {
+        if (e->op != Op::kAdd && e->op != Op::kMul) return e;
+        const auto a = constant_integer(e->operands[0]), b = constant_integer(e->operands[1]);
+        std::int64_t result = 0;
+        const bool known = a && b && e->type.is(Scalar::kI64) &&
+                           !(e->op == Op::kAdd ? __builtin_add_overflow(*a, *b, &result)
+                                               : __builtin_mul_overflow(*a, *b, &result));
+        return known ? b_.integer(result, Scalar::kI64) : e;
+    }
+
     bool names_any(const Expr& expr) const {
         return any_expr(expr, [&](const Expr& e) { return names_.contains(e.var); });
     }
@@ -394,10 +418,8 @@ private:
             return;
         }
         if (e.var == nullptr || !e.var->type.is_array()) return;
-        if (e.op == Op::kExtent && (places_.has(e.var) || names_.contains(e.var))) {
-            const auto rank = static_cast<int>(e.var->dims.size());
-            const int axis = e.index < 0 ? e.index + rank : e.index;
-            slot = b_.extent(e.var->dims[static_cast<std::size_t>(axis)], e.type.scalar);
+        if (is_size(e)) {
+            slot = size_of(e);
             return;
         }
         if (!names_.contains(e.var) || e.op == Op::kArray) return;

@@ -1,0 +1,8 @@
+"""Functions of NumPy that compiled code calls as if the user had written them: ordinary functions of the language.
+
+`arrays.py` has one for each. A call of NumPy's function, or of the method, becomes a call of ours (`library_function`).
+"""
+
+from .table import library_function, library_method
+
+__all__ = ["library_function", "library_method"]

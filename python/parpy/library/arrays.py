@@ -1,0 +1,352 @@
+"""Functions of NumPy as loops. Each has the name and the parameters of NumPy's, and its result for arrays of the number
+of dimensions that it says; the compiler sees their text in place of their calls. They are never run by Python."""
+
+from __future__ import annotations
+
+# mypy: ignore-errors
+import numpy as np
+
+from .. import builtin
+
+# ------------------------------------------------------------ running values
+
+
+def cumsum(a):
+    if a.ndim != 1:
+        builtin.static_fail("np.cumsum takes an array of one dimension here: loop over the rows")
+    s = np.sum(a[:0])
+    sums = np.full(a.shape[0], s)
+    for i in range(a.shape[0]):
+        s += a[i]
+        sums[i] = s
+    return sums
+
+
+def cumprod(a):
+    if a.ndim != 1:
+        builtin.static_fail("np.cumprod takes an array of one dimension here: loop over the rows")
+    p = np.prod(a[:0])
+    products = np.full(a.shape[0], p)
+    for i in range(a.shape[0]):
+        p *= a[i]
+        products[i] = p
+    return products
+
+
+def diff(a):
+    if a.ndim != 1:
+        builtin.static_fail("np.diff takes an array of one dimension here: write a[:, 1:] - a[:, :-1]")
+    return a[1:] - a[:-1]
+
+
+def gradient(f):
+    if f.ndim != 1:
+        builtin.static_fail("np.gradient takes an array of one dimension here: loop over the rows")
+    slopes = f / 1
+    slopes[0] = f[1] - f[0]
+    slopes[1:-1] = (f[2:] - f[:-2]) / 2
+    slopes[-1] = f[-1] - f[-2]
+    return slopes
+
+
+def trapezoid(y, *, dx=1.0):
+    if y.ndim != 1:
+        builtin.static_fail("np.trapezoid takes an array of one dimension here: loop over the rows")
+    return np.sum(dx * (y[1:] + y[:-1]) / 2)
+
+
+def trapezoid_over(y, x):
+    if y.ndim != 1:
+        builtin.static_fail("np.trapezoid takes an array of one dimension here: loop over the rows")
+    return np.sum((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2)
+
+
+# ------------------------------------------------------------ order
+
+
+def argmax(a):
+    if a.ndim != 1:
+        builtin.static_fail("np.argmax takes an array of one dimension here: loop over the rows")
+    best = 0
+    for i in range(1, a.shape[0]):
+        if a[i] > a[best] or (a[i] != a[i] and a[best] == a[best]):
+            best = i
+    return np.int64(best)
+
+
+def argmin(a):
+    if a.ndim != 1:
+        builtin.static_fail("np.argmin takes an array of one dimension here: loop over the rows")
+    best = 0
+    for i in range(1, a.shape[0]):
+        if a[i] < a[best] or (a[i] != a[i] and a[best] == a[best]):
+            best = i
+    return np.int64(best)
+
+
+def sort(a):
+    """Merges runs that get twice as long each time; elements that are equal keep their order, NaN comes last."""
+    if a.ndim != 1:
+        builtin.static_fail("np.sort takes an array of one dimension here: loop over the rows")
+    n = a.shape[0]
+    done, merged = a.copy(), a.copy()
+    width = 1
+    while width < n:
+        for first in range(0, n, 2 * width):
+            middle, last = min(first + width, n), min(first + 2 * width, n)
+            i, j = first, middle
+            for k in range(first, last):
+                take = j >= last
+                if i < middle and j < last:
+                    take = not (done[j] < done[i] or (done[i] != done[i] and done[j] == done[j]))
+                if take:
+                    merged[k] = done[i]
+                    i += 1
+                else:
+                    merged[k] = done[j]
+                    j += 1
+        done[:] = merged
+        width *= 2
+    return done
+
+
+def argsort(a):
+    """As `sort`, of the places of the elements."""
+    if a.ndim != 1:
+        builtin.static_fail("np.argsort takes an array of one dimension here: loop over the rows")
+    n = a.shape[0]
+    done, merged = np.empty(a.shape[0], dtype=np.int64), np.empty(a.shape[0], dtype=np.int64)
+    for i in range(n):
+        done[i] = i
+    width = 1
+    while width < n:
+        for first in range(0, n, 2 * width):
+            middle, last = min(first + width, n), min(first + 2 * width, n)
+            i, j = first, middle
+            for k in range(first, last):
+                take = j >= last
+                if i < middle and j < last:
+                    left, right = a[done[i]], a[done[j]]
+                    take = not (right < left or (left != left and right == right))
+                if take:
+                    merged[k] = done[i]
+                    i += 1
+                else:
+                    merged[k] = done[j]
+                    j += 1
+        done[:] = merged
+        width *= 2
+    return done
+
+
+def median(a):
+    n = a.shape[0]
+    if n == 0:
+        return np.sum(a) / 0
+    s = np.sort(a)
+    if s[n - 1] != s[n - 1]:
+        return s[n - 1] / 1
+    return (s[(n - 1) // 2] / 1 + s[n // 2] / 1) / 2
+
+
+def quantile(a, q):
+    """Between the two nearest elements, by NumPy's formula for its method `linear`."""
+    n = a.shape[0]
+    if n == 0:
+        return np.sum(a) / 0 * q
+    s = np.sort(a)
+    if s[n - 1] != s[n - 1]:
+        return s[n - 1] * q
+    place = (n - 1) * q
+    below = min(int(place), n - 1)
+    t = place - below
+    low, high = s[below], s[min(below + 1, n - 1)]
+    step = high - low
+    return high - step * (1 - t) if t >= 0.5 else low + step * t
+
+
+def percentile(a, q):
+    return np.quantile(a, q / 100)
+
+
+def searchsorted(a, v):
+    """Where the number `v` goes in front of elements that are equal."""
+    low, high = 0, a.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] < v or (v != v and a[middle] == a[middle]):
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(low)
+
+
+# ------------------------------------------------------------ other places
+
+
+def flip(m):
+    if m.ndim != 1:
+        builtin.static_fail("np.flip takes an array of one dimension here: write m[::-1, ::-1]")
+    return m[::-1]
+
+
+def flipud(m):
+    return m[::-1]
+
+
+def roll(a, shift):
+    if a.ndim != 1:
+        builtin.static_fail("np.roll takes an array of one dimension here: loop over the rows")
+    n = a.shape[0]
+    rolled = np.empty_like(a)
+    for i in range(n):
+        rolled[i] = a[(i - shift) % n]
+    return rolled
+
+
+def flatten(a):
+    if a.ndim != 2:
+        builtin.static_fail("flatten takes an array of two dimensions here: write x.copy() for one")
+    columns = a.shape[1]
+    flat = np.empty(a.shape[0] * a.shape[1], dtype=a.dtype)
+    for i in range(a.shape[0]):
+        for j in range(columns):
+            flat[i * columns + j] = a[i, j]
+    return flat
+
+
+def tile(A, reps):
+    if A.ndim != 1:
+        builtin.static_fail("np.tile takes an array of one dimension here")
+    n = A.shape[0]
+    tiled = np.empty(A.shape[0] * reps, dtype=A.dtype)
+    for k in range(reps):
+        for i in range(n):
+            tiled[k * n + i] = A[i]
+    return tiled
+
+
+def repeat(a, repeats):
+    if a.ndim != 1:
+        builtin.static_fail("np.repeat takes an array of one dimension here")
+    repeated = np.empty(a.shape[0] * repeats, dtype=a.dtype)
+    for i in range(a.shape[0]):
+        for k in range(repeats):
+            repeated[i * repeats + k] = a[i]
+    return repeated
+
+
+def concatenate_two(a, b):
+    if a.ndim != 1 or b.ndim != 1:
+        builtin.static_fail("arrays of one dimension are joined here: copy the parts into an array with np.zeros")
+    joined = np.empty(a.shape[0] + b.shape[0], dtype=a.dtype)
+    if a.shape[0] < 0:  # the name has the type that holds both
+        joined = np.empty(a.shape[0] + b.shape[0], dtype=b.dtype)
+    joined[: a.shape[0]] = a
+    joined[a.shape[0] :] = b
+    return joined
+
+
+def concatenate_three(a, b, c):
+    return np.concatenate((np.concatenate((a, b)), c))
+
+
+def vstack_two(a, b):
+    if a.ndim != 1 or b.ndim != 1:
+        builtin.static_fail("arrays of one dimension are stacked here: copy the parts into an array with np.zeros")
+    stacked = np.empty((2, a.shape[0]), dtype=a.dtype)
+    if a.shape[0] < 0:  # the name has the type that holds both
+        stacked = np.empty((2, a.shape[0]), dtype=b.dtype)
+    stacked[0] = a
+    stacked[1] = b
+    return stacked
+
+
+def tril(m, k=0):
+    if m.ndim != 2:
+        builtin.static_fail("np.tril takes an array of two dimensions here")
+    lower = m.copy()
+    for i in range(m.shape[0]):
+        for j in range(max(i + k + 1, 0), m.shape[1]):
+            lower[i, j] = 0
+    return lower
+
+
+def triu(m, k=0):
+    if m.ndim != 2:
+        builtin.static_fail("np.triu takes an array of two dimensions here")
+    upper = m.copy()
+    for i in range(m.shape[0]):
+        for j in range(min(max(i + k, 0), m.shape[1])):
+            upper[i, j] = 0
+    return upper
+
+
+# ------------------------------------------------------------ products and sums
+
+
+def outer(a, b):
+    if a.ndim != 1 or b.ndim != 1:
+        builtin.static_fail("outer products are of arrays of one dimension here")
+    return a[:, None] * b[None, :]
+
+
+def add_outer(a, b):
+    if a.ndim != 1 or b.ndim != 1:
+        builtin.static_fail("outer sums are of arrays of one dimension here")
+    return a[:, None] + b[None, :]
+
+
+def subtract_outer(a, b):
+    if a.ndim != 1 or b.ndim != 1:
+        builtin.static_fail("outer differences are of arrays of one dimension here")
+    return a[:, None] - b[None, :]
+
+
+def cross(a, b):
+    """Of arrays of three elements."""
+    if a.ndim != 1 or b.ndim != 1:
+        builtin.static_fail("np.cross takes arrays of one dimension here: loop over the rows")
+    product = np.full(3, a[0] * b[0])
+    product[0] = a[1] * b[2] - a[2] * b[1]
+    product[1] = a[2] * b[0] - a[0] * b[2]
+    product[2] = a[0] * b[1] - a[1] * b[0]
+    return product
+
+
+def trace(a):
+    if a.ndim != 2:
+        builtin.static_fail("np.trace takes an array of two dimensions here")
+    s = np.sum(a[:0])
+    for i in range(min(a.shape[0], a.shape[1])):
+        s += a[i, i]
+    return s
+
+
+def norm(x):
+    return np.sqrt(np.sum((np.abs(x) / 1) ** 2))
+
+
+def polyval(p, x):
+    value = x * 0
+    for i in range(p.shape[0]):
+        value = value * x + p[i]
+    return value
+
+
+# ------------------------------------------------------------ questions
+
+
+def isin(element, test_elements):
+    if element.ndim != 1 or test_elements.ndim != 1:
+        builtin.static_fail("np.isin takes arrays of one dimension here")
+    found = np.full(element.shape[0], False)
+    for i in range(element.shape[0]):
+        for j in range(test_elements.shape[0]):
+            if element[i] == test_elements[j]:
+                found[i] = True
+    return found
+
+
+def allclose(a, b, rtol=1e-05, atol=1e-08):
+    return np.all((a == b) | (np.abs(a - b) <= atol + rtol * np.abs(b)))

@@ -1,0 +1,103 @@
+"""Which functions and methods of NumPy the library has, and for how many arguments."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..syntax.source import FunctionSource, capture
+from . import arrays
+
+# By NumPy's function: ours, of which the first with the number of arguments is called.
+_FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
+    np.add.outer: (arrays.add_outer,),
+    np.allclose: (arrays.allclose,),
+    np.argmax: (arrays.argmax,),
+    np.argmin: (arrays.argmin,),
+    np.argsort: (arrays.argsort,),
+    np.concatenate: (arrays.concatenate_two, arrays.concatenate_three),
+    np.cross: (arrays.cross,),
+    np.cumprod: (arrays.cumprod,),
+    np.cumsum: (arrays.cumsum,),
+    np.diff: (arrays.diff,),
+    np.flip: (arrays.flip,),
+    np.flipud: (arrays.flipud,),
+    np.gradient: (arrays.gradient,),
+    np.hstack: (arrays.concatenate_two, arrays.concatenate_three),
+    np.isin: (arrays.isin,),
+    np.linalg.norm: (arrays.norm,),
+    np.median: (arrays.median,),
+    np.multiply.outer: (arrays.outer,),
+    np.outer: (arrays.outer,),
+    np.percentile: (arrays.percentile,),
+    np.polyval: (arrays.polyval,),
+    np.quantile: (arrays.quantile,),
+    np.repeat: (arrays.repeat,),
+    np.roll: (arrays.roll,),
+    np.searchsorted: (arrays.searchsorted,),
+    np.sort: (arrays.sort,),
+    np.subtract.outer: (arrays.subtract_outer,),
+    np.tile: (arrays.tile,),
+    np.trace: (arrays.trace,),
+    np.tril: (arrays.tril,),
+    np.triu: (arrays.triu,),
+    np.vstack: (arrays.vstack_two,),
+}
+for _name in ("trapezoid", "trapz"):  # before and after NumPy 2
+    if hasattr(np, _name):
+        _FUNCTIONS[getattr(np, _name)] = (arrays.trapezoid, arrays.trapezoid_over)
+_METHODS: dict[str, Callable[..., Any]] = {
+    "argmax": arrays.argmax, "argmin": arrays.argmin, "argsort": arrays.argsort, "cumprod": arrays.cumprod,
+    "cumsum": arrays.cumsum, "flatten": arrays.flatten, "repeat": arrays.repeat, "searchsorted": arrays.searchsorted,
+    "trace": arrays.trace,
+}  # fmt: skip
+# Functions whose first argument is a tuple of arrays.
+_OF_TUPLES = {np.concatenate, np.hstack, np.vstack}
+
+
+def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
+    """What a call of NumPy's function calls instead, and the call with its arguments; None where nothing fits."""
+    try:
+        ours = _FUNCTIONS.get(function) if callable(function) else None
+    except TypeError:  # it has no hash
+        return None
+    if ours is None:
+        return None
+    arguments = node.args
+    if function in _OF_TUPLES and arguments and isinstance(arguments[0], ast.Tuple | ast.List):
+        arguments = [*arguments[0].elts, *arguments[1:]]
+    for each in ours:
+        if _takes(each, len(arguments), node):
+            return _source(each), _with_arguments(node, arguments)
+    return None
+
+
+def library_method(name: str, owner: ast.expr, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
+    """The same for a method of an array."""
+    ours = _METHODS.get(name)
+    if ours is None or not _takes(ours, len(node.args) + 1, node):
+        return None
+    return _source(ours), _with_arguments(node, [owner, *node.args])
+
+
+def _takes(function: Callable[..., Any], count: int, node: ast.Call) -> bool:
+    names = {keyword.arg: None for keyword in node.keywords if keyword.arg is not None}
+    try:
+        inspect.signature(function).bind(*[None] * count, **names)
+    except TypeError:
+        return False
+    return len(names) == len(node.keywords)
+
+
+def _with_arguments(node: ast.Call, arguments: list[ast.expr]) -> ast.Call:
+    return ast.copy_location(ast.Call(node.func, arguments, node.keywords), node)
+
+
+@functools.cache
+def _source(function: Callable[..., Any]) -> FunctionSource:
+    return capture(function)

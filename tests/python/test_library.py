@@ -1,0 +1,133 @@
+"""NumPy's functions that the library writes out, against NumPy: values, types and shapes."""
+
+from __future__ import annotations
+
+import linecache
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import BACKENDS, TARGETS, copies, options, run
+from parpy.library import table
+
+rng = np.random.default_rng(23)
+FLOATS, NUMBERS = ("f4", "f8"), ("i2", "i8", "f4", "f8")
+
+# Expressions of x, y (one dimension), A (two) and n, with the types that they are tried with.
+EXPRESSIONS = {
+    "np.cumsum(x)": ("?", "u1", *NUMBERS), "x.cumsum() * 2": NUMBERS, "np.cumprod(x)": NUMBERS, "np.diff(x)": NUMBERS,
+    "np.gradient(x)": NUMBERS, "np.trapezoid(x)": FLOATS, "np.trapezoid(x, dx=0.5)": ("f8",),
+    "np.trapezoid(x, y)": FLOATS, "np.argmax(x)": NUMBERS, "x.argmin()": NUMBERS, "np.sort(x)": NUMBERS,
+    "np.argsort(x)": ("f8",), "np.median(x)": NUMBERS, "np.percentile(x, 30)": ("i8", "f8"),
+    "np.quantile(x, 0.75)": ("f8",), "np.searchsorted(np.sort(x), y[0])": NUMBERS, "np.flip(x) + 0": NUMBERS,
+    "np.flipud(A) * 1": NUMBERS, "np.roll(x, n)": NUMBERS, "np.roll(x, -n - 20)": ("f8",), "A.flatten()": NUMBERS,
+    "np.tile(x, 3)": NUMBERS, "np.repeat(x, n)": NUMBERS, "np.concatenate((x, y))": ("?", *NUMBERS),
+    "np.hstack((x, y, x))": NUMBERS, "np.concatenate([x, A[0]])": ("f8",), "np.vstack((x, y))": NUMBERS,
+    "np.tril(A)": NUMBERS, "np.triu(A, 1)": NUMBERS, "np.triu(A, -1)": ("f8",), "np.tril(A, k=-n)": ("f8",),
+    "np.outer(x, y)": NUMBERS, "np.add.outer(x, y)": NUMBERS, "np.subtract.outer(x, y)": NUMBERS,
+    "np.cross(x[:3], y[:3])": NUMBERS,
+    "np.trace(A)": NUMBERS, "np.linalg.norm(x)": NUMBERS, "np.linalg.norm(A)": ("f8", "c16"),
+    "np.polyval(x[:3], 0.5)": ("f8",), "np.polyval(x[:3], y)": ("f8",), "np.isin(x, y)": NUMBERS,
+    "np.allclose(x, y)": FLOATS, "np.allclose(x, x + 1e-9, rtol=1e-3)": ("f8",),
+    "np.cumsum(np.sort(x))[2] + np.diff(x)[0]": ("f8",),
+}  # fmt: skip
+
+
+def function_of(expression: str):
+    text, file = f"def f(x, y, A, n):\n    return {expression}\n", f"<{expression}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space = {"np": np}
+    exec(compile(text, file, "exec"), space)
+    return space["f"]
+
+
+def numbers(dtype: str, size) -> np.ndarray:
+    values = rng.integers(0, 6, size) if dtype in ("?", "u1") else rng.integers(-6, 7, size)
+    return (values + (rng.random(size) if dtype[0] in "fc" else 0)).astype(dtype)
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.mark.parametrize("backend", TARGETS)
+def test_as_numpy(backend, expression):
+    function = function_of(expression)
+    compiled = parpy.jit(function)
+    for dtype in EXPRESSIONS[expression]:
+        for size in (5, 8, 37):
+            x, y, a = numbers(dtype, size), numbers(dtype, size), numbers(dtype, (4, size))
+            want = function(x, y, a, 3)
+            got = compiled(x, y, a, 3, opts=options(backend, {}))
+            assert np.shape(got) == np.shape(want)
+            if isinstance(want, np.ndarray):
+                assert got.dtype == want.dtype
+            np.testing.assert_allclose(got, want, rtol=1e-5 if dtype == "f4" else 1e-12)
+
+
+SPECIAL = [
+    np.array([3.0, np.nan, 1.0, np.nan, -0.0, 0.0, np.inf, -np.inf]), np.array([np.nan]), np.array([2.0]),
+    np.full(9, 1.5), np.array([1.0, 1.0, 3.0, 3.0, 2.0, 2.0]), np.array([np.inf, np.inf, -np.inf, 1.0]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "expression", ["np.sort(x)", "np.argmax(x)", "np.argmin(x)", "np.median(x)", "np.quantile(x, 0.5)", "np.cumsum(x)"]
+)
+def test_special_values(expression):
+    function = function_of(expression)
+    compiled = parpy.jit(function)
+    for x in SPECIAL:
+        with np.errstate(all="ignore"):
+            want = function(x, x, x, 1)
+        np.testing.assert_array_equal(compiled(x, x, x, 1), want, err_msg=str(x))
+
+
+def test_equal_elements_keep_their_order():
+    compiled = parpy.jit(function_of("np.argsort(x)"))
+    for size in (1, 2, 3, 100, 1000):
+        x = rng.integers(0, 5, size) * 1.0
+        np.testing.assert_array_equal(compiled(x, x, x, 1), np.argsort(x, kind="stable"))
+
+
+@pytest.mark.parametrize(
+    "expression", ["np.sort(x)", "np.cumsum(x)", "np.concatenate((x, x))", "np.roll(x, 1)", "np.diff(x)"]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_no_elements(expression):
+    function, x = function_of(expression), np.zeros(0)
+    np.testing.assert_array_equal(parpy.jit(function)(x, x, x, 1), function(x, x, x, 1))
+
+
+def of_rows(A, out):
+    parpy.label("N")
+    for i in range(A.shape[0]):
+        row = A[i]
+        ranks = np.argsort(row)
+        out[i] = np.median(row) + np.cumsum(row)[ranks[0]] + row.argmax() + np.linalg.norm(np.diff(row))
+
+
+@pytest.mark.parametrize("mapping", [{}, {"N": 6}], ids=["host", "parallel"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_in_loops(backend, mapping):
+    given = rng.random((6, 7)), np.zeros(6)
+    want, got = copies(given), copies(given)
+    of_rows(*want)
+    run(backend, parpy.jit(of_rows), got, mapping)
+    np.testing.assert_allclose(got[1], want[1], rtol=1e-12)
+
+
+def test_several_dimensions_are_refused():
+    for expression in ("np.cumsum(A)", "np.sort(A)", "np.roll(A, 1)", "np.isin(A, x)"):
+        with pytest.raises(parpy.CompileError, match="dimension"):
+            parpy.jit(function_of(expression))(np.zeros(3), np.zeros(3), np.zeros((3, 3)), 1)
+
+
+def test_parameters_have_numpys_names():
+    import inspect
+
+    for theirs, ours in table._FUNCTIONS.items():
+        for each in ours:
+            names = list(inspect.signature(each).parameters)
+            if theirs in table._OF_TUPLES or isinstance(getattr(theirs, "__self__", None), np.ufunc):
+                continue
+            known = inspect.signature(theirs).parameters
+            assert all(name in known for name in names), (theirs, names)
