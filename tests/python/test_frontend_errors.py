@@ -54,8 +54,6 @@ def messages(statements: str, params: str = "x, n") -> list[str]:
         ("x[0] = divmod(n, 2)",
          ["2:12: P011: the two results of 'divmod' are not assigned to two variables"]),
         ("x[0] = range(n)", ["2:12: P011: 'range' stands outside the head of a for loop"]),
-        ("while n:\n    n -= 1\nelse:\n    pass",
-         ["5:9: P012: the else branch of a while loop cannot be compiled"]),
         ("for v in sorted(x):\n    n += v",
          ["2:14: P013: a for loop must run over a range, an array, or enumerate, zip and reversed of arrays"]),
         ("for i in range(*x):\n    pass",

@@ -96,18 +96,6 @@ def test_else_branches_run_unless_the_loop_breaks(function):
         assert results(kernel, x) == expected
 
 
-def test_else_branches_of_other_functions_are_refused():
-    @parpy.jit
-    def loop(x):
-        for i in range(4):
-            x[i] = 1
-        else:
-            x[0] = 2
-
-    with pytest.raises(parpy.CompileError, match="the else branch of a for loop cannot be compiled"):
-        loop(np.zeros(4))
-
-
 # ---------------------------------------------------------------- expressions
 
 

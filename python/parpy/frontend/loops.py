@@ -1,4 +1,4 @@
-"""Lowers loops; in kernels also their else branches: a variable tells whether a break has left the loop."""
+"""Lowers loops and their else branches: a variable tells whether a break has left the loop, where one may."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import builtins
 
 from .. import _native
+from ..syntax.paths import breaks
 from .conditions import condition
 from .evaluation import lower_all
 from .iterables import Iterable, iterable_of, length_of, take
@@ -40,9 +41,7 @@ def lower_for(fn: FunctionScope, node: ast.For) -> None:
     body = _inside(fn, node, node.body)
     fn.assigned |= before
     span = fn.span(node, node.iter)
-    fn.out.append(fn.module.for_(var, begin, end, step, body, span))
-    _leave_too(fn, node)
-    _lower_else(fn, node)
+    _place(fn, node, fn.module.for_(var, begin, end, step, body, span))
 
 
 def _lower_elements(fn: FunctionScope, node: ast.For, given: Iterable) -> None:
@@ -56,9 +55,7 @@ def _lower_elements(fn: FunctionScope, node: ast.For, given: Iterable) -> None:
     _, taken = fn.branch(lambda: take(fn, node.target, given.values, number, node))
     body = [*taken, *_inside(fn, node, node.body)]
     fn.assigned |= before
-    fn.out.append(fn.module.for_(number, begin, end, step, body, span))
-    _leave_too(fn, node)
-    _lower_else(fn, node)
+    _place(fn, node, fn.module.for_(number, begin, end, step, body, span))
 
 
 def _inside(fn: FunctionScope, loop: ast.For | ast.While, nodes: list[ast.stmt]) -> list[_native.Stmt]:
@@ -118,9 +115,7 @@ def lower_while(fn: FunctionScope, node: ast.While) -> None:
         leave = fn.module.if_(fn.module.op("not", [test], span), [fn.module.break_(span)], [], span)
         test = fn.module.constant(True, span)
         body = [*before, leave, *body]
-    fn.out.append(fn.module.while_(test, body, span))
-    _leave_too(fn, node)
-    _lower_else(fn, node)
+    _place(fn, node, fn.module.while_(test, body, span))
 
 
 def lower_break(fn: FunctionScope, node: ast.Break) -> None:
@@ -132,36 +127,32 @@ def lower_continue(fn: FunctionScope, node: ast.Continue) -> None:
     fn.out.append(fn.module.continue_(fn.span(node)))
 
 
+def _place(fn: FunctionScope, node: ast.For | ast.While, loop: _native.Stmt) -> None:
+    """The loop, and what stands behind it."""
+    fn.out.append(loop)
+    fn.lowered_loops[node] = loop
+    _leave_too(fn, node)
+    _lower_else(fn, node)
+
+
 def _before_else(fn: FunctionScope, node: ast.For | ast.While) -> None:
-    """In front of a loop with an else branch: a variable that tells whether it was left by a break."""
-    if node.orelse and not fn.kernel:
-        _refuse_else(fn, node)
-    elif node.orelse:
+    """In front of a loop with an else branch: a variable that tells whether a break has left it."""
+    if node.orelse and breaks(node.body):
         span = fn.span(node.orelse[0])
-        var = fn.left_by_break[node] = fn.temporary(span)
+        var = fn.left_by_break[node] = fn.module.variable(fn.unique_name("left_by_break"), span)
         fn.out.append(fn.module.assign(var, fn.module.constant(False, span), None, span))
 
 
 def _lower_else(fn: FunctionScope, node: ast.For | ast.While) -> None:
     var = fn.left_by_break.get(node)
     if var is None:
+        fn.out.extend(block(fn, node.orelse))
         return
     span = fn.span(node.orelse[0])
     fn.conditions += 1
     body = block(fn, node.orelse)
     fn.conditions -= 1
-    fn.out.append(fn.module.if_(fn.module.read(var, span), [], body, span))
-
-
-def _refuse_else(fn: FunctionScope, node: ast.For | ast.While) -> None:
-    word = "for" if isinstance(node, ast.For) else "while"
-    fn.error(
-        "P012",
-        fn.span(node.orelse[0]),
-        f"the else branch of a {word} loop cannot be compiled",
-        "set a variable before 'break' and test it after the loop",
-        [(fn.head(node), "of this loop")],
-    )
+    fn.out.append(fn.module.if_(fn.module.op("not", [fn.module.read(var, span)], span), body, [], span))
 
 
 def _note_break(fn: FunctionScope, node: ast.Break) -> None:

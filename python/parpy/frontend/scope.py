@@ -83,6 +83,7 @@ class FunctionScope:
         self.assigned: set[str] = set()
         self.loops: list[tuple[ast.For | ast.While, int]] = []
         self.left_by_break: dict[ast.For | ast.While, _native.Var] = {}  # of loops with an else branch
+        self.lowered_loops: dict[ast.For | ast.While, _native.Stmt] = {}  # what labels in front of a loop name
         self.conditions = 0  # how many branches and loops are around it
         self.on_device = False  # inside `with parpy.gpu`
         self.goes_on = True  # whether what follows the current statement is reached, as far as None tells

@@ -271,8 +271,9 @@ class _Splitter:
         if isinstance(node, ast.Break | ast.Continue):
             return not in_loop
         inside = in_loop or isinstance(node, ast.For | ast.While)
-        parts = (getattr(node, field, ()) for field in ("body", "orelse"))
-        return any(self._leaves(part, inside) for body in parts for part in body)
+        parts = [(part, inside) for part in getattr(node, "body", ())]
+        parts += [(part, in_loop) for part in getattr(node, "orelse", ())]
+        return any(self._leaves(part, loop) for part, loop in parts)
 
     def _split(self, nodes: Sequence[ast.stmt], after: Names, at_break: Names, at_continue: Names) -> list[ast.stmt]:
         out: list[ast.stmt] = []
@@ -305,12 +306,12 @@ class _Splitter:
         elif isinstance(made, ast.For | ast.While):
             if made.orelse:
                 fix = "set a variable before 'break' and test it after the loop"
-                self._refuse("P012", made, "the else branch of a loop cannot be compiled", fix)
+                self._refuse("P012", made, "the else branch of a loop that Python runs cannot be compiled", fix)
             if isinstance(made, ast.For):
                 made.iter = self._called(made.iter)
             else:
                 made.test = self._called(made.test)
-            _, end = live_in_loop(made, behind)
+            _, end = live_in_loop(made, behind, behind)
             made.body = self._split(made.body, end, behind, end) or [_pass(node)]
         elif isinstance(made, ast.With):
             if self._leaves(made):

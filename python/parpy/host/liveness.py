@@ -45,7 +45,7 @@ def _before(node: ast.stmt, after: Names, at_break: Names, at_continue: Names) -
         branches = (live_before(body, after, at_break, at_continue) for body in (node.body, node.orelse))
         return reads(node.test).union(*branches)
     if isinstance(node, ast.For | ast.While):
-        return live_in_loop(node, after)[0]
+        return live_in_loop(node, after, live_before(node.orelse, after, at_break, at_continue))[0]
     if isinstance(node, ast.With):
         return live_before(node.body, after, at_break, at_continue)
     if isinstance(node, ast.Return):
@@ -60,9 +60,10 @@ def _before(node: ast.stmt, after: Names, at_break: Names, at_continue: Names) -
     return read | (after - assigned([node]))
 
 
-def live_in_loop(node: ast.For | ast.While, after: Names) -> tuple[Names, Names]:
-    """What is live before the loop, and at the end of each iteration."""
-    head = after | (reads(node.test) if isinstance(node, ast.While) else _NONE)
+def live_in_loop(node: ast.For | ast.While, after: Names, at_end: Names) -> tuple[Names, Names]:
+    """What is live before the loop, and at the end of each iteration; `after`: where a break leaves it, `at_end`: where
+    it ends, in front of its else branch."""
+    head = at_end | (reads(node.test) if isinstance(node, ast.While) else _NONE)
     target = assigned_target(node)
     while True:
         wider = head | (live_before(node.body, head, after, head) - target)

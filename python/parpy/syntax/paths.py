@@ -23,6 +23,16 @@ def leaves(body: list[ast.stmt]) -> bool:
     return any(isinstance(stmt, ast.Break | ast.Continue) or ends([stmt]) for stmt in body)
 
 
+def breaks(body: list[ast.stmt]) -> bool:
+    """Whether the statements, the body of a loop, hold a break of this very loop."""
+    for stmt in body:
+        inner = isinstance(stmt, ast.For | ast.While)
+        parts = [getattr(stmt, field, []) for field in (("orelse",) if inner else ("body", "orelse"))]
+        if isinstance(stmt, ast.Break) or any(breaks(part) for part in parts):
+            return True
+    return False
+
+
 def returning_last(body: list[ast.stmt]) -> list[ast.stmt] | None:
     """The same statements with nothing behind any return: what follows an `if` that returns stands in its other branch.
 
