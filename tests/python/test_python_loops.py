@@ -1,4 +1,4 @@
-"""Else branches of loops, against Python."""
+"""Else branches of loops and `in`, against Python."""
 
 from __future__ import annotations
 
@@ -191,3 +191,60 @@ def test_what_an_else_branch_reads_lives_beside_what_python_runs():
 
     for k in (1, 5):
         assert parpy.jit(made)(3, k).tolist() == made(3, k).tolist()
+
+
+NUMBERS = (1, -2.5, 7)
+EMPTY = ()
+
+
+def in_literals(x, out, n):
+    for i in range(x.shape[0]):
+        out[i] = (x[i] in (1, 2, n)) + 2 * (x[i] not in [3, -0.5]) + 4 * (n in (x[i], 1.0))
+        if x[i] in (1, 2) or x[i] in {n, 0.0}:
+            out[i] += 100
+        out[i] += 1000 * ((x[i] in NUMBERS) + (x[i] in (*NUMBERS, 2)))
+
+
+def in_arrays(x, out, n):
+    out[0] = (n in x) + (1 in x) + 10 * (2 not in x)
+    out[1] = (n in x[1:]) + 2 * (n in EMPTY)
+    out[2] = 2.0 in x * 2
+    k = 0
+    while k in x and k not in (3, n):
+        k += 1
+    out[3] = k if -0.5 in x else -k
+
+
+def step(out):
+    out[0] += 1
+    return out[0]
+
+
+def each_once(x, out, n):
+    out[1] = step(out) in (2, n, 1)
+    out[2] = step(out) in x
+
+
+@pytest.mark.parametrize("items", [[1, 2, 3, -0.5], [0, 1, 2, 7], [np.nan, 1, 0, np.inf], [5, -2.5, 4, 3]])
+@pytest.mark.parametrize("function", [in_literals, in_arrays, each_once], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_in(backend, function, items, monkeypatch):
+    monkeypatch.setitem(globals(), "step", step if function is not each_once else parpy.jit(step))
+    for dtype in (np.float64, np.float32):
+        given = np.array(items, dtype), np.zeros(4), 2
+        want, got = copies(given), copies(given)
+        function(*want)
+        run(backend, parpy.jit(function), got, {})
+        assert got[1].tolist() == want[1].tolist()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_in_arrays_of_other_kinds(backend):
+    def found(b, m, e, z, out):
+        out[0] = (True in b) + (3 in m) + (1 in e) + (1 + 2j in z) + (300 in b)
+
+    given = np.zeros(3, bool), np.arange(6, dtype=np.int8).reshape(2, 3), np.zeros(0), np.array([1 + 2j]), np.zeros(1)
+    want, got = copies(given), copies(given)
+    found(*want)
+    run(backend, parpy.jit(found), got, {})
+    assert got[4].tolist() == want[4].tolist() == [2]

@@ -179,6 +179,19 @@ def outside_spelled_out(fn: FunctionScope, value: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Tuple(items, ast.Load()), value)
 
 
+def outside_items(fn: FunctionScope, node: ast.expr) -> list[ast.expr] | None:
+    """The elements of a tuple or list that is written out, or of a tuple that has a name outside the function; None of
+    others."""
+    node = outside_spelled_out(fn, node)
+    if not isinstance(node, ast.Tuple | ast.List):
+        return None
+    items: list[ast.expr] = []
+    for part in node.elts:
+        inner = outside_items(fn, part.value) if isinstance(part, ast.Starred) else None
+        items += [part] if inner is None else inner
+    return items
+
+
 def refuses_item(fn: FunctionScope, node: ast.Subscript) -> bool:
     """Reports a subscript of a tuple that is none of its elements; False where there is no tuple."""
     binding = fn.resolve(node.value)

@@ -79,11 +79,11 @@ def lower_settled(fn: FunctionScope, node: ast.expr) -> Callable[[], _native.Exp
     return lambda: fn.module.read(var, fn.span(node))
 
 
-def lower_held(fn: FunctionScope, node: ast.expr) -> Callable[[], _native.Expr]:
-    """A function that makes the value of `node`, evaluated now, as often as wanted."""
+def lower_held(fn: FunctionScope, node: ast.expr, shown: str = "") -> Callable[[], _native.Expr]:
+    """A function that makes the value of `node`, evaluated now, as often as wanted. Messages call it `shown`."""
     if is_literal(node):
         return lambda: lower(fn, node)
-    var = fn.hold(lower(fn, node), node)
+    var = fn.hold(lower(fn, node), node, shown=shown)
     return partial(fn.module.read, var, fn.span(node))
 
 

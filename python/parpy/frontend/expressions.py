@@ -20,6 +20,7 @@ from .effects import has_effects
 from .evaluation import in_order, lower_twice
 from .indices import lower_register
 from .lowering import lower
+from .membership import lower_membership
 from .none import known_truth
 from .patterns import first_name, integer_constant, string_key
 from .scope import FunctionScope, attribute_hint, describe
@@ -41,8 +42,6 @@ _COMPARE: dict[type[ast.cmpop], str] = {
 _NO_COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Is: ("is", "compare values with '=='"),
     ast.IsNot: ("is not", "compare values with '!='"),
-    ast.In: ("in", "write the loop that looks for the value"),
-    ast.NotIn: ("not in", "write the loop that looks for the value"),
 }
 _ARRAY_ATTRIBUTES = ("shape", "ndim", "size")
 
@@ -200,6 +199,8 @@ def lower_unary(fn: FunctionScope, node: ast.UnaryOp) -> _native.Expr:
 def lower_compare(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
     if (known := known_truth(fn, node)) is not None:
         return constant_of(fn, known, node)
+    if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
+        return lower_membership(fn, node)
     if (compared := compared_tuples(fn, node)) is not None:
         return compared
     for op in node.ops:

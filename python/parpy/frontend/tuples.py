@@ -27,7 +27,7 @@ from .arrays import (
 )
 from .conditions import condition
 from .effects import reads_elements
-from .evaluation import lower_held, lower_settled
+from .evaluation import lower_settled
 from .forms import DictParam, Element, Kind, TupleKind
 from .intrinsics import intrinsic_of
 from .kinds import array_rank
@@ -379,10 +379,8 @@ def chosen_element(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
 
 
 def compared_tuples(fn: FunctionScope, node: ast.Compare) -> _native.Expr | None:
-    """`x.shape == y.shape`, `i in (1, 3)`; None of other comparisons."""
+    """`x.shape == y.shape`; None of other comparisons."""
     sides = (node.left, *node.comparators)
-    if len(sides) == 2 and isinstance(node.ops[0], ast.In | ast.NotIn):
-        return _contained(fn, node, node.comparators[0])
     if len(sides) != 2 or tuple_form(fn, sides[0]) is None or tuple_form(fn, sides[1]) is None:
         return None
     span = fn.span(node)
@@ -396,21 +394,6 @@ def compared_tuples(fn: FunctionScope, node: ast.Compare) -> _native.Expr | None
     for left, right in zip(values, values[len(values) // 2 :], strict=False) if equal else ():
         result = fn.module.op("and", [result, fn.module.op("==", [left, right], span)], span)
     return result if isinstance(node.ops[0], ast.Eq) else fn.module.op("not", [result], span)
-
-
-def _contained(fn: FunctionScope, node: ast.Compare, given: ast.expr) -> _native.Expr | None:
-    """`i in (1, 3)`; None where that is no tuple of numbers, and outside of kernels."""
-    if isinstance(given, ast.List | ast.Set):
-        given = ast.copy_location(ast.Tuple(given.elts, ast.Load()), given)
-    form = tuple_form(fn, given)
-    if form is None or any(part is not None for part in form.parts):
-        return None
-    span = fn.span(node)
-    again = lower_held(fn, node.left)
-    result = fn.module.constant(False, span)
-    for value in tuple_values(fn, given):
-        result = fn.module.op("or", [result, fn.module.op("==", [again(), value], span)], span)
-    return result if isinstance(node.ops[0], ast.In) else fn.module.op("not", [result], span)
 
 
 # ------------------------------------------------------------ parameters
