@@ -56,7 +56,8 @@ def messages(statements: str, params: str = "x, n") -> list[str]:
          ["2:12: P011: the two results of 'divmod' are not assigned to two variables"]),
         ("x[0] = range(n)", ["2:12: P011: 'range' stands outside the head of a for loop"]),
         ("for v in sorted(x):\n    n += v",
-         ["2:14: P013: a for loop must run over a range, an array, or enumerate, zip and reversed of arrays"]),
+         ["2:14: P013: a for loop must run over a range, an array, a tuple of numbers, "
+          "or enumerate, zip and reversed of them"]),
         ("for i in range(*x):\n    pass",
          ["2:20: P014: 'range' takes no starred argument in compiled code"]),
         ("a = (b, c) = 1, 2",

@@ -1,4 +1,4 @@
-"""Else branches of loops and `in`, against Python."""
+"""Else branches of loops, `in`, and loops over tuples and lists, against Python."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 
 import parpy
 from backends import BACKENDS, copies, run
+from parpy import cuda
 from parpy.frontend.parse import parse
 
 
@@ -248,3 +249,155 @@ def test_in_arrays_of_other_kinds(backend):
     found(*want)
     run(backend, parpy.jit(found), got, {})
     assert got[4].tolist() == want[4].tolist() == [2]
+
+
+def progressions(x, out, n):
+    for d in (-1, 0, 1):
+        out[d + 1] = x[2 + d] * d
+    out[3] += d
+    for d in [5, 3, 1]:
+        out[3] = out[3] * 10 + d
+    for d in (n,):
+        out[0] += d
+    for d in (2**62, -(2**62), 2**63 - 1):
+        out[1] += d // 3**30
+    for d in ():
+        out[0] = 1
+    else:
+        out[2] += 2
+
+
+def constants(x, out, n):
+    for d in (0.25, -3, 1e300):
+        for e in [7, 2, 2]:
+            if d * e > 1e200:
+                continue
+            out[0] += d * e
+    for d in (True, False, 5):
+        out[1] = out[1] * 10 + d
+    for d in (1, 2, 4, 8):
+        if d == n:
+            break
+        out[2] += d
+    else:
+        out[2] = -1
+    for d in (np.float32(0.1), 2**-1):
+        out[3] += d
+
+
+def values(x, out, n):
+    for d in (n, x[0], n + 2, -x[1]):
+        out[0] = out[0] * 10 + d
+        n = 50
+        x[0] = 100
+        x[1] = 100
+    for d in [x[0] + n, x[1]]:
+        out[1] = out[1] * 2 + d
+    out[2] = d
+
+
+PAIRS = ((1, 0), (0, 1), (-1, 2))
+
+
+def pairs(x, out, n):
+    for dx, dy in ((1, 0), (0, 1), (-1, 0), (0, -1)):
+        out[2 + dx] += x[1 + dy]
+    for p, (q, r) in [(1, (n, 3)), (4, (5, x[0]))]:
+        out[0] = out[0] * 3 + p * q - r
+    for p, q in PAIRS:
+        for r in NUMBERS:
+            out[1] += p * q + r
+    for p in (*NUMBERS, *EMPTY, 9):
+        out[2] = out[2] * 2 + p
+
+
+def counted(x, out, n):
+    for i, d in enumerate((3, 1, 2)):
+        out[i] += d * i
+    for i, (p, q) in enumerate(PAIRS, n):
+        out[3] += i * p + q
+    for d, v in zip((1, 2, 7, 9, 11), x, strict=False):
+        out[0] += d * v
+    for p, q in reversed(PAIRS):
+        out[1] = out[1] * 2 + p - q
+    for d in reversed([n, 4, 3]):
+        out[2] = out[2] * 2 + d
+
+
+def in_parallel(x, out, n):
+    parpy.label("N")
+    for i in range(4):
+        for d in (-1, 0, 1):
+            if 0 <= i + d < 4:
+                out[i] += x[i + d]
+        for d, w in ((1, 0.5), (2, 0.25)):
+            out[i] += w * x[(i + d) % 4]
+
+
+ITEMS = [progressions, constants, values, pairs, counted, in_parallel]
+
+
+@pytest.mark.parametrize("function", ITEMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_loops_over_tuples(backend, function):
+    for mapping in [{}, {"N": 4}] if function is in_parallel else [{}]:
+        given = np.array([1.5, -2.0, 3.0, 7.0]), np.zeros(4), 2
+        want, got = copies(given), copies(given)
+        function(*want)
+        run(backend, parpy.jit(function), got, mapping)
+        assert got[1].tolist() == want[1].tolist()
+
+
+def test_items_are_evaluated_once_in_their_order():
+    def stepped(out):
+        for d in (step(out), 7, step(out)):
+            out[1] = out[1] * 10 + d
+
+    want, got = np.zeros(2), np.zeros(2)
+    stepped(want)
+    module = {"step": parpy.jit(step)}
+    parpy.jit(type(stepped)(stepped.__code__, module))(got)
+    assert got.tolist() == want.tolist() == [2, 172]
+
+
+def test_a_tuple_that_is_bound_anew(monkeypatch):
+    def total(out):
+        for d in NUMBERS:
+            out[0] += d
+
+    out, compiled = np.zeros(1), parpy.jit(total)
+    compiled(out)
+    monkeypatch.setitem(globals(), "NUMBERS", (100, 200))
+    compiled(out)
+    assert out[0] == 305.5
+
+
+def test_integers_at_equal_distances_are_computed():
+    def sums(x, out):
+        for i in range(1, x.shape[0] - 1):
+            for d in (-1, 0, 1):
+                out[i] += x[i + d]
+
+    text = parpy.print_compiled(parpy.jit(sums), (np.ones(100_000), np.zeros(100_000)))
+    assert "parpy_parallel_for" in text
+    assert "d = d_number + -1;" in text
+
+
+def test_kernels_loop_over_tuples():
+    @cuda.jit
+    def kernel(x, n):
+        i = cuda.grid(1)
+        for d in (1, 5, 2):
+            x[i] = x[i] * 10 + d
+        for p, q in PAIRS:
+            x[i] += p * q + 0.5
+        for v in (x[i], n):
+            x[i] += v
+
+    x = np.zeros(3)
+    cuda.sim.enabled = True
+    try:
+        kernel[1, 3](x, 100)
+    finally:
+        cuda.sim.enabled = False
+    assert x.tolist() == [2 * 151.5 + 100] * 3

@@ -1,21 +1,19 @@
-"""Lowers for loops over the elements of arrays, `enumerate`, `zip` and `reversed`, outside of kernels: a loop over the
-numbers of the elements, which the body begins by taking."""
+"""Lowers for loops over the elements of arrays and of tuples, `enumerate`, `zip` and `reversed`, outside of kernels: a
+loop over the numbers of the elements, which the body begins by taking."""
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from .. import _native
+from .arrays import outside_items
+from .items import Number, Values, item_values, mirrored
 from .lowering import lower
 from .scope import FunctionScope
 from .targets import assign_value
-
-# The value that belongs to a number, or a tuple of such values.
-Maker = Callable[[_native.Expr], _native.Expr]
-Values = Maker | tuple["Values", ...]
 
 
 @dataclass
@@ -28,10 +26,10 @@ class Iterable:
 
 
 def iterable_of(fn: FunctionScope, node: ast.expr) -> Iterable | None:
-    """What a for loop over `node` gives; None where that is no array and none of the known functions."""
+    """What a for loop over `node` gives; None where that is no array, no tuple and none of the known functions."""
     called = _called(fn, node)
     if called is None:
-        return None if isinstance(node, ast.Call | ast.Constant | ast.Tuple | ast.List) else _array(fn, node)
+        return _elements(fn, node)
     assert isinstance(node, ast.Call)
     if _refuses_keywords(node, called) or any(isinstance(argument, ast.Starred) for argument in node.args):
         return None
@@ -41,11 +39,11 @@ def iterable_of(fn: FunctionScope, node: ast.expr) -> Iterable | None:
         if given is None:
             return None
         if len(node.args) == 1:
-            return Iterable(given.lengths, (lambda number: number, given.values), node)
+            return Iterable(given.lengths, (lambda number: number(), given.values), node)
         first = fn.hold(lower(fn, node.args[1]), node.args[1])
         return Iterable(
             given.lengths,
-            (lambda number: fn.module.op("+", [number, fn.module.read(first, span)], span), given.values),
+            (lambda number: fn.module.op("+", [number(), fn.module.read(first, span)], span), given.values),
             node,
         )
     if called is builtins.zip and node.args:
@@ -85,14 +83,18 @@ def _part(fn: FunctionScope, node: ast.expr) -> Iterable | None:
         return iterable_of(fn, node)
     if isinstance(node, ast.Call) and (binding := fn.resolve(node.func)) is not None and binding.value is range:
         return _range(fn, node)
-    return None if isinstance(node, ast.Call | ast.Constant | ast.Tuple | ast.List) else _array(fn, node)
+    return _elements(fn, node)
 
 
-def _array(fn: FunctionScope, node: ast.expr) -> Iterable:
-    """An array, which the loop runs over whatever its name stands for later."""
+def _elements(fn: FunctionScope, node: ast.expr) -> Iterable | None:
+    """A tuple of numbers, or an array, which the loop runs over whatever its name stands for later."""
     span = fn.span(node)
+    if (items := outside_items(fn, node)) is not None:
+        return Iterable([fn.integer(len(items), node)], item_values(fn, node, items), node)
+    if isinstance(node, ast.Call | ast.Constant):
+        return None
     array = fn.hold(lower(fn, node), node, shown=ast.unparse(node))
-    return Iterable([fn.module.extent(array, 0, span)], lambda number: fn.module.load(array, [number], span), node)
+    return Iterable([fn.module.extent(array, 0, span)], lambda number: fn.module.load(array, [number()], span), node)
 
 
 def _range(fn: FunctionScope, node: ast.Call) -> Iterable | None:
@@ -103,23 +105,22 @@ def _range(fn: FunctionScope, node: ast.Call) -> Iterable | None:
     bounds = [fn.hold(lower(fn, argument), argument) for argument in node.args]
     end = fn.module.read(bounds[-1], span)
     if len(bounds) == 1:
-        return Iterable([end], lambda number: number, node)
+        return Iterable([end], lambda number: number(), node)
     length = fn.module.op("-", [end, fn.module.read(bounds[0], span)], span)
-    return Iterable([length], lambda number: fn.module.op("+", [fn.module.read(bounds[0], span), number], span), node)
+    return Iterable([length], lambda number: fn.module.op("+", [fn.module.read(bounds[0], span), number()], span), node)
 
 
-def _backwards(fn: FunctionScope, given: Iterable) -> Iterable | None:
-    if isinstance(given.values, tuple) or len(given.lengths) != 1:
-        return None
-    span, values = fn.span(given.node), given.values
-    length = fn.hold(given.lengths[0], given.node)
+def _backwards(fn: FunctionScope, given: Iterable) -> Iterable:
+    """An array, a tuple or a range from its end."""
+    span, (own,) = fn.span(given.node), given.lengths
+    length = fn.hold(own, given.node)
     last = fn.module.op("-", [fn.module.read(length, span), fn.module.constant(1, span)], span)
     from_end = fn.hold(last, given.node)
-    return Iterable(
-        [fn.module.read(length, span)],
-        lambda number: values(fn.module.op("-", [fn.module.read(from_end, span), number], span)),
-        given.node,
-    )
+
+    def mirror(number: Number) -> Number:
+        return lambda: fn.module.op("-", [fn.module.read(from_end, span), number()], span)
+
+    return Iterable([fn.module.read(length, span)], mirrored(given.values, mirror), given.node)
 
 
 def length_of(fn: FunctionScope, given: Iterable) -> _native.Expr:
@@ -145,7 +146,7 @@ def take(fn: FunctionScope, target: ast.expr, values: Values, number: _native.Va
         for one, value in zip(target.elts, values, strict=True):
             take(fn, one, value, number, node)
         return
-    taken = values(fn.module.read(number, span))
+    taken = values(partial(fn.module.read, number, span))
     if isinstance(target, ast.Tuple | ast.List):  # a row of an array, in its elements
         row = fn.hold(taken, target)
         for index, one in enumerate(target.elts):

@@ -7,6 +7,7 @@ import builtins
 
 from .. import _native
 from ..syntax.paths import breaks
+from .arrays import outside_items
 from .conditions import condition
 from .evaluation import lower_all
 from .iterables import Iterable, iterable_of, length_of, take
@@ -18,7 +19,8 @@ from .targets import refuses_reuse
 
 def lower_for(fn: FunctionScope, node: ast.For) -> None:
     _before_else(fn, node)
-    if not fn.kernel and (given := iterable_of(fn, node.iter)) is not None:
+    taken = not fn.kernel or outside_items(fn, node.iter) is not None  # arrays are not, in kernels
+    if taken and (given := iterable_of(fn, node.iter)) is not None:
         _lower_elements(fn, node, given)
         return
     call = _bounds(fn, node)
@@ -75,7 +77,7 @@ def _bounds(fn: FunctionScope, node: ast.For) -> tuple[_native.Expr, _native.Exp
         fn.error(
             "P013",
             call,
-            "a for loop must run over a range, an array, or enumerate, zip and reversed of arrays",
+            "a for loop must run over a range, an array, a tuple of numbers, or enumerate, zip and reversed of them",
             "write for i in range(n), and use x[i] in the body",
         )
         return None
