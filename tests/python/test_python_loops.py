@@ -1,4 +1,4 @@
-"""Else branches of loops, `in`, and loops over tuples and lists, against Python."""
+"""Else branches of loops, `in`, loops over tuples and lists, and Python's functions of elements, against Python."""
 
 from __future__ import annotations
 
@@ -401,3 +401,113 @@ def test_kernels_loop_over_tuples():
     finally:
         cuda.sim.enabled = False
     assert x.tolist() == [2 * 151.5 + 100] * 3
+
+
+def extremes(x, y, out, n):
+    out[0] = max(x) - min(x) * 10
+    if max(x[1:]) > n or min(y[0]) < 0:
+        out[1] = max(x * 2 - n)
+    out[2] = max((n, x[1], 2)) + min(NUMBERS) + 100 * max([*NUMBERS, 8])
+    for i in range(3):
+        out[3] = out[3] * 10 + max(y[:, i]) if i != n else min(y[i - 1])
+
+
+def totals(x, y, out, n):
+    out[0] = sum(x) + sum(x[1:3], 5) + sum(x[:0], start=n)
+    out[1] = sum(NUMBERS) + sum([n, x[2]], 2.5) + sum(()) + sum(y[0] > 1)
+    k = 0
+    while sum(y[:, 0]) + k < 20:
+        k += max(y[1])
+    out[2] = k
+
+
+def spreads(x, y, out, n):
+    out[0] = np.ptp(x) + 10 * np.ptp(y)
+    out[1:] = np.ptp(y, axis=0)
+    out[1] += np.count_nonzero(x > n) + 10 * np.count_nonzero(y)
+    out[2:] += np.count_nonzero(y > 2, axis=1)
+
+
+FOLDS = [extremes, totals, spreads]
+
+
+@pytest.mark.parametrize("items", [[1, 2, 3, -0.5], [np.nan, 1, 4, 2], [1, np.nan, 3, 2], [3, 2, 1, np.nan]])
+@pytest.mark.parametrize("function", FOLDS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_functions_of_elements(backend, function, items):
+    for dtype in (np.float64, np.float32):
+        given = np.array(items, dtype), np.array([[0, 7, 2], [4, 4, -5]], np.int16), np.zeros(4), 2
+        want, got = copies(given), copies(given)
+        function(*want)
+        run(backend, parpy.jit(function), got, {})
+        assert str(got[2].tolist()) == str(want[2].tolist())
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.bool_, np.float16, np.float32, np.complex64])
+def test_types_of_sums(dtype):
+    @parpy.jit
+    def total(x):
+        return sum(x)
+
+    x = np.ones(200, dtype)
+    with np.errstate(over="ignore"):
+        assert total(x) == sum(x)
+    assert total(x[:0]) == 0
+
+
+def test_the_largest_of_nothing():
+    @parpy.jit
+    def largest(x):
+        return max(x)
+
+    with pytest.raises(ValueError, match="max: the array has no elements"):
+        largest(np.zeros(0))
+
+
+def filled(x, y, out, n):
+    out.fill(n)
+    y[:, 1].fill(x[1] + max(x))
+    y[0, 1:].fill(3)
+    row = y[1]
+    if n > 1:
+        row.fill(-n)
+    made = x * 2
+    made.fill(sum(x))
+    out[1] = made[3] + x[3]
+    x[:].fill(0.5)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_fill(backend):
+    for n in (1, 2):
+        given = np.arange(4.0), np.zeros((2, 3), np.int16), np.zeros(4), n
+        want, got = copies(given), copies(given)
+        filled(*want)
+        run(backend, parpy.jit(filled), got, {})
+        assert [each.tolist() for each in got[:3]] == [each.tolist() for each in want[:3]]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_fill_has_labels(backend):
+    def cleared(x):
+        parpy.label("i")
+        parpy.label("j")
+        x.fill(3)
+
+    x = np.zeros((5, 6), np.float32)
+    run(backend, parpy.jit(cleared), (x,), {"i": 5, "j": 6})
+    assert (x == 3).all()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_functions_of_rows_in_parallel(backend):
+    def ranges(x, out):
+        parpy.label("N")
+        for i in range(x.shape[0]):
+            out[i] = max(x[i]) - min(x[i]) + sum(x[i]) + (2 in x[i])
+
+    x = np.arange(12.0).reshape(4, 3)
+    want, got = np.zeros(4), np.zeros(4)
+    ranges(x, want)
+    run(backend, parpy.jit(ranges), (x, got), {"N": 4})
+    assert got.tolist() == want.tolist()

@@ -37,8 +37,6 @@ def fits(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> bool:
     if least <= count <= most:
         return True
     fix = f"leave out {count - most} of them" if count > most else "add what is missing"
-    if name in ("min", "max") and count == 1:
-        fix = f"give {name} the values one by one, or write the loop that finds it"
     fn.error("P023", node, f"'{name}' takes {_counted(least, most)}, not {count}", fix)
     return False
 
@@ -93,5 +91,5 @@ def _counted(least: int, most: int) -> str:
     if least == most:
         return f"{least} argument" + ("" if least == 1 else "s")
     if most > 9:
-        return f"at least {least} arguments"
+        return f"at least {least} argument" + ("" if least == 1 else "s")
     return f"{least} to {most} arguments"

@@ -126,8 +126,9 @@ def _rows() -> Iterator[tuple[Any, Intrinsic]]:
 
 def _builtin_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield builtins.abs, Intrinsic("abs", "op", "abs", 1, 1)
-    yield builtins.min, Intrinsic("min", "fold", "min", 2, _MANY)
-    yield builtins.max, Intrinsic("max", "fold", "max", 2, _MANY)
+    yield builtins.min, Intrinsic("min", "extreme", "min", 1, _MANY)
+    yield builtins.max, Intrinsic("max", "extreme", "max", 1, _MANY)
+    yield builtins.sum, Intrinsic("sum", "sum", "", 1, 2, ("start",))
     yield builtins.pow, Intrinsic("pow", "power", "**", 2, 3)
     yield builtins.round, Intrinsic("round", "round", "", 1, 2, ("ndigits",))
     yield builtins.int, Intrinsic("int", "op", "int", 1, 1)
@@ -189,6 +190,8 @@ def _reduction_rows() -> Iterator[tuple[Any, Intrinsic]]:
         keywords = ("axis", "keepdims")
         yield getattr(reductions, name), Intrinsic(f"parpy.{name}", "reduce", name, 1, 3, keywords)
         yield getattr(np, name), Intrinsic(f"np.{name}", "reduce", name, 1, 2, keywords)
+    for name in ("ptp", "count_nonzero"):
+        yield getattr(np, name), Intrinsic(f"np.{name}", name, "", 1, 2, ("axis", "keepdims"))
     for name in DEVIATIONS:
         yield getattr(np, name), Intrinsic(f"np.{name}", "deviation", name, 1, 2, ("axis", "keepdims"))
 

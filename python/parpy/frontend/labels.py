@@ -16,6 +16,7 @@ from .lowering import lower, statement
 from .patterns import integer_constant
 from .returns import return_value
 from .scope import FunctionScope
+from .statements import as_assignment
 
 # The name that parpy.label gives, and where.
 Label = tuple[str, ast.expr]
@@ -31,7 +32,7 @@ def lower_block(fn: FunctionScope, nodes: list[ast.stmt]) -> list[_native.Stmt]:
             labels.append(found)
             continue
         fn.goes_on = True
-        _labelled(fn, labels, node)
+        _labelled(fn, labels, as_assignment(fn, node))
         labels = []
         if not (goes_on := fn.goes_on or not isinstance(node, ast.If)):
             break

@@ -1,4 +1,5 @@
-"""Lowers reductions of arrays, `np.sum(x, axis=1)` and `x.mean()`, and what is made of several: `np.std`, `np.var`."""
+"""Lowers reductions of arrays, `np.sum(x, axis=1)` and `x.mean()`, and what is made of them: `np.std`, `np.var`,
+`np.ptp`, `np.count_nonzero`."""
 
 from __future__ import annotations
 
@@ -74,6 +75,23 @@ def _deviation(fn: FunctionScope, node: ast.Call, name: str, operand: ast.expr, 
     rest = module.op("abs", [module.op("-", [module.read(array, span), mean], span)], span)
     variance = module.reduce("mean", module.op("square", [rest], span), axes, keeps, span)
     return variance if name == "var" else module.op("sqrt", [variance], span)
+
+
+def lower_ptp(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """np.ptp(x, axis=1): how far the largest element is from the smallest."""
+    axes, keeps = _shape_of_result(fn, node, intrinsic.name, node.args[1:])
+    span, module = fn.span(node), fn.module
+    array = fn.hold(lower(fn, node.args[0]), node.args[0], shown=ast.unparse(node.args[0]))
+    ends = [module.reduce(name, module.read(array, span), axes, keeps, span) for name in ("max", "min")]
+    return module.op("-", ends, span)
+
+
+def lower_count_nonzero(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """np.count_nonzero(x > 1)"""
+    axes, keeps = _shape_of_result(fn, node, intrinsic.name, node.args[1:])
+    span, module = fn.span(node), fn.module
+    differs = module.op("!=", [lower(fn, node.args[0]), module.constant(0, span)], span)
+    return module.reduce("sum", differs, axes, keeps, span)
 
 
 def _axes(fn: FunctionScope, node: ast.expr) -> list[int]:

@@ -8,10 +8,12 @@ from ..syntax.paths import leaves
 from ..syntax.text import as_text
 from ..vocabulary import operators
 from .conditions import condition
-from .effects import has_effects
+from .effects import has_effects, over_slices
 from .kernels import kernel_statement
 from .lowering import block, lower
 from .none import known_truth
+from .patterns import string_key
+from .reductions import method_of_value
 from .scope import FunctionScope
 
 
@@ -54,6 +56,21 @@ def lower_with(fn: FunctionScope, node: ast.With) -> None:
 
 
 # ------------------------------------------------------------ the others
+
+
+def as_assignment(fn: FunctionScope, node: ast.stmt) -> ast.stmt:
+    """`x.fill(v)` of an array or a slice as x[...] = v; other statements as they are."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    func = method_of_value(fn, call) if isinstance(call, ast.Call) and not fn.kernel else None
+    if not isinstance(call, ast.Call) or func is None or func.attr != "fill" or len(call.args) != 1 or call.keywords:
+        return node
+    target = func.value
+    if not over_slices(fn, target):
+        if isinstance(target, ast.Subscript) and string_key(target) is None:
+            return node  # may be an element
+        target = ast.Subscript(target, ast.copy_location(ast.Constant(...), target))
+    target = ast.copy_location(target, func.value)
+    return ast.copy_location(ast.Assign([target], call.args[0]), node)
 
 
 def lower_expression(fn: FunctionScope, node: ast.Expr) -> None:
