@@ -171,8 +171,18 @@ def updated_other_argument(x, y):
     y[1] = t[0]
 
 
+def updated_by_python(x, y):
+    t = x[:]
+    if y[0] > 0:
+        t = y * 2
+    t[0] = y[1]
+    return t[0]
+
+
 @pytest.mark.parametrize(
-    "function", [updated_source, updated_name, updated_behind, updated_other_argument], ids=lambda f: f.__name__
+    "function",
+    [updated_source, updated_name, updated_behind, updated_other_argument, updated_by_python],
+    ids=lambda f: f.__name__,
 )
 def test_copies_that_would_be_told_are_refused(function):
     with pytest.raises(parpy.CompileError, match=r"P217.*the name 't' stands for several arrays"):
