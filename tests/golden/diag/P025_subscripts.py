@@ -5,4 +5,4 @@ import parpy
 def f(x, n):
     x[0] = x[1:n][0]
     x[1] = x[..., 0]
-    x[2] = (n + 1)[0]
+    x[2] = (x if n > 0 else x)[0]
