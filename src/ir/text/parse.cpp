@@ -143,54 +143,6 @@ private:
         }
     }
 
-    void type_of(Var& var) {
-        var.type = scalar_type();
-        if (!accept("[")) {
-            return;
-        }
-        int rank = 0;
-        while (!failed_ && !is("]") && !is(";")) {
-            if (!accept(":")) {
-                Dim& dim = var.dims.emplace_back();
-                size(dim.extent, dim.extent_var);
-            }
-            ++rank;
-            if (!accept(",")) {
-                break;
-            }
-        }
-        if (accept(";")) {
-            for (Dim& dim : var.dims) {
-                size(dim.stride, dim.stride_var);
-                accept(",");
-            }
-        } else {
-            contiguous_strides(var);
-        }
-        expect("]");
-        var.type = Type::array(var.type.scalar, rank);
-    }
-
-    void size(std::optional<std::int64_t>& constant, Var*& var) {
-        if (peek().kind == Kind::kName) {
-            var = variable();
-        } else {
-            constant = integer();
-        }
-    }
-
-    void contiguous_strides(Var& var) {
-        std::int64_t stride = 1;
-        for (std::size_t i = var.dims.size(); i-- > 0;) {
-            var.dims[i].stride = stride;
-            if (i > 0 && !var.dims[i].extent) {
-                fail(peek().span, "strides of array '" + var.name +
-                                      "' are needed: an inner extent is not constant");
-            }
-            stride *= var.dims[i].extent.value_or(1);
-        }
-    }
-
     // ------------------------------------------------------------ statements
 
     // The span of a line: from `start` to its last token, or what `@line:column` says.

@@ -1,5 +1,5 @@
-// The lower half of the IR's parser: tokens, literals and expressions. parse.cpp derives from it
-// for statements and functions.
+// The lower half of the IR's parser: tokens and expressions (parse_expr.cpp), types and literals
+// (parse_types.cpp). parse.cpp derives from it for statements and functions.
 #pragma once
 
 #include <array>
@@ -55,6 +55,7 @@ protected:
     Var* variable(const Token& token);
     Var* variable() { return variable(expect(Kind::kName, "the name of a variable")); }
     Type scalar_type();
+    void type_of(Var& var);  // with its extents and strides, which name variables
     // A literal as a value of `type`.
     Constant literal(const Type& type);
 
@@ -81,6 +82,9 @@ protected:
     std::vector<std::pair<Expr*, Token>> calls_;  // callees are found when all is read
 
 private:
+    void size(std::optional<std::int64_t>& constant, Var*& var);
+    void contiguous_strides(Var& var);
+
     // Binary operators by level, weakest first; `not` and comparisons have rules of their own.
     static constexpr std::size_t kNotLevel = 2;
     static constexpr std::size_t kComparisonLevel = 3;
