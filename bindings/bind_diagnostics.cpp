@@ -6,10 +6,12 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <bit>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "ir/type.h"
 #include "span_caster.h"
 #include "support/diagnostic.h"
 #include "support/escape.h"
@@ -59,6 +61,8 @@ std::string_view flavour_name(Flavour flavour) {
             return "parallel";
         case Flavour::kBackend:
             return "backend";
+        case Flavour::kRaised:
+            return "raised";
         case Flavour::kInternal:
             return "internal";
     }
@@ -83,9 +87,42 @@ std::vector<std::pair<std::string_view, std::string_view>> errors(const Diagnost
     return found;
 }
 
+// What the first error, a P431, is raised with.
+struct Raised {
+    std::string exception;
+    std::string text;
+    std::string place;
+    std::vector<std::pair<std::string_view, nb::object>> values;  // scalar type and number
+};
+
+Raised raised(const Diagnostics& sink, const std::vector<Source>& sources) {
+    const Diagnostic& error = sink.all().front();
+    Raised out{error.exception, error.message, place(error.span, sources), {}};
+    for (std::size_t at = 0; at + 1 < error.words.size(); at += 2) {
+        const auto scalar = static_cast<ir::Scalar>(error.words[at]);
+        const std::int64_t word = error.words[at + 1];
+        nb::object number;
+        if (ir::is_float(scalar)) {
+            number = nb::cast(std::bit_cast<double>(word));
+        } else if (scalar == ir::Scalar::kU64) {
+            number = nb::cast(static_cast<std::uint64_t>(word));
+        } else {
+            number = nb::cast(word);
+        }
+        out.values.emplace_back(ir::name(scalar), std::move(number));
+    }
+    return out;
+}
+
 }  // namespace
 
 void bind_diagnostics(nb::module_& m) {
+    nb::class_<Raised>(m, "Raised")
+        .def_ro("exception", &Raised::exception)
+        .def_ro("text", &Raised::text)
+        .def_ro("place", &Raised::place)
+        .def_ro("values", &Raised::values);
+
     nb::class_<Source>(m, "Source")
         .def(nb::init<std::string, std::string, std::uint32_t>(), "name"_a, "text"_a,
              "first_line"_a)
@@ -104,7 +141,8 @@ void bind_diagnostics(nb::module_& m) {
             [](const Diagnostics& self, const std::vector<Source>& sources) {
                 return render(self, sources);
             },
-            "sources"_a);
+            "sources"_a)
+        .def("raised", raised, "sources"_a);
 
     m.def("one_line", one_line, "text"_a, "Fit for a comment of one line in generated text.");
     m.def("string_literal", string_literal, "text"_a, "As a literal of C++, in its quotes.");

@@ -221,6 +221,16 @@ Stmt* make_fail(Module& module, std::string_view code, std::string message,
     return stmt;
 }
 
+// The program ends here with the exception that calls/raised.py knows by this name, of the text
+// that Python's str.format makes of `text` and the values, or of the values themselves if it is
+// empty.
+Stmt* make_raise(Module& module, std::string exception, std::string text, std::vector<Expr*> values,
+                 Span span) {
+    Stmt* stmt = make_fail(module, "P431", std::move(text), std::move(values), span, {});
+    module.sites.back().exception = std::move(exception);
+    return stmt;
+}
+
 // A kernel written by hand; `geometry` is grid and block, x y z each, and bytes of shared memory.
 Stmt* make_kernel(Module& module, const std::vector<Expr*>& geometry, Body body, Span span) {
     if (geometry.size() != 7) throw nb::value_error("a launch has seven sizes");
@@ -384,6 +394,7 @@ void bind_statements(nb::class_<Module>& module) {
         .def("alloc", make_alloc, "array"_a, "scalar"_a, "space"_a, "extents"_a, "size"_a.none(),
              "span"_a, kOwned)
         .def("fail", make_fail, "code"_a, "message"_a, "values"_a, "span"_a, "help"_a = "", kOwned)
+        .def("raise_", make_raise, "exception"_a, "text"_a, "values"_a, "span"_a, kOwned)
         .def("barrier", make_barrier, "scope"_a, "span"_a, kOwned)
         .def("print", make_print, "texts"_a, "values"_a, "span"_a, kOwned)
         .def(

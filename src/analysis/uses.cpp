@@ -350,7 +350,7 @@ private:
         if (s->kind == StmtKind::kContinue) {
             return targets_.empty() ? VarSet{} : targets_.back().on_continue;
         }
-        if (s->kind == StmtKind::kReturn) live = VarSet{};
+        if (s->kind == StmtKind::kReturn || s->kind == StmtKind::kFail) live = VarSet{};
         read(live, *s);
         return live;
     }

@@ -45,6 +45,7 @@ constexpr Spelling kOperators[] = {
     {kAbs, kF64s, "__builtin_fabs($0)"},
     {kSignbit, kF32s, "__builtin_signbitf($0)", kPostfix},
     {kSignbit, kF64s, "__builtin_signbit($0)", kPostfix},
+    {kBits, kF64s, "__builtin_bit_cast(i64, $0)"},
 };
 
 // Operators of reductions in vector loops, where the order of operands is free.

@@ -91,6 +91,7 @@ constexpr Spelling kOperators[] = {
     {kAbs, kF64s, "fabs($0)"},
     {kSignbit, kF32s, "(__float_as_int($0) < 0)", kPostfix},
     {kSignbit, kF64s, "(__double_as_longlong($0) < 0)", kPostfix},
+    {kBits, kF64s, "__double_as_longlong($0)"},
     {kShuffleDown, kComplexes, "shuffle_down_complex($0, $1)"},
     {kShuffleXor, kComplexes, "shuffle_xor_complex($0, $1)"},
     {kShuffleDown, kHalves, "__shfl_down_sync(0xffffffffu, (float)$0, $1)", kPostfix, kFloat},

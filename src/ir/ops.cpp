@@ -78,11 +78,15 @@ Type special_result(const Expr& expr) {
             return Type::weak_of(Scalar::kF64);
         case Op::kPyBool:
             return Type::of(Scalar::kBool);
+        case Op::kBits:
+            return Type::of(Scalar::kI64);
         case Op::kNumpy:
         case Op::kRound:
         case Op::kFull:
         case Op::kLike:
         case Op::kEmpty:
+        case Op::kTranspose:
+        case Op::kReshape:
             return operand(0);
         case Op::kSelect:
             return operand(1) == operand(2) ? operand(1) : Type::unknown();
@@ -241,7 +245,24 @@ bool is_of_slices(Op op) {
     return op >= Op::kSlice && op <= Op::kMatMul;
 }
 
+std::vector<std::size_t> transposed_axes(const Expr& expr, std::size_t rank) {
+    std::vector<std::size_t> axes;
+    for (std::size_t i = 1; i < expr.operands.size(); ++i) {
+        const std::int64_t axis = std::get<std::int64_t>(expr.operands[i]->constant.value);
+        axes.push_back(static_cast<std::size_t>(axis) + (axis < 0 ? rank : 0));
+    }
+    for (std::size_t i = rank; axes.size() < rank;)
+        axes.push_back(--i);
+    return axes;
+}
+
+const Expr& viewed(const Expr& expr) {
+    const bool moved = expr.op == Op::kTranspose || expr.op == Op::kReshape;
+    return moved ? viewed(*expr.operands[0]) : expr;
+}
+
 bool is_view(const Expr& expr) {
+    if (expr.op == Op::kTranspose || expr.op == Op::kReshape) return is_view(*expr.operands[0]);
     const auto is_part = [](const Expr* e) { return e->op == Op::kSlice || e->op == Op::kNewAxis; };
     return expr.op == Op::kLoad && std::ranges::any_of(expr.operands, is_part) &&
            std::ranges::all_of(expr.operands,

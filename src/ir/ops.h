@@ -34,7 +34,14 @@ namespace parpy::ir {
 [[nodiscard]] bool is_of_slices(Op op);
 [[nodiscard]] bool has_slices(const Expr& expr);
 
-// A load of slices that names elements of its array by numbers alone, as a view of NumPy does.
+// Which dimension of the operand each one of a kTranspose is.
+[[nodiscard]] std::vector<std::size_t> transposed_axes(const Expr& expr, std::size_t rank);
+
+// The load under transpositions and new shapes.
+[[nodiscard]] const Expr& viewed(const Expr& expr);
+
+// A load of slices that names elements of its array by numbers alone, as a view of NumPy does, also
+// with other axes or another shape.
 [[nodiscard]] bool is_view(const Expr& expr);
 
 // A kLoad of array type: the part of the array that its subscripts, fewer than the dimensions,

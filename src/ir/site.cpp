@@ -48,6 +48,12 @@ Diagnostic describe(std::span<const Site> sites, std::size_t site,
     const Site& at = sites[site];
     out.code = at.code;
     out.span = at.span;
+    out.exception = at.exception;
+    if (!at.exception.empty()) {
+        out.message = at.message;
+        out.words.assign(values.begin(), values.end());
+        return out;
+    }
     out.message = filled(at.message, values);
     out.help = at.help;
     if (!at.note.empty()) {

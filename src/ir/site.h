@@ -21,6 +21,10 @@ struct Site {
     std::string note;    // empty: none
     bool other = false;  // value 0 is the number of another site, which a second note points to
     std::string help;    // empty: none
+    // P431: by which name the frontend knows the exception (calls/raised.py). Its values are pairs
+    // of a scalar type and bits (see lower_assertions), and the message is a text for Python's
+    // str.format, or empty, if the exception is of the values themselves.
+    std::string exception{};
 };
 
 // The error of `sites[site]`. A number or value that is not there is a fault of generated code, and

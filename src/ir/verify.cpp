@@ -429,6 +429,8 @@ private:
             case Op::kFull:
             case Op::kLike:
             case Op::kEmpty:
+            case Op::kTranspose:
+            case Op::kReshape:
             case Op::kMatMul:
                 if (from(Profile::kLoops)) {
                     fail(e.span, "'" + print(e) + "' was not lowered");

@@ -40,6 +40,7 @@ extern "C" std::int64_t parpy_stack_limit() {
 }
 
 extern "C" void parpy_fail(std::int64_t site, const std::int64_t* values, std::int64_t count) {
-    parpy::innermost_landing->failure->raise(site, {values, static_cast<std::size_t>(count)});
+    const parpy::Landing& here = *parpy::innermost_landing;
+    here.failure->raise(site, {values, static_cast<std::size_t>(count)}, here.chunk);
     parpy::leave_failed_run();
 }

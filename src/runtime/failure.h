@@ -10,6 +10,8 @@
 #include <csetjmp>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <mutex>
 #include <span>
 #include <string_view>
 
@@ -17,22 +19,31 @@
 
 namespace parpy {
 
-// What failed first in one run of a program. Any of its threads may raise; it is read when all of
-// them have stopped.
+// What failed first in one run of a program, in the order of its iterations: the failure of the
+// lowest chunk stays. Any of its threads may raise; it is read when all of them have stopped.
 class Failure {
 public:
-    void raise(std::int64_t site, std::span<const std::int64_t> values) {
-        if (raised_.exchange(true, std::memory_order_acq_rel)) return;
+    void raise(std::int64_t site, std::span<const std::int64_t> values, std::int64_t chunk) {
+        const std::scoped_lock lock(mutex_);
+        if (chunk >= chunk_.load(std::memory_order_relaxed)) return;
         site_ = static_cast<std::size_t>(site);
         count_ = std::min(values.size(), values_.size());
         std::copy_n(values.begin(), count_, values_.begin());
+        chunk_.store(chunk, std::memory_order_release);
     }
-    [[nodiscard]] bool raised() const { return raised_.load(std::memory_order_acquire); }
+    [[nodiscard]] bool raised() const { return raised_before(kNone); }
+    // Whether a chunk below this one failed: then it need not run.
+    [[nodiscard]] bool raised_before(std::int64_t chunk) const {
+        return chunk_.load(std::memory_order_acquire) < chunk;
+    }
     [[nodiscard]] std::size_t site() const { return site_; }
     [[nodiscard]] std::span<const std::int64_t> values() const { return {values_.data(), count_}; }
 
 private:
-    std::atomic<bool> raised_{false};
+    static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+
+    std::mutex mutex_;
+    std::atomic<std::int64_t> chunk_{kNone};
     std::size_t site_ = 0;
     std::size_t count_ = 0;
     std::array<std::int64_t, 64> values_{};
@@ -43,14 +54,16 @@ struct Landing {
     std::jmp_buf place;
     Failure* failure;
     Landing* around;
+    std::int64_t chunk;  // of a parallel loop; 0 for the program itself
 };
 inline thread_local Landing* innermost_landing = nullptr;
 
 // Calls run(), which may fail and is then abandoned: nothing that it holds may need a destructor.
 template <class Run>
-void run_until_failure(Failure& failure, const Run& run) {
+void run_until_failure(Failure& failure, const Run& run, std::int64_t chunk = 0) {
     Landing landing;
     landing.failure = &failure;
+    landing.chunk = chunk;
     landing.around = innermost_landing;
     innermost_landing = &landing;
     if (_setjmp(landing.place) == 0) run();

@@ -75,7 +75,8 @@ std::size_t visible_column(std::string_view line, std::size_t byte_column) {
     return byte_column - static_cast<std::size_t>(inside);
 }
 
-// `file.py:12:9: `, or nothing for a span without a place.
+}  // namespace
+
 std::string place(const Span& span, const std::vector<Source>& sources) {
     const Source* source = source_of(span, sources);
     if (source == nullptr) {
@@ -87,6 +88,8 @@ std::string place(const Span& span, const std::vector<Source>& sources) {
     return one_line(source->name) + ":" + std::to_string(span.line) + ":" + std::to_string(column) +
            ": ";
 }
+
+namespace {
 
 // The source line and the carets under the span; of a span over several lines, its first line.
 void append_excerpt(std::string& out, const Span& span, const std::vector<Source>& sources) {

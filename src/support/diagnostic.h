@@ -3,6 +3,7 @@
 // one Python exception. Codes and the exception each one raises stand in diagnostics.def.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ enum class Flavour {
     kZeroDivision,
     kParallel,
     kBackend,
+    kRaised,
     kInternal
 };
 
@@ -55,6 +57,9 @@ struct Diagnostic {
     std::string message;  // lower case, one sentence, names in single quotes
     std::vector<Note> notes;
     std::string help;  // the fix, or empty
+    // P431 (ir/site.h): the frontend's name of the exception, and the words of its values.
+    std::string exception{};
+    std::vector<std::int64_t> words{};
 };
 
 class Diagnostics {
@@ -83,6 +88,9 @@ private:
 
 // The line that `span` begins on, without indentation; empty if unknown.
 [[nodiscard]] std::string_view source_line(const std::vector<Source>& sources, const Span& span);
+
+// `file.py:12:9: `, or nothing for a span without a place.
+[[nodiscard]] std::string place(const Span& span, const std::vector<Source>& sources);
 
 // `file.py:12:9: error[P203]: …` + source line + carets + notes + help, for each diagnostic in
 // order.

@@ -14,7 +14,7 @@ struct RuntimeError {
     std::string message;
     std::string help;
     std::shared_ptr<const Diagnostic> located = nullptr;  // instead of these, if it has a place
-    [[nodiscard]] bool failed() const { return !message.empty(); }
+    [[nodiscard]] bool failed() const { return !message.empty() || located != nullptr; }
 };
 
 }  // namespace parpy

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from .. import _native
+from .raised import exception_of
 
 
 class CompileError(RuntimeError):
@@ -108,6 +109,8 @@ def raise_for(diagnostics: _native.Diagnostics, sources: Sequence[_native.Source
 def fail(diagnostics: _native.Diagnostics, sources: Sequence[_native.Source]) -> NoReturn:
     """Raise the exception for the errors in `diagnostics`, which has at least one."""
     errors = diagnostics.errors
+    if errors[0][1] == "raised":
+        raise exception_of(diagnostics.raised(list(sources)))
     kind = _BY_FLAVOUR[errors[0][1]]
     text = diagnostics.render(list(sources)).rstrip("\n")
     if any(flavour == "internal" for _, flavour in errors):

@@ -18,6 +18,7 @@ from ..types import TypeVar
 from ..vocabulary.operators import scalar_name
 from .arguments import bound_arguments, fits
 from .arrays import is_array_name, refuse_shape
+from .axes import method_of_axes
 from .constants import default_of, whole_number
 from .creation import converted
 from .effects import has_effects
@@ -68,6 +69,7 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         reduction_method(fn, node)
         or _conjugate(fn, node)
         or _copy_or_conversion(fn, node)
+        or method_of_axes(fn, node)
         or _method_of_library(fn, node)
     )
     return _call_named(fn, node) if method is None else method

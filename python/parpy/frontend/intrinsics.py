@@ -223,6 +223,9 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
         yield like, Intrinsic(f"np.{name}_like", "filled", f"{name}_like", 1, 2, ("dtype",))
     yield np.full, Intrinsic("np.full", "filled", "full", 2, 3, ("dtype",))
     yield np.full_like, Intrinsic("np.full_like", "filled", "full_like", 2, 3, ("dtype",))
+    for name, keyword, most in (("transpose", "axes", 2), ("reshape", "shape", 2), ("ravel", "", 1)):
+        keywords = (keyword,) if keyword else ()
+        yield getattr(np, name), Intrinsic(f"np.{name}", "axes", name, 1, most, keywords)
     yield np.copy, Intrinsic("np.copy", "copy", "", 1, 1)
     yield np.outer, Intrinsic("np.outer", "outer", "", 2, 2)
     yield np.clip, Intrinsic("np.clip", "clip", "", 3, 3)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from . import (
     assignments,
+    axes,
     calls,
     compositions,
     conditions,
@@ -22,6 +23,7 @@ from . import (
     labels,
     loops,
     memory,
+    raises,
     reductions,
     returns,
     statements,
@@ -54,6 +56,7 @@ STATEMENTS: dict[type[ast.stmt], LowerStatement] = {
     ast.With: statements.lower_with,
     ast.Expr: statements.lower_expression,
     ast.Assert: statements.lower_assert,
+    ast.Raise: raises.lower_raise,
     ast.Pass: statements.lower_pass,
     ast.Return: returns.lower_return,
 }
@@ -81,6 +84,7 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "outer": functions.lower_outer,
     "filled": creation.lower_filled,
     "copy": creation.lower_copy,
+    "axes": axes.lower_axes,
     "pair": functions.lower_pair,
     # functions that others express
     "composed": compositions.lower_composed,

@@ -34,7 +34,6 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Delete: ("'del'", "leave it out; local variables end with the function"),
     ast.Try: ("'try'", "test for the condition with 'if' instead"),
     ast.TryStar: ("'try'", "test for the condition with 'if' instead"),
-    ast.Raise: ("'raise'", "store a flag into an array and raise in the caller"),
     ast.AsyncFor: ("'async for'", "use an ordinary for loop"),
     ast.AsyncWith: ("'async with'", "use an ordinary statement"),
     ast.Match: ("'match'", "use if and elif"),

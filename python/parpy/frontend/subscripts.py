@@ -54,6 +54,8 @@ def array_of(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
         binding = fn.resolve(node)
         if binding is not None:
             return captured_array(fn, binding, ast.unparse(node), node)
+        if node.attr == "T" and not fn.kernel:
+            return fn.hold(lower(fn, node), node, shown=ast.unparse(node))
         if fn.starts_undefined(node):
             lower(fn, node)
             return None
@@ -198,6 +200,8 @@ def _subscripts_of(
             if subscripts_array(fn, base):
                 view = view_of(fn, base)
                 return (None, (), []) if view is None else (view.array, view.axes, parts)
+            if not fn.kernel:
+                return fn.hold(lower(fn, base), base, shown=ast.unparse(base)), (), without_ellipsis(fn, parts, base)
             fn.error("P025", base, "a slice is subscripted again", "give all subscripts at once: x[i, 1:]")
         parts[:0] = own
         base = base.value

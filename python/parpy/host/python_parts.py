@@ -141,7 +141,24 @@ class Resolver:
             or (is_part(value) and name in self._returned and self._place(value.value) in self._parameters)
             for name, value in _named_values(node)
             if isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
+        ) or any(
+            (moved := self._moved(value)) is not None
+            and self._place(moved) in self.arrays()
+            and (self._calls_python_anywhere or name in self._returned)
+            for name, value in _named_values(node)
         )
+
+    def _moved(self, value: ast.expr) -> ast.expr | None:
+        """The x of x.T, x.reshape(n, m), np.ravel(x) and the like, which may be other names for the elements of x."""
+        if isinstance(value, ast.Attribute):
+            return value.value if value.attr == "T" else None
+        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+            return None
+        binding = self.find(value.func)
+        if binding is not None:
+            known = any(binding.value is each for each in (np.transpose, np.reshape, np.ravel))
+            return value.args[0] if known and value.args else None
+        return value.func.value if value.func.attr in ("transpose", "reshape", "ravel") else None
 
     @lazy
     def _calls_python_anywhere(self) -> bool:
@@ -230,6 +247,8 @@ class Resolver:
                 yield value
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
                 yield from (left, right)
+            case ast.Call() if (moved := self._moved(part)) is not None:
+                yield moved
             case ast.Call(func=func, args=arguments) if arguments:
                 binding = self.find(func)
                 called = None if binding is None else binding.value

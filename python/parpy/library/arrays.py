@@ -42,6 +42,8 @@ def diff(a):
 def gradient(f):
     if f.ndim != 1:
         builtin.static_fail("np.gradient takes an array of one dimension here: loop over the rows")
+    if f.shape[0] < 2:
+        raise ValueError("np.gradient takes an array of 2 or more elements")
     slopes = f / 1
     slopes[0] = f[1] - f[0]
     slopes[1:-1] = (f[2:] - f[:-2]) / 2
@@ -67,6 +69,8 @@ def trapezoid_over(y, x):
 def argmax(a):
     if a.ndim != 1:
         builtin.static_fail("np.argmax takes an array of one dimension here: loop over the rows")
+    if a.shape[0] == 0:
+        raise ValueError("attempt to get argmax of an empty sequence")
     best = 0
     for i in range(1, a.shape[0]):
         if a[i] > a[best] or (a[i] != a[i] and a[best] == a[best]):
@@ -77,6 +81,8 @@ def argmax(a):
 def argmin(a):
     if a.ndim != 1:
         builtin.static_fail("np.argmin takes an array of one dimension here: loop over the rows")
+    if a.shape[0] == 0:
+        raise ValueError("attempt to get argmin of an empty sequence")
     best = 0
     for i in range(1, a.shape[0]):
         if a[i] < a[best] or (a[i] != a[i] and a[best] == a[best]):
@@ -85,33 +91,16 @@ def argmin(a):
 
 
 def sort(a):
-    """Merges runs that get twice as long each time; elements that are equal keep their order, NaN comes last."""
+    """Elements that are equal keep their order, NaN comes last."""
     if a.ndim != 1:
         builtin.static_fail("np.sort takes an array of one dimension here: loop over the rows")
-    n = a.shape[0]
-    done, merged = a.copy(), a.copy()
-    width = 1
-    while width < n:
-        for first in range(0, n, 2 * width):
-            middle, last = min(first + width, n), min(first + 2 * width, n)
-            i, j = first, middle
-            for k in range(first, last):
-                take = j >= last
-                if i < middle and j < last:
-                    take = not (done[j] < done[i] or (done[i] != done[i] and done[j] == done[j]))
-                if take:
-                    merged[k] = done[i]
-                    i += 1
-                else:
-                    merged[k] = done[j]
-                    j += 1
-        done[:] = merged
-        width *= 2
-    return done
+    order = np.argsort(a)
+    return a[order]
 
 
 def argsort(a):
-    """As `sort`, of the places of the elements."""
+    """Merges runs of places that get twice as long each time; elements that are equal keep their order, NaN comes
+    last."""
     if a.ndim != 1:
         builtin.static_fail("np.argsort takes an array of one dimension here: loop over the rows")
     n = a.shape[0]
@@ -140,20 +129,24 @@ def argsort(a):
 
 
 def median(a):
+    """NaN of no elements, as NumPy's, which warns."""
     n = a.shape[0]
-    if n == 0:
-        return np.sum(a) / 0
     s = np.sort(a)
-    if s[n - 1] != s[n - 1]:
-        return s[n - 1] / 1
-    return (s[(n - 1) // 2] / 1 + s[n // 2] / 1) / 2
+    middle = np.sum(s[:0]) / 1 * np.nan
+    if n > 0:
+        middle = (s[(n - 1) // 2] / 1 + s[n // 2] / 1) / 2
+        if s[n - 1] != s[n - 1]:
+            middle = s[n - 1] / 1
+    return middle
 
 
 def quantile(a, q):
     """Between the two nearest elements, by NumPy's formula for its method `linear`."""
     n = a.shape[0]
+    if q < 0 or q > 1:
+        raise ValueError("Quantiles must be in the range [0, 1]")
     if n == 0:
-        return np.sum(a) / 0 * q
+        raise IndexError("there is no quantile of no elements")
     s = np.sort(a)
     if s[n - 1] != s[n - 1]:
         return s[n - 1] * q
@@ -166,6 +159,8 @@ def quantile(a, q):
 
 
 def percentile(a, q):
+    if q < 0 or q > 100:
+        raise ValueError("Percentiles must be in the range [0, 100]")
     return np.quantile(a, q / 100)
 
 
@@ -202,17 +197,6 @@ def roll(a, shift):
     for i in range(n):
         rolled[i] = a[(i - shift) % n]
     return rolled
-
-
-def flatten(a):
-    if a.ndim != 2:
-        builtin.static_fail("flatten takes an array of two dimensions here: write x.copy() for one")
-    columns = a.shape[1]
-    flat = np.empty(a.shape[0] * a.shape[1], dtype=a.dtype)
-    for i in range(a.shape[0]):
-        for j in range(columns):
-            flat[i * columns + j] = a[i, j]
-    return flat
 
 
 def tile(A, reps):
@@ -304,9 +288,10 @@ def subtract_outer(a, b):
 
 
 def cross(a, b):
-    """Of arrays of three elements."""
     if a.ndim != 1 or b.ndim != 1:
         builtin.static_fail("np.cross takes arrays of one dimension here: loop over the rows")
+    if a.shape[0] != 3 or b.shape[0] != 3:
+        raise ValueError("np.cross takes arrays of 3 elements here")
     product = np.full(3, a[0] * b[0])
     product[0] = a[1] * b[2] - a[2] * b[1]
     product[1] = a[2] * b[0] - a[0] * b[2]

@@ -53,7 +53,7 @@ for _name in ("trapezoid", "trapz"):  # before and after NumPy 2
         _FUNCTIONS[getattr(np, _name)] = (arrays.trapezoid, arrays.trapezoid_over)
 _METHODS: dict[str, Callable[..., Any]] = {
     "argmax": arrays.argmax, "argmin": arrays.argmin, "argsort": arrays.argsort, "cumprod": arrays.cumprod,
-    "cumsum": arrays.cumsum, "flatten": arrays.flatten, "repeat": arrays.repeat, "searchsorted": arrays.searchsorted,
+    "cumsum": arrays.cumsum, "repeat": arrays.repeat, "searchsorted": arrays.searchsorted,
     "trace": arrays.trace,
 }  # fmt: skip
 # Functions whose first argument is a tuple of arrays.

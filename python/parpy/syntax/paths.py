@@ -6,7 +6,7 @@ import ast
 
 
 def ends(body: list[ast.stmt]) -> bool:
-    """Whether every path through the statements returns."""
+    """Whether every path through the statements returns, or raises an exception."""
     last = body[-1] if body else None
     if isinstance(last, ast.If):
         return ends(last.body) and ends(last.orelse)
@@ -15,7 +15,7 @@ def ends(body: list[ast.stmt]) -> bool:
     if isinstance(last, ast.While):
         always = isinstance(last.test, ast.Constant) and bool(last.test.value)
         return always and not any(isinstance(part, ast.Break) for part in ast.walk(last))
-    return isinstance(last, ast.Return)
+    return isinstance(last, ast.Return | ast.Raise)
 
 
 def leaves(body: list[ast.stmt]) -> bool:
@@ -39,7 +39,7 @@ def returning_last(body: list[ast.stmt]) -> list[ast.stmt] | None:
     None where that cannot be: a return in a loop, or in an `if` of which some paths return and others go on.
     """
     for index, stmt in enumerate(body):
-        if isinstance(stmt, ast.Return):
+        if isinstance(stmt, ast.Return | ast.Raise):
             return body[: index + 1]
         if not any(isinstance(part, ast.Return) for part in ast.walk(stmt)):
             continue

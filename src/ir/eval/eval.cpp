@@ -163,7 +163,8 @@ private:
         }
         if (!failed()) {
             failure_ = describe(module_.sites, s.site, values);
-            fail(failure_->span, failure_->message);
+            const bool unsaid = failure_->message.empty();  // an exception of numbers
+            fail(failure_->span, unsaid ? failure_->exception : failure_->message);
         }
     }
 

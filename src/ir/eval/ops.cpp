@@ -3,6 +3,7 @@
 #include "ir/eval/ops.h"
 
 #include <array>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <type_traits>
@@ -308,6 +309,8 @@ std::optional<Constant> evaluate_common(Op op, Scalar operand, Scalar result,
             return convert_constant(operands[0], operand, Scalar::kF64);
         case Op::kPyBool:
             return Constant{truth(0)};
+        case Op::kBits:
+            return Constant{std::bit_cast<std::int64_t>(std::get<double>(operands[0].value))};
         case Op::kNumpy:
             return operands[0];
         case Op::kNot:

@@ -75,6 +75,10 @@ public:
                 return filled(e);
             case Op::kEmpty:
                 return value(*e.operands[0]);
+            case Op::kTranspose:
+                return transposed(e);
+            case Op::kReshape:
+                return reshaped(e);
             default:
                 return elementwise(e);
         }
@@ -252,6 +256,44 @@ private:
             result.values.push_back(load_element(view->element, address(*view, offset)));
         }
         return result;
+    }
+
+    Tensor transposed(const Expr& e) {
+        const Tensor from = value(*e.operands[0]);
+        const std::vector<std::size_t> axes = transposed_axes(e, from.shape.size());
+        Tensor result;
+        for (const std::size_t axis : axes)
+            result.shape.push_back(from.shape[axis]);
+        for (std::int64_t i = 0; i < count(result.shape); ++i) {
+            std::int64_t rest = i;
+            Sizes at(axes.size());
+            for (std::size_t k = axes.size(); k-- > 0;) {
+                at[axes[k]] = rest % result.shape[k];
+                rest /= result.shape[k];
+            }
+            std::int64_t number = 0;
+            for (std::size_t k = 0; k < at.size(); ++k)
+                number = number * from.shape[k] + at[k];
+            result.values.push_back(from.values[static_cast<std::size_t>(number)]);
+        }
+        return result;
+    }
+
+    Tensor reshaped(const Expr& e) {
+        Tensor result = value(*e.operands[0]);
+        const std::int64_t all = count(result.shape);
+        result.shape.clear();
+        std::int64_t others = 1;
+        for (std::size_t i = 1; i < e.operands.size(); ++i) {
+            result.shape.push_back(integer(*e.operands[i]));
+            others *= result.shape.back() == -1 ? 1 : result.shape.back();
+        }
+        for (std::int64_t& extent : result.shape)
+            if (extent == -1 && others != 0) extent = all / others;
+        const bool negative = std::ranges::any_of(result.shape, [](auto n) { return n < 0; });
+        if (!host_.failed() && (negative || count(result.shape) != all))
+            host_.fail(e.span, "the elements do not fill the new shape");
+        return host_.failed() ? Tensor{} : result;
     }
 
     Tensor elementwise(const Expr& e) {

@@ -57,6 +57,7 @@ private:
         site.note = accept("note") ? string() : "";
         site.other = accept("other");
         site.help = accept("help") ? string() : "";
+        site.exception = accept("raises") ? string() : "";
         site.span = line_span(start);
         expect(Kind::kNewline, "the end of the line");
     }

@@ -560,6 +560,7 @@ std::string print_site(std::size_t number, const Site& site, const PrintOptions&
     out += site.note.empty() ? "" : " note " + string_literal(site.note);
     out += site.other ? " other" : "";
     out += site.help.empty() ? "" : " help " + string_literal(site.help);
+    out += site.exception.empty() ? "" : " raises " + string_literal(site.exception);
     if (options.spans && site.span.valid()) {
         out += " @" + std::to_string(site.span.line) + ":" + std::to_string(site.span.column);
     }

@@ -140,7 +140,7 @@ private:
 
     static bool leaves(const Stmt& stmt) {
         return stmt.kind == StmtKind::kReturn || stmt.kind == StmtKind::kBreak ||
-               stmt.kind == StmtKind::kContinue;
+               stmt.kind == StmtKind::kContinue || stmt.kind == StmtKind::kFail;
     }
 
     void walk(Stmt* stmt, Body& out) {

@@ -214,6 +214,15 @@ Expr* SliceElements::element(const Expr& expr, const Place& place) {
             return element(*expr.operands[0], {});
         case Op::kEmpty:
             return element(*expr.operands[0], place);
+        case Op::kTranspose: {
+            Place inner(place.size());
+            const std::vector<std::size_t> axes = transposed_axes(expr, place.size());
+            for (std::size_t i = 0; i < axes.size(); ++i)
+                inner[axes[i]] = place[i];
+            return element(*expr.operands[0], inner);
+        }
+        case Op::kReshape:
+            return element(*expr.operands[0], reshaped(expr, place));
         case Op::kAnd:
         case Op::kOr:
         case Op::kSelect:
@@ -234,6 +243,46 @@ Expr* SliceElements::element(const Expr& expr, const Place& place) {
         made->operands.push_back(element(*operand, part(place, shapes_.of(*operand))));
     }
     return made;
+}
+
+// Where the element lies in the operand. Leading dimensions that stay keep their loops; of the
+// others the number of the element in C order is taken apart into variables.
+Place SliceElements::reshaped(const Expr& expr, const Place& place) {
+    const Shape& to = shapes_.of(expr);
+    const Shape& from = shapes_.of(*expr.operands[0]);
+    Place result(from.size(), nullptr);
+    std::size_t same = 0;
+    for (; same < std::min(from.size(), to.size()); ++same) {
+        if ((from[same].form - to[same].form).value() != 0) break;
+        result[same] = place[same];
+    }
+    IndexMath math(builder_, shapes_.index_type());
+    Body& here = loops_.empty() ? *before_ : loops_.back()->body;
+    const auto held = [&](Expr* value) {
+        SliceLoop& digit = made_.emplace_back();
+        digit.var = builder_.scalar("number", shapes_.index_type());
+        here.push_back(builder_.assign(digit.var, value));
+        return &digit;
+    };
+    Expr* number = math.number(0);
+    for (std::size_t k = same; k < to.size(); ++k) {
+        number = math.multiply(number, math.copy(*to[k].value));
+        if (!to[k].is_one()) number = math.add(number, number_of(place[k]));
+    }
+    std::size_t first = same;
+    while (first < from.size() && from[first].is_one())
+        ++first;
+    for (std::size_t d = from.size(); d-- > first;) {
+        if (from[d].is_one()) continue;
+        SliceLoop* rest = held(number);
+        if (d == first) {
+            result[d] = rest;
+            break;
+        }
+        result[d] = held(builder_.binary(Op::kMod, number_of(rest), math.copy(*from[d].value)));
+        number = math.divide(number_of(rest), math.copy(*from[d].value));
+    }
+    return result;
 }
 
 // A scalar of which a part may not be evaluated: what that part needs in front stays conditional.

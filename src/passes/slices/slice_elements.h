@@ -67,6 +67,7 @@ private:
     ir::Expr* load(const ir::Expr& expr, const Place& place);
     ir::Expr* reduce(const ir::Expr& expr, const Place& place);
     ir::Expr* matmul(const ir::Expr& expr, const Place& place);
+    Place reshaped(const ir::Expr& expr, const Place& place);
     ir::Expr* lazily(const ir::Expr& expr);
     ir::Expr* up_front(const ir::Expr& expr);
     bool waits_for_nothing(const ir::Expr& expr) const;

@@ -7,6 +7,7 @@
 
 #include "analysis/uses.h"
 #include "ir/clone.h"
+#include "ir/ops.h"
 #include "ir/text/print.h"
 #include "ir/visit.h"
 
@@ -356,7 +357,8 @@ Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
                     {std::min(last.range.low, n.range.low), n.range.high}};
         }
     }
-    const bool filled = up && first.range.high <= last.range.low;
+    const bool whole = begin == nullptr && end == nullptr;
+    const bool filled = up ? first.range.high <= last.range.low : whole;
     const auto count = [&](const Expr& from, const Expr& to) {
         Expr* total = math.sum(up ? linear(to) - linear(from) : linear(from) - linear(to));
         if (!filled || !is_plain(*total)) total = math.greatest(total, math.number(0));
@@ -433,6 +435,14 @@ Shape Shapes::compute(const Expr& expr) {
             return reduce(expr);
         case Op::kMatMul:
             return matmul(expr);
+        case Op::kTranspose: {
+            const Shape from = of(*expr.operands[0]);
+            for (const std::size_t axis : transposed_axes(expr, from.size()))
+                shape.push_back(from[axis]);
+            return shape;
+        }
+        case Op::kReshape:
+            return reshape(expr);
         case Op::kLike:
             return of(*expr.operands[1]);
         case Op::kFull:

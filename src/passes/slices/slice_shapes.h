@@ -101,6 +101,7 @@ private:
     Shape compute(const ir::Expr& expr);
     Shape reduce(const ir::Expr& expr);
     Shape matmul(const ir::Expr& expr);
+    Shape reshape(const ir::Expr& expr);
     Subscript slice(const ir::Dim& dim, const ir::Expr& slice);
     Bound bound(const ir::Expr& given, const ir::Dim& dim);
     Bound size(const ir::Dim& dim);

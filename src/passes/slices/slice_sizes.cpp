@@ -1,5 +1,6 @@
 // Sizes that are not known: when two are the same (conditions on the call's arguments under which a
-// difference is zero, which the program then requires), and what fails if one is negative. See
+// difference is zero, which the program then requires), and what fails if one is negative, or if a
+// new shape has another number of elements. See
 // slice_shapes.h.
 #include <algorithm>
 
@@ -103,6 +104,55 @@ void Shapes::refuse_negative(const Expr& size) {
         before_.push_back(
             b.if_(b.binary(Op::kLt, given, b.integer(0, size.type.scalar)), {failure}));
     }
+}
+
+// The program fails where the elements do not fill the new shape.
+Shape Shapes::reshape(const Expr& expr) {
+    IndexMath math(builder_, index_type());
+    const auto product = [&](Expr* a, const Extent& b) {
+        return math.multiply(a, math.copy(*b.value));
+    };
+    Expr* all = math.number(1);
+    for (const Extent& each : of(*expr.operands[0]))
+        all = product(all, each);
+    Shape shape;
+    Expr* others = math.number(1);
+    std::optional<std::size_t> open;
+    for (std::size_t i = 1; i < expr.operands.size(); ++i) {
+        if (constant_integer(expr.operands[i]) == -1) {
+            if (open) {
+                context_.diagnostics.error(Code::kP221, expr.span, "two sizes of a shape are -1")
+                    .help = "give all sizes but one";
+            }
+            open = shape.size();
+            shape.push_back(extent(1));
+            continue;
+        }
+        refuse_negative(*expr.operands[i]);
+        shape.push_back(extent(*expr.operands[i]));
+        others = product(others, shape.back());
+    }
+    if (open) {
+        Expr* left = math.greatest(math.copy(*others), math.number(1));
+        shape[*open] = extent(*math.divide(math.copy(*all), left));
+        others = product(others, shape[*open]);
+    }
+    const auto from = constant_integer(all), to = constant_integer(others);
+    if ((from && to && *from == *to) || (linear(*all) - linear(*others)).value() == 0) return shape;
+    Builder b(context_.module, expr.span);
+    FailBuilder fail(b, Code::kP221);
+    fail.site().message = "an array of " + fail.value(b.convert(all, Scalar::kI64)) +
+                          " elements cannot have a shape for " +
+                          fail.value(b.convert(others, Scalar::kI64));
+    Fail* failure = fail.make();
+    if (from && to) {
+        context_.diagnostics.error(Code::kP221, expr.span,
+                                   "an array of " + std::to_string(*from) +
+                                       " elements cannot have a shape for " + std::to_string(*to));
+        return shape;
+    }
+    before_.push_back(b.if_(b.binary(Op::kNe, math.copy(*all), math.copy(*others)), {failure}));
+    return shape;
 }
 
 bool Shapes::require_zero(const Linear& form) {

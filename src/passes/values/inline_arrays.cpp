@@ -124,7 +124,7 @@ void spread_writes(const Module& module) {
             for_each_stmt(function->body, [&](const Stmt& stmt) {
                 const auto* bind = stmt.as<Bind>();
                 if (bind != nullptr && !bind->fresh && bind->array->written)
-                    write(bind->value->var);
+                    write(viewed(*bind->value).var);
             });
             for_each_expr(function->body, [&](const Expr& e) {
                 if (e.op != Op::kCall || e.callee->kind == FunctionKind::kForeign) return;

@@ -7,6 +7,7 @@
 
 #include "ir/builder.h"
 #include "ir/clone.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "passes/slices/slice_shapes.h"
 #include "passes/values/name_forms.h"
@@ -96,13 +97,15 @@ private:
         const NamePlace& place = places_.of(&name);
         const Bind& first = *place.binds.front();
         for (const Bind* bind : place.binds) {
-            const bool same =
-                bind->fresh == first.fresh && (bind->fresh || bind->value->var == first.value->var);
+            const bool same = bind->fresh == first.fresh &&
+                              (bind->fresh || viewed(*bind->value).var == viewed(*first.value).var);
             if (!same) return {bind, "stands for several arrays", &first};
+            if (!bind->fresh && bind->value->op != Op::kLoad)
+                return {bind, "is a transposed or reshaped part of an array", bind};
         }
         if (first.fresh || name.space == Space::kResult) return {};
         // The values may be replaced while another name still stands for them.
-        for (const Var* root = first.value->var; places_.has(root);) {
+        for (const Var* root = viewed(*first.value).var; places_.has(root);) {
             const NamePlace& made = places_.of(root);
             const Bind& origin = *made.binds.front();
             const bool replaced = made.binds.size() > 1 || !made.loops.empty();
@@ -110,7 +113,7 @@ private:
                 return {&first, "may outlive the values of '" + root->shown() + "'", &origin};
             }
             if (origin.fresh) break;
-            root = origin.value->var;
+            root = viewed(*origin.value).var;
         }
         return {};
     }
@@ -151,9 +154,9 @@ private:
         for (const Var* name : places_.names()) {
             const Bind& bind = *places_.of(name).binds.front();
             if (name->space != Space::kResult || bind.fresh) continue;
-            const Var* made = bind.value->var;
+            const Var* made = viewed(*bind.value).var;
             while (places_.has(made) && !places_.of(made).binds.front()->fresh) {
-                made = places_.of(made).binds.front()->value->var;
+                made = viewed(*places_.of(made).binds.front()->value).var;
             }
             if (names_.contains(made)) continue;  // it is never bound
             if (!places_.has(made)) return refuse_argument(bind, *made);
@@ -165,7 +168,8 @@ private:
                 return index->op == Op::kSlice && index->operands.empty();
             });
             const bool once = place.binds.size() == 1 && place.body == &function_.body;
-            if (made == bind.value->var && whole && once && returns[name->origin.argument] == 1) {
+            if (made == viewed(*bind.value).var && whole && once &&
+                returns[name->origin.argument] == 1) {
                 memory_.give_away(*made, name->origin);
                 delivered_.insert(&bind);
             }
@@ -186,8 +190,8 @@ private:
         auto& error = context_.diagnostics.error(Code::kP217, bind.span,
                                                  "the name '" + bind.array->shown() + "' " + why);
         if (&other != &bind) error.notes.push_back({other.span, "they are made here"});
-        error.help =
-            "copy the elements into an array of its own: " + bind.array->shown() + "[:] = …";
+        error.help = "copy the elements into an array of its own: " + bind.array->shown() +
+                     (bind.value->op == Op::kLoad ? "[:] = …" : " = ….copy()");
         return false;
     }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/memory/sharing.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -42,8 +43,9 @@ public:
         : part_(function.part), names_(names) {
         for_each_stmt(function.body, [&](const Stmt& stmt) {
             const auto* bind = stmt.as<Bind>();
+            if (bind != nullptr && bind->fresh) made_.insert(bind->array);
             if (bind == nullptr || bind->fresh) return;
-            stands_for_[bind->array].insert(bind->value->var);
+            stands_for_[bind->array].insert(viewed(*bind->value).var);
             if (bind->array->space == Space::kResult) returned_.push_back(bind);
         });
         state_.reached = true;
@@ -111,13 +113,23 @@ private:
     // Whoever gets the array may store to it, and look at what it is the same as. Of an argument
     // that no iteration replaced, a caller gets a copy.
     void hand_over(const Bind& stmt) {
+        if (stmt.value->op == Op::kTranspose || stmt.value->op == Op::kReshape) {
+            const Vars from = roots(viewed(*stmt.value).var);
+            Vars others;
+            for (const Bind* other : returned_)
+                if (other != &stmt) others.merge(roots(viewed(*other->value).var));
+            const bool given = std::ranges::any_of(from, [&](const Var* array) {
+                return !stands_for_.contains(array) && !made_.contains(array);
+            });
+            if (part_ || given || share(others, from)) told_.insert(stmt.array);
+        }
         for (const Var* name : roots(stmt.array)) {
             const auto found = state_.sources.find(name);
             if (found == state_.sources.end()) continue;
             Vars seen;
             for (const Bind* other : returned_) {
                 if (other->array->origin.argument != stmt.array->origin.argument)
-                    seen.merge(roots(other->value->var));
+                    seen.merge(roots(viewed(*other->value).var));
             }
             for (const Var* source : found->second) {
                 if (part_ || share(seen, roots(source))) told_.insert(name);
@@ -130,7 +142,7 @@ private:
         state_.sources.erase(stmt.array);
         state_.stale.erase(stmt.array);
         if (!stmt.fresh && names_.contains(stmt.array))
-            state_.sources[stmt.array] = {stmt.value->var};
+            state_.sources[stmt.array] = {viewed(*stmt.value).var};
     }
 
     void statement(const Stmt& stmt) {
@@ -162,7 +174,7 @@ private:
         if (const auto* bound = stmt.as<Bind>()) bind(*bound);
         if (const auto* store = stmt.as<Store>()) write(store->array);
         for_each_body(stmt, [&](const Body& inner) { body(inner); });
-        if (stmt.kind == StmtKind::kReturn) state_ = {};
+        if (stmt.kind == StmtKind::kReturn || stmt.kind == StmtKind::kFail) state_ = {};
     }
 
     void loop(const Stmt& stmt) {
@@ -190,6 +202,7 @@ private:
     const bool part_;
     const std::unordered_set<const Var*>& names_;
     std::vector<const Bind*> returned_;
+    Vars made_;  // names of values
     std::unordered_map<const Var*, Vars> stands_for_;
     State state_;
     std::vector<State> breaks_, continues_;  // of the loops around

@@ -77,7 +77,7 @@ tbb::task_arena& bounded_arena(std::int64_t workers) {
     return *arena;
 }
 
-// A body that may fail: it stops where it does, and chunks that have not begun by then do not run.
+// A body that may fail: it stops where it does, and later chunks that have not begun do not run.
 struct Checked {
     Failure& failure;
     Body body;
@@ -85,8 +85,9 @@ struct Checked {
 
     static void run(void* self, std::int64_t begin, std::int64_t end, std::int64_t chunk) {
         const Checked& checked = *static_cast<const Checked*>(self);
-        if (checked.failure.raised()) return;
-        run_until_failure(checked.failure, [&] { checked.body(checked.frame, begin, end, chunk); });
+        if (checked.failure.raised_before(chunk)) return;
+        run_until_failure(
+            checked.failure, [&] { checked.body(checked.frame, begin, end, chunk); }, chunk);
     }
 };
 

@@ -211,7 +211,7 @@ public:
         };
         if (!error.failed()) attempt(driver.cuStreamSynchronize(stream));
         if (error.failed() || noted[0] == 0) return error;
-        failure.raise(noted[1], {noted.data() + 3, static_cast<std::size_t>(noted[2])});
+        failure.raise(noted[1], {noted.data() + 3, static_cast<std::size_t>(noted[2])}, 0);
         attempt(driver.cuMemsetD8Async(record_, 0, sizeof noted, stream));
         if (arrivals_ != 0)
             attempt(driver.cuMemsetD8Async(arrivals_, 0, 2 * sizeof(unsigned), stream));
@@ -358,7 +358,7 @@ private:
         if (result != kSuccess) return driver.failure(result, "asking for the state of a stream");
         if (status == 0) return {};
         Failure here;
-        here.raise(site, {});
+        here.raise(site, {}, 0);
         return located_error(program_, here);
     }
 

@@ -109,6 +109,10 @@ Operand Typer::walk(Expr*& slot, bool by_numpy) {
             return walk_reduce(slot);
         case Op::kMatMul:
             return walk_matmul(slot);
+        case Op::kTranspose:
+            return walk_transpose(*slot);
+        case Op::kReshape:
+            return walk_reshape(*slot);
         case Op::kFull:
         case Op::kLike:
         case Op::kEmpty:
@@ -269,7 +273,7 @@ ArgumentKey Typer::argument_key(Expr*& slot) {
     }
     // Captured constants stay constants in the functions they are handed on to.
     const bool hands_on = slot->op == Op::kVar && slot->var->constant != nullptr;
-    const bool fresh = slot->op != Op::kLoad, returned = slot->op == Op::kCall;
+    const bool fresh = computes(slot->op), returned = slot->op == Op::kCall;
     const Operand operand = walk_value(slot);
     if (operand.rank > 0 && returned) {  // it has a name by now
         key.type = Type::array(storage(operand.type).scalar, operand.rank);

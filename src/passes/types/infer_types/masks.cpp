@@ -24,7 +24,8 @@ bool loads_with(const Expr& mask, const Expr& e) {
 }
 
 bool is_elementwise(Op op) {
-    return op != Op::kCall && op != Op::kReduce && op != Op::kMatMul && op != Op::kLoad;
+    return op != Op::kCall && op != Op::kReduce && op != Op::kMatMul && op != Op::kLoad &&
+           op != Op::kTranspose && op != Op::kReshape;
 }
 
 }  // namespace

@@ -54,7 +54,8 @@ void Typer::update_array(Assign& stmt, Var& array, Body& out) {
 
 bool Typer::computes(Op written) {
     return written != Op::kVar && written != Op::kArray && written != Op::kLoad &&
-           written != Op::kCall && written != Op::kReal;  // the real part of a real array is itself
+           written != Op::kCall && written != Op::kTranspose && written != Op::kReshape &&
+           written != Op::kReal;  // the real part of a real array is itself
 }
 
 // The elements get a name of their own in front of the statement.
@@ -195,7 +196,7 @@ Bind* Typer::bind(Var* name, Expr* value, bool fresh, Span span, Body& out) {
     made->fresh = fresh;
     out.push_back(made);
     // What is stored under the name is stored there.
-    if (!fresh) instances_.passes.push_back({value->var, name, span});
+    if (!fresh) instances_.passes.push_back({viewed(*value).var, name, span});
     if (!fresh && !parts_.emplace(name, value).second) parts_[name] = value;
     return made;
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/integers/intervals.h"
 #include "ir/builder.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "passes/types/infer_types/typer.h"
 
@@ -300,6 +301,58 @@ Operand Typer::walk_matmul(Expr*& slot) {
         }
         expr.type = computed;
         slot = Builder(context_.module, expr.span).convert(&expr, kept);
+    }
+    return result;
+}
+
+Operand Typer::walk_transpose(Expr& expr) {
+    const Operand operand = walk_value(expr.operands[0]);
+    if (!operand.type.is_scalar()) return kUnknownOperand;
+    const std::size_t count = expr.operands.size() - 1;
+    std::vector<bool> taken(static_cast<std::size_t>(operand.rank), false);
+    bool once = count == 0 || count == taken.size();
+    for (std::size_t i = 1; once && i <= count; ++i) {
+        const std::int64_t axis = *constant_integer(expr.operands[i]);
+        const std::int64_t from_start = axis < 0 ? axis + operand.rank : axis;
+        once = from_start >= 0 && from_start < operand.rank &&
+               !taken[static_cast<std::size_t>(from_start)];
+        if (once) taken[static_cast<std::size_t>(from_start)] = true;
+        if (rewriting()) expr.operands[i]->type = Type::of(Scalar::kI64);
+    }
+    if (!once) {
+        report(Code::kP216, expr.span,
+               "the axes of a transposition are not those of an array with " +
+                   std::to_string(operand.rank) +
+                   (operand.rank == 1 ? " dimension" : " dimensions"),
+               "name each axis once, or none, which reverses them");
+        return kUnknownOperand;
+    }
+    Operand result;
+    result.type = operand.type;
+    result.rank = operand.rank;
+    if (rewriting()) expr.type = expr.operands[0]->type;
+    return result;
+}
+
+// What is computed gets a name first: its elements are then computed once each.
+Operand Typer::walk_reshape(Expr& expr) {
+    const Operand operand = walk_value(expr.operands[0]);
+    for (std::size_t i = 1; i < expr.operands.size(); ++i)
+        walk_integer(expr.operands[i], index_scalar(), "the shape of an array");
+    if (!operand.type.is_scalar()) return kUnknownOperand;
+    if (operand.rank == 0 || expr.operands.size() == 1) {
+        report(Code::kP223, expr.span,
+               operand.rank == 0 ? "a number is given a shape" : "an array is made a number",
+               operand.rank == 0 ? "write np.full(shape, x)" : "take its element: x[0]");
+        return kUnknownOperand;
+    }
+    Operand result;
+    result.type = operand.type;
+    result.rank = static_cast<int>(expr.operands.size()) - 1;
+    if (rewriting()) {
+        if (!is_view(*expr.operands[0]) && before_ != nullptr)
+            name_value(expr.operands[0], operand.rank);
+        expr.type = expr.operands[0]->type;
     }
     return result;
 }

@@ -33,6 +33,7 @@ bool falls_through(const Body& body) {
     const Stmt& last = *body.back();
     switch (last.kind) {
         case StmtKind::kReturn:
+        case StmtKind::kFail:
             return false;
         case StmtKind::kIf: {
             const auto& branch = static_cast<const If&>(last);
@@ -181,8 +182,7 @@ void Typer::walk(Stmt& stmt, Body& out) {
             for_each_slot(stmt, [&](Expr*& slot) { walk_scalar(slot); });
             break;
         case StmtKind::kFail:
-            for_each_slot(stmt,
-                          [&](Expr*& slot) { walk_integer(slot, Scalar::kI64, "a message"); });
+            walk_fail(static_cast<Fail&>(stmt));
             break;
         case StmtKind::kGpu:
             for_each_slot(stmt, [&](Expr*& slot) { walk_integer(slot, Scalar::kI64, "a launch"); });
@@ -375,6 +375,30 @@ void Typer::walk_integer(Expr*& slot, Scalar scalar, const std::string& what) {
     if (rewriting()) {
         slot = convert(slot, operand.type, Type::of(scalar));
     }
+}
+
+// The values of an exception become words (ir/site.h): which type each has is known here alone.
+void Typer::walk_fail(Fail& stmt) {
+    if (context_.module.sites[stmt.site].code != Code::kP431) {
+        for_each_slot(stmt, [&](Expr*& slot) { walk_integer(slot, Scalar::kI64, "a message"); });
+        return;
+    }
+    Builder b(context_.module, stmt.span);
+    std::vector<Expr*> words;
+    for (Expr*& slot : stmt.values) {
+        const Type type = walk_scalar(slot).type;
+        if (!type.is_scalar()) continue;
+        if (is_complex(type.scalar)) {
+            report(Code::kP209, slot->span, "an exception takes no complex number",
+                   "give its parts: x.real and x.imag");
+        }
+        if (!rewriting()) continue;
+        words.push_back(b.integer(static_cast<std::int64_t>(type.scalar)));
+        const bool real = is_float(type.scalar);
+        Expr* value = convert(slot, type, Type::of(real ? Scalar::kF64 : Scalar::kI64));
+        words.push_back(real ? b.unary(Op::kBits, value) : value);
+    }
+    if (rewriting()) stmt.values = std::move(words);
 }
 
 void Typer::walk_for(For& stmt) {

@@ -178,6 +178,9 @@ private:
     bool needs_scalar(const ir::Expr& expr, int rank);
     // `what` takes integers: "range()".
     void walk_integer(ir::Expr*& slot, ir::Scalar scalar, const std::string& what);
+    void walk_fail(ir::Fail& stmt);
+    Operand walk_transpose(ir::Expr& expr);
+    Operand walk_reshape(ir::Expr& expr);
     Operand walk_const(ir::Expr& expr);
     Operand walk_var(ir::Expr*& slot);
     Operand walk_load(ir::Expr& expr);

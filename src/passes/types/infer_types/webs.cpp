@@ -248,6 +248,7 @@ private:
                 state.reachable = false;
                 break;
             case StmtKind::kReturn:
+            case StmtKind::kFail:
                 uses(stmt, state);
                 state.reachable = false;
                 break;
