@@ -72,11 +72,19 @@ public:
         for (nb::handle item : interface["arguments"])
             expected_.push_back(read_expected(item));
         for (const auto& text : nb::cast<std::vector<std::string>>(interface["returns"])) {
+            constexpr std::string_view kGiven = "argument ";
+            if (text.starts_with(kGiven)) {
+                const std::size_t result = expected_.size() + returned_.size();
+                program.results.push_back({result, {}, 0, std::stoul(text.substr(kGiven.size()))});
+                returned_.push_back(ir::Scalar::kI64);
+                continue;
+            }
             const std::size_t bracket = text.find('['), either = text.find(" or ");
             if (bracket != std::string::npos)
                 program.results.push_back({expected_.size() + returned_.size(),
                                            scalar_named(text.substr(0, bracket)),
-                                           text[bracket + 1] - '0'});
+                                           text[bracket + 1] - '0',
+                                           {}});
             // An array alone has no slot, whatever is said of it.
             returned_.push_back(either != std::string::npos ? scalar_named(text.substr(either + 4))
                                 : bracket != std::string::npos ? ir::Scalar::kI64
@@ -141,7 +149,8 @@ public:
         if (returned_.empty())
             return returns_tuple_ ? nb::object(nb::make_tuple()) : nb::object(nb::none());
         const nb::object result =
-            nb::steal(results_of(executable_->program, count, returns_tuple_, intake, returned));
+            nb::steal(results_of(executable_->program, count, returns_tuple_, intake, returned,
+                                 [&](std::size_t i) { return Py_NewRef(arguments[i].ptr()); }));
         if (!result.is_valid()) nb::raise_python_error();
         return result;
     }

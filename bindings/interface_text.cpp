@@ -86,7 +86,9 @@ std::string interface_text(const Program& program, const Signature& signature,
         if (!is_result(signature[i])) continue;
         std::string text;  // an array by its type, which the text says anew when it makes one
         for (const ResultArray& array : program.results) {
-            if (array.argument == i)
+            if (array.argument == i && array.given)
+                text = "argument " + std::to_string(*array.given);
+            else if (array.argument == i)
                 text = std::string(ir::name(array.scalar)) + "[" + std::to_string(array.rank) + "]";
         }
         for (const Slot& slot : program.slots) {

@@ -266,6 +266,15 @@ PyObject* nothing(const Surface& surface) {
     Py_RETURN_NONE;
 }
 
+// The argument itself, a new reference.
+PyObject* argument_object(const Surface& surface, std::size_t argument, PyObject* const* args,
+                          Intake& intake) {
+    const std::size_t leaves = surface.leaves.size();
+    if (argument >= leaves) return surface.captures[argument - leaves].read_new();
+    return Py_XNewRef(surface.plain ? args[argument]
+                                    : leaf_value(surface, surface.leaves[argument], args, intake));
+}
+
 // A call that no pattern matches.
 PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
                   const CallOptions& call) {
@@ -315,7 +324,8 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
     if (!passed_on(surface, found->executable())) return nullptr;
     if (surface.results != 0) {
         return results_of(found->executable().program, count - surface.results,
-                          surface.returns_tuple, intake, returned);
+                          surface.returns_tuple, intake, returned,
+                          [&](std::size_t i) { return argument_object(surface, i, args, intake); });
     }
     return nothing(surface);
 }

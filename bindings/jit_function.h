@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -150,10 +151,10 @@ struct JitFunction {
 };
 
 // The values that a program returned: its arguments from `first` on. Arrays are in `arrays`;
-// numbers lie in intake's memory and have the types that the slots say. A new reference, or null
-// with an exception set.
+// numbers lie in intake's memory and have the types that the slots say; `given` makes a new
+// reference to an argument that is a result itself. A new reference, or null with an exception set.
 PyObject* results_of(const Program& program, std::size_t first, bool as_tuple, const Intake& intake,
-                     ReturnedArrays& arrays);
+                     ReturnedArrays& arrays, const std::function<PyObject*(std::size_t)>& given);
 
 // Counts a call among those in flight: as long as it lives, no surface of the function is freed.
 class Active {

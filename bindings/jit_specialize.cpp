@@ -310,13 +310,18 @@ PyObject* python_number(ir::Scalar scalar, const void* data) {
 }  // namespace
 
 PyObject* results_of(const Program& program, std::size_t first, bool as_tuple, const Intake& intake,
-                     ReturnedArrays& arrays) {
+                     ReturnedArrays& arrays, const std::function<PyObject*(std::size_t)>& given) {
     const std::size_t count = intake.results.size();
     const Owned tuple(as_tuple ? PyTuple_New(static_cast<Py_ssize_t>(count)) : nullptr);
     if (as_tuple && !tuple) return nullptr;
     PyObject* single = nullptr;
     for (std::size_t i = 0; i < count; ++i) {
         PyObject* value = program.results.empty() ? nullptr : arrays.take(first + i);
+        for (const ResultArray& result : program.results) {
+            const bool is_this = result.argument == first + i && result.given;
+            if (is_this && value == nullptr && PyErr_Occurred() == nullptr)
+                value = given(*result.given);
+        }
         for (const Slot& slot : program.slots) {
             const bool number = slot.argument == first + i && slot.kind == Slot::Kind::kPointer;
             if (value == nullptr && number && PyErr_Occurred() == nullptr)

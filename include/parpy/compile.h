@@ -30,6 +30,7 @@ struct ResultArray {
     std::size_t argument = 0;  // index in the Signature
     ir::Scalar scalar{};
     int rank = 0;
+    std::optional<std::size_t> given;  // the program makes none: the result is this argument itself
 };
 
 // sum coefficient * (an integer argument, or an extent of an array) + constant >= 0.

@@ -374,8 +374,11 @@ std::vector<ResultArray> results_of(const Function& entry) {
         const ir::Var& array = *alloc->array;
         const auto same = [&](const ResultArray& r) { return r.argument == array.origin.argument; };
         if (std::ranges::none_of(results, same))
-            results.push_back({array.origin.argument, array.type.scalar, array.type.rank});
+            results.push_back({array.origin.argument, array.type.scalar, array.type.rank, {}});
     });
+    for (const auto& [result, argument] : entry.given) {
+        results.push_back({result, {}, 0, argument});
+    }
     return results;
 }
 

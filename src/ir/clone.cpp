@@ -171,6 +171,7 @@ void fill_function(Module& module, const Function& from, Function& to, Substitut
     }
     to.result = from.result;
     to.part = from.part;
+    to.given = from.given;
     to.body = Cloner(module, substitution).body(from.body);
 }
 

@@ -434,6 +434,8 @@ struct Function {
     Span span;
     std::vector<Var*> params;
     Type result = Type::unknown();
+    // Of an entry: results that are arguments themselves, by the numbers of both (Origin).
+    std::vector<std::pair<std::size_t, std::size_t>> given;
     Body body;
 };
 

@@ -95,6 +95,11 @@ private:
         if (accept("->")) {
             function_->result = accept("void") ? Type::none() : scalar_type();
         }
+        while (!failed_ && accept("result")) {
+            const auto number = static_cast<std::size_t>(integer());
+            expect("is");
+            function_->given.emplace_back(number, static_cast<std::size_t>(integer()));
+        }
         if (kind != FunctionKind::kForeign) expect(":");
         function_->span = line_span(start);
         if (kind == FunctionKind::kForeign) return foreign(*function_);

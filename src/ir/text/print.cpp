@@ -56,6 +56,9 @@ public:
         if (!function.result.is_unknown()) {
             out_ += " -> " + to_string(function.result);
         }
+        for (const auto& [result, argument] : function.given) {
+            out_ += " result " + std::to_string(result) + " is " + std::to_string(argument);
+        }
         if (function.kind == FunctionKind::kForeign) {
             out_ += foreign_properties(function);
             end_line(function.span);

@@ -159,14 +159,18 @@ private:
                 made = viewed(*places_.of(made).binds.front()->value).var;
             }
             if (names_.contains(made)) continue;  // it is never bound
-            if (!places_.has(made)) return refuse_argument(bind, *made);
+            if (!places_.has(made)) {
+                if (returns[name->origin.argument] != 1 || !is_argument(bind, *made))
+                    return refuse_argument(bind, *made);
+                function_.given.emplace_back(name->origin.argument, made->origin.argument);
+                delivered_.insert(&bind);
+                continue;
+            }
             const auto [first, is_first] = returned.try_emplace(made, &bind);
             if (!is_first && first->second->array->origin.argument != name->origin.argument)
                 return refuse(bind, "has elements of another result", *first->second);
             const NamePlace& place = places_.of(made);
-            const bool whole = std::ranges::all_of(bind.value->operands, [](const Expr* index) {
-                return index->op == Op::kSlice && index->operands.empty();
-            });
+            const bool whole = is_whole(*bind.value);
             const bool once = place.binds.size() == 1 && place.body == &function_.body;
             if (made == viewed(*bind.value).var && whole && once &&
                 returns[name->origin.argument] == 1) {
@@ -175,6 +179,23 @@ private:
             }
         }
         return true;
+    }
+
+    static bool is_whole(const Expr& value) {
+        return value.op == Op::kLoad && std::ranges::all_of(value.operands, [](const Expr* index) {
+                   return index->op == Op::kSlice && index->operands.empty();
+               });
+    }
+
+    // Whether the entry returns the argument as it is.
+    bool is_argument(const Bind& bind, const Var& array) const {
+        const Bind* at = &bind;
+        while (is_whole(*at->value) && at->value->var != &array) {
+            at = places_.of(at->value->var).binds.front();
+        }
+        const auto param = std::ranges::find(function_.params, &array);
+        return is_whole(*at->value) && param != function_.params.end() &&
+               array.origin.kind == Origin::Kind::kArgument;
     }
 
     bool refuse_argument(const Bind& bind, const Var& array) {

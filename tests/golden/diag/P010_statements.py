@@ -16,4 +16,4 @@ def f(x, n):
             pass
     def inner():
         pass
-    raise ValueError
+    raise ValueError("n", n)
