@@ -45,6 +45,8 @@ def told(path: Path) -> str:
             returned = namespace["call"]() if "call" in namespace else parse(namespace["f"])
         except errors.CompileError as error:
             return f"{type(error).__name__}\n{error}\n"
+        except ValueError as error:  # the program's own
+            return "\n".join([type(error).__name__, str(error), *error.__notes__]) + "\n"
     if isinstance(returned, str):
         return returned
     slow = [each.message for each in caught if issubclass(each.category, parpy.PerformanceWarning)]

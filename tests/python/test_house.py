@@ -176,7 +176,7 @@ def test_every_diagnostic_code_has_a_golden():
     codes = re.findall(r"^DIAGNOSTIC\((P\d+)", (ROOT / "src/support/diagnostics.def").read_text(), re.M)
     programs = (ROOT / "tests/golden/diag").glob("*.py")
     shown = "".join(p.with_suffix(".txt").read_text(encoding="utf-8") for p in programs)
-    without = {code for code in codes if not re.search(rf"(error|performance)\[{code}\]: ", shown)}
+    without = {code for code in codes if not re.search(rf"(error|performance|note)\[{code}\]: ", shown)}
     assert without == set(SEEN_ELSEWHERE)
     assert [c for c, (case, _) in SEEN_ELSEWHERE.items() if f"[{c}]" not in expected_text(ROOT / "tests" / case)] == []
 

@@ -271,9 +271,6 @@ def test_a_signature_is_checked_where_the_kernel_is_decorated():
     def bits(x):
         x[0] = x[0] | 1
 
-    def raises(x):
-        raise ValueError
-
     def shapes(x):
         shape = x.shape
         x[0] = shape[1]
@@ -290,8 +287,6 @@ def test_a_signature_is_checked_where_the_kernel_is_decorated():
         cuda.jit("void(float32[:])")(subscripts)
     with pytest.raises(TypeError, match=r"'\|' does not take float32 and int"):
         cuda.jit(["void(int32[:])", "void(float32[:])"])(bits)
-    with pytest.raises(parpy.CompileError, match="'raise' cannot be compiled"):
-        cuda.jit("void(float32[:])")(raises)
     with pytest.raises(parpy.CompileError, match="the tuple 'shape' has no element 1"):
         cuda.jit("void(float32[:])")(shapes)
     with pytest.raises(TypeError, match=r"x\['a'\] is read from an object of type 'numpy.ndarray', which is no dict"):

@@ -7,6 +7,7 @@ import pytest
 
 import parpy
 from backends import BACKENDS, TARGETS, options, run
+from parpy import cuda
 
 
 class Bad(Exception):
@@ -177,7 +178,7 @@ def test_the_note_says_where():
     with pytest.raises(Bad) as caught:
         f(3)
     line = f.__wrapped__.__code__.co_firstlineno + 3
-    assert caught.value.__notes__ == [f"raised in compiled code at {__file__}:{line}:13"]
+    assert caught.value.__notes__ == [f"{__file__}:{line}:13: note[P431]: raised in compiled code"]
     assert f(1) == 1
 
 
@@ -280,3 +281,29 @@ def beyond(x):
 
 def crossed(x):
     return np.cross(x, x)
+
+
+@pytest.mark.parametrize("name", ["sim", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_threads_of_kernels_by_hand_raise(name, monkeypatch):
+    if name == "cuda" and not parpy.backend.is_enabled(parpy.CompileBackend.Cuda):
+        pytest.skip("there is no GPU")
+    monkeypatch.setattr(cuda.sim, "enabled", name == "sim")
+
+    @cuda.jit
+    def k(x, out):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            if x[i] < 0:
+                raise Bad(f"{i}: {x[i]:.2f} of {x.shape[0]}")
+            out[i] = x[i] + 1
+
+    x, out = np.ones(100, np.float32), np.zeros(100, np.float32)
+    k[4, 32](x, out)
+    assert (out == 2).all()
+    x[55] = -1.5
+    with pytest.raises(Bad, match="55: -1.50 of 100"):
+        k[4, 32](x, out)
+        cuda.synchronize()
+    x[55] = 3
+    k[4, 32](x, out)
+    assert out[55] == 4

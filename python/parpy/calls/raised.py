@@ -27,7 +27,7 @@ def exception_of(raised: _native.Raised) -> BaseException:
     arguments = [raised.text.format(*values)] if raised.text else values
     error = _CLASSES[raised.exception](*arguments)
     if raised.place:
-        error.add_note(f"raised in compiled code at {raised.place.rstrip(': ')}")
+        error.add_note(f"{raised.place}note[P431]: raised in compiled code")
     return error
 
 

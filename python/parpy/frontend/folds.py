@@ -39,8 +39,6 @@ def _extreme_of_array(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -
     best, taken, number = fn.temporary(span, shown), fn.temporary(span, shown), fn.temporary(span)
     fail = fn.module.fail("P427", f"{intrinsic.name}: the array has no elements", [], span)
     first = fn.module.assign(best, fn.module.load(array, [fn.integer(0, node)], span), None, span)
-    # False takes any type, and tells what follows that there is a value.
-    fn.out.append(fn.module.assign(best, fn.module.constant(False, span), None, span))
     is_empty = fn.op("==", node, fn.module.extent(array, 0, span), fn.integer(0, node))
     fn.out.append(fn.module.if_(is_empty, [fail], [first], span))
     take = fn.module.assign(taken, fn.module.load(array, [fn.module.read(number, span)], span), None, span)
