@@ -27,7 +27,7 @@ from ..types import Symbol, bound_to
 from ..vocabulary import operators
 from .ahead import Once, Seen, nothing
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
-from .python_parts import Resolver, is_part, is_shape, is_whole, needs_driver
+from .python_parts import Resolver, is_shape, is_whole, needs_driver
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
 _RUN, _CALL = "__parpy_run__", "__parpy_call__"
@@ -338,7 +338,7 @@ class _Splitter:
                 continue
             elements = list(value.elts) if isinstance(value, ast.Tuple) else [value]
             for index, element in enumerate(elements):
-                if isinstance(element, ast.Constant) or is_whole(element) or is_shape(element) or is_part(element):
+                if isinstance(element, ast.Constant) or self.resolver.is_left(element):
                     continue
                 self._hoisted += 1
                 name = f"result_{self._hoisted}"

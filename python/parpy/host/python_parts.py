@@ -47,7 +47,7 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
             elements = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
             if resolver.is_python(part.value) or (
                 not called
-                and any((is_whole(e) or is_shape(e) or is_part(e)) and _root(e) in arguments | made for e in elements)
+                and any(resolver.is_left(e) and _root(resolver.moved(e) or e) in arguments | made for e in elements)
             ):
                 return True
         elif isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
@@ -142,13 +142,17 @@ class Resolver:
             for name, value in _named_values(node)
             if isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
         ) or any(
-            (moved := self._moved(value)) is not None
+            (moved := self.moved(value)) is not None
             and self._place(moved) in self.arrays()
             and (self._calls_python_anywhere or name in self._returned)
             for name, value in _named_values(node)
         )
 
-    def _moved(self, value: ast.expr) -> ast.expr | None:
+    def is_left(self, value: ast.expr) -> bool:
+        """Whether Python returns it, rather than compiled code: a variable, a shape, or a part of an array."""
+        return is_whole(value) or is_shape(value) or is_part(value) or is_whole(self.moved(value) or value)
+
+    def moved(self, value: ast.expr) -> ast.expr | None:
         """The x of x.T, x.reshape(n, m), np.ravel(x) and the like, which may be other names for the elements of x."""
         if isinstance(value, ast.Attribute):
             return value.value if value.attr == "T" else None
@@ -247,7 +251,7 @@ class Resolver:
                 yield value
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
                 yield from (left, right)
-            case ast.Call() if (moved := self._moved(part)) is not None:
+            case ast.Call() if (moved := self.moved(part)) is not None:
                 yield moved
             case ast.Call(func=func, args=arguments) if arguments:
                 binding = self.find(func)
