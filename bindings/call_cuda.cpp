@@ -76,6 +76,8 @@ RuntimeError run_with_copies(const Specialization& specialization, Arguments arg
     }
     specialization.fill(arguments, slots, pointers.data());
     error = specialization.executable().run(slots, stream, results);
+    // What a program stored before it failed is there, as on the CPU.
+    if (error.located != nullptr) (void)copies.copy_out().failed();
     if (error.failed()) return error;
     if (returns_to_host) error = results->copy_out();
     if (error.failed()) return error;

@@ -168,6 +168,25 @@ def test_functions_that_do_not_recur_carry_nothing():
     assert "fail(" not in text and "stack" not in text
 
 
+# ---------------------------------------------------------------- what was stored
+
+
+@parpy.jit
+def stored_until(x, out):
+    for i in range(x.shape[0]):
+        if x[i] < 0:
+            raise ValueError(i)
+        out[i] = x[i]
+
+
+@pytest.mark.skipif(EMULATED, reason="the emulated driver does not end threads")
+def test_what_was_stored_before_a_failure_is_there():
+    x, out = np.array([1.0, 2.0, -1.0, 4.0]), np.zeros(4)
+    with pytest.raises(ValueError):
+        stored_until(x, out, opts=options())
+    np.testing.assert_array_equal(out, [1, 2, 0, 0])
+
+
 # ---------------------------------------------------------------- ranges
 
 
