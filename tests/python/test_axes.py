@@ -66,7 +66,11 @@ def same_layout(arguments):
             root = root.base
         copy = root.copy(order="K")
         start = each.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-        made.append(np.ndarray(each.shape, each.dtype, copy.data if copy.flags.c_contiguous else copy.T.data, start, each.strides))
+        made.append(
+            np.ndarray(
+                each.shape, each.dtype, copy.data if copy.flags.c_contiguous else copy.T.data, start, each.strides
+            )
+        )
     return made
 
 
@@ -211,5 +215,3 @@ def test_arguments_that_overlap():
         for memory, function in ((base, f), (want, f.__wrapped__)):
             function(memory[:25].reshape(5, 5), memory[first : first + 25].reshape(5, 5))
         assert np.array_equal(base, want)
-
-

@@ -38,9 +38,7 @@ def method_of_axes(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
     return _moved(fn, node, func.attr, func.value, node.args)
 
 
-def _moved(
-    fn: FunctionScope, node: ast.Call, method: str, array: ast.expr, arguments: list[ast.expr]
-) -> _native.Expr:
+def _moved(fn: FunctionScope, node: ast.Call, method: str, array: ast.expr, arguments: list[ast.expr]) -> _native.Expr:
     span = fn.span(node)
     if method == "ravel":
         return fn.module.op("reshape", [lower(fn, array), fn.module.constant(-1, span)], span)
