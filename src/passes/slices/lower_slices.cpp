@@ -308,19 +308,34 @@ private:
             }
         }
         if (in_entry) whole = iterations(b);
+        std::vector<const Dim*> sliced(lengths.size(), nullptr);  // dimensions, none of loops
+        std::size_t axis = 0;
         for (const Subscript& s : shapes.subscripts(*store.array, store.indices)) {
+            const std::size_t own = axis;
+            axis += s.is_new_axis() ? 0 : 1;
             if (!s.is_slice()) continue;
             lengths.push_back(s.length);
+            sliced.push_back(&store.array->dims[own]);
             whole.push_back(module_.make_expr(Op::kSlice, Type::none(), store.span));
         }
         const Scalar element = store.value->type.scalar;
-        Var* scratch =
-            in_entry ? make_scratch(b, element, lengths) : make_local(b, element, lengths, out);
+        Var* scratch = in_entry ? make_scratch(b, element, lengths, sliced)
+                                : make_local(b, element, lengths, out);
         if (scratch == nullptr) {
             refuse(in_entry ? "their number is not known when the function is entered"
                             : "a function that is called has no room for so many values, or for an "
                               "unknown number");
             return;
+        }
+        for (std::size_t i = 0; in_entry && i < lengths.size(); ++i) {
+            const bool part = sliced[i] != nullptr && is_extent_of(*sliced[i], scratch->dims[i]) &&
+                              (lengths[i].form - linear(*b.extent(*sliced[i]))).value() != 0;
+            if (!part) continue;
+            out.insert(out.end(), before.begin(), before.end());  // what sizes are made of
+            before.clear();
+            whole[i]->index = kSliceBegin | kSliceLength;
+            whole[i]->operands = {b.integer(0, shapes.index_type()),
+                                  clone(module_, lengths[i].value)};
         }
         Lowered first;
         Lowered second;
@@ -360,9 +375,15 @@ private:
         return std::max<std::int64_t>(end - first, 0);
     }
 
+    static bool is_extent_of(const Dim& dim, const Dim& other) {
+        return dim.extent ? dim.extent == other.extent : dim.extent_var == other.extent_var;
+    }
+
     // Made at the entry of the function; null if a size is not known there. Of a loop around whose
-    // bounds other loops set, the most iterations that it can have will do.
-    Var* make_scratch(Builder& b, Scalar element, const std::vector<Extent>& lengths) {
+    // bounds other loops set, the most iterations that it can have will do; of a slice, the extent
+    // of its dimension, `sliced`.
+    Var* make_scratch(Builder& b, Scalar element, const std::vector<Extent>& lengths,
+                      const std::vector<const Dim*>& sliced) {
         Var* array = module_.make_var(
             "values", Type::array(element, static_cast<int>(lengths.size())), b.span);
         array->space = Space::kScratch;
@@ -384,6 +405,11 @@ private:
                 sizes.push_back(b.assign(dim.extent_var, b.convert(length, Scalar::kI64)));
             } else if (const auto most = most_iterations(i)) {
                 dim.extent = most;
+            } else if (sliced[i] != nullptr && sliced[i]->extent) {
+                dim.extent = sliced[i]->extent;
+            } else if (sliced[i] != nullptr &&
+                       std::ranges::count(function_.params, sliced[i]->extent_var) != 0) {
+                dim.extent_var = sliced[i]->extent_var;
             } else {
                 return nullptr;
             }
