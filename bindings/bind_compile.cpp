@@ -42,7 +42,7 @@ const ConvertedOptions& options_of(nb::handle options, const Call& call) {
         for (const ArgumentView& view : call.views) {
             on_device = on_device || (view.is_array() && view.on_device());
         }
-        converted = default_options(on_device);
+        converted = default_options(on_device, call.function->defaults);
     } else if (is_options(options.ptr())) {
         converted = converted_options(options.ptr());
     } else {

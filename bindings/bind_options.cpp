@@ -223,12 +223,13 @@ const OptionsRecord* with_assertions(const OptionsRecord* record) {
     return intern(std::move(options), record->automatic);
 }
 
-const ConvertedOptions* default_options(bool on_device) {
-    // The default depends on the epoch through set_default alone; both variants are kept.
+const ConvertedOptions* default_options(bool on_device, CallDefaults defaults) {
+    // The default depends on the epoch through set_default alone; all variants are kept.
     static std::mutex mutex;
-    static ConvertedOptions kept[2];
+    static ConvertedOptions kept[2][2][2];
     const std::uint64_t epoch = current_epoch.load(std::memory_order_acquire);
-    ConvertedOptions& converted = kept[on_device ? 1 : 0];
+    ConvertedOptions& converted =
+        kept[on_device ? 1 : 0][defaults.fast_math ? 1 : 0][defaults.check_bounds ? 1 : 0];
     if (converted.epoch == epoch) return &converted;
     try {
         Options options;
@@ -237,6 +238,8 @@ const ConvertedOptions* default_options(bool on_device) {
                           : on_device ? Backend::kCuda
                                       : Backend::kCpu;
         options.automatic = true;
+        options.fast_math = defaults.fast_math;
+        if (defaults.check_bounds) options.check = Check::kBounds;
         if (options.backend == Backend::kCuda) options.cuda_arch = cuda::current_architecture();
         const OptionsRecord* record = intern(std::move(options), true);
         const std::lock_guard lock(mutex);

@@ -249,10 +249,11 @@ struct Compiled {
     PerThreads* per = nullptr;
     [[nodiscard]] explicit operator bool() const { return per != nullptr; }
 };
-Compiled compiled_under(Surface& surface, const CallOptions& call, bool on_device) {
+Compiled compiled_under(const JitFunction* self, Surface& surface, const CallOptions& call,
+                        bool on_device) {
     Compiled result;
-    result.options =
-        call.options != nullptr ? converted_options(call.options) : default_options(on_device);
+    result.options = call.options != nullptr ? converted_options(call.options)
+                                             : default_options(on_device, self->defaults);
     if (result.options == nullptr) return {};
     const OptionsRecord* record =
         call.debug ? with_assertions(result.options->record) : result.options->record;
@@ -289,7 +290,7 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
     if (intake.has_copies() && !check_copies(surface, intake, arguments)) return nullptr;
 
     // After the arguments were read, which may run Python code that assigns to the options.
-    const Compiled under = compiled_under(surface, call, any_on_device(arguments));
+    const Compiled under = compiled_under(self, surface, call, any_on_device(arguments));
     if (!under) return nullptr;
     Specializations& specializations = under.per->specializations;
     const Options& options = specializations.options;
@@ -335,7 +336,7 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
     Surface* surface = current_surface(self);
     if (surface == nullptr) return nullptr;
     if (surface->takes_parameters() && !call.debug) {
-        const Compiled under = compiled_under(*surface, call, false);
+        const Compiled under = compiled_under(self, *surface, call, false);
         if (!under) return nullptr;
         Buffer<std::uint64_t, kInlineSlots> slots(surface->leaves.size() + 1);
         const Specialization* found =
@@ -432,14 +433,17 @@ PyObject* call_function(PyObject* object, PyObject* const* args, std::size_t fla
 // ---------------------------------------------------------------- the type
 
 PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
-    static const char* keys[] = {"function", "parse", "bind", "parameters", "positional", nullptr};
+    static const char* keys[] = {"function", "parse", "bind", "parameters", "positional", "fast_math", "check_bounds", nullptr};
     PyObject* function = nullptr;
     PyObject* parse = nullptr;
     PyObject* bind = nullptr;
     PyObject* parameters = nullptr;
     Py_ssize_t positional = -1;
-    if (PyArg_ParseTupleAndKeywords(args, keywords, "OOOO!n", const_cast<char**>(keys), &function,
-                                    &parse, &bind, &PyTuple_Type, &parameters, &positional) == 0) {
+    int fast_math = 0;
+    int check_bounds = 0;
+    if (PyArg_ParseTupleAndKeywords(args, keywords, "OOOO!n|pp", const_cast<char**>(keys),
+                                    &function, &parse, &bind, &PyTuple_Type, &parameters,
+                                    &positional, &fast_math, &check_bounds) == 0) {
         return nullptr;
     }
     auto* self = reinterpret_cast<JitFunction*>(type->tp_alloc(type, 0));
@@ -450,6 +454,7 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     self->bind = Py_NewRef(bind);
     self->parameters = Py_NewRef(parameters);
     self->positional = positional;
+    self->defaults = {.fast_math = fast_math != 0, .check_bounds = check_bounds != 0};
     self->state = new JitFunction::State;
     return reinterpret_cast<PyObject*>(self);
 }

@@ -139,6 +139,7 @@ struct JitFunction {
     // The number of parameters where all of them may be given either way; -1: some are
     // positional-only or keyword-only, and `bind` binds every call.
     Py_ssize_t positional;
+    CallDefaults defaults;
 
     struct State {
         std::atomic<Surface*> surface{nullptr};

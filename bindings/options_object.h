@@ -40,7 +40,12 @@ bool is_options(PyObject* object);
 const ConvertedOptions* converted_options(PyObject* options);
 // The same with assertions checked, as debug=True asks for.
 const OptionsRecord* with_assertions(const OptionsRecord* record);
+// What a decorator says about the calls that bring no options of their own.
+struct CallDefaults {
+    bool fast_math = false;
+    bool check_bounds = false;
+};
 // Plain calls: no mapping, the default back end; with arrays on a device, CUDA. nullptr as above.
-const ConvertedOptions* default_options(bool on_device);
+const ConvertedOptions* default_options(bool on_device, CallDefaults defaults);
 
 }  // namespace parpy

@@ -13,7 +13,7 @@ from .calls.callback import callback
 from .calls.compile_string import compile_string
 from .calls.errors import BackendError, CompileError, InternalError, ParallelError
 from .calls.external import external
-from .calls.jit import clear_cache, jit, print_compiled, sync
+from .calls.jit import clear_cache, jit, njit, print_compiled, sync
 from .calls.options import (
     CompileBackend,
     CompileOptions,
@@ -30,6 +30,8 @@ from .calls.performance import PerformanceWarning
 from .studies.explain import explain
 from .studies.tune import tune
 from .vocabulary.reductions import all, any, max, mean, min, prod, reduce, sum
+
+prange = range  # whether its iterations run in parallel is proved, not claimed
 
 __all__ = [
     "BackendError",
@@ -61,8 +63,10 @@ __all__ = [
     "max",
     "mean",
     "min",
+    "njit",
     "par",
     "par_reduction",
+    "prange",
     "print_compiled",
     "prod",
     "reduce",

@@ -155,6 +155,7 @@ class JitFunction:
     __qualname__: str
     __wrapped__: Callable[..., Any]
     __parpy_source__: Any
+    py_func: Callable[..., Any]
     on_misfit: Callable[[TypeError, tuple[Any, ...], Any], Any]
     def __init__(
         self,
@@ -163,6 +164,8 @@ class JitFunction:
         bind: Callable[..., tuple[Any, ...]],
         parameters: tuple[str, ...],
         positional: int,
+        fast_math: bool = ...,
+        check_bounds: bool = ...,
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: object, owner: type | None = ...) -> Callable[..., Any]: ...

@@ -15,19 +15,24 @@ rng = np.random.default_rng(29)
 # Statements of A (4 × 6), B (6 × 4), C (2 × 3 × 4), x (24), w (12 × 5) and n = 4.
 STATEMENTS = (
     "A[:] = B.T", "A += B.T * 2", "A[:, 1:] = B[1:].T", "A[:2] = np.transpose(B)[1:3]" , "A[:] = (B + 1).T",
-    "A[:] = A.T.T + B.transpose()", "A[:] = np.transpose(B, (1, 0))", "A[:] = B.transpose(1, 0) - B.transpose((-1, -2))",
+    "A[:] = A.T.T + B.transpose()", "A[:] = np.transpose(B, (1, 0))",
+    "A[:] = B.transpose(1, 0) - B.transpose((-1, -2))",
     "A[0] = np.sum(B.T, axis=0)", "A[:, 0] = B.T @ B[:, 1]", "A[0, 0] = np.sum(A @ B.T.T)", "A[:4, :4] = (A @ A.T)",
     "A[:] = (A.T + B).T", "B[:4] = B[:4].T", "B[:4] += B[:4].T", "B[:4, :] = B[3::-1].T", "x[0] = np.max(B.T[1])",
     "C[:] = np.transpose(C, (0, 1, 2)) * 2", "C[0] = np.transpose(C, (2, 1, 0))[:3, :, 1].T[:3, :3].sum()",
     "C[1] = np.transpose(C, (1, 2, 0))[:, :, 0] + 1", "x[:] = A.reshape(24)", "x[:] = A.reshape(-1) * 2",
-    "x[:] = np.ravel(A) + A.ravel()", "A[:] = x.reshape(4, 6)", "A[:] = x.reshape((n, -1))", "A[:] = np.reshape(x, (-1, 6))",
+    "x[:] = np.ravel(A) + A.ravel()", "A[:] = x.reshape(4, 6)", "A[:] = x.reshape((n, -1))",
+    "A[:] = np.reshape(x, (-1, 6))",
     "A[:] = C.reshape(n, 6)", "A[:] = B.reshape(4, 6)", "x[:] = B.T.reshape(-1)", "x[:] = (A * 2).reshape(24)",
     "C[:] = C.reshape(3, 2, 4).transpose(1, 0, 2)", "x[:] = A[:, ::-1].reshape(24)", "x[:12] = A[::2].ravel()",
-    "A[:2, :5] = C.reshape(C.shape[0], -1) @ w", "A[:, 0] = np.sum(C.reshape(4, 6), axis=1)", "x[:] = x.reshape(6, 4).T.ravel()",
+    "A[:2, :5] = C.reshape(C.shape[0], -1) @ w", "A[:, 0] = np.sum(C.reshape(4, 6), axis=1)",
+    "x[:] = x.reshape(6, 4).T.ravel()",
     "A[:] = np.reshape(C, (2, 12)).reshape(4, 6)", "x[:24] = A.flatten()", "x[1:] = C.ravel()[1:] - C.ravel()[:-1]",
     "A[0] = A.reshape(6, 4)[:, 1]", "x[:] = x.T", "A[:] = B.reshape(2, 2, 6).reshape(4, 6)",
-    "t = A.T\n        B[:] = t * 2", "t = A.T[1:]\n        B[0, :] = t[0] + t[1, 2]", "t = C.reshape(4, 6)\n        A[:] = t + t[1]",
-    "t = x.reshape(4, -1)\n        A[:] = t[::-1]", "t = np.ravel(A)\n        for i in range(t.shape[0]): x[i] = t[i] + t[0]",
+    "t = A.T\n        B[:] = t * 2",
+    "t = A.T[1:]\n        B[0, :] = t[0] + t[1, 2]", "t = C.reshape(4, 6)\n        A[:] = t + t[1]",
+    "t = x.reshape(4, -1)\n        A[:] = t[::-1]",
+    "t = np.ravel(A)\n        for i in range(t.shape[0]): x[i] = t[i] + t[0]",
 )  # fmt: skip
 
 
@@ -89,7 +94,8 @@ def test_as_numpy(backend, statement):
 
 
 RESULTS = ("A.T * 2", "A.reshape(-1, 3) + 1", "(A + 1).T", "A.T @ A", "np.ravel(A * A)", "C.reshape(6, 4).T.copy()",
-           "np.transpose(C, (2, 0, 1)) - 1", "x.reshape(n, -1).sum(axis=0)", "(A * 2).reshape(3, -1)", "A.T.copy()")  # fmt: skip
+           "np.transpose(C, (2, 0, 1)) - 1", "x.reshape(n, -1).sum(axis=0)", "(A * 2).reshape(3, -1)",
+    "A.T.copy()")  # fmt: skip
 
 
 @pytest.mark.parametrize("expression", RESULTS)

@@ -301,7 +301,7 @@ def test_threads_of_kernels_by_hand_raise(name, monkeypatch):
     k[4, 32](x, out)
     assert (out == 2).all()
     x[55] = -1.5
-    with pytest.raises(Bad, match="55: -1.50 of 100"):
+    with pytest.raises(Bad, match=r"55: -1\.50 of 100"):
         k[4, 32](x, out)
         cuda.synchronize()
     x[55] = 3

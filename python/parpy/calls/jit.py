@@ -21,7 +21,8 @@ from ..syntax.annotations import annotations_of, as_declared, converted_to
 from ..syntax.names import Guard, source_of
 from ..syntax.source import FunctionSource
 from ..types import BufferType, Symbol, TypeVar, bound_to
-from . import environment
+from ..vocabulary.signatures import is_signature
+from . import decorations, environment
 from .interface import source_text
 from .options import CompileOptions
 
@@ -32,26 +33,54 @@ copyreg.pickle(_native.JitFunction, lambda function: function.__qualname__)
 
 
 environment.warn()  # once: when the package is imported
-_MISSING: Any = object()
 
 
 @overload
-def jit(function: Callable[..., Any]) -> _native.JitFunction: ...
+def jit(function: Callable[..., Any], /) -> _native.JitFunction: ...
 @overload
-def jit() -> Callable[[Callable[..., Any]], _native.JitFunction]: ...
-def jit(function: Callable[..., Any] = _MISSING) -> Any:
+def jit(
+    signature: Any = None,
+    /,
+    *,
+    nopython: bool = ...,
+    parallel: bool = ...,
+    fastmath: bool = ...,
+    cache: bool = ...,
+    nogil: bool = ...,
+    inline: str = ...,
+    error_model: str = ...,
+    boundscheck: bool | None = ...,
+) -> Callable[[Callable[..., Any]], _native.JitFunction]: ...
+def jit(function: Any = None, /, **keywords: Any) -> Any:
     """Compiles ``function`` for the types and shapes it is called with.
 
     A call takes the arguments of the function and three keywords: ``opts`` (a ``parpy.CompileOptions``, as made
     by ``parpy.par``) says how its loops run, ``seq=True`` runs the Python function itself, ``debug=True`` prints the
     program after every stage of its compilation and checks assertions. The undecorated function is ``__wrapped__``.
-    ``@parpy.jit()`` is ``@parpy.jit``.
+
+    ``jit`` takes the keywords and signatures of ``numba.jit``: ``fastmath=True`` is ``fast_math=True`` of calls without
+    ``opts``, and ``boundscheck=True`` their ``check="bounds"``; ``nopython parallel cache nogil inline error_model``
+    ask for what happens anyway: loops run in parallel where that is proved, compiled code is kept on disk, and calls let
+    other threads run. A signature such as ``"float64(float64[:], int32)"`` says the types of numbers, which arguments
+    are converted to, and the element types and dimensions of arrays, which are checked; of a list of several, each call
+    has the types of its arguments. Raises TypeError for other keywords.
     """
-    if function is _MISSING:
-        return jit
     if isinstance(function, _native.JitFunction):
         return function
-    return jit_of_source(source_of(function))
+    if callable(function) and not is_signature(function):
+        return _decorated(function, decorations.read(None, keywords))
+    return partial(_decorated, decoration=decorations.read(function, keywords))
+
+
+def _decorated(function: Callable[..., Any], decoration: decorations.Decoration) -> _native.JitFunction:
+    if isinstance(function, _native.JitFunction):
+        return function
+    made = jit_of_source(decoration.applied(source_of(function)))
+    made.__wrapped__ = made.py_func = function
+    return made
+
+
+njit = jit
 
 
 def jit_of_source(source: FunctionSource) -> _native.JitFunction:
@@ -70,6 +99,7 @@ def jit_of_source(source: FunctionSource) -> _native.JitFunction:
         bind,
         names,
         -1 if code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _STARS else len(names),
+        *source.defaults,
     )
     update_wrapper(made, source.function)
     made.__parpy_source__ = source

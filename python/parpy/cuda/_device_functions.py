@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from ..syntax.names import source_of
 from ..syntax.source import DeclaredArray, FunctionSource, capture_expression
-from ._types import Array, Scalar, Signature
+from ..vocabulary.signatures import Array, Scalar, Signature
 
 
 class DeviceFunction:
@@ -55,5 +55,5 @@ def _with_types(source: FunctionSource, signature: Signature) -> FunctionSource:
     }
     made.shown = str(signature)
     if not signature.open:
-        made.declared["return"] = signature.result.name if signature.result else "void"
+        made.declared["return"] = signature.number
     return made

@@ -29,7 +29,8 @@ from ..frontend.program import Program
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import GEOMETRY, ForeignFunction, Launchable
-from . import _matching, _types
+from ..vocabulary.signatures import Scalar, Signature, TupleType, number_signature
+from . import _matching
 from ._arrays import constant_of, to_device
 from ._backend import on_gpu
 from ._device_functions import DeviceFunction
@@ -37,7 +38,6 @@ from ._devices import get_current_device, launch_limits
 from ._kinds import Elements, Fields, has_records, kind_of, tuple_kind
 from ._launches import ForAll, Launcher, PreparingLauncher, launch_sizes, sizes_of
 from ._streams import Stream, handle_of
-from ._types import Scalar, Signature, TupleType
 
 _HOST_MARKER = "// ---- host code ----"
 _WARP = 32
@@ -438,7 +438,7 @@ def jit(
         raise ValueError(f"max_registers is how many registers a thread may use, an int from 1, not {max_registers!r}")
     sources = linked(link)
     given = [] if func_or_sig is None else func_or_sig if isinstance(func_or_sig, list) else [func_or_sig]
-    signatures = tuple(_types.signature(each) for each in given)
+    signatures = tuple(number_signature(each) for each in given)
     flags = [f"--fmad={str(bool(fma)).lower()}", *(["--generate-line-info"] if lineinfo else [])]
     if max_registers is not None:
         flags.append(f"--maxrregcount={max_registers}")
@@ -505,7 +505,7 @@ def declare_device(
         raise ValueError(f"{name!r} is no name of a function")
     if abi not in ("c", "numba", "out"):
         raise ValueError(f"the abi of a function is 'c', 'numba' or 'out', not {abi!r}")
-    wanted = _types.signature(sig, with_result=True)
+    wanted = number_signature(sig, with_result=True)
     if any(isinstance(each, TupleType) for each in wanted.arguments):
         raise TypeError(f"a foreign function takes numbers and pointers, no tuples: {wanted}")
     pairs = [
@@ -514,7 +514,7 @@ def declare_device(
         if not isinstance(each, TupleType)
     ]
     types = [kind.name + star for kind, star in pairs]
-    return ForeignFunction(name, types, wanted.result.name if wanted.result else "void", abi, linked(link))
+    return ForeignFunction(name, types, wanted.number, abi, linked(link))
 
 
 def _native_kernel(function: FunctionType, parse_again: Callable[[], Surface]) -> _native.JitFunction:

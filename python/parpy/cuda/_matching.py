@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..syntax.names import is_array
-from ._types import Array, Scalar, Signature, TupleType
+from ..vocabulary.signatures import Array, Scalar, Signature, TupleType
 
 
 class Match(IntEnum):

@@ -3,7 +3,7 @@
 Names are numba's: ``int_`` and ``intp`` are int64, ``float_`` is float32, ``double`` float64.
 """
 
-from ._types import (
+from ..vocabulary.signatures import (
     Array,
     CPointer,
     Tuple,

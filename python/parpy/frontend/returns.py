@@ -23,7 +23,7 @@ def lower_return(fn: FunctionScope, node: ast.Return) -> None:
     elif fn.entry and not fn.kernel:
         parts = value.elts if isinstance(value, ast.Tuple) else [value]
         fn.whole_value = value
-        _return_to_python(fn, node, value, lower_all(fn, parts))
+        _return_to_python(fn, node, value, [_as_declared(fn, each, value) for each in lower_all(fn, parts)])
     else:
         fn.whole_value = value
         fn.out.append(fn.module.return_(lower(fn, value), span))
@@ -62,6 +62,18 @@ def _return_to_python(fn: FunctionScope, node: ast.Return, value: ast.expr, valu
     fn.out.extend(stores if fn.on_device else [fn.module.gpu(stores, span)])
     if node is not fn.node.body[-1]:
         fn.out.append(fn.module.return_(None, span))
+
+
+def _as_declared(fn: FunctionScope, value: _native.Expr, node: ast.expr) -> _native.Expr:
+    """The result as a number of the type that the function's signature says."""
+    wanted = fn.source.declared.get("return")
+    if wanted is None:
+        return value
+    return (
+        fn.module.op("truth", [value], fn.span(node))
+        if wanted == "bool"
+        else fn.module.convert(value, wanted, fn.span(node))
+    )
 
 
 def _return_inlined(fn: FunctionScope, node: ast.Return) -> None:

@@ -27,7 +27,7 @@ from ..types import Symbol, bound_to
 from ..vocabulary import operators
 from .ahead import Once, Seen, nothing
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
-from .python_parts import Resolver, is_shape, is_whole, needs_driver
+from .python_parts import Resolver, is_shape, needs_driver
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
 _RUN, _CALL = "__parpy_run__", "__parpy_call__"
@@ -46,6 +46,7 @@ class RegionSource(FunctionSource):
     def __init__(self, whole: FunctionSource, node: ast.FunctionDef, function: FunctionType) -> None:
         self.function, self.name, self.text, self.first_line = function, whole.name, whole.text, whole.first_line
         self.declared, self.arrays, self.shown, self.alternatives = {}, {}, "", ()
+        self.defaults = whole.defaults
         self.node = node
 
     def written(self) -> ast.FunctionDef:

@@ -36,11 +36,19 @@ class DeclaredArray(NamedTuple):
     ndim: int
 
 
+class CallDefaults(NamedTuple):
+    """How calls compile that bring no options of their own; bindings/options_object.h has the same."""
+
+    fast_math: bool = False
+    check_bounds: bool = False
+
+
 class FunctionSource:
     """A Python function with the text it was made from. `declared`: the types of numbers, by parameter, that compiled
     calls convert to, and under "return" that of the result ("void": there is none); `arrays`: the types of array
     parameters. `shown` is the signature that says so. `alternatives`: the same function with one signature each, of
-    which a call takes the one that fits its arguments best. `part`: Python runs the rest of the function."""
+    which a call takes the one that fits its arguments best. `defaults`: those of its decorator. `part`: Python runs the
+    rest of the function."""
 
     part = False
 
@@ -50,6 +58,7 @@ class FunctionSource:
         "alternatives",
         "arrays",
         "declared",
+        "defaults",
         "first_line",
         "function",
         "name",
@@ -68,6 +77,7 @@ class FunctionSource:
         self.arrays: dict[str, DeclaredArray] = {}
         self.shown = ""
         self.alternatives: tuple[FunctionSource, ...] = ()
+        self.defaults = CallDefaults()
         self._plain: ast.FunctionDef | ast.AsyncFunctionDef | None = None
         self._tree = _parse(text) if tree is None else tree
         if self._tree is not None and "__" in text:

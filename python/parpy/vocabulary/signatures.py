@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..calls.options import MoreSizes
-from ..vocabulary.operators import scalar_name
+from .operators import scalar_name
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Array:
         return self.dtype
 
     def __call__(self, *arguments: Any) -> Signature:
-        raise TypeError(f"a function cannot return {self}")
+        return Signature(self, tuple(argument_type(each) for each in arguments))
 
     def __str__(self) -> str:
         parts = [":"] * self.ndim
@@ -95,6 +95,9 @@ class TupleType:
     """The type of an argument that is a tuple."""
 
     parts: tuple[Scalar | Array | TupleType, ...]
+
+    def __call__(self, *arguments: Any) -> Signature:
+        return Signature(self, tuple(argument_type(each) for each in arguments))
 
     def __str__(self) -> str:
         if self.parts and all(part == self.parts[0] for part in self.parts):
@@ -132,9 +135,14 @@ class Pointer:
 class Signature:
     """Types of the arguments, and of the result (None: nothing, or, if it is `open`, what the function returns)."""
 
-    result: Scalar | None
+    result: Scalar | Array | TupleType | None
     arguments: tuple[Type | Pointer, ...]
     open: bool = field(default=False, compare=False)
+
+    @property
+    def number(self) -> str:
+        """The type of the number that the function returns, as IR text has it; "void": it returns none."""
+        return self.result.name if isinstance(self.result, Scalar) else "void"
 
     def __str__(self) -> str:
         return f"{self.result or 'void'}({', '.join(map(str, self.arguments))})"
@@ -214,6 +222,14 @@ def argument_type(given: Any) -> Type | Pointer:
     raise TypeError(f"{given!r} is no type of an argument; write for example 'float32[:]' or 'int64'")
 
 
+def number_signature(given: Any, with_result: bool = False) -> Signature:
+    """The same for a function that returns a number or nothing."""
+    found = signature(given, with_result)
+    if found.result is not None and not isinstance(found.result, Scalar):
+        raise TypeError(f"a kernel and what it calls cannot return {found.result}; write the result to an argument")
+    return found
+
+
 def signature(given: Any, with_result: bool = False) -> Signature:
     """A signature from an object, a tuple of argument types, or a text; a text may leave out ``void``, but not
     ``with_result``."""
@@ -227,6 +243,11 @@ def signature(given: Any, with_result: bool = False) -> Signature:
     if isinstance(found, Scalar | Array | Pointer):
         return Signature(None, (found,), open=True)
     raise TypeError(f"{given!r} is no signature; write for example 'void(float32[:], int32)'")
+
+
+def is_signature(given: object) -> bool:
+    """Whether it is a type or a signature, and no function to decorate."""
+    return isinstance(given, Signature | Type | Pointer | Void)
 
 
 def parse(text: str) -> Any:
