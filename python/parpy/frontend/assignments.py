@@ -13,7 +13,7 @@ from .evaluation import held_for
 from .exchanges import record_chain, record_exchange
 from .expressions import BINARY
 from .kernels import grid_assignment, unpack_kernel
-from .lowering import lower
+from .lowering import lower, several_results
 from .memory import kernel_array
 from .naming import names_views, tuple_assignment, unpacks_tuples, view_assignment
 from .none import decided
@@ -75,6 +75,8 @@ def assign(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt)
 
 def _assign_tuple(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
     """All right sides first, then the targets from the left."""
+    if _assign_results(fn, target, value, node):
+        return
     value = spelled_out(fn, value)
     if names_views(fn, target, value):
         assert isinstance(value, ast.Tuple | ast.List)
@@ -101,6 +103,21 @@ def _assign_tuple(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.ex
     held = [held_for(fn, one, make, source, node) for one, make, source in pairs]
     for (one, _, _), again in zip(pairs, held, strict=True):
         assign_value(fn, one, again(), node)
+
+
+def _assign_results(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> bool:
+    """`a, b = two(x)`, where the function's statements stand in place of the call."""
+    results = several_results(fn, value)
+    if results is None:
+        return False
+    if results and len(results) == len(target.elts):
+        for one, make in zip(target.elts, results, strict=True):
+            assign_value(fn, one, make(), node)
+        return True
+    if results:
+        _unequal(fn, target, len(target.elts), len(results))
+    fn.give_up_on(target)
+    return True
 
 
 def _assign_slices(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
@@ -150,7 +167,8 @@ def _pairs(fn: FunctionScope, target: ast.expr, value: ast.expr) -> list[Pair] |
         fn.error("P016", starred, "a starred target cannot be compiled", "name every element")
         return None
     count = len(target.elts)
-    value = spelled_out(fn, value)
+    makers = several_results(fn, value)
+    value = spelled_out(fn, value) if makers is None else value
     if isinstance(value, ast.Tuple | ast.List):
         if len(value.elts) != count:
             _unequal(fn, target, count, len(value.elts))
@@ -159,7 +177,7 @@ def _pairs(fn: FunctionScope, target: ast.expr, value: ast.expr) -> list[Pair] |
         if any(part is None for part in nested):
             return None
         return [pair for part in nested if part is not None for pair in part]
-    makers = unpack_shape(fn, value, count)
+    makers = unpack_shape(fn, value, count) if makers is None else makers
     makers = results_of_pair(fn, value) if makers is None else makers
     makers = unpack_kernel(fn, value, count) if makers is None else makers
     if makers is None:

@@ -19,7 +19,7 @@ from .constants import constant_of, number_of, whole_number
 from .effects import has_effects
 from .evaluation import in_order, lower_twice
 from .indices import lower_register
-from .lowering import lower
+from .lowering import lower, several_results
 from .membership import lower_membership
 from .none import known_truth
 from .patterns import first_name, integer_constant, string_key
@@ -256,6 +256,7 @@ def lower_subscript(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
     """An element of an array, of a tuple or of the results of a call, an extent, an entry of a dict, a field."""
     base = node.value
     makers = results_of_pair(fn, base, held=False)
+    makers = several_results(fn, base) if makers is None else makers
     if makers is not None:
         return _one_of_pair(fn, node, makers)
     item = fn.item(node)

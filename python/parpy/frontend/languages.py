@@ -26,6 +26,7 @@ from . import (
     raises,
     reductions,
     returns,
+    several_results,
     statements,
     tuples,
 )
@@ -126,6 +127,7 @@ RECURSION = Recursion(
     index_parts=tuples.index_parts,
     without_ellipsis=tuples.without_ellipsis,
     inlined=inlining.inlined,
+    several_results=several_results.several_results,
     results_of_device=kernels.results_of_device,
 )
 

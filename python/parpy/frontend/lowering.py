@@ -36,6 +36,7 @@ class Recursion:
     index_parts: Callable[[FunctionScope, ast.expr], list[ast.expr]]
     without_ellipsis: Callable[[FunctionScope, list[ast.expr], ast.expr], list[ast.expr]]
     inlined: Callable[[FunctionScope, ast.Call, FunctionSource], list[Element]]
+    several_results: Callable[[FunctionScope, ast.expr], list[Callable[[], _native.Expr]] | None]
     results_of_device: Callable[[FunctionScope, ast.Call], list[_native.Expr]]
 
 
@@ -108,6 +109,12 @@ def without_ellipsis(fn: FunctionScope, parts: list[ast.expr], base: ast.expr) -
 def inlined(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> list[Element]:
     """The results of a function that returns a tuple; [] after an error (inlining.py)."""
     return fn.language.recursion.inlined(fn, node, source)
+
+
+def several_results(fn: FunctionScope, node: ast.expr) -> list[Callable[[], _native.Expr]] | None:
+    """What makes the results of a call of a function that returns a tuple, outside of kernels; None for other
+    expressions, [] after an error (several_results.py)."""
+    return fn.language.recursion.several_results(fn, node)
 
 
 def results_of_device(fn: FunctionScope, node: ast.Call) -> list[_native.Expr]:

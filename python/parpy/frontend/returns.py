@@ -6,8 +6,10 @@ import ast
 
 from .. import _native
 from .evaluation import lower_all
-from .lowering import lower
+from .forms import Span
+from .lowering import lower, several_results
 from .scope import FunctionScope
+from .several_results import return_several
 from .tuples import numbers_in, tuple_form, tuple_values
 
 
@@ -15,15 +17,23 @@ def lower_return(fn: FunctionScope, node: ast.Return) -> None:
     value, span = node.value, fn.span(node)
     if fn.inlined_results is not None:
         _return_inlined(fn, node)
+    elif fn.several is not None and value is not None:
+        return_several(fn, node, value)
+        _leave(fn, span)
     elif value is None or (isinstance(value, ast.Constant) and value.value is None):
         fn.bare_returns.append(node)
         fn.out.append(fn.module.return_(None, span))
     elif fn.source.declared.get("return") == "void":
         _refuse_result(fn, node)
     elif fn.entry and not fn.kernel:
-        parts = value.elts if isinstance(value, ast.Tuple) else [value]
         fn.whole_value = value
-        _return_to_python(fn, node, value, [_as_declared(fn, each, value) for each in lower_all(fn, parts)])
+        made = several_results(fn, value)
+        if made is not None:
+            _return_to_python(fn, node, [value] * len(made), [make() for make in made], True)
+            return
+        parts = value.elts if isinstance(value, ast.Tuple) else [value]
+        values = [_as_declared(fn, each, value) for each in lower_all(fn, parts)]
+        _return_to_python(fn, node, parts, values, isinstance(value, ast.Tuple))
     else:
         fn.whole_value = value
         fn.out.append(fn.module.return_(lower(fn, value), span))
@@ -33,22 +43,23 @@ def return_value(fn: FunctionScope, node: ast.Return, value: _native.Expr) -> No
     """A return of one number, which is computed already."""
     if fn.entry and not fn.kernel:
         assert node.value is not None
-        _return_to_python(fn, node, node.value, [value])
+        _return_to_python(fn, node, [node.value], [value], False)
     else:
         fn.out.append(fn.module.return_(value, fn.span(node)))
 
 
-def _return_to_python(fn: FunctionScope, node: ast.Return, value: ast.expr, values: list[_native.Expr]) -> None:
-    """The entry stores its results where the caller finds them."""
-    parts = value.elts if isinstance(value, ast.Tuple) else [value]
+def _return_to_python(
+    fn: FunctionScope, node: ast.Return, parts: list[ast.expr], values: list[_native.Expr], is_tuple: bool
+) -> None:
+    """The entry stores its results, which stand at `parts`, where the caller finds them."""
     span = fn.span(node)
     results = [fn.module.variable(fn.unique_name("result"), fn.span(part)) for part in parts]
     if fn.results is None:
-        fn.results, fn.returns_tuple = results, isinstance(value, ast.Tuple)
-    elif (len(fn.results), fn.returns_tuple) != (len(results), isinstance(value, ast.Tuple)):
+        fn.results, fn.returns_tuple = results, is_tuple
+    elif (len(fn.results), fn.returns_tuple) != (len(results), is_tuple):
         fn.error(
             "P017",
-            value,
+            node,
             "the function returns another number of values elsewhere",
             "return the same number of values on every path",
         )
@@ -91,6 +102,11 @@ def _return_inlined(fn: FunctionScope, node: ast.Return) -> None:
     span = fn.span(node)
     for var, value in zip(numbers_in(fn.inlined_results), tuple_values(fn, node.value), strict=True):
         fn.out.append(fn.module.assign(var, value, None, span))
+    _leave(fn, span)
+
+
+def _leave(fn: FunctionScope, span: Span) -> None:
+    """Leaves the loop, run once, that the statements of a function stand in which returns anywhere."""
     if fn.has_returned is not None:
         if fn.loops:
             fn.out.append(fn.module.assign(fn.has_returned, fn.module.constant(True, span), None, span))

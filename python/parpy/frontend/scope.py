@@ -110,6 +110,7 @@ class FunctionScope:
         self.inlined_results: list[Element] | None = None
         self.returned: TupleForm | None = None  # the form of these results
         self.has_returned: _native.Var | None = None
+        self.several: list[_native.Var] | None = None  # the results of several_results.py
         self._taken: set[str] = set(self.scope.locals) if caller is None else caller._taken
         self._reported_names: set[str] = set()
 
