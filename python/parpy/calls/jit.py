@@ -60,10 +60,10 @@ def jit(function: Any = None, /, **keywords: Any) -> Any:
 
     ``jit`` takes the keywords and signatures of ``numba.jit``: ``fastmath=True`` is ``fast_math=True`` of calls without
     ``opts``, and ``boundscheck=True`` their ``check="bounds"``; ``nopython parallel cache nogil inline error_model``
-    ask for what happens anyway: loops run in parallel where that is proved, compiled code is kept on disk, and calls let
-    other threads run. A signature such as ``"float64(float64[:], int32)"`` says the types of numbers, which arguments
-    are converted to, and the element types and dimensions of arrays, which are checked; of a list of several, each call
-    has the types of its arguments. Raises TypeError for other keywords.
+    ask for what happens anyway: loops run in parallel where that is proved, compiled code is kept on disk, and calls
+    let other threads run. A signature such as ``"float64(float64[:], int32)"`` says the types of numbers, which
+    arguments are converted to, and the element types and dimensions of arrays, which are checked; of a list of several,
+    each call has the types of its arguments. Raises TypeError for other keywords.
     """
     if isinstance(function, _native.JitFunction):
         return function
