@@ -1,0 +1,13 @@
+"""The LU decomposition without pivots, in place, row by row."""
+
+import parpy as nb
+
+
+@nb.jit(nopython=True, parallel=True, fastmath=True)
+def lu(A):
+    for i in range(A.shape[0]):
+        for j in range(i):
+            A[i, j] -= A[i, :j] @ A[:j, j]
+            A[i, j] /= A[j, j]
+        for j in range(i, A.shape[0]):
+            A[i, j] -= A[i, :i] @ A[:i, j]

@@ -1,0 +1,9 @@
+"""A triangular system."""
+
+import parpy as nb
+
+
+@nb.jit(nopython=True, parallel=True, fastmath=True)
+def trisolv(L, x, b):
+    for i in range(x.shape[0]):
+        x[i] = (b[i] - L[i, :i] @ x[:i]) / L[i, i]

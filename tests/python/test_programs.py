@@ -1,0 +1,135 @@
+"""Programs as NumPy and Numba users write them, under `parpy.jit`: what Python and NumPy make of them is the reference.
+
+Each program stands in tests/programs twice: in plain NumPy, which is decorated here, and as for Numba, with its import
+line changed. tests/programs/program_data.py has their arguments.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import parpy
+from parpy.host.driver import driver_of
+from parpy.syntax.names import jit_source
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "programs"))
+
+import program_data as data
+
+# What is refused, by style and program: the code of its diagnostic and what it is about. It goes when it compiles.
+REFUSED: dict[tuple[str, str], tuple[str, str]] = {
+    ("numpy", "azimint_hist"): ("P022", "np.histogram"),
+    ("numpy", "azimint_naive"): ("P203", "a subscript of 'data' is a bool, not an integer"),
+    ("numpy", "cavity_flow"): ("P022", "'build_up_b' is an ordinary Python function"),
+    ("numpy", "channel_flow"): ("P022", "'build_up_b' is an ordinary Python function"),
+    ("numpy", "cholesky2"): ("P022", "np.linalg.cholesky"),
+    ("numpy", "contour_integral"): ("P022", "np.linalg.inv"),
+    ("numpy", "conv2d_bias"): ("P022", "'conv2d' is an ordinary Python function"),
+    ("numpy", "covariance2"): ("P022", "np.cov"),
+    ("numpy", "doitgen"): ("P223", "an operand of a matrix product has 4 dimensions"),
+    ("numpy", "lenet"): ("P022", "'relu' is an ordinary Python function"),
+    ("numpy", "mandelbrot2"): ("P016", "slices in an assignment to several targets"),
+    ("numpy", "mlp"): ("P022", "'relu' is an ordinary Python function"),
+    ("numpy", "nbody"): ("P022", "'getAcc' is an ordinary Python function"),
+    ("numpy", "nussinov"): ("P022", "'match' is an ordinary Python function"),
+    ("numpy", "resnet"): ("P022", "'conv2d' is an ordinary Python function"),
+    ("numpy", "stockham_fft"): ("P016", "slices in an assignment to several targets"),
+    ("numba", "azimint_naive"): ("P203", "a subscript of 'data' is a bool, not an integer"),
+    ("numba", "cholesky2"): ("P022", "np.linalg.cholesky"),
+    ("numba", "contour_integral"): ("P022", "np.linalg.inv"),
+    ("numba", "covariance2"): ("P022", "np.cov"),
+    ("numba", "mandelbrot2"): ("P023", "'np.multiply' takes 2 arguments, not 3"),
+    ("numba", "nbody"): ("P204", "the view 'mass' is used as a number"),
+}
+# Programs of whose loops Python runs some, which are slow for it: allocations or names of arrays are in them.
+LOOPS_OF_PYTHON: set[tuple[str, str]] = {
+    ("numba", "channel_flow"),
+}
+PROGRAMS = [(style, name) for style in ("numpy", "numba") for name in data.PROGRAMS]
+
+
+def program(style: str, name: str) -> Any:
+    return getattr(importlib.import_module(f"{style}_style.{name}"), name)
+
+
+def compiled(style: str, name: str) -> Any:
+    function = program(style, name)
+    return parpy.jit(function) if style == "numpy" else function
+
+
+def values(result: Any, arguments: tuple[Any, ...]) -> list[Any]:
+    """What a call gives: its results and its arguments, which it may have changed."""
+    results = result if isinstance(result, tuple) else (result,)
+    return [*(each for each in results if each is not None), *arguments]
+
+
+def compare(got: list[Any], want: list[Any]) -> None:
+    """Element by element, or where sums of another order nearly vanish, by the norm of the difference."""
+    for ours, theirs in zip(got, want, strict=True):
+        assert np.shape(ours) == np.shape(theirs)
+        if np.linalg.norm(np.subtract(ours, theirs)) > 1e-6 * np.linalg.norm(theirs):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-8)
+
+
+def run_by_python(function: Any) -> bool:
+    """Whether Python runs a loop of the function."""
+    source = jit_source(function)
+    driver = driver_of(source)
+    if driver is None:
+        return False
+    made = driver._splitter.driver(source.tree(), False)
+    return any(isinstance(part, ast.For | ast.While) for part in ast.walk(made))
+
+
+def parameters():
+    for style, name in PROGRAMS:
+        code, reason = REFUSED.get((style, name), ("", ""))
+        why = f"{code}: {reason}"
+        marks = [pytest.mark.xfail(raises=parpy.CompileError, strict=True, reason=why)] if code else []
+        yield pytest.param(style, name, marks=marks, id=f"{style}-{name}")
+
+
+@pytest.mark.parametrize(("style", "name"), list(parameters()))
+def test_program(style, name):
+    want_from = data.initialize(name)
+    want = values(program("numpy", name)(*want_from), want_from)
+    arguments = data.initialize(name)
+    function = compiled(style, name)
+    try:
+        result = function(*arguments)
+    except parpy.CompileError as error:
+        assert f"[{REFUSED.get((style, name), ('',))[0]}]" in str(error), error
+        raise
+    got = values(result, arguments)
+    compare(got, want)
+    if style == "numpy":
+        assert [np.asarray(each).dtype for each in got] == [np.asarray(each).dtype for each in want]
+    assert run_by_python(function) == ((style, name) in LOOPS_OF_PYTHON)
+
+
+@pytest.mark.parametrize("name", data.PROGRAMS)
+def test_something_happens(name):
+    """A program that computed nothing would be compared with nothing."""
+    before, arguments = data.initialize(name), data.initialize(name)
+    result = program("numpy", name)(*arguments)
+    changed = [a for a, b in zip(arguments, before, strict=True) if not np.array_equal(a, b)]
+    made = values(result, tuple(changed))
+    assert made
+    for each in made:
+        assert np.isfinite(each).all()
+        assert np.any(each)
+
+
+@pytest.mark.parametrize("name", data.PROGRAMS)
+def test_the_styles_agree_in_python(name):
+    want_from, arguments = data.initialize(name), data.initialize(name)
+    want = values(program("numpy", name)(*want_from), want_from)
+    result = jit_source(program("numba", name)).function(*arguments)
+    compare(values(result, arguments), want)
