@@ -430,10 +430,25 @@ PyObject* call_function(PyObject* object, PyObject* const* args, std::size_t fla
     return run_guarded(self, reinterpret_cast<PyTupleObject*>(bound.get())->ob_item, call);
 }
 
+PyObject* call_empty(PyObject*, PyObject* const*, std::size_t, PyObject*) {
+    PyErr_SetString(PyExc_RuntimeError, "the function is called while it is unpickled");
+    return nullptr;
+}
+
 // ---------------------------------------------------------------- the type
 
-PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
-    static const char* keys[] = {"function", "parse", "bind", "parameters", "positional", "fast_math", "check_bounds", nullptr};
+// One without contents, which cannot be called.
+PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
+    auto* self = reinterpret_cast<JitFunction*>(type->tp_alloc(type, 0));
+    if (self == nullptr) return nullptr;
+    self->vectorcall = call_empty;
+    self->state = new JitFunction::State;
+    return reinterpret_cast<PyObject*>(self);
+}
+
+int initialize(PyObject* object, PyObject* args, PyObject* keywords) {
+    static const char* keys[] = {"function",   "parse",     "bind",         "parameters",
+                                 "positional", "fast_math", "check_bounds", nullptr};
     PyObject* function = nullptr;
     PyObject* parse = nullptr;
     PyObject* bind = nullptr;
@@ -444,10 +459,13 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     if (PyArg_ParseTupleAndKeywords(args, keywords, "OOOO!n|pp", const_cast<char**>(keys),
                                     &function, &parse, &bind, &PyTuple_Type, &parameters,
                                     &positional, &fast_math, &check_bounds) == 0) {
-        return nullptr;
+        return -1;
     }
-    auto* self = reinterpret_cast<JitFunction*>(type->tp_alloc(type, 0));
-    if (self == nullptr) return nullptr;
+    auto* self = reinterpret_cast<JitFunction*>(object);
+    if (self->function != nullptr) {
+        PyErr_SetString(PyExc_TypeError, "a function keeps the contents that it was made with");
+        return -1;
+    }
     self->vectorcall = call_function;
     self->function = Py_NewRef(function);
     self->parse = Py_NewRef(parse);
@@ -455,8 +473,7 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     self->parameters = Py_NewRef(parameters);
     self->positional = positional;
     self->defaults = {.fast_math = fast_math != 0, .check_bounds = check_bounds != 0};
-    self->state = new JitFunction::State;
-    return reinterpret_cast<PyObject*>(self);
+    return 0;
 }
 
 int traverse(PyObject* object, visitproc visit, void* arg) {
@@ -516,7 +533,22 @@ PyObject* cache_info(PyObject* self, PyObject*) {
     return info;
 }
 
+PyObject* reduce(PyObject* self, PyObject* protocol) {
+    PyObject* module = PyImport_ImportModule("parpy.calls.pickling");
+    if (module == nullptr) return nullptr;
+    PyObject* found = PyObject_CallMethod(module, "reduced", "OO", self, protocol);
+    Py_DECREF(module);
+    return found;
+}
+
+PyObject* itself(PyObject* self, PyObject*) {
+    return Py_NewRef(self);
+}
+
 PyMethodDef methods[] = {
+    {"__reduce_ex__", reduce, METH_O, "How it is pickled: as functions of Python are."},
+    {"__copy__", itself, METH_NOARGS, "A copy of a function is the function."},
+    {"__deepcopy__", itself, METH_O, "A copy of a function is the function."},
     {"cache_info", cache_info, METH_NOARGS, "What was compiled of this function in this process."},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -532,6 +564,7 @@ PyGetSetDef attributes[] = {
 };
 PyType_Slot slots[] = {
     {Py_tp_new, reinterpret_cast<void*>(make)},
+    {Py_tp_init, reinterpret_cast<void*>(initialize)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
     {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},

@@ -6,7 +6,6 @@ the source, and when a function is parsed.
 
 from __future__ import annotations
 
-import copyreg
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,12 +24,9 @@ from ..vocabulary.signatures import is_signature
 from . import decorations, environment
 from .interface import source_text
 from .options import CompileOptions
+from .pickling import give_reference
 
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-
-# Pickled by name and copied as themselves, as functions are.
-copyreg.pickle(_native.JitFunction, lambda function: function.__qualname__)
-
 
 environment.warn()  # once: when the package is imported
 
@@ -85,6 +81,12 @@ njit = jit
 
 def jit_of_source(source: FunctionSource) -> _native.JitFunction:
     """The jit function of a captured source."""
+    made = _native.JitFunction.__new__(_native.JitFunction)
+    _fill(made, source)
+    return made
+
+
+def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
     code = source.function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
@@ -93,7 +95,7 @@ def jit_of_source(source: FunctionSource) -> _native.JitFunction:
         return parse(source) if driver is None else DriverSurface(driver, driver.guards)
 
     bind = twin(source.function, names)
-    made = _native.JitFunction(
+    made.__init__(  # type: ignore[misc]
         _with_symbols(source.function, names),
         parse_again,
         bind,
@@ -103,7 +105,8 @@ def jit_of_source(source: FunctionSource) -> _native.JitFunction:
     )
     update_wrapper(made, source.function)
     made.__parpy_source__ = source
-    return made
+    made.py_func = source.function
+    give_reference(made, source.function, _fill, source)
 
 
 @dataclass(frozen=True, slots=True)

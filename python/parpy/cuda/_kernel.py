@@ -22,6 +22,7 @@ from ..calls.errors import CompileError
 from ..calls.interface import source_text
 from ..calls.jit import twin
 from ..calls.options import CompileBackend, CompileOptions
+from ..calls.pickling import give_reference, reduced
 from ..frontend.forms import Kind, TupleKind
 from ..frontend.languages import KERNELS
 from ..frontend.parse import Surface, parse
@@ -88,6 +89,16 @@ class Kernel(Launchable):
         self.native = _native_kernel(source.function, self.parse)
         self.native.on_misfit = self._relaunch
         update_wrapper(self, source.function)
+        give_reference(self, source.function, Kernel.__init__, source, signatures, options, link, debug)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self, protocol)
+
+    def __copy__(self) -> Kernel:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Kernel:
+        return self
 
     def parse(self) -> Surface:
         """The surface module; called once, and again when what the function relies on has changed."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import cuda
+from ..calls.pickling import give_reference, reduced
 from ..cuda._kernel import Kernel
 from ..frontend.parse import parse
 from ..syntax.names import source_of
@@ -102,8 +103,25 @@ def template(*pairs: Any) -> Callable[[Any], Template]:
 class Launcher:
     """``call(x, y, z)(…)`` runs the kernel on so many threads; blocks are ParPy's business."""
 
-    def __init__(self, kernel: _TypedKernel, signature: Signature, names: tuple[str, ...]) -> None:
-        self._kernel, self.signature, self._names = kernel, signature, names
+    def __init__(self, name: str, sources: dict[str, FunctionSource], signatures: dict[str, Signature]) -> None:
+        """Of the kernel of this name. Raises what is wrong with it."""
+        if len(sources) > 1:
+            parse(sources[name], TypedProgram(sources, signatures, whole=True))
+        self._kernel = _TypedKernel(sources[name], lambda: TypedProgram(sources, signatures))
+        self._kernel.options(0)  # which parses: mistakes are reported here, not at the first launch
+        function = sources[name].function
+        self._names = function.__code__.co_varnames[: function.__code__.co_argcount]
+        self.signature = signatures[name]
+        give_reference(self, function, Launcher.__init__, name, sources, signatures)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self, protocol)
+
+    def __copy__(self) -> Launcher:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Launcher:
+        return self
 
     def __call__(self, x: Any, y: int = 1, z: int = 1) -> Callable[..., None]:
         sizes = tuple(x) if isinstance(x, tuple) else (x, y, z)
@@ -186,12 +204,7 @@ def compile(funs: Any, sig: Any = None, debug: bool = False, *, sigs: Any = None
     if kernel is None:
         raise CudaPyError("none of the functions returns void, so none is a kernel")
     sources = {each.name: each.source for each in functions}
-    if len(functions) > 1:
-        parse(kernel.source, TypedProgram(sources, signatures, whole=True))
-    made = _TypedKernel(kernel.source, lambda: TypedProgram(sources, signatures))
-    made.options(0)  # which parses: mistakes are reported here, not at the first launch
-    code = kernel.source.function.__code__
-    launcher = Launcher(made, signatures[kernel.name], code.co_varnames[: code.co_argcount])
+    launcher = Launcher(kernel.name, sources, signatures)
     if debug:
         print(launcher.source())
     return launcher

@@ -25,6 +25,9 @@ class Type:
     def dtype(self) -> np.dtype[Any]:
         return np.dtype(_DTYPES[self.name])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type_named, (self.name,)  # there is one object of each
+
 
 @dataclass(frozen=True)
 class Pointer:

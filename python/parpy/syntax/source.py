@@ -15,12 +15,13 @@ from contextlib import suppress
 from itertools import pairwise
 from tokenize import TokenError
 from types import CodeType, FunctionType, MethodType
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from .. import _native
 from ..calls.caller import refuse_call
 from ..calls.errors import fail
 from .aliases import without_aliases
+from .annotations import annotations_of
 from .deep_stack import with_deep_stack
 from .executed import executed_lines
 from .text import as_text
@@ -53,6 +54,7 @@ class FunctionSource:
     part = False
 
     __slots__ = (
+        "_given",
         "_plain",
         "_tree",
         "alternatives",
@@ -79,9 +81,32 @@ class FunctionSource:
         self.alternatives: tuple[FunctionSource, ...] = ()
         self.defaults = CallDefaults()
         self._plain: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+        self._given = tree is not None
         self._tree = _parse(text) if tree is None else tree
         if self._tree is not None and "__" in text:
             _mangle(self._tree, _class_around(function.__code__))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without a tree that the text has anyway, and with annotations that are no text, whose names need not be where
+        the function is sent."""
+        state = {name: getattr(self, name) for name in self.__slots__ if name != "_plain"}
+        state["_tree"] = self._tree if self._given else None
+        annotations = self.function.__annotations__
+        found = annotations_of(self.function) if any(isinstance(each, str) for each in annotations.values()) else {}
+        return state | {"annotations": found}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.function = state["function"]
+        self.function.__annotations__.update(state.pop("annotations"))
+        self.__init__(self.function, state["name"], state["text"], state["first_line"], state.pop("_tree"))  # type: ignore[misc]
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    def __copy__(self) -> FunctionSource:
+        made = FunctionSource.__new__(FunctionSource)
+        for name in self.__slots__:
+            setattr(made, name, getattr(self, name))
+        return made
 
     def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
         """The syntax tree without aliases; `line_shift` plus its line numbers are those of the file."""
