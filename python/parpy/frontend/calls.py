@@ -12,7 +12,7 @@ from ..calls.callback import Callback
 from ..calls.external import External
 from ..calls.options import CompileBackend
 from ..library import library_function, library_method
-from ..syntax.names import Binding, source_of
+from ..syntax.names import Binding, is_of_library, source_of
 from ..syntax.source import FunctionSource
 from ..types import TypeVar
 from ..vocabulary.operators import scalar_name
@@ -158,7 +158,12 @@ def _not_callable(fn: FunctionScope, binding: Binding, node: ast.Call) -> None:
         fix = f"decorate '{shown}' with @parpy.jit"
         if fn.kernel:
             fix = f"decorate '{shown}' with @cuda.jit(device=True); functions for cudapy.compile are listed there"
-        if str(value.__module__).partition(".")[0] in ("math", "numpy", "scipy"):
+        elif value.__code__.co_name == "<lambda>":
+            message, fix = f"'{shown}' is a lambda, which cannot be compiled", "define it with 'def'"
+        elif hasattr(value, "__wrapped__"):
+            message = f"'{shown}' is wrapped by a decorator"
+            fix = f"call the function without it, or decorate '{shown}' with @parpy.jit"
+        if is_of_library(value):
             message, fix = f"the function '{shown}' cannot be compiled", "write it out"
     elif callable(value):
         message = f"{describe(value)} cannot be compiled"

@@ -20,6 +20,7 @@ from ..syntax.names import (
     Binding,
     Capture,
     attribute,
+    callable_source,
     is_array,
     is_scalar,
     is_unchanging,
@@ -364,7 +365,8 @@ class FunctionScope:
 
     def is_function(self, found: object) -> bool:
         """Whether calls of an object are those of a function that is compiled with this one."""
-        is_own = found is self.source.function or jit_source(found) is not None
+        source = jit_source(found) if self.kernel else callable_source(found)
+        is_own = found is self.source.function or source is not None
         return is_own or isinstance(found, self.language.functions)
 
     # ------------------------------------------------------------ small pieces

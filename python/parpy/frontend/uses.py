@@ -15,7 +15,7 @@ import numpy as np
 from ..calls.external import External
 from ..syntax.aliases import without_aliases
 from ..syntax.annotations import annotations_of
-from ..syntax.names import MISSING, Scope, jit_source
+from ..syntax.names import MISSING, Scope, callable_source
 from ..syntax.source import FunctionSource
 from ..types import BufferType
 from ..vocabulary.device import DeviceFunction, ForeignFunction
@@ -170,7 +170,7 @@ class Uses:
             return next((form for form in forms if form is not None), None)
         if isinstance(node, ast.Call):
             called = _value(node.func, scope)
-            source = jit_source(called)
+            source = callable_source(called)
             if source is not None:
                 return self.returned_form(source)
             count = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else 0
@@ -193,7 +193,7 @@ def named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.exp
 
 def arguments_of(call: ast.Call, scope: Scope) -> list[tuple[FunctionSource, str, ast.expr]]:
     """The arguments of a call of a jit function, with it and the names of its parameters."""
-    source = jit_source(_value(call.func, scope))
+    source = callable_source(_value(call.func, scope))
     if source is None:
         return []
     named = [(k.arg, k.value) for k in call.keywords if k.arg is not None]

@@ -21,7 +21,7 @@ from ..calls.errors import fail
 from ..calls.options import CompileOptions
 from ..frontend.parse import Findings, check
 from ..syntax.annotations import annotations_of, symbol_places
-from ..syntax.names import Guard, jit_source
+from ..syntax.names import Guard, callable_source, source_of
 from ..syntax.source import FunctionSource
 from ..types import Symbol, bound_to
 from ..vocabulary import operators
@@ -68,6 +68,7 @@ class Driver:
         self._dry = _rebuilt(source.function, splitter.driver(node, True))
         self._options: dict[int, tuple[CompileOptions, dict[str, Any], list[CompileOptions]]] = {}
         self._findings = _check(splitter)
+        self._plain: dict[FunctionType, _native.JitFunction] = {}
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         if not self._findings.hold():
@@ -81,10 +82,22 @@ class Driver:
             return self._splitter.known(index, open_outputs, results) if open_outputs else results
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
-            return function if isinstance(function, Callback) else partial(function, opts=self._nested(opts, function))
+            if isinstance(function, Callback):
+                return function
+            return partial(self._compiled(function), opts=self._nested(opts, function))
 
         with self._symbols(values):
             return self._live(run, call, _UNSET, *values)
+
+    def _compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The jit function of a plain one."""
+        if not isinstance(function, FunctionType):
+            return function
+        if function not in self._plain:
+            from ..calls.jit import jit_of_source
+
+            self._plain[function] = jit_of_source(source_of(function))
+        return self._plain[function]
 
     def _symbols(self, values: tuple[Any, ...]) -> AbstractContextManager[None]:
         return bound_to(self._splitter.annotations, dict(zip(self._names, values, strict=True)))
@@ -92,7 +105,7 @@ class Driver:
     @staticmethod
     def _nested(opts: CompileOptions | None, function: Callable[..., Any]) -> CompileOptions | None:
         """The options for a jit function of which Python runs a part, too."""
-        source = jit_source(function)
+        source = callable_source(function)
         if opts is None or source is None:
             return opts
         labels = _labels_of(source, set())
@@ -120,7 +133,7 @@ class Driver:
             return (0,) * len(self._splitter.parts[index].outputs)
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
-            source = jit_source(function)
+            source = callable_source(function)
             if source is None:
                 return nothing
             again = source.function in seen.drivers
@@ -462,7 +475,7 @@ class _Splitter:
                 continue
             if binding.value is operators.label and part.args and isinstance(part.args[0], ast.Constant):
                 found.add(str(part.args[0].value))
-            called = jit_source(binding.value)
+            called = callable_source(binding.value)
             if called is not None and id(called) not in seen:
                 seen.add(id(called))
                 found |= _labels_of(called, seen)
@@ -529,7 +542,7 @@ class _Calls(ast.NodeTransformer):
         binding = self._resolver.find(node.func)
         self.generic_visit(node)
         if binding is not None and (isinstance(binding.value, Callback) or self._resolver.has_driver(binding.value)):
-            source = jit_source(binding.value)
+            source = callable_source(binding.value)
             if source is not None:
                 self._found.append(source)
             node.func = at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)

@@ -16,7 +16,7 @@ from ..calls.external import External
 from ..frontend.record_paths import key_of
 from ..frontend.uses import Uses, arguments_of, named
 from ..syntax.annotations import annotations_of
-from ..syntax.names import Binding, Scope, attribute, is_array, jit_source
+from ..syntax.names import Binding, Scope, attribute, callable_source, is_array
 from ..syntax.source import FunctionSource
 from ..types import BufferType
 from ..vocabulary import operators
@@ -195,7 +195,7 @@ class Resolver:
             for part in parts:
                 if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
                     stored.add(part.target.id)
-                elif isinstance(part, ast.Call) and jit_source(getattr(self.find(part.func), "value", None)):
+                elif isinstance(part, ast.Call) and callable_source(getattr(self.find(part.func), "value", None)):
                     stored.update(node.id for node in ast.walk(part) if isinstance(node, ast.Name))
                 elif isinstance(part, ast.Assign | ast.AnnAssign):
                     for name, value in _named_values(part):
@@ -261,7 +261,7 @@ class Resolver:
                 elif isinstance(called, External):
                     pairs = zip(arguments, called.types, strict=False)
                     yield from (node for node, kind in pairs if kind.endswith("*"))
-                elif jit_source(called) is not None:
+                elif callable_source(called) is not None:
                     for source, name, node in arguments_of(part, self.scope):
                         if self._takes_array(source, name):
                             yield node
@@ -375,7 +375,7 @@ class Resolver:
 
     def has_driver(self, value: object) -> bool:
         """Whether it is a jit function of which Python runs a part."""
-        source = jit_source(value)
+        source = callable_source(value)
         if source is not None and source.function is self.function:
             return self._driven
         if source is None or source.function in _open:

@@ -8,7 +8,9 @@ notice when a function or module is bound to another object.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from types import CellType, FunctionType, ModuleType
@@ -16,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ..calls.errors import CompileError
 from .source import FunctionSource, capture
 
 Container = Mapping[str, Any] | CellType
@@ -193,8 +196,33 @@ def jit_source(value: object) -> FunctionSource | None:
     return source if isinstance(source, FunctionSource) else None
 
 
+def callable_source(value: object) -> FunctionSource | None:
+    """The source of a function that compiled code calls: of a jit function, or of a plain one whose text is at hand."""
+    source = jit_source(value)
+    if source is not None or not isinstance(value, FunctionType):
+        return source
+    known = getattr(value, _PLAIN, None)
+    if isinstance(known, FunctionSource) and known.function is value:  # decorators copy attributes
+        return known
+    if is_of_library(value) or hasattr(value, "__wrapped__") or value.__code__.co_name == "<lambda>":
+        return None
+    with suppress(CompileError):
+        source = capture(value)
+        setattr(value, _PLAIN, source)
+    return source
+
+
+def is_of_library(function: FunctionType) -> bool:
+    """Whether a function is compiled as the tables of the language say, or not at all."""
+    return str(function.__module__).partition(".")[0] in _LIBRARIES
+
+
+_PLAIN = "__parpy_plain_source__"
+_LIBRARIES = frozenset({"parpy", "numpy", "scipy", "torch", "cupy", "jax", "numba"}) | sys.stdlib_module_names
+
+
 def source_of(function: object) -> FunctionSource:
     """The source of a jit function, a captured source itself, or a plain Python function."""
     if isinstance(function, FunctionSource):
         return function
-    return jit_source(function) or capture(function)
+    return callable_source(function) or capture(function)
