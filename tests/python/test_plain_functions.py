@@ -120,7 +120,7 @@ def test_closures():
 
 
 def test_functions_stay_python_s():
-    """Compiled or not, the function is called as before, and decorators that copy its attributes get nothing of ours."""
+    """Compiled or not, the function is called as before; decorators that copy its attributes get nothing of ours."""
     x = np.zeros(2)
 
     @parpy.jit
