@@ -16,7 +16,6 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple, TypeVar
 
 from .. import _native
-from ..calls.callback import Callback
 from ..calls.errors import fail
 from ..calls.options import CompileOptions
 from ..frontend.parse import Findings, check
@@ -27,7 +26,7 @@ from ..types import Symbol, bound_to
 from ..vocabulary import operators
 from .ahead import Once, Seen, nothing
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
-from .python_parts import Resolver, is_shape, needs_driver
+from .python_parts import Resolver, is_left_to_python, is_shape, needs_driver
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
 _RUN, _CALL = "__parpy_run__", "__parpy_call__"
@@ -82,7 +81,7 @@ class Driver:
             return self._splitter.known(index, open_outputs, results) if open_outputs else results
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
-            if isinstance(function, Callback):
+            if is_left_to_python(function):
                 return function
             return partial(self._compiled(function), opts=self._nested(opts, function))
 
@@ -541,7 +540,7 @@ class _Calls(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         binding = self._resolver.find(node.func)
         self.generic_visit(node)
-        if binding is not None and (isinstance(binding.value, Callback) or self._resolver.has_driver(binding.value)):
+        if binding is not None and (is_left_to_python(binding.value) or self._resolver.has_driver(binding.value)):
             source = callable_source(binding.value)
             if source is not None:
                 self._found.append(source)

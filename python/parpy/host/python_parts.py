@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any, TypeGuard
 
@@ -56,6 +56,11 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
         elif any(resolver.calls_back(getattr(part, head)) for head in ("test", "iter") if hasattr(part, head)):
             return True  # of a branch, a loop, or a part of an expression
     return bool(made)
+
+
+def is_left_to_python(value: object) -> TypeGuard[Callable[..., Any]]:
+    """Whether calls of an object are Python's as they stand: of callbacks, and of print."""
+    return isinstance(value, Callback) or value is print
 
 
 def is_whole(node: ast.expr) -> bool:
@@ -368,7 +373,7 @@ class Resolver:
 
     def _runs_in_python(self, call: ast.Call) -> bool:
         binding = self.find(call.func)
-        if binding is None or not (isinstance(binding.value, Callback) or self.has_driver(binding.value)):
+        if binding is None or not (is_left_to_python(binding.value) or self.has_driver(binding.value)):
             return False
         self.scope.rely_on(binding)
         return True
