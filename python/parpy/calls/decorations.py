@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import copy
 from types import FunctionType
 from typing import Any, Final, NamedTuple
@@ -48,9 +47,9 @@ _INSTEAD: Final = {
 }
 
 
-def read(given: object, keywords: dict[str, Any]) -> Decoration:
-    """What ``parpy.jit(given, **keywords)`` says. Raises TypeError for keywords and signatures that mean nothing here,
-    and ValueError for values that a keyword does not have."""
+def read(given: tuple[object, ...], keywords: dict[str, Any]) -> Decoration:
+    """What ``parpy.jit(*given, **keywords)`` says of a function. Raises TypeError for keywords and signatures that
+    mean nothing here, and ValueError for values that a keyword does not have."""
     flags = {"fastmath": False, "boundscheck": False}
     for keyword, value in keywords.items():
         if keyword == "fastmath":
@@ -79,12 +78,9 @@ def _is_fast(value: object) -> bool:
     return bool(_one_of("fastmath", value, (True, False)))
 
 
-def _only_signature(given: object) -> Signature | None:
+def _only_signature(given: tuple[object, ...]) -> Signature | None:
     """The signature, if there is one only: of several, each call has the types of its own arguments."""
-    if given is None:
-        return None
-    several = isinstance(given, Iterable) and not isinstance(given, str | tuple)
-    found = [signature(each) for each in (given if several else [given])]  # type: ignore[attr-defined]
+    found = [signature(one) for each in given for one in (each if isinstance(each, list) else [each])]
     return found[0] if len(found) == 1 else None
 
 

@@ -31,11 +31,14 @@ _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 environment.warn()  # once: when the package is imported
 
 
+_MISSING: Any = object()
+
+
 @overload
 def jit(function: Callable[..., Any], /) -> _native.JitFunction: ...
 @overload
 def jit(
-    signature: Any = None,
+    signature: Any = ...,
     /,
     *,
     nopython: bool = ...,
@@ -47,7 +50,7 @@ def jit(
     error_model: str = ...,
     boundscheck: bool | None = ...,
 ) -> Callable[[Callable[..., Any]], _native.JitFunction]: ...
-def jit(function: Any = None, /, **keywords: Any) -> Any:
+def jit(function: Any = _MISSING, /, **keywords: Any) -> Any:
     """Compiles ``function`` for the types and shapes it is called with.
 
     A call takes the arguments of the function and three keywords: ``opts`` (a ``parpy.CompileOptions``, as made
@@ -63,9 +66,10 @@ def jit(function: Any = None, /, **keywords: Any) -> Any:
     """
     if isinstance(function, _native.JitFunction):
         return function
-    if callable(function) and not is_signature(function):
-        return _decorated(function, decorations.read(None, keywords))
-    return partial(_decorated, decoration=decorations.read(function, keywords))
+    if function is _MISSING or is_signature(function):
+        given = () if function is _MISSING else (function,)
+        return partial(_decorated, decoration=decorations.read(given, keywords))
+    return _decorated(function, decorations.read((), keywords))
 
 
 def _decorated(function: Callable[..., Any], decoration: decorations.Decoration) -> _native.JitFunction:

@@ -246,8 +246,8 @@ def signature(given: Any, with_result: bool = False) -> Signature:
 
 
 def is_signature(given: object) -> bool:
-    """Whether it is a type or a signature, and no function to decorate."""
-    return isinstance(given, Signature | Type | Pointer | Void)
+    """Whether it is a type, a signature or a list of them, as objects or as text."""
+    return isinstance(given, str | tuple | list | Signature | Type | Pointer | Void)
 
 
 def parse(text: str) -> Any:
