@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, overload
 
 from .. import _native
 from ..frontend.parse import Surface, parse
+from ..host.choice import Choice, choice_of
 from ..host.driver import Driver, RegionSource, driver_of
 from ..syntax.annotations import annotations_of, as_declared, converted_to
 from ..syntax.names import Guard, source_of
@@ -117,15 +118,17 @@ def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
 class DriverSurface:
     """What stands for a parsed function where Python runs a part of it."""
 
-    driver: Driver
+    driver: Driver | Choice
     guards: tuple[Guard, ...]
 
 
-def _driver(source: FunctionSource) -> Driver | None:
-    return None if isinstance(source, RegionSource) else driver_of(source)
+def _driver(source: FunctionSource) -> Driver | Choice | None:
+    if isinstance(source, RegionSource):
+        return None
+    return choice_of(source, jit_of_source) or driver_of(source)
 
 
-def _driver_behind(function: _native.JitFunction) -> Driver | None:
+def _driver_behind(function: _native.JitFunction) -> Driver | Choice | None:
     return _driver(function.__parpy_source__)
 
 

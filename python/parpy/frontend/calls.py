@@ -19,6 +19,7 @@ from ..vocabulary.operators import scalar_name
 from .arguments import bound_arguments, fits
 from .arrays import is_array_name, refuse_shape
 from .axes import method_of_axes
+from .chosen import chosen
 from .constants import default_of, whole_number
 from .creation import converted
 from .effects import has_effects
@@ -159,7 +160,7 @@ def _not_callable(fn: FunctionScope, binding: Binding, node: ast.Call) -> None:
         if fn.kernel:
             fix = f"decorate '{shown}' with @cuda.jit(device=True); functions for cudapy.compile are listed there"
         elif value.__code__.co_name == "<lambda>":
-            message, fix = f"'{shown}' is a lambda, which cannot be compiled", "define it with 'def'"
+            message, fix = f"the text of the lambda '{shown}' cannot be found", "define it with 'def'"
         elif hasattr(value, "__wrapped__"):
             message = f"'{shown}' is wrapped by a decorator"
             fix = f"call the function without it, or decorate '{shown}' with @parpy.jit"
@@ -337,6 +338,10 @@ def lower_misplaced_range(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _n
 
 def call_function(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> _native.Expr:
     """A call of a function that is compiled with this one."""
+    choice = chosen(fn, node, source)
+    if choice is None:
+        return fn.poison(node)
+    node, source = choice
     bound = _bind(fn, node, source)
     if bound is None:
         return fn.poison(node)

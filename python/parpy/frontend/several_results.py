@@ -14,6 +14,7 @@ from ..syntax.paths import ends, returning_last
 from ..syntax.source import FunctionSource
 from .arguments import bound_arguments
 from .calls import as_declared
+from .chosen import chosen
 from .constants import default_of
 from .lowering import block, lower
 from .parameters import begin, checked_parameters, converted_parameters
@@ -43,6 +44,10 @@ def several_results(fn: FunctionScope, node: ast.expr) -> list[Maker] | None:
     binding = fn.resolve(node.func)
     assert binding is not None
     fn.rely_on(binding)
+    choice = chosen(fn, node, source)
+    if choice is None:
+        return []
+    node, source = choice
     variables = _placed(fn, node, source)
     return [partial(fn.module.read, var, fn.span(node)) for var in variables]
 

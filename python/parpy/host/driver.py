@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from inspect import signature
-from types import CellType, CodeType, FunctionType
+from types import FunctionType
 from typing import Any, NamedTuple, TypeVar
 
 from .. import _native
@@ -21,6 +21,7 @@ from ..calls.options import CompileOptions
 from ..frontend.parse import Findings, check
 from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.names import Guard, callable_source, source_of
+from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from ..types import Symbol, bound_to
 from ..vocabulary import operators
@@ -46,6 +47,7 @@ class RegionSource(FunctionSource):
         self.function, self.name, self.text, self.first_line = function, whole.name, whole.text, whole.first_line
         self.declared, self.arrays, self.shown, self.alternatives = {}, {}, "", ()
         self.defaults = whole.defaults
+        self.chosen = {}
         self.node = node
 
     def written(self) -> ast.FunctionDef:
@@ -63,8 +65,8 @@ class Driver:
         self._names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self._splitter = splitter = _Splitter(source, node)
         self.regions = splitter.regions
-        self._live = _rebuilt(source.function, splitter.driver(node, False))
-        self._dry = _rebuilt(source.function, splitter.driver(node, True))
+        self._live = rebuilt(source.function, splitter.driver(node, False))
+        self._dry = rebuilt(source.function, splitter.driver(node, True))
         self._options: dict[int, tuple[CompileOptions, dict[str, Any], list[CompileOptions]]] = {}
         self._findings = _check(splitter)
         self._plain: dict[FunctionType, _native.JitFunction] = {}
@@ -410,7 +412,7 @@ class _Splitter:
         given = [each for each in inputs if each not in without]
         arguments = ast.arguments([], [at(ast.arg(each), nodes[0]) for each in given], None, [], [], None, [])
         node = at(ast.FunctionDef(name, arguments, body, [], None), nodes[0])
-        function = _rebuilt(self.source.function, node)
+        function = rebuilt(self.source.function, node)
         function.__annotations__ = {each: self.annotations[each] for each in given if each in self.annotations}
         from ..calls.jit import jit_of_source
 
@@ -577,24 +579,3 @@ def _is_light(node: ast.stmt) -> bool:
 
 def _pass(node: ast.stmt) -> ast.stmt:
     return ast.copy_location(ast.Pass(), node)
-
-
-def _rebuilt(function: FunctionType, node: ast.FunctionDef) -> FunctionType:
-    """`node` as a function in the place of `function`, with its globals and closure."""
-    free = function.__code__.co_freevars
-    inner = ast.parse(f"def outer({', '.join(free)}):\n    def inner(): pass\n    return inner\n")
-    outer = inner.body[0]
-    assert isinstance(outer, ast.FunctionDef)
-    made = copy.copy(node)
-    made.name = "__parpy_inner__"  # its own name is that of the function, which it may call
-    outer.body = [made, ast.copy_location(ast.Return(ast.Name(made.name, ast.Load())), node)]
-    code = compile(ast.fix_missing_locations(inner), function.__code__.co_filename, "exec")
-    space: dict[str, Any] = {}
-    exec(code, function.__globals__, space)
-    body: CodeType = space["outer"](*(None for _ in free)).__code__
-    cells = dict(zip(free, function.__closure__ or (), strict=True))
-    closure: tuple[CellType, ...] = tuple(cells[name] for name in body.co_freevars)
-    body = body.replace(co_name=node.name, co_qualname=function.__qualname__)
-    again = FunctionType(body, function.__globals__, node.name, None, closure)
-    again.__qualname__ = function.__qualname__
-    return again

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..calls.errors import CompileError
-from .source import FunctionSource, capture
+from .source import FunctionSource, capture, capture_expression
 
 Container = Mapping[str, Any] | CellType
 
@@ -204,12 +204,23 @@ def callable_source(value: object) -> FunctionSource | None:
     known = getattr(value, _PLAIN, None)
     if isinstance(known, FunctionSource) and known.function is value:  # decorators copy attributes
         return known
-    if is_of_library(value) or hasattr(value, "__wrapped__") or value.__code__.co_name == "<lambda>":
+    if is_of_library(value) or hasattr(value, "__wrapped__"):
         return None
+    if value.__code__.co_name == "<lambda>":
+        return _lambda_source(value)
     with suppress(CompileError):
         source = capture(value)
         setattr(value, _PLAIN, source)
     return source
+
+
+def _lambda_source(value: FunctionType) -> FunctionSource | None:
+    known = getattr(value, _LAMBDA, None)
+    if known is None:
+        with suppress(CompileError):
+            known = capture_expression(value, "nameless")
+            setattr(value, _LAMBDA, known)
+    return known
 
 
 def is_of_library(function: FunctionType) -> bool:
@@ -218,6 +229,7 @@ def is_of_library(function: FunctionType) -> bool:
 
 
 _PLAIN = "__parpy_plain_source__"
+_LAMBDA = "__parpy_lambda_source__"
 _LIBRARIES = frozenset({"parpy", "numpy", "scipy", "torch", "cupy", "jax", "numba"}) | sys.stdlib_module_names
 
 

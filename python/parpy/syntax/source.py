@@ -48,7 +48,8 @@ class FunctionSource:
     """A Python function with the text it was made from. `declared`: the types of numbers, by parameter, that compiled
     calls convert to, and under "return" that of the result ("void": there is none); `arrays`: the types of array
     parameters. `shown` is the signature that says so. `alternatives`: the same function with one signature each, of
-    which a call takes the one that fits its arguments best. `defaults`: those of its decorator. `part`: Python runs the
+    which a call takes the one that fits its arguments best. `defaults`: those of its decorator. `chosen`: the functions
+    for constant arguments (constant_arguments.py). `part`: Python runs the
     rest of the function."""
 
     part = False
@@ -59,6 +60,7 @@ class FunctionSource:
         "_tree",
         "alternatives",
         "arrays",
+        "chosen",
         "declared",
         "defaults",
         "first_line",
@@ -80,6 +82,7 @@ class FunctionSource:
         self.shown = ""
         self.alternatives: tuple[FunctionSource, ...] = ()
         self.defaults = CallDefaults()
+        self.chosen: dict[tuple[object, ...], FunctionSource] = {}
         self._plain: ast.FunctionDef | ast.AsyncFunctionDef | None = None
         self._given = tree is not None
         self._tree = _parse(text) if tree is None else tree
@@ -192,7 +195,7 @@ def capture(function: object) -> FunctionSource:
         with suppress(TokenError):
             source = FunctionSource(function, name, "".join(inspect.getblock(lines[first - 1 :])), first)
     if code.co_name == "<lambda>":
-        _refuse("P003", "a lambda cannot be compiled", "define the function with 'def'", source)
+        _refuse("P003", "the text of this lambda cannot be found", "define the function with 'def'", source)
     if len(blocks) > 1:
         _refuse(
             "P002",

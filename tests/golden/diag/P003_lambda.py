@@ -1,4 +1,4 @@
 import parpy
 
 
-f = parpy.jit(lambda x, i: x[i])
+f = parpy.jit(eval("lambda x, i: x[i]"))

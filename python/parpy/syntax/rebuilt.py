@@ -1,0 +1,34 @@
+"""Functions made of changed syntax trees, in the place of those that they were."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Mapping
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+
+def rebuilt(
+    function: FunctionType, node: ast.FunctionDef, constants: Mapping[str, object] | None = None
+) -> FunctionType:
+    """`node`, whose parameters have no defaults, as a function in the place of `function`: with its globals and its
+    closure, and `constants` as further closure variables."""
+    more = {name: CellType(value) for name, value in (constants or {}).items()}
+    free = (*function.__code__.co_freevars, *more)
+    inner = ast.parse(f"def outer({', '.join(free)}):\n    def inner(): pass\n    return inner\n")
+    outer = inner.body[0]
+    assert isinstance(outer, ast.FunctionDef)
+    made = copy.copy(node)
+    made.name = "__parpy_inner__"  # its own name is that of the function, which it may call
+    outer.body = [made, ast.copy_location(ast.Return(ast.Name(made.name, ast.Load())), node)]
+    code = compile(ast.fix_missing_locations(inner), function.__code__.co_filename, "exec")
+    space: dict[str, Any] = {}
+    exec(code, function.__globals__, space)
+    body: CodeType = space["outer"](*(None for _ in free)).__code__
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)) | more
+    closure: tuple[CellType, ...] = tuple(cells[name] for name in body.co_freevars)
+    body = body.replace(co_name=node.name, co_qualname=function.__qualname__)
+    again = FunctionType(body, function.__globals__, node.name, None, closure)
+    again.__qualname__ = function.__qualname__
+    return again
