@@ -26,7 +26,6 @@ import program_data as data
 # What is refused, by style and program: the code of its diagnostic and what it is about. It goes when it compiles.
 REFUSED: dict[tuple[str, str], tuple[str, str]] = {
     ("numpy", "azimint_hist"): ("P022", "np.histogram"),
-    ("numpy", "azimint_naive"): ("P203", "a subscript of 'data' is a bool, not an integer"),
     ("numpy", "cholesky2"): ("P022", "np.linalg.cholesky"),
     ("numpy", "contour_integral"): ("P022", "np.linalg.inv"),
     ("numpy", "covariance2"): ("P022", "np.cov"),
@@ -34,7 +33,6 @@ REFUSED: dict[tuple[str, str], tuple[str, str]] = {
     ("numpy", "mandelbrot2"): ("P016", "slices in an assignment to several targets"),
     ("numpy", "nbody"): ("P232", "arrays of one dimension are joined here"),
     ("numpy", "stockham_fft"): ("P016", "slices in an assignment to several targets"),
-    ("numba", "azimint_naive"): ("P203", "a subscript of 'data' is a bool, not an integer"),
     ("numba", "cholesky2"): ("P022", "np.linalg.cholesky"),
     ("numba", "contour_integral"): ("P022", "np.linalg.inv"),
     ("numba", "covariance2"): ("P022", "np.cov"),

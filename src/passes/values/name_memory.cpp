@@ -63,6 +63,12 @@ Expr* NameMemory::at_most(Expr& e) {
             const std::int64_t least = range(*e.operands[1]).low;
             return a != nullptr && least > -kFar ? math.subtract(a, math.number(least)) : nullptr;
         }
+        case Op::kMul: {
+            if (range(*e.operands[0]).low < 0 || range(*e.operands[1]).low < 0) return nullptr;
+            Expr* const a = operand(0);
+            Expr* const b = operand(1);
+            return a != nullptr && b != nullptr ? math.multiply(a, b) : nullptr;
+        }
         case Op::kFloorDiv: {
             Expr* const a = operand(0);
             const auto by = constant_integer(e.operands[1]);
@@ -109,7 +115,16 @@ Interval NameMemory::range(const Expr& e) const {
     }
 }
 
-bool NameMemory::allocate(const Bind& bind, const Shape& shape, const Body& sizes, Body& out) {
+namespace {
+
+void move_to(Body& out, Body& stmts) {
+    out.insert(out.end(), stmts.begin(), stmts.end());
+    stmts.clear();
+}
+
+}  // namespace
+
+bool NameMemory::allocate(const Bind& bind, const Shape& shape, Body& sizes, Body& out) {
     b_.span = bind.span;
     Var& array = *bind.array;
     if (array.space == Space::kResult)
@@ -136,7 +151,7 @@ bool NameMemory::allocate(const Bind& bind, const Shape& shape, const Body& size
     Body& target = hoisted ? at_entry_ : out;
     Var* memory = &array;
     if (part) {  // the name is a part of what there is room for
-        out.insert(out.end(), sizes.begin(), sizes.end());
+        move_to(out, sizes);
         memory = context_.module.make_var(array.name + "_values", array.type, array.span);
         Name name{memory, {}};
         for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -188,9 +203,9 @@ void NameMemory::allocate_none(Var& array) {
     at_entry_.push_back(b_.alloc(memory));
 }
 
-bool NameMemory::allocate_result(Var& array, const Origin& result, const Shape& shape,
-                                 const Body& sizes, Body& out) {
-    out.insert(out.end(), sizes.begin(), sizes.end());
+bool NameMemory::allocate_result(Var& array, const Origin& result, const Shape& shape, Body& sizes,
+                                 Body& out) {
+    move_to(out, sizes);
     for (std::size_t i = 0; i < shape.size(); ++i) {
         array.dims.push_back(sized(shape[i], array, i, out));
     }

@@ -31,8 +31,9 @@ public:
           b_(context.module) {}
 
     // Memory for the values of `bind`, where they are computed (`out`) or at the entry. `sizes`
-    // sets the variables that hold parts of the shape. False after an error.
-    bool allocate(const ir::Bind& bind, const Shape& shape, const ir::Body& sizes, ir::Body& out);
+    // sets the variables that hold parts of the shape: it is moved to `out` where the memory needs
+    // them. False after an error.
+    bool allocate(const ir::Bind& bind, const Shape& shape, ir::Body& sizes, ir::Body& out);
     // The name's values are what the entry returns for this argument.
     void give_away(const ir::Var& name, const ir::Origin& result) { given_[&name] = result; }
     // The same for a name that nothing binds: a part whose begin and sizes are variables that
@@ -67,7 +68,7 @@ private:
     ir::Expr* spelled_out(const ir::Expr* value, std::span<ir::Stmt* const> before) const;
     Interval range(const ir::Expr& e) const;
     bool allocate_result(ir::Var& array, const ir::Origin& result, const Shape& shape,
-                         const ir::Body& sizes, ir::Body& out);
+                         ir::Body& sizes, ir::Body& out);
     const ir::Expr* bound_here(const ir::Var& array, ir::Scalar type, ir::Body& out);
     bool no_room(const ir::Bind& bind, bool once);
     bool is_for_good(const ir::Var& array) const;

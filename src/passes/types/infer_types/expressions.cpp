@@ -83,7 +83,7 @@ Operand Typer::walk(Expr*& slot, bool by_numpy) {
         case Op::kArray:
             return walk_var(slot);
         case Op::kLoad:
-            return walk_load(*slot);
+            return walk_selected(slot);
         case Op::kExtent:
         case Op::kRank:
         case Op::kSize:

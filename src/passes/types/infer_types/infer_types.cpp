@@ -137,10 +137,13 @@ void spread_aliases(Instances& instances) {
 
 // The rewritten instances take the place of the functions they were made from, in their order.
 void replace_functions(Module& module, Instances& instances) {
-    const std::vector<Function*> originals(
-        module.functions.begin(),
-        module.functions.end() - static_cast<std::ptrdiff_t>(instances.all.size() - 1));
     Function* const entry = module.entry_function();
+    std::unordered_set<const Function*> made;
+    for (const Instance& instance : instances.all)
+        if (instance.function != entry) made.insert(instance.function);
+    std::vector<Function*> originals;
+    std::ranges::remove_copy_if(module.functions, std::back_inserter(originals),
+                                [&](const Function* each) { return made.contains(each); });
     std::unordered_set<std::string> names = {entry->name};
     std::unordered_set<const Function*> called;  // foreign functions
     for (const Instance& instance : instances.all) {

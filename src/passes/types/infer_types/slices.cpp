@@ -100,8 +100,8 @@ int Typer::walk_index(Expr*& slot, const Var* array) {
                "a subscript of '" + array->shown() + "' is " + a_python_name(index.type) +
                    ", not an integer",
                index.rank > 0 && index.type.scalar == Scalar::kBool
-                   ? "masks select what is stored to, summed or averaged; elsewhere write "
-                     "np.where(mask, x, 0)"
+                   ? "masks stand behind numbers, and in front of slices alone; else transpose the "
+                     "array"
                : is_float(index.type.scalar) ? "convert it: int(…), or divide with '//'"
                                              : "convert it: int(…)");
         return 0;

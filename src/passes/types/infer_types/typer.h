@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -92,6 +93,10 @@ public:
     // The instance of `callee` for these arguments, made on first demand.
     Instance& find_or_make(const ir::Function* callee, std::vector<ArgumentKey> key);
 
+    // A function (array, mask) that returns the elements, or rows, that a mask of `mask_rank`
+    // dimensions selects of an array of `rank` dimensions.
+    const ir::Function* selection(int rank, int mask_rank, Span span);
+
     std::deque<Instance> all;
     std::vector<ArrayPass> passes;                            // of the rewritten calls
     std::vector<NumberPass> number_passes;                    // of the rewritten calls
@@ -109,6 +114,7 @@ public:
 
 private:
     PassContext& context_;
+    std::map<std::pair<int, int>, const ir::Function*> selections_;
 };
 
 enum class Phase {
@@ -149,6 +155,7 @@ private:
     [[nodiscard]] Operand typed_copy(const ir::Expr& expr) const;
     [[nodiscard]] const ir::Expr* mask_of(const ir::Var& array,
                                           const std::vector<ir::Expr*>& indices) const;
+    Operand walk_selected(ir::Expr*& slot);
     [[nodiscard]] ir::Expr* whole(ir::Var* array, Span span) const;
     [[nodiscard]] ir::Expr* unmasked(const ir::Expr& value, const ir::Expr& mask) const;
     [[nodiscard]] ir::Expr* where(const ir::Expr& mask, ir::Expr* value, ir::Expr* otherwise) const;
