@@ -237,32 +237,6 @@ def repeat(a, repeats):
     return repeated
 
 
-def concatenate_two(a, b):
-    if a.ndim != 1 or b.ndim != 1:
-        builtin.static_fail("arrays of one dimension are joined here: copy the parts into an array with np.zeros")
-    joined = np.empty(a.shape[0] + b.shape[0], dtype=a.dtype)
-    if a.shape[0] < 0:  # the name has the type that holds both
-        joined = np.empty(a.shape[0] + b.shape[0], dtype=b.dtype)
-    joined[: a.shape[0]] = a
-    joined[a.shape[0] :] = b
-    return joined
-
-
-def concatenate_three(a, b, c):
-    return np.concatenate((np.concatenate((a, b)), c))
-
-
-def vstack_two(a, b):
-    if a.ndim != 1 or b.ndim != 1:
-        builtin.static_fail("arrays of one dimension are stacked here: copy the parts into an array with np.zeros")
-    stacked = np.empty((2, a.shape[0]), dtype=a.dtype)
-    if a.shape[0] < 0:  # the name has the type that holds both
-        stacked = np.empty((2, a.shape[0]), dtype=b.dtype)
-    stacked[0] = a
-    stacked[1] = b
-    return stacked
-
-
 def tril(m, k=0):
     if m.ndim != 2:
         builtin.static_fail("np.tril takes an array of two dimensions here")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..syntax.source import FunctionSource, capture
-from . import arrays
+from . import arrays, joining
 
 # By NumPy's function: ours, of which the first with the number of arguments is called.
 _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
@@ -20,7 +20,14 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.argmax: (arrays.argmax,),
     np.argmin: (arrays.argmin,),
     np.argsort: (arrays.argsort,),
-    np.concatenate: (arrays.concatenate_two, arrays.concatenate_three),
+    np.atleast_2d: (joining.atleast_2d,),
+    np.column_stack: (joining.column_stack_two, joining.column_stack_three),
+    np.concatenate: (
+        joining.concatenate_one,
+        joining.concatenate_two,
+        joining.concatenate_three,
+        joining.concatenate_four,
+    ),
     np.cross: (arrays.cross,),
     np.cumprod: (arrays.cumprod,),
     np.cumsum: (arrays.cumsum,),
@@ -28,7 +35,7 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.flip: (arrays.flip,),
     np.flipud: (arrays.flipud,),
     np.gradient: (arrays.gradient,),
-    np.hstack: (arrays.concatenate_two, arrays.concatenate_three),
+    np.hstack: (joining.hstack_two, joining.hstack_three, joining.hstack_four),
     np.isin: (arrays.isin,),
     np.linalg.norm: (arrays.norm,),
     np.median: (arrays.median,),
@@ -46,7 +53,8 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.trace: (arrays.trace,),
     np.tril: (arrays.tril,),
     np.triu: (arrays.triu,),
-    np.vstack: (arrays.vstack_two,),
+    np.stack: (joining.stack_two, joining.stack_three),
+    np.vstack: (joining.vstack_two, joining.vstack_three, joining.vstack_four),
 }
 for _name in ("trapezoid", "trapz"):  # before and after NumPy 2
     if hasattr(np, _name):
@@ -57,7 +65,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "trace": arrays.trace,
 }  # fmt: skip
 # Functions whose first argument is a tuple of arrays.
-_OF_TUPLES = {np.concatenate, np.hstack, np.vstack}
+_OF_TUPLES = {np.column_stack, np.concatenate, np.hstack, np.stack, np.vstack}
 
 
 def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
@@ -70,7 +78,9 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         return None
     arguments = node.args
     if function in _OF_TUPLES and arguments and isinstance(arguments[0], ast.Tuple | ast.List):
-        arguments = [*arguments[0].elts, *arguments[1:]]
+        named = [ast.keyword("axis", each) for each in arguments[1:2]]
+        node = ast.copy_location(ast.Call(node.func, arguments, [*named, *node.keywords]), node)
+        arguments = [*arguments[0].elts, *arguments[2:]]
     for each in ours:
         if _takes(each, len(arguments), node):
             return _source(each), _with_arguments(node, arguments)

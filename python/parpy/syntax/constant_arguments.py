@@ -25,10 +25,23 @@ def is_constant(value: object) -> bool:
     return scalar_name(value) is not None or jit_source(value) is not None
 
 
+def takes(source: FunctionSource, value: object) -> bool:
+    """Whether a constant parameter of the function is such an argument; those of the library are integers as well."""
+    return is_constant(value) or (type(value) is int and _is_of_library(source))
+
+
 def constant_parameters(source: FunctionSource) -> tuple[str, ...]:
     """The parameters that are called, name a type, are compared with texts or with None, or go to such a parameter of
     another function, and are never assigned: their arguments may be constants."""
-    return () if isinstance(source, ChosenSource) or source.part else _constant_parameters(source, set())
+    if isinstance(source, ChosenSource) or source.part:
+        return ()
+    if _is_of_library(source):
+        return tuple(name for name in node_parameters(source.tree()) if name == "axis")
+    return _constant_parameters(source, set())
+
+
+def _is_of_library(source: FunctionSource) -> bool:
+    return str(source.function.__module__).startswith("parpy.library.")
 
 
 def _constant_parameters(source: FunctionSource, met: set[FunctionType]) -> tuple[str, ...]:
