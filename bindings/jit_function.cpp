@@ -137,6 +137,22 @@ done:
     return false;
 }
 
+// The key that a generator of random numbers gives to one call.
+bool take_generator(const Surface& surface, std::size_t index, PyObject* object, ArgumentView& view,
+                    Intake& intake) {
+    const Owned module(PyImport_ImportModule("parpy.calls.generators"));
+    if (!module) return false;
+    const Owned key(PyObject_CallMethod(module.get(), "key_of", "O", object));
+    if (!key) return false;
+    if (key.get() != Py_None) return read_slowly(surface, index, key.get(), view, intake);
+    raise_fault(surface, index,
+                {Code::kP550,
+                 "is of type '" + std::string(Py_TYPE(object)->tp_name) +
+                     "', where a generator of random numbers is needed",
+                 "pass np.random.default_rng(seed)"});
+    return false;
+}
+
 bool read_arguments(const Surface& surface, PyObject* const* args, ArgumentView* views,
                     Intake& intake) {
     const std::size_t leaves = surface.leaves.size();
@@ -144,6 +160,10 @@ bool read_arguments(const Surface& surface, PyObject* const* args, ArgumentView*
         PyObject* object =
             surface.plain ? args[i] : leaf_value(surface, surface.leaves[i], args, intake);
         if (object == nullptr) return false;
+        if (surface.leaves[i].generator) {
+            if (!take_generator(surface, i, object, views[i], intake)) return false;
+            continue;
+        }
         if (!take_fast(object, views[i]) && !read_slowly(surface, i, object, views[i], intake)) {
             return false;
         }
@@ -160,6 +180,10 @@ bool read_arguments(const Surface& surface, PyObject* const* args, ArgumentView*
         intake.hold(object);
         Py_DECREF(object);
         ArgumentView& view = views[leaves + i];
+        if (surface.captured_generators[i]) {
+            if (!take_generator(surface, leaves + i, object, view, intake)) return false;
+            continue;
+        }
         if (!take_fast(object, view) && !read_slowly(surface, leaves + i, object, view, intake)) {
             return false;
         }

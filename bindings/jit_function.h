@@ -31,6 +31,7 @@ struct Leaf {
     std::size_t parameter = 0;
     PyObject* key = nullptr;  // owned; null: the parameter itself
     bool unused = false;      // nothing reads it: any object will do
+    bool generator = false;   // of random numbers: the program gets a key that is drawn from it
 };
 
 // Specialisations under options with these thread counts; a list that only grows at its head, as
@@ -113,6 +114,7 @@ public:
     std::uint64_t written = 0;  // a bit per argument that the function may store to
     bool general = false;       // compiled for any values and sizes of its parameters
     std::vector<Place> captures;
+    std::vector<bool> captured_generators;  // which captures are generators of random numbers
     std::size_t results = 0;
     bool returns_tuple = false;
     PyObject* driver = nullptr;  // owned; runs calls instead of a program of its own

@@ -79,12 +79,15 @@ Surface::Surface(PyObject* parsed, PyObject* parameters) {
         leaf.parameter = static_cast<std::size_t>(index);
         if (nb::object key = param.attr("key"); !key.is_none()) leaf.key = key.release().ptr();
         leaf.unused = nb::cast<bool>(param.attr("unused"));
+        leaf.generator = nb::cast<bool>(param.attr("generator"));
         plain = plain && leaf.key == nullptr && leaf.parameter == leaves.size();
         leaves.push_back(leaf);
     }
     annotations.read(nb::object(source.attr("annotations")).ptr());
-    for (nb::handle capture : source.attr("captures"))
+    for (nb::handle capture : source.attr("captures")) {
         captures.push_back(place_of(capture));
+        captured_generators.push_back(nb::cast<bool>(capture.attr("generator")));
+    }
 }
 
 Surface::~Surface() {

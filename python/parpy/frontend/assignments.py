@@ -58,6 +58,7 @@ _ALTERNATIVES = (kernel_array, tuple_assignment, view_assignment, record_copy, g
 
 def _assign_one(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
     value = fn.whole_value = decided(fn, value)
+    fn.made_generator = target if isinstance(target, ast.Name) and isinstance(value, ast.Call) else None
     if not any(lowers(fn, target, value, node) for lowers in _ALTERNATIVES):
         assign(fn, target, value, node)
 

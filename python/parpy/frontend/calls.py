@@ -31,6 +31,7 @@ from .functions import by_numpy
 from .intrinsics import Intrinsic, intrinsic_of
 from .lowering import lower
 from .none import is_none
+from .random_numbers import method_of_generator, origins_of_call
 from .records import is_record_argument, record_apart
 from .reductions import method_of_value, reduction_method
 from .scope import FunctionScope, describe
@@ -67,7 +68,8 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         _refuse_tuple(fn, node, form)
         return fn.poison(node)
     method = (
-        reduction_method(fn, node)
+        method_of_generator(fn, node)
+        or reduction_method(fn, node)
         or _conjugate(fn, node)
         or _copy_or_conversion(fn, node)
         or method_of_axes(fn, node)
@@ -342,10 +344,12 @@ def call_function(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> 
     if choice is None:
         return fn.poison(node)
     node, source = choice
+    fn.passed_on.update((*node.args, *(keyword.value for keyword in node.keywords)))
     bound = _bind(fn, node, source)
     if bound is None:
         return fn.poison(node)
     operands, forms = bound
+    operands += origins_of_call(fn, source, node)
     callee = fn.helper(source, forms)
     span = fn.span(node)
     call = fn.module.call(callee.function, operands, span)

@@ -41,6 +41,8 @@ def has_effects(fn: FunctionScope, node: ast.expr) -> bool:
             called = fn.resolve(part.func)
             if called is not None and fn.is_function(called.value):
                 return True
+            if fn.streams and fn.program.draws.drawn(part, fn.scope) is not None:
+                return True
             known = None if called is None else called.value
             if isinstance(known, DeviceFunction | ForeignFunction | External) and known.effect:
                 return True

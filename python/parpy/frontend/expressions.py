@@ -17,12 +17,14 @@ from .compositions import results_of_pair
 from .conditions import condition, short_circuit
 from .constants import constant_of, number_of, whole_number
 from .effects import has_effects
+from .draws import Root
 from .evaluation import in_order, lower_twice
 from .indices import lower_register
 from .lowering import lower, several_results
 from .membership import lower_membership
 from .none import known_truth
 from .patterns import first_name, integer_constant, string_key
+from .random_numbers import generator_value
 from .scope import FunctionScope, attribute_hint, describe
 from .subscripts import array_of, element_of, is_view, view_named, view_of
 from .tuples import chosen_element, compared_tuples, tuple_element, tuple_form
@@ -55,6 +57,8 @@ def lower_constant(fn: FunctionScope, node: ast.Constant) -> _native.Expr:
 
 def lower_name(fn: FunctionScope, node: ast.Name) -> _native.Expr:
     if node.id in fn.scope.locals:
+        if Root(node.id) in fn.streams:
+            return generator_value(fn, node)
         var = fn.local(node)
         return fn.poison(node) if var is None else fn.module.read(var, fn.span(node))
     binding = fn.find(node)

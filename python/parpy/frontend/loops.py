@@ -13,6 +13,7 @@ from .evaluation import lower_all
 from .iterables import Iterable, iterable_of, length_of, take
 from .lowering import block
 from .patterns import integer_constant
+from .random_numbers import streams_of_loop
 from .scope import FunctionScope
 from .targets import refuses_reuse
 
@@ -40,7 +41,8 @@ def lower_for(fn: FunctionScope, node: ast.For) -> None:
     fn.assigned.add(name)
     fn.plain_uses.setdefault(name, node.target)
     var = fn.variable(name, node.target)
-    body = _inside(fn, node, node.body)
+    with streams_of_loop(fn, node, var) as beginning:
+        body = beginning(_inside(fn, node, node.body))
     fn.assigned |= before
     span = fn.span(node, node.iter)
     _place(fn, node, fn.module.for_(var, begin, end, step, body, span))
@@ -55,7 +57,8 @@ def _lower_elements(fn: FunctionScope, node: ast.For, given: Iterable) -> None:
     number = fn.module.variable(fn.unique_name(f"{wish}_number"), span, wish)
     begin, end, step = fn.module.constant(0, span), length_of(fn, given), fn.module.constant(1, span)
     _, taken = fn.branch(lambda: take(fn, node.target, given.values, number, node))
-    body = [*taken, *_inside(fn, node, node.body)]
+    with streams_of_loop(fn, node, number) as beginning:
+        body = [*taken, *beginning(_inside(fn, node, node.body))]
     fn.assigned |= before
     _place(fn, node, fn.module.for_(number, begin, end, step, body, span))
 

@@ -22,12 +22,14 @@ from ..syntax.names import MISSING, Capture, Guard, source_of
 from ..syntax.paths import ends
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import GEOMETRY
+from .draws import Root
 from .kernels import as_kernel
 from .languages import LOOPS
 from .lowering import block
 from .overloads import checked_arrays, dispatch
 from .parameters import begin, checked_parameters, converted_parameters, receive
 from .program import Program
+from .random_numbers import begin_streams
 from .records import is_unused_record
 from .scope import FunctionScope
 from .views import keep_given
@@ -41,6 +43,7 @@ class Param:
     name: str
     key: str | None = None
     unused: bool = False
+    generator: bool = False  # of random numbers: it is a key of them in the module
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +172,8 @@ def _build(fn: FunctionScope) -> None:
     begin(fn)
     receive(fn)
     try:
-        first = [*keep_given(fn), *checked_parameters(fn), *checked_arrays(fn), *converted_parameters(fn)]
+        streams = begin_streams(fn)
+        first = [*streams, *keep_given(fn), *checked_parameters(fn), *checked_arrays(fn), *converted_parameters(fn)]
         body = dispatch(fn) if fn.source.alternatives else block(fn, node.body)
         body = [*first, *fn.allocations, *body]
         fn.module.set_body(fn.function, as_kernel(fn, body) if fn.entry and fn.kernel else body)
@@ -217,11 +221,14 @@ def _finish(fn: FunctionScope) -> list[Param]:
             nobody = fn.entry and not fn.kernel and not _is_named(fn, name)
             for var in fn.received.get(name) or [fn.variable(name, argument)]:
                 fn.module.add_param(fn.function, var)
-            params.append(Param(name, unused=nobody))
+            generator = Root(name) in fn.streams
+            params.append(Param(name, unused=nobody, generator=generator and fn.entry))
             continue
         for key, var in entries.entries.items():
             fn.module.add_param(fn.function, var)
             params.append(Param(name, key))
+    for var in fn.generators:
+        fn.module.add_param(fn.function, var)
     for _, var in fn.captures.values():
         fn.module.add_param(fn.function, var)
     for var in fn.results or ():

@@ -13,6 +13,7 @@ from ..syntax.names import Guard
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import ForeignFunction
 from .forms import Forms, Kind, Span, TupleKind
+from .draws import Draws
 from .uses import Uses
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Program:
         # Called functions, each made once for every combination of forms of its arguments.
         self.helpers: dict[tuple[FunctionType, FunctionSource | None, Forms], FunctionScope] = {}
         self.uses = Uses()
+        self.draws = Draws()
         self.pending: list[FunctionScope] = []
         # What const.array_like makes of a global array, and what it has made, by the array.
         self.make_constant: Callable[[Any], Any] | None = None

@@ -28,6 +28,7 @@ from ..syntax.names import (
 )
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import GEOMETRY, Group
+from .draws import Root
 from .forms import CapturedRecords, DictParam, Element, Forms, Kind, Note, Record, RecordArray, Span, View
 from .patterns import first_name, integer_constant
 from .program import Program, identifier
@@ -107,6 +108,12 @@ class FunctionScope:
         self.forms: Forms = ()
         self.received: dict[str, list[_native.Var]] = {}  # what such parameters are instead
         self.given_views: dict[str, View] = {}  # what annotated parameters were when the function began
+        # Generators of random numbers: what the next draw of each comes from, arguments that hand one on, variables of
+        # those outside of functions that a called function gets; the name that one is being made for.
+        self.streams: dict[Root, Any] = {}
+        self.passed_on: set[ast.expr] = set()
+        self.generators: list[_native.Var] = []
+        self.made_generator: ast.Name | None = None
         # Where there is a caller: what is returned; and, of functions that return anywhere, whether a loop did.
         self.inlined_results: list[Element] | None = None
         self.returned: TupleForm | None = None  # the form of these results

@@ -70,6 +70,7 @@ class Capture:
     kind: str  # "global" or "closure variable"
     container: Container = field(repr=False)
     key: str
+    generator: bool = False  # of random numbers: compiled code takes a key that is drawn from it
 
     def read(self) -> Any:
         """The value now, or MISSING."""

@@ -173,10 +173,23 @@ Operand Typer::walk_var(Expr*& slot) {
     return operand;
 }
 
+// x.ndim of a number is 0, as that of NumPy's: by it functions tell arrays from numbers.
+Operand Typer::walk_rank_of_number(Expr*& slot) {
+    Operand operand;
+    operand.type = Type::weak_of(Scalar::kI64);
+    operand.constant = Constant{std::int64_t{0}};
+    if (rewriting()) {
+        Builder b(context_.module, slot->span);
+        slot = b.constant(Type::of(index_scalar()), Constant{std::int64_t{0}});
+    }
+    return operand;
+}
+
 // x.shape[i], x.ndim and x.size, all Python integers.
 Operand Typer::walk_shape(Expr*& slot) {
     const Var* array = slot->var;
     if (!array->type.is_array()) {
+        if (!array->type.is_unknown() && slot->op == Op::kRank) return walk_rank_of_number(slot);
         if (!array->type.is_unknown()) {
             report(Code::kP204, slot->span,
                    "'" + array->name + "' is " + a_python_name(array->type) + " and has no shape",

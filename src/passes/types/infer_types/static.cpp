@@ -99,6 +99,7 @@ private:
                 break;
             case Op::kRank:
                 if (e.var->type.is_array()) slot = constant(e, std::int64_t{e.var->type.rank});
+                if (e.var->type.is_scalar()) slot = constant(e, std::int64_t{0});
                 break;
             case Op::kAdd:
             case Op::kSub:

@@ -196,6 +196,7 @@ private:
     Operand walk_filled(ir::Expr*& slot);
     int check_axes(const ir::Expr& expr, int rank);  // the rank of the reduction's result
     Operand walk_shape(ir::Expr*& slot);
+    Operand walk_rank_of_number(ir::Expr*& slot);
     Operand walk_named_shape(ir::Expr*& slot, int axis);
     Operand walk_call(ir::Expr*& slot);
     Operand named_result(ir::Expr*& slot, const Instance& callee);

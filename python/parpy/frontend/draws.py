@@ -1,0 +1,159 @@
+"""Which calls of a function draw random numbers, and from which generators, read off its text: methods of its variables
+and of objects outside, functions of `np.random`, and functions that are called with a generator or draw themselves.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..calls.generators import GLOBAL_STATE, is_generator
+from ..syntax.names import MISSING, Binding, Container, Scope, attribute, jit_source
+from ..syntax.source import FunctionSource
+
+METHODS = frozenset(
+    "random integers normal standard_normal uniform exponential standard_exponential choice permutation shuffle "
+    "random_sample ranf sample rand randn randint".split()
+)
+# Methods that NumPy's generators have besides, which a program cannot call.
+OTHERS = frozenset(
+    name for kind in (np.random.Generator, np.random.RandomState) for name in dir(kind) if not name.startswith("_")
+) - METHODS  # fmt: skip
+
+
+class Root(NamedTuple):
+    """A generator as a function knows it: a variable, or the place of an object outside."""
+
+    name: str
+    place: int = 0  # the id of the container, 0: of a variable
+
+
+class Origin(NamedTuple):
+    """Where a generator outside of functions is found."""
+
+    container: Container
+    key: str
+    shown: str
+
+
+class Drawn(NamedTuple):
+    """A call that draws: of which generator, and the method."""
+
+    root: Root
+    method: str
+
+
+class Draws:
+    """Of the functions of one program; each question is answered once."""
+
+    def __init__(self) -> None:
+        self._names: dict[FunctionType, frozenset[str]] = {}
+        self._origins: dict[FunctionType, dict[Root, Origin]] = {}
+        self._spaces: dict[type, Any] = {}
+
+    def find(self, node: ast.expr, scope: Scope) -> Binding | None:
+        """What a name or a chain of attributes stands for outside the function."""
+        if isinstance(node, ast.Name):
+            return None if node.id in scope.locals else scope.lookup(node.id)
+        owner = self.find(node.value, scope) if isinstance(node, ast.Attribute) else None
+        return None if owner is None else attribute(owner.value, node.attr, self._spaces)  # type: ignore[attr-defined]
+
+    def drawn(self, call: ast.Call, scope: Scope) -> Drawn | None:
+        """What a call draws from; None of others."""
+        func = call.func
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in scope.locals:
+            return Drawn(Root(func.value.id), func.attr) if func.attr in METHODS else None
+        found = self.origin(call, scope)
+        if found is None:
+            return None
+        return Drawn(Root(found[0].key, id(found[0].container)), found[1])
+
+    def origin(self, call: ast.Call, scope: Scope) -> tuple[Origin, str] | None:
+        """The generator outside of functions that a call draws from, and the method."""
+        binding = self.find(call.func, scope)
+        owner = None if binding is None else getattr(binding.value, "__self__", None)
+        if binding is None or not is_generator(owner) or binding.value.__name__ not in METHODS:
+            return None
+        method = str(binding.value.__name__)
+        if owner is GLOBAL_STATE:
+            return Origin(np.random.mtrand.__dict__, "_rand", "np.random"), method  # type: ignore[attr-defined]
+        place = self.find(call.func.value, scope) if isinstance(call.func, ast.Attribute) else None
+        if place is None or place.value is not owner or not place.container:
+            return None
+        return Origin(place.container, place.key, ast.unparse(call.func.value)), method  # type: ignore[attr-defined]
+
+    def makes(self, call: ast.AST, scope: Scope) -> bool:
+        """Whether it is a call of np.random.default_rng."""
+        if not isinstance(call, ast.Call):
+            return False
+        binding = self.find(call.func, scope)
+        return binding is not None and binding.value is np.random.default_rng
+
+    def seeds(self, call: ast.AST, scope: Scope) -> bool:
+        """Whether it is a call of np.random.seed."""
+        if not isinstance(call, ast.Call):
+            return False
+        binding = self.find(call.func, scope)
+        owner = None if binding is None else getattr(binding.value, "__self__", None)
+        return binding is not None and owner is GLOBAL_STATE and binding.value.__name__ == "seed"
+
+    def names(self, source: FunctionSource) -> frozenset[str]:
+        """The variables of a function that are generators."""
+        function = source.function
+        if function not in self._names:
+            self._names[function] = frozenset()
+            scope, found = Scope(function), set[str]()
+            for part in ast.walk(source.tree()):
+                if isinstance(part, ast.Assign) and self.makes(part.value, scope):
+                    found |= {target.id for target in part.targets if isinstance(target, ast.Name)}
+                elif isinstance(part, ast.Call):
+                    found |= {root.name for root in self._roots(part, scope) if not root.place}
+            self._names[function] = frozenset(found)
+        return self._names[function]
+
+    def origins(self, source: FunctionSource) -> dict[Root, Origin]:
+        """The generators outside of functions that a function draws from, itself or in those that it calls."""
+        function = source.function
+        if function not in self._origins:
+            found = self._origins[function] = {}
+            scope = Scope(function)
+            for part in ast.walk(source.tree()):
+                if not isinstance(part, ast.Call):
+                    continue
+                own = self.origin(part, scope)
+                if own is not None:
+                    found[Root(own[0].key, id(own[0].container))] = own[0]
+                called = self._called(part, scope)
+                if called is not None:
+                    found.update(self.origins(called))
+        return self._origins[function]
+
+    def roots(self, nodes: Iterable[ast.AST], scope: Scope) -> list[Root]:
+        """The generators that statements draw from or pass on, in the order of the first draws."""
+        found: dict[Root, None] = {}
+        for node in nodes:
+            for part in ast.walk(node):
+                if isinstance(part, ast.Call):
+                    found.update(dict.fromkeys(self._roots(part, scope)))
+        return list(found)
+
+    def _roots(self, call: ast.Call, scope: Scope) -> Iterator[Root]:
+        own = self.drawn(call, scope)
+        if own is not None:
+            yield own.root
+        called = self._called(call, scope)
+        if called is not None:
+            yield from self.origins(called)
+            names = called.function.__code__.co_varnames
+            given = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
+            for name, node in given:
+                if isinstance(node, ast.Name) and node.id in scope.locals and name in self.names(called):
+                    yield Root(node.id)
+
+    def _called(self, call: ast.Call, scope: Scope) -> FunctionSource | None:
+        binding = self.find(call.func, scope)
+        return None if binding is None else jit_source(binding.value if binding.value is not MISSING else None)
