@@ -17,12 +17,12 @@ from ..syntax.source import FunctionSource
 
 METHODS = frozenset(
     "random integers normal standard_normal uniform exponential standard_exponential choice permutation shuffle "
-    "random_sample ranf sample rand randn randint".split()
+    "random_sample rand randn randint".split()
 )
 # Methods that NumPy's generators have besides, which a program cannot call.
 OTHERS = frozenset(
     name for kind in (np.random.Generator, np.random.RandomState) for name in dir(kind) if not name.startswith("_")
-) - METHODS  # fmt: skip
+) - METHODS - {*dir(np.ndarray)}  # fmt: skip
 
 
 class Root(NamedTuple):
@@ -66,7 +66,7 @@ class Draws:
         """What a call draws from; None of others."""
         func = call.func
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in scope.locals:
-            return Drawn(Root(func.value.id), func.attr) if func.attr in METHODS else None
+            return Drawn(Root(func.value.id), func.attr) if func.attr in METHODS | OTHERS else None
         found = self.origin(call, scope)
         if found is None:
             return None
@@ -76,7 +76,7 @@ class Draws:
         """The generator outside of functions that a call draws from, and the method."""
         binding = self.find(call.func, scope)
         owner = None if binding is None else getattr(binding.value, "__self__", None)
-        if binding is None or not is_generator(owner) or binding.value.__name__ not in METHODS:
+        if binding is None or not is_generator(owner) or binding.value.__name__ not in METHODS | OTHERS:
             return None
         method = str(binding.value.__name__)
         if owner is GLOBAL_STATE:
@@ -98,8 +98,7 @@ class Draws:
         if not isinstance(call, ast.Call):
             return False
         binding = self.find(call.func, scope)
-        owner = None if binding is None else getattr(binding.value, "__self__", None)
-        return binding is not None and owner is GLOBAL_STATE and binding.value.__name__ == "seed"
+        return binding is not None and binding.value is np.random.seed
 
     def names(self, source: FunctionSource) -> frozenset[str]:
         """The variables of a function that are generators."""

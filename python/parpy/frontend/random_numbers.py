@@ -216,24 +216,24 @@ def method_of_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr | Non
     if draws.seeds(node, fn.scope):
         return refuse_seed(fn, node)
     drawn = draws.drawn(node, fn.scope)
-    if drawn is not None and drawn.root in fn.streams:
+    if drawn is None:
+        return None
+    if drawn.method in OTHERS:
+        known = ", ".join(sorted(METHODS))
+        fn.error("P022", node, f"the method '{drawn.method}' of generators cannot be compiled", f"there are {known}")
+    elif drawn.root not in fn.streams:
+        name = drawn.root.name
+        fix = "draw from a parameter, or from what np.random.default_rng(seed) gave this name"
+        fn.error("P022", node, f"'{name}' is no generator of random numbers that is known here", fix)
+    else:
         return _draw(fn, node, drawn)
-    func = node.func
-    if isinstance(func, ast.Attribute) and func.attr in OTHERS and isinstance(func.value, ast.Name):
-        if Root(func.value.id) in fn.streams:
-            fn.error("P022", node, f"the method '{func.attr}' of generators cannot be compiled", _known())
-            return fn.poison(node)
-    return None
-
-
-def _known() -> str:
-    return f"there are {', '.join(sorted(METHODS - {'ranf', 'sample', 'random_sample'}))}"
+    return fn.poison(node)
 
 
 # ------------------------------------------------------------ distributions
 
 _PARAMETERS = {
-    "random": ("size",), "random_sample": ("size",), "ranf": ("size",), "sample": ("size",),
+    "random": ("size",), "random_sample": ("size",),
     "standard_normal": ("size",), "standard_exponential": ("size",),
     "normal": ("loc", "scale", "size"), "uniform": ("low", "high", "size"), "exponential": ("scale", "size"),
     "integers": ("low", "high", "size", "dtype", "endpoint"), "randint": ("low", "high", "size", "dtype"),
@@ -243,7 +243,7 @@ _NEEDED = {"integers": "low", "randint": "low", "choice": "a", "permutation": "x
 # Of a number, and of an array of them.
 _SCALAR = {"unit": "units", "normal": "normals", "exponential": "exponentials"}
 _STANDARD = {
-    "random": "unit", "random_sample": "unit", "ranf": "unit", "sample": "unit", "rand": "unit", "uniform": "unit",
+    "random": "unit", "random_sample": "unit", "rand": "unit", "uniform": "unit",
     "standard_normal": "normal", "normal": "normal", "randn": "normal",
     "standard_exponential": "exponential", "exponential": "exponential",
 }  # fmt: skip

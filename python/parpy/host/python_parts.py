@@ -13,6 +13,7 @@ import numpy as np
 from ..calls.callback import Callback
 from ..calls.errors import CompileError
 from ..calls.external import External
+from ..frontend.draws import Draws
 from ..frontend.record_paths import key_of
 from ..frontend.uses import Uses, arguments_of, named
 from ..syntax.annotations import annotations_of
@@ -95,12 +96,14 @@ _open: set[FunctionType] = set()
 class Resolver:
     """What the calls of a function call, and which of its names are arrays.
 
-    `driven`: Python is known to run a part of the function, and so its calls of itself.
+    `driven`: Python is known to run a part of the function, and so its calls of itself. `called`: compiled code calls
+    it.
     """
 
-    def __init__(self, source: FunctionSource, driven: bool = False) -> None:
+    def __init__(self, source: FunctionSource, driven: bool = False, called: bool = False) -> None:
         self.function = source.function
         self._driven = driven
+        self._called = called
         self.scope = Scope(source.function)
         self._source = source
         self._uses = Uses()
@@ -304,6 +307,10 @@ class Resolver:
         )
 
     def _calls_python(self, call: ast.Call) -> bool:
+        return call in self._made_generators or self._is_run_by_python(call)
+
+    def _is_run_by_python(self, call: ast.Call) -> bool:
+        """The same but for generators of random numbers."""
         return self._runs_in_python(call) or (self._is_allocation(call) and call not in self._compiled_allocations)
 
     @lazy
@@ -331,6 +338,29 @@ class Resolver:
                     found.add(part)
                     known |= {name} if name is not None else set()
         return frozenset(found)
+
+    @lazy
+    def _made_generators(self) -> frozenset[ast.Call]:
+        """Where generators of random numbers are made and seeded outside of compiled loops, unless compiled code calls
+        the function: each stretch of it then draws a key of its own from the generator."""
+        if self._called:
+            return frozenset()
+        draws, tree = Draws(), self._source.tree()
+        found = {part for part in self.nodes if draws.makes(part, self.scope) or draws.seeds(part, self.scope)}
+        if not found:
+            return frozenset()
+        inside = {part for loop in self._compiled_loops(tree.body) for part in ast.walk(loop)}
+        return frozenset(part for part in found - inside if isinstance(part, ast.Call))
+
+    def _compiled_loops(self, nodes: list[ast.stmt]) -> Iterator[ast.stmt]:
+        """The outermost loops of which Python runs no part."""
+        for node in nodes:
+            calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+            if isinstance(node, ast.For | ast.While) and not any(map(self._is_run_by_python, calls)):
+                yield node
+                continue
+            for body in ("body", "orelse"):
+                yield from self._compiled_loops(getattr(node, body, []))
 
     def _is_callback(self, part: ast.AST) -> bool:
         return isinstance(part, ast.Call) and self._runs_in_python(part)
@@ -389,7 +419,7 @@ class Resolver:
         if known is None:
             _open.add(source.function)
             try:
-                known = needs_driver(source, Resolver(source), called=True)
+                known = needs_driver(source, Resolver(source, called=True), called=True)
             except CompileError:
                 known = False  # reported where it is compiled
             finally:

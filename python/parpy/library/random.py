@@ -211,9 +211,19 @@ def integer_up_to(key, index, place, low, high):
 def choice(key, index, place, a):
     """One of the integers below a number, or of the elements of an array."""
     if a.ndim == 0:
-        if a <= 0:
-            raise ValueError("a must be greater than 0 unless no samples are taken")
-        return np.int64(below(key, index, place, np.uint64(np.int64(a))))
+        return choice_below(key, index, place, a)
+    return choice_of_elements(key, index, place, a)
+
+
+@_compiled
+def choice_below(key, index, place, n):
+    if n <= 0:
+        raise ValueError("a must be greater than 0 unless no samples are taken")
+    return np.int64(below(key, index, place, np.uint64(np.int64(n))))
+
+
+@_compiled
+def choice_of_elements(key, index, place, a):
     if a.shape[0] == 0:
         raise ValueError("a cannot be empty unless no samples are taken")
     return a[np.int64(below(key, index, place, np.uint64(a.shape[0])))]

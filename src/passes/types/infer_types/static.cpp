@@ -33,7 +33,9 @@ public:
 
     void run() {
         bool any = false;
-        for_each_expr(function_.body, [&](const Expr& e) { any = any || is_static(e.op); });
+        for_each_expr(function_.body, [&](const Expr& e) {
+            any = any || is_static(e.op) || e.op == Op::kRank;
+        });
         if (any) body(function_.body);
     }
 
@@ -52,6 +54,7 @@ private:
                 Body& kept = *taken ? branch->then_body : branch->else_body;
                 body(kept);
                 out.insert(out.end(), kept.begin(), kept.end());
+                if (!kept.empty() && kept.back()->as<Return>() != nullptr) break;
                 continue;
             }
             for_each_body(*stmt, [&](Body& inner) { body(inner); });
