@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-GLOBAL_STATE: np.random.RandomState = np.random.mtrand._rand  # type: ignore[attr-defined]
+GLOBAL_STATE: np.random.RandomState = np.random.mtrand._rand
 """What ``np.random.seed`` seeds, and the functions of ``np.random`` draw from."""
 
 

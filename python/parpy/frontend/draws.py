@@ -15,10 +15,10 @@ from ..calls.generators import GLOBAL_STATE, is_generator
 from ..syntax.names import MISSING, Binding, Container, Scope, attribute, jit_source
 from ..syntax.source import FunctionSource
 
-METHODS = frozenset(
-    "random integers normal standard_normal uniform exponential standard_exponential choice permutation shuffle "
-    "random_sample rand randn randint".split()
-)
+METHODS = frozenset((
+    "choice", "exponential", "integers", "normal", "permutation", "rand", "randint", "randn", "random", "random_sample",
+    "shuffle", "standard_exponential", "standard_normal", "uniform",
+))  # fmt: skip
 # Methods that NumPy's generators have besides, which a program cannot call.
 OTHERS = frozenset(
     name for kind in (np.random.Generator, np.random.RandomState) for name in dir(kind) if not name.startswith("_")
@@ -80,7 +80,7 @@ class Draws:
             return None
         method = str(binding.value.__name__)
         if owner is GLOBAL_STATE:
-            return Origin(np.random.mtrand.__dict__, "_rand", "np.random"), method  # type: ignore[attr-defined]
+            return Origin(np.random.mtrand.__dict__, "_rand", "np.random"), method
         place = self.find(call.func.value, scope) if isinstance(call.func, ast.Attribute) else None
         if place is None or place.value is not owner or not place.container:
             return None

@@ -16,8 +16,8 @@ from .arrays import is_array_name, is_field_of_element, not_a_value, refuse_shap
 from .compositions import results_of_pair
 from .conditions import condition, short_circuit
 from .constants import constant_of, number_of, whole_number
-from .effects import has_effects
 from .draws import Root
+from .effects import has_effects
 from .evaluation import in_order, lower_twice
 from .indices import lower_register
 from .lowering import lower, several_results

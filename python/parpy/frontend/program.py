@@ -12,8 +12,8 @@ from ..calls.external import External
 from ..syntax.names import Guard
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import ForeignFunction
-from .forms import Forms, Kind, Span, TupleKind
 from .draws import Draws
+from .forms import Forms, Kind, Span, TupleKind
 from .uses import Uses
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Lowers draws of random numbers (docs/random.md): to functions of library/random.py, of a key and a place in a sequence.
+"""Lowers draws of random numbers (docs/random.md): to functions of library/random.py, of a key and a place.
 
 Each generator is a stream: a key, the number of the iteration, and how many words the iteration has drawn. A for loop
 draws a key in front of it, and each of its iterations has the sequence of that key and its own number; so has each call
@@ -21,6 +21,7 @@ from ..syntax.source import FunctionSource
 from .draws import METHODS, OTHERS, Drawn, Root
 from .evaluation import lower_all
 from .forms import Span
+from .functions import by_numpy
 from .lowering import lower
 from .scope import FunctionScope
 
@@ -100,7 +101,7 @@ def streams_of_loop(
     outer = dict(fn.streams)
     span = fn.span(node, node.iter)
     first: list[_native.Stmt] = []
-    stored = {each.id for part in node.body for each in ast.walk(part) if _is_stored(each)} if outer else set()
+    stored = _stored(node) if outer else set()
     for root in fn.program.draws.roots(node.body, fn.scope) if outer else ():
         if root not in outer or (not root.place and root.name in stored):
             continue
@@ -116,8 +117,10 @@ def streams_of_loop(
         fn.streams[root] = stream
 
 
-def _is_stored(node: ast.AST) -> Any:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+def _stored(loop: ast.For) -> set[str]:
+    """The names that its body gives values."""
+    nodes = (node for part in loop.body for node in ast.walk(part))
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 # ------------------------------------------------------------ draws
@@ -176,6 +179,11 @@ def origins_of_call(fn: FunctionScope, source: FunctionSource, node: ast.Call) -
 def made_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     """np.random.default_rng(seed) in a loop or in a function that is called: its key."""
     target = fn.made_generator
+    span = fn.span(node)
+    if target is not None:
+        count = fn.module.variable(fn.unique_name("drawn"), span)
+        fn.out.append(fn.module.assign(count, fn.module.constant_u64(0, span), None, span))
+        fn.streams[Root(target.id)] = Stream(fn.variable(target.id, target), None, count)
     if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
         fn.error(
             "P023",
@@ -187,11 +195,7 @@ def made_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     if target is None:
         fn.error("P204", node, "the generator gets no name here", "write rng = np.random.default_rng(seed)")
         return fn.poison(node)
-    span = fn.span(node)
     seed = fn.module.op("as_index", [lower(fn, node.args[0])], span)
-    count = fn.module.variable(fn.unique_name("drawn"), span)
-    fn.out.append(fn.module.assign(count, fn.module.constant_u64(0, span), None, span))
-    fn.streams[Root(target.id)] = Stream(fn.variable(target.id, target), None, count)
     return _called(fn, "seeded", [seed], node)
 
 
@@ -267,7 +271,7 @@ def _draw(fn: FunctionScope, node: ast.Call, drawn: Drawn) -> _native.Expr:
         return _choice(fn, node, root, given)
     names = [name for name in ("loc", "low", "high", "scale") if name in given]
     values = dict(zip(names, lower_all(fn, [given[name] for name in names]), strict=True))
-    value = _sized(fn, node, root, _STANDARD[method], _sizes(fn, given.get("size")))
+    value = _of_size(fn, node, root, _STANDARD[method], given.get("size"))
     span = fn.span(node)
     if method == "uniform" and values:
         low = values.get("low")
@@ -282,15 +286,31 @@ def _draw(fn: FunctionScope, node: ast.Call, drawn: Drawn) -> _native.Expr:
     return fn.module.op("+", [values["loc"], value], span) if "loc" in values else value
 
 
-def _sized(fn: FunctionScope, node: ast.Call, root: Root, function: str, sizes: list[_native.Expr] | None) -> Any:
+def _sized(
+    fn: FunctionScope, node: ast.Call, root: Root, function: str, sizes: list[_native.Expr] | None
+) -> _native.Expr:
     """One number, or an array of them."""
     if sizes is None:
         return _called(fn, function, _place(fn, root, node), node)
     return _array(fn, node, root, _SCALAR[function], sizes, [])
 
 
+def _of_size(fn: FunctionScope, node: ast.Call, root: Root, function: str, size: ast.expr | None) -> _native.Expr:
+    """The same; the size may be x.shape."""
+    if not (isinstance(size, ast.Attribute) and size.attr == "shape"):
+        return _sized(fn, node, root, function, _sizes(fn, size))
+    elements = ast.copy_location(ast.Attribute(size.value, "size", ast.Load()), size)
+    made = _array(fn, node, root, _SCALAR[function], [lower(fn, elements)], [])
+    return _called(fn, "with_shape", [made, lower(fn, size.value)], node)
+
+
 def _array(
-    fn: FunctionScope, node: ast.Call, root: Root, function: str, sizes: list[_native.Expr], operands: list[Any]
+    fn: FunctionScope,
+    node: ast.Call,
+    root: Root,
+    function: str,
+    sizes: list[_native.Expr],
+    operands: list[_native.Expr],
 ) -> _native.Expr:
     span = fn.span(node)
     key = child(fn, root, node)
@@ -301,7 +321,8 @@ def _array(
     made = _called(fn, function, [fn.module.read(key, span), count, *operands], node)
     if len(extents) < 2:
         return made
-    return fn.module.op("reshape", [made, *(fn.module.read(each, span) for each in extents)], span)
+    shaped = fn.module.op("reshape", [made, *(fn.module.read(each, span) for each in extents)], span)
+    return by_numpy(fn, shaped, node)
 
 
 def _sizes(fn: FunctionScope, size: ast.expr | None) -> list[_native.Expr] | None:

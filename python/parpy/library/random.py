@@ -15,7 +15,6 @@ from .. import builtin
 from ..syntax.source import capture
 
 
-
 def _compiled(function):
     """Functions of the language that others call by their names."""
     function.__parpy_source__ = capture(function)
@@ -321,6 +320,19 @@ def weighed_choices(key, n, a, p):
     for i in range(n):
         y[i] = weighed_choice(key, np.uint64(0), np.uint64(i), a, p)
     return y
+
+
+@_compiled
+def with_shape(values, x):
+    """The numbers with the shape of an array."""
+    if x.ndim == 1:
+        return values
+    if x.ndim == 2:
+        return values.reshape(x.shape[0], x.shape[1]).copy()
+    if x.ndim == 3:
+        return values.reshape(x.shape[0], x.shape[1], x.shape[2]).copy()
+    builtin.static_fail("sizes of random numbers are shapes of 1 to 3 dimensions here")
+    return values
 
 
 @_compiled
