@@ -385,6 +385,85 @@ def test_other_loops_and_choices():
     assert abs((y > 0).mean() - 0.25) < 0.03 and not np.isin(x, np.abs(y)).any()
 
 
+@parpy.jit
+def tree(rng, depth):
+    if depth == 0:
+        return rng.random()
+    return tree(rng, depth - 1) + tree(rng, depth - 1)
+
+
+@parpy.jit
+def noise(n, rng):
+    return rng.random(n)
+
+
+@parpy.jit
+def elsewhere(x, h, *, rng):
+    count = 0
+    for i in range(rng.integers(5, 10)):
+        count += 1
+    if (rng.random() < 0.5 and rng.random() < 0.5) or rng.random() < 0.1:
+        count += 100
+    for i in range(x.shape[0]):
+        h[rng.integers(0, h.shape[0])] += 1
+        t = noise(3, rng)
+        x[i] = t[0] + t[1] + t[2] - rng.random(size=2).sum()
+    return count
+
+
+def test_draws_in_every_kind_of_place():
+    x, h = np.zeros(5000), np.zeros(10)
+    counts = [elsewhere(x, h, rng=generator(s)) for s in range(200)]
+    assert {each % 100 for each in counts} == set(range(5, 10))
+    assert abs(np.mean(np.array(counts) > 99) - 0.325) < 4 * math.sqrt(0.325 * 0.675 / 200)
+    assert is_likely(h) and len(np.unique(x)) == 5000 and abs(x.mean() - 0.5) < 4 * math.sqrt(5 / 12 / 5000)
+    sums = np.array([tree(generator(s), 8) for s in range(100)])
+    assert abs(sums.mean() - 128) < 4 * math.sqrt(256 / 12 / 100) and 2 < sums.std() < 7
+
+
+@parpy.jit
+def by_branches(x, n):
+    rng = np.random.default_rng(n) if n > 3 else np.random.RandomState(n)
+    if n == 2:
+        rng = np.random.default_rng(20)
+    for i in range(x.shape[0]):
+        x[i] = rng.random()
+
+
+def test_generators_of_branches():
+    found = []
+    for n in (2, 3, 4, 2):
+        found.append(np.zeros(50))
+        by_branches(found[-1], n)
+    assert np.array_equal(found[0], found[3]) and len(np.unique(found[:3])) == 150
+
+
+def test_printed_text_takes_a_generator():
+    x, y = np.zeros(20), np.zeros(20)
+    text = parpy.print_compiled(filled, (x, generator()), parpy.auto(backend=CPU))
+    parpy.compile_string("filled", text)(x, generator())
+    filled(y, generator())
+    assert np.array_equal(x, y)
+    text = parpy.print_compiled(by_global_state, (x,), parpy.auto(backend=CPU))
+    with pytest.raises(parpy.CompileError, match="make it a parameter"):
+        parpy.compile_string("by_global_state", text)
+
+
+def test_a_closure_draws_from_its_generator():
+    own = generator(3)
+
+    @parpy.jit
+    def local(x):
+        for i in range(x.shape[0]):
+            x[i] = own.random()
+
+    x, y = np.zeros(100), np.zeros(100)
+    local(x)
+    own = generator(3)
+    local(y)
+    assert np.array_equal(x, y) and len(np.unique(x)) == 100
+
+
 # ------------------------------------------------------------ statistics
 
 

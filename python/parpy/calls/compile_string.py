@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from .. import _native
 from ..backend import is_enabled
 from ..vocabulary.device import GEOMETRY
+from .generators import is_generator, key_of
 from .interface import DEVICE, HOST, read_interface, refuse
 from .options import CompileBackend, CompileOptions
 
@@ -106,12 +107,22 @@ def _taker(argument: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
     name = argument["name"]
     if argument["entry"]:
         return partial(lambda parameter, key, given: given[parameter][key], *argument["entry"])
+    if argument["global"] and argument["scalar"] == "c128":
+        refuse(
+            "the text needs a generator of random numbers, or a complex number, from outside of the function",
+            "make it a parameter of the function, and print the text again",
+        )
     if argument["global"] and not argument["is_array"]:
         value = argument["integer"] if argument["integer"] is not None else argument["real"]
         if argument["scalar"] == "bool":
             value = bool(value)
         return partial(lambda kept, given: kept, value)
-    return partial(lambda key, given: given[key], name.removeprefix("global "))
+    return partial(lambda key, given: _passed(given[key]), name.removeprefix("global "))
+
+
+def _passed(value: Any) -> Any:
+    """What the program gets of an argument: of a generator of random numbers a key."""
+    return key_of(value) if is_generator(value) else value
 
 
 def _backend(made_for: str, opts: CompileOptions) -> str:

@@ -23,6 +23,7 @@ METHODS = frozenset((
 OTHERS = frozenset(
     name for kind in (np.random.Generator, np.random.RandomState) for name in dir(kind) if not name.startswith("_")
 ) - METHODS - {*dir(np.ndarray)}  # fmt: skip
+_MAKERS = (np.random.default_rng, np.random.Generator, np.random.RandomState)
 
 
 class Root(NamedTuple):
@@ -87,11 +88,11 @@ class Draws:
         return Origin(place.container, place.key, ast.unparse(call.func.value)), method  # type: ignore[attr-defined]
 
     def makes(self, call: ast.AST, scope: Scope) -> bool:
-        """Whether it is a call of np.random.default_rng."""
+        """Whether it is a call that gives a new generator."""
         if not isinstance(call, ast.Call):
             return False
         binding = self.find(call.func, scope)
-        return binding is not None and binding.value is np.random.default_rng
+        return binding is not None and any(binding.value is each for each in _MAKERS)
 
     def seeds(self, call: ast.AST, scope: Scope) -> bool:
         """Whether it is a call of np.random.seed."""

@@ -184,19 +184,21 @@ def made_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         count = fn.module.variable(fn.unique_name("drawn"), span)
         fn.out.append(fn.module.assign(count, fn.module.constant_u64(0, span), None, span))
         fn.streams[Root(target.id)] = Stream(fn.variable(target.id, target), None, count)
-    if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+    seed = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    made = fn.resolve(node.func)
+    if seed is None or isinstance(seed, ast.Starred) or (made is not None and made.value is np.random.Generator):
         fn.error(
             "P023",
             node,
-            "'np.random.default_rng' takes one seed in loops and in functions that are called",
+            "a generator that is made in a loop or in a function that is called takes one seed",
             "write np.random.default_rng(seed), or make the generator in front of the loop",
         )
         return fn.poison(node)
     if target is None:
         fn.error("P204", node, "the generator gets no name here", "write rng = np.random.default_rng(seed)")
         return fn.poison(node)
-    seed = fn.module.op("as_index", [lower(fn, node.args[0])], span)
-    return _called(fn, "seeded", [seed], node)
+    number = fn.module.op("as_index", [lower(fn, seed)], span)
+    return _called(fn, "seeded", [number], node)
 
 
 def refuse_seed(fn: FunctionScope, node: ast.Call) -> _native.Expr:
