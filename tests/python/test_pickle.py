@@ -225,11 +225,17 @@ MAIN = """
     def added(v):
         return v + offset
 
-    @parpy.jit
+    def plain_part(v):
+        return v / 1
+
+    def plain(v):
+        return plain_part(v)
+
+    @parpy.jit(fastmath=True)
     def total(x: "parpy.types.buffer(parpy.types.F64, [N])") -> float:
         s = 0.0
         for i in range(x.shape[0]):
-            s += added(x[i])
+            s += added(plain(x[i]))
         return s
 
     @parpy.jit
@@ -302,6 +308,7 @@ def test_what_main_pickled_by_value_runs_where_there_is_no_such_main(tmp_path):
         total(np.ones(3, np.float32))
     total.__wrapped__.__globals__["offset"] = 1.0  # read anew at each call, as ever
     assert total(np.ones(3)) == 6.0
+    assert total.__parpy_source__.defaults == (True, False)
     again, fib_again = pickle.loads(cloudpickle.dumps((total, fib)))  # and on to the next process
     assert again(np.ones(2)) == 4.0 and fib_again(10) == 55
 

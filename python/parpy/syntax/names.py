@@ -234,6 +234,15 @@ _LAMBDA = "__parpy_lambda_source__"
 _LIBRARIES = frozenset({"parpy", "numpy", "scipy", "torch", "cupy", "jax", "numba"}) | sys.stdlib_module_names
 
 
+def keep_texts(function: FunctionType) -> None:
+    """The plain functions that a function may call keep their texts as attributes, which are sent along with them."""
+    scope = Scope(function)
+    for name in (*function.__code__.co_names, *function.__code__.co_freevars):
+        binding = scope.lookup(name)
+        if binding is not None:
+            callable_source(binding.value)
+
+
 def source_of(function: object) -> FunctionSource:
     """The source of a jit function, a captured source itself, or a plain Python function."""
     if isinstance(function, FunctionSource):

@@ -90,8 +90,11 @@ class FunctionSource:
             _mangle(self._tree, _class_around(function.__code__))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without a tree that the text has anyway, and with annotations that are no text, whose names need not be where
-        the function is sent."""
+        """Without a tree that the text has anyway, with annotations that are no text, whose names need not be where the
+        function is sent, and with the texts of the plain functions that it calls."""
+        from .names import keep_texts
+
+        keep_texts(self.function)
         state = {name: getattr(self, name) for name in self.__slots__ if name != "_plain"}
         state["_tree"] = self._tree if self._given else None
         annotations = self.function.__annotations__
