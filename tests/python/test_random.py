@@ -421,6 +421,44 @@ def test_draws_in_every_kind_of_place():
     assert abs(sums.mean() - 128) < 4 * math.sqrt(256 / 12 / 100) and 2 < sums.std() < 7
 
 
+def polar(rng):
+    u, v, s = 0.0, 0.0, 2.0
+    while s >= 1 or s == 0:
+        u = rng.uniform(-1, 1)
+        v = rng.uniform(-1, 1)
+        s = u * u + v * v
+    m = math.sqrt(-2 * math.log(s) / s)
+    return u * m, v * m
+
+
+def shift():
+    return np.random.uniform(2.0, 3.0), np.random.random()
+
+
+@parpy.jit
+def of_plain_functions(x, rng):
+    for i in range(x.shape[0]):
+        a, b = polar(rng)
+        c, d = shift()
+        x[i, 0] = a
+        x[i, 1] = b
+        x[i, 2] = c
+        x[i, 3] = d
+
+
+def test_plain_functions_and_those_with_several_results():
+    x, y = np.zeros((N, 4)), np.zeros((N, 4))
+    for each in (x, y):
+        np.random.seed(6)
+        of_plain_functions(each, generator())
+    assert np.array_equal(x, y) and len(np.unique(x)) == 4 * N
+    assert verdict(of_plain_functions, x, generator()) == "proved"
+    uniform = np.stack([*np.vectorize(NormalDist().cdf)(x[:, :2].T), x[:, 2] - 2, x[:, 3]])
+    for a in range(4):
+        assert is_likely(np.histogram(uniform[a], 100, (0, 1))[0])
+        assert all(are_uncorrelated(uniform[a], uniform[b]) for b in range(a))
+
+
 @parpy.jit
 def by_branches(x, n):
     rng = np.random.default_rng(n) if n > 3 else np.random.RandomState(n)

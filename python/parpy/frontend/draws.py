@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..calls.generators import GLOBAL_STATE, is_generator
-from ..syntax.names import MISSING, Binding, Container, Scope, attribute, jit_source
+from ..syntax.names import Binding, Container, Scope, attribute, callable_source
 from ..syntax.source import FunctionSource
 
 METHODS = frozenset((
@@ -156,4 +156,4 @@ class Draws:
 
     def _called(self, call: ast.Call, scope: Scope) -> FunctionSource | None:
         binding = self.find(call.func, scope)
-        return None if binding is None else jit_source(binding.value if binding.value is not MISSING else None)
+        return None if binding is None else callable_source(binding.value)

@@ -18,6 +18,7 @@ from .chosen import chosen
 from .constants import default_of
 from .lowering import block, lower
 from .parameters import begin, checked_parameters, converted_parameters
+from .random_numbers import begin_streams
 from .scope import FunctionScope
 
 Maker = Callable[[], _native.Expr]
@@ -119,6 +120,7 @@ def _placed(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> list[_
         )
         return []
     callee.several = []
+    fn.out.extend(begin_streams(callee, node))
     fn.out.extend([*checked_parameters(callee), *converted_parameters(callee)])
     _place_body(fn, callee, node)
     return callee.several
@@ -140,6 +142,7 @@ def _place_body(fn: FunctionScope, callee: FunctionScope, node: ast.Call) -> Non
 
 def _hand_over(fn: FunctionScope, given: dict[str, ast.expr], callee: FunctionScope, node: ast.Call) -> None:
     """The parameters get their values, in the order of the call."""
+    fn.passed_on.update(given.values())
     name = callee.source.function.__name__
     for parameter, argument in given.items():
         value = as_declared(fn, lower(fn, argument), callee.source, parameter, node)
