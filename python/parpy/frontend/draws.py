@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from types import FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,8 @@ OTHERS = frozenset(
     name for kind in (np.random.Generator, np.random.RandomState) for name in dir(kind) if not name.startswith("_")
 ) - METHODS - {*dir(np.ndarray)}  # fmt: skip
 _MAKERS = (np.random.default_rng, np.random.Generator, np.random.RandomState)
+_HINTS = METHODS | OTHERS | {each.__name__ for each in _MAKERS} | {"seed"}
+_LIBRARIES = ("builtins", "cmath", "math", "numpy", "parpy")
 
 
 class Root(NamedTuple):
@@ -54,6 +56,7 @@ class Draws:
     def __init__(self) -> None:
         self._names: dict[FunctionType, frozenset[str]] = {}
         self._origins: dict[FunctionType, dict[Root, Origin]] = {}
+        self._may_draw: dict[FunctionType, bool] = {}
         self._spaces: dict[type, Any] = {}
 
     def find(self, node: ast.expr, scope: Scope) -> Binding | None:
@@ -101,9 +104,36 @@ class Draws:
         binding = self.find(call.func, scope)
         return binding is not None and binding.value is np.random.seed
 
+    def may_draw(self, function: FunctionType) -> bool:
+        """False if the names in a function's code show that it does not: most functions need no closer look."""
+        if function not in self._may_draw:
+            self._may_draw[function] = False  # unless what it calls does
+            code, scope = function.__code__, Scope(function)
+            used = [scope.lookup(name) for name in (*code.co_names, *code.co_freevars)]
+            self._may_draw[function] = (
+                not _HINTS.isdisjoint(code.co_names)
+                or any(isinstance(each, CodeType) for each in code.co_consts)
+                or any(binding is not None and self._hints(binding.value) for binding in used)
+            )
+        return self._may_draw[function]
+
+    def _hints(self, value: object) -> bool:
+        """Whether an object outside of a function may draw, or lead to what does."""
+        if isinstance(value, ModuleType):
+            return value.__name__.partition(".")[0] not in _LIBRARIES
+        if is_generator(getattr(value, "__self__", None)):
+            return True
+        source = callable_source(value)
+        if source is not None:
+            return self.may_draw(source.function)
+        kind = value if isinstance(value, type) else type(value)
+        return kind.__module__.partition(".")[0] not in _LIBRARIES
+
     def names(self, source: FunctionSource) -> frozenset[str]:
         """The variables of a function that are generators."""
         function = source.function
+        if not self.may_draw(function):
+            return frozenset()
         if function not in self._names:
             self._names[function] = frozenset()
             scope, found = Scope(function), set[str]()
@@ -118,6 +148,8 @@ class Draws:
     def origins(self, source: FunctionSource) -> dict[Root, Origin]:
         """The generators outside of functions that a function draws from, itself or in those that it calls."""
         function = source.function
+        if not self.may_draw(function):
+            return {}
         if function not in self._origins:
             found = self._origins[function] = {}
             scope = Scope(function)

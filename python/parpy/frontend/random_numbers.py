@@ -177,6 +177,11 @@ def origins_of_call(fn: FunctionScope, source: FunctionSource, node: ast.Call) -
     if fn.kernel:
         return []
     roots = fn.program.draws.origins(source)
+    if not roots.keys() <= fn.streams.keys():
+        name = source.function.__name__
+        fix = f"call '{name}' by its name, or pass it a generator"
+        fn.error("P022", node, f"'{name}' draws random numbers, which is not seen from here", fix)
+        return []
     return [fn.module.read(child(fn, root, node), fn.span(node)) for root in roots]
 
 
@@ -218,9 +223,9 @@ def refuse_seed(fn: FunctionScope, node: ast.Call) -> _native.Expr:
 
 def method_of_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
     """A draw, or what makes or seeds a generator; None for other calls."""
-    if fn.kernel:
-        return None
     draws = fn.program.draws
+    if fn.kernel or not draws.may_draw(fn.source.function):
+        return None
     if draws.makes(node, fn.scope):
         return made_generator(fn, node)
     if draws.seeds(node, fn.scope):

@@ -343,9 +343,9 @@ class Resolver:
     def _made_generators(self) -> frozenset[ast.Call]:
         """Where generators of random numbers are made and seeded outside of compiled loops, unless compiled code calls
         the function: each stretch of it then draws a key of its own from the generator."""
-        if self._called:
-            return frozenset()
         draws, tree = Draws(), self._source.tree()
+        if self._called or not draws.may_draw(self.function):
+            return frozenset()
         found = {part for part in self.nodes if draws.makes(part, self.scope) or draws.seeds(part, self.scope)}
         if not found:
             return frozenset()
