@@ -459,6 +459,44 @@ def test_plain_functions_and_those_with_several_results():
         assert all(are_uncorrelated(uniform[a], uniform[b]) for b in range(a))
 
 
+def one_normal(rng):
+    return rng.normal()
+
+
+@parpy.jit
+def each_by(draw, rng, x):
+    for i in range(x.shape[0]):
+        x[i] = draw(rng)
+
+
+@parpy.jit
+def hands_on(x, rng):
+    each_by(one_normal, rng, x)
+
+
+@parpy.jit
+def with_or_without(x, rng=None):
+    for i in range(x.shape[0]):
+        if rng is None:
+            x[i] = -1.0
+        else:
+            x[i] = rng.random()
+
+
+def test_functions_as_arguments_and_absent_generators():
+    x = np.zeros(100)
+    for call in (
+        lambda: each_by(one_normal, generator(), x),
+        lambda: each_by(lambda rng: rng.random(), generator(), x),
+        lambda: hands_on(x, generator()),
+        lambda: with_or_without(x, generator()),
+    ):
+        call()
+        assert len(np.unique(x)) == 100
+    with_or_without(x)
+    assert (x == -1).all()
+
+
 @parpy.jit
 def by_branches(x, n):
     rng = np.random.default_rng(n) if n > 3 else np.random.RandomState(n)

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from inspect import Parameter, signature
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..calls.generators import GLOBAL_STATE, is_generator
+from ..syntax.constant_arguments import constant_parameters, is_constant, with_constants
 from ..syntax.names import Binding, Container, Scope, attribute, callable_source
 from ..syntax.source import FunctionSource
 
@@ -161,7 +163,7 @@ class Draws:
                     found[Root(own[0].key, id(own[0].container))] = own[0]
                 called = self._called(part, scope)
                 if called is not None:
-                    found.update(self.origins(called))
+                    found.update(self.origins(called[0]))
         return self._origins[function]
 
     def roots(self, nodes: Iterable[ast.AST], scope: Scope) -> list[Root]:
@@ -179,13 +181,34 @@ class Draws:
             yield own.root
         called = self._called(call, scope)
         if called is not None:
-            yield from self.origins(called)
-            names = called.function.__code__.co_varnames
-            given = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
-            for name, node in given:
-                if isinstance(node, ast.Name) and node.id in scope.locals and name in self.names(called):
+            yield from self.origins(called[0])
+            for name, node in called[1].items():
+                if isinstance(node, ast.Name) and node.id in scope.locals and name in self.names(called[0]):
                     yield Root(node.id)
 
-    def _called(self, call: ast.Call, scope: Scope) -> FunctionSource | None:
+    def _called(self, call: ast.Call, scope: Scope) -> tuple[FunctionSource, dict[str | None, ast.expr]] | None:
+        """The function that is called, for those of its arguments that are constants, and the arguments."""
         binding = self.find(call.func, scope)
-        return None if binding is None else callable_source(binding.value)
+        source = None if binding is None else callable_source(binding.value)
+        if source is None or source.unparsed:
+            return None
+        names = source.function.__code__.co_varnames
+        given: dict[str | None, ast.expr] = dict(zip(names, call.args, strict=False))
+        given |= {keyword.arg: keyword.value for keyword in call.keywords}
+        wanted = constant_parameters(source)
+        if not wanted:
+            return source, given
+        defaults = signature(source.function, follow_wrapped=False).parameters
+        constants: dict[str, Any] = {}
+        for name in wanted:
+            found = self._constant(given[name], scope) if name in given else defaults[name].default
+            if found is not Parameter.empty and is_constant(found):
+                constants[name] = found
+        return with_constants(source, constants, set(wanted) - constants.keys()), given
+
+    def _constant(self, node: ast.expr, scope: Scope) -> object:
+        """What an argument is, where no number and no array is."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        binding = self.find(node, scope)
+        return Parameter.empty if binding is None else binding.value

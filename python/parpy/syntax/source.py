@@ -95,7 +95,7 @@ class FunctionSource:
         from .names import keep_texts
 
         keep_texts(self.function)
-        state = {name: getattr(self, name) for name in self.__slots__ if name != "_plain"}
+        state = {name: getattr(self, name) for name in self.__slots__ if name not in ("_plain", "chosen")}
         state["_tree"] = self._tree if self._given else None
         annotations = self.function.__annotations__
         found = annotations_of(self.function) if any(isinstance(each, str) for each in annotations.values()) else {}
@@ -109,9 +109,11 @@ class FunctionSource:
             setattr(self, name, value)
 
     def __copy__(self) -> FunctionSource:
-        made = FunctionSource.__new__(FunctionSource)
-        for name in self.__slots__:
-            setattr(made, name, getattr(self, name))
+        made = type(self).__new__(type(self))
+        for name in {*FunctionSource.__slots__, *self.__slots__}:
+            if hasattr(self, name):
+                setattr(made, name, getattr(self, name))
+        made.chosen = {}  # which are made for the whole
         return made
 
     def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
