@@ -14,6 +14,7 @@ from .data import Array, Scalar, Signature
 from .idioms import IdiomWriter
 from .numbers import Number, counter
 from .slices import SliceWriter
+from .values import ValueWriter
 
 FLOATS = ("float64", "float64", "float64", "float32", "float32", "float16")
 INTEGERS = ("int64", "int32", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64")
@@ -52,6 +53,7 @@ class Writer:
         self._make_signature()
         self.slices = SliceWriter(self)
         self.idioms = IdiomWriter(self)
+        self.values = ValueWriter(self)
 
     # ---- the parameters
 
@@ -162,9 +164,10 @@ class Writer:
                 self.idioms.statement,
                 self.idioms.statement,
                 *[self.slices.statement] * 3,
+                *[self.values.statement] * 4,
             ]
         elif depth == 2:
-            choices = [*nested, *simple, *simple, *[self.slices.statement] * 2]
+            choices = [*nested, *simple, *simple, *[self.slices.statement] * 2, *[self.values.statement] * 2]
         elif depth <= 4:
             choices = [*nested[:1], self.branch, *simple, *simple, self.slices.statement]
         else:

@@ -1,0 +1,182 @@
+"""Statements over values: results of functions that return several, functions as arguments, transposes, what masks
+select, names that stand for one array and then another, functions of the library."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .data import Array
+
+if TYPE_CHECKING:
+    from .writer import Writer
+
+_PAIRS = (
+    "    return x[i] + s, x[i] * 0.5",
+    "    x[i] += 1\n    return x[i], s",
+    "    if s > 0:\n        return x[i], s\n    return s, x[i]",
+    "    for q in range(len(x)):\n        if x[q] > s:\n            return x[q], s\n    return x[i], s",
+)
+_SCALED = (
+    "    return x * 0.5, s",
+    "    y = x + 1\n    x[:] = y - s\n    return y, s",
+    "    return x[::-1] + s, x[0:].sum()",
+)
+_SAME_SIZE = (
+    "np.sort({x})",
+    "np.flip({x}) + 0",
+    "np.roll({x}, k)",
+    "np.cumsum({x})",
+    "{x}[::-1] * 1",
+    "abs({x}).copy()",
+)
+_NUMBERS = (
+    "np.max(np.concatenate(({x}, {y})))", "np.sum(np.concatenate(({x}, {y}, {x})))", "np.argmax({x})", "np.median({x})",
+    "np.diff({x}).sum()", "np.searchsorted(np.sort({x}), 1)", "np.hstack(({x}, {y}))[-1]", "np.outer({x}, {y}).sum()",
+)  # fmt: skip
+
+# Programs with functions that return arrays, of the library or for what a mask selects: the interpreter runs them once
+# they stand in place of their calls.
+RETURNS_ARRAYS = re.compile(r"\bm\d+ = |np\.(sort|flip|roll|cumsum|concatenate|hstack|median|diff|outer|searchsorted)")
+
+
+class ValueWriter:
+    def __init__(self, writer: Writer) -> None:
+        self.w = writer
+        self.random = writer.random
+        self._made: set[str] = set()
+
+    def statement(self, depth: int) -> bool:
+        kinds = (self.pair, self.scaled, self.applied, self.transpose, self.selected, self.rebound, self.library)
+        return self.random.choice(kinds)(depth)
+
+    def _vectors(self) -> list[Array]:
+        return [a for a in self.w.arrays if len(a.extents) == 1 and a.kind == "f" and a.limit is None]
+
+    def _helper(self, name: str, head: str, body: str) -> None:
+        """The first body that a helper gets is its own; half of them are plain functions."""
+        if name not in self._made:
+            self._made.add(name)
+            decorator = ["@parpy.jit"] if self.w.chance(0.5) else []
+            self.w.helpers += [*decorator, head, *body.split("\n"), "", ""]
+
+    def _stored(self, array: Array) -> str:
+        self.w.signature.written.add(array.name)
+        return self.w.name(array)
+
+    def pair(self, depth: int) -> bool:
+        vectors = self._vectors()
+        if not vectors:
+            return False
+        x = self.random.choice(vectors)
+        place = self.w.subscript(x.extents[0], negative=False)
+        if place is None:
+            return False
+        self._helper("pair", "def pair(x, i, s):", self.random.choice(_PAIRS))
+        first, second = self.w.new_name("e"), self.w.new_name("e")
+        self.w.emit(depth, f"{first}, {second} = pair({self._stored(x)}, {place}, {self.w.real(2)} + 0.5)")
+        self.w.floats += [first, second]
+        return True
+
+    def scaled(self, depth: int) -> bool:
+        vectors = self._vectors()
+        if not vectors:
+            return False
+        x = self.random.choice(vectors)
+        self._helper("scaled", "def scaled(x, s):", self.random.choice(_SCALED))
+        array, number = self.w.new_name("v"), self.w.new_name("e")
+        self.w.emit(depth, f"{array}, {number} = scaled({self._stored(x)}, {self.w.pick('r', '0.5')})")
+        self.w.floats.append(number)
+        self.w.arrays.append(Array(array, x.dtype, x.extents))
+        return True
+
+    def applied(self, depth: int) -> bool:
+        vectors = self._vectors()
+        if not vectors:
+            return False
+        x, y = self.random.choice(vectors), self.random.choice(vectors)
+        i, j = self.w.subscript(x.extents[0]), self.w.subscript(y.extents[0])
+        if i is None or j is None:
+            return False
+        self._helper("half", "def half(z):", "    return z * 0.5")
+        self._helper("applied", "def applied(f, x, i):", self.w.pick("    return f(x[i])", "    return f(f(x[i])) + 1"))
+        function = self.w.pick("half", "abs", "np.floor", "half")
+        self.w.emit(depth, f"{self._stored(y)}[{j}] = applied({function}, {self.w.name(x)}, {i})")
+        return True
+
+    def transpose(self, depth: int) -> bool:
+        matrices = [a for a in self.w.arrays if len(a.extents) == 2 and a.kind in "fiu"]
+        pairs = [
+            (a, b)
+            for a in matrices
+            for b in matrices
+            if a.dtype == b.dtype
+            and [e.bounds for e in a.extents] == [e.bounds for e in reversed(b.extents)]
+        ]  # fmt: skip
+        if not pairs:
+            return False
+        a, b = self.random.choice(pairs)
+        operator, x = self.w.pick("=", "=", "+="), self.w.name(b)
+        value = self.w.pick(f"{x}.T", f"{x}.T + 1", f"np.transpose({x})", f"({x} - 1).T", f"{x}.T.T.T", f"{x}.T.copy()")
+        self.w.emit(depth, f"{self._stored(a)}[:] {operator} {value}")
+        return True
+
+    def selected(self, depth: int) -> bool:
+        vectors = self._vectors()
+        if not vectors:
+            return False
+        x, target = self.random.choice(vectors), self.random.choice(vectors)
+        place = self.w.element(target)
+        if place is None:
+            return False
+        name, shown = self.w.new_name("m"), self.w.name(x)
+        self.w.emit(depth, f"{name} = {shown}[{shown} {self.w.pick('>', '<', '==')} {self.w.pick('1', '0', 'r')}]")
+        value = self.w.pick(f"np.sum({name})", f"{name}.shape[0]", f"{name}.shape[0] * 0.5", f"np.sum({name} * 2)")
+        self._stored(target)
+        self.w.emit(depth, f"{place} = {value}")
+        return True
+
+    def rebound(self, depth: int) -> bool:
+        vectors = self._vectors()
+        alike = [
+            (x, y)
+            for x in vectors
+            for y in vectors
+            if x.dtype == y.dtype and x.extents[0].bounds == y.extents[0].bounds
+        ]
+        if not alike:
+            return False
+        x, y = self.random.choice(alike)
+        name = self.w.new_name("v")
+        self.w.emit(depth, f"{name} = {self.w.name(x)} {self.w.pick('* 0.5', '+ 1', '* 1')}")
+        form = self.random.randrange(3)
+        value = f"{name} {self.w.pick('+', '-')} {self.w.name(y)}"
+        if form == 0:
+            self.w.emit(depth, f"for {name}i in range({self.w.pick('2', 'k')}):")
+            self.w.emit(depth + 1, f"{name} = {value}")
+        elif form == 1:
+            self.w.emit(depth, f"if {self.w.condition()}:")
+            self.w.emit(depth + 1, f"{name} = {value}")
+        else:
+            self.w.emit(depth, f"{name} = {value}")
+        self.w.label(depth)
+        self.w.emit(depth, f"{self._stored(self.random.choice((x, y)))}[:] = {name}")
+        return True
+
+    def library(self, depth: int) -> bool:
+        vectors = self._vectors()
+        if not vectors:
+            return False
+        x = self.random.choice(vectors)
+        if self.w.chance(0.5):
+            shown = self._stored(x)
+            self.w.emit(depth, f"{shown}[:] = {self.random.choice(_SAME_SIZE).format(x=shown)}")
+            return True
+        alike = [y for y in vectors if y.dtype == x.dtype]
+        place = self.w.element(x)
+        if place is None:
+            return False
+        self._stored(x)
+        value = self.random.choice(_NUMBERS).format(x=self.w.name(x), y=self.w.name(self.random.choice(alike)))
+        self.w.emit(depth, f"{place} = {value}")
+        return True
