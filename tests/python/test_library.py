@@ -140,3 +140,14 @@ def test_parameters_have_numpys_names():
             if any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in known.values()):
                 continue
             assert all(name in known for name in names), (theirs, names)
+
+
+@parpy.jit
+def of_a_dict(d):
+    d["x"][0] = np.outer(d["x"], d["y"][1:]).sum()
+
+
+def test_outer_products_of_dict_entries():
+    x, y = np.arange(3.0), np.arange(4.0)
+    of_a_dict({"x": x, "y": y})
+    assert x[0] == 3 * 6

@@ -31,7 +31,7 @@ def string_key(node: ast.Subscript) -> str | None:
 def with_axis(node: ast.expr, first: bool) -> ast.expr | None:
     """The array or slice of one dimension with a dimension of size 1 in front of it, or behind; None if it is none."""
     axis: ast.expr = ast.copy_location(ast.Constant(None), node)
-    if isinstance(node, ast.Name):
+    if isinstance(node, ast.Name) or (isinstance(node, ast.Subscript) and string_key(node) is not None):
         parts: list[ast.expr] = [ast.copy_location(ast.Slice(), node)]
         base: ast.expr = node
     elif isinstance(node, ast.Subscript):
