@@ -77,6 +77,11 @@ void add_error(Diagnostics& sink, std::string_view code, Span span, std::string 
         added.notes.push_back({place, std::move(text)});
 }
 
+void add_performance(Diagnostics& sink, std::string_view code, Span span, std::string message,
+                     std::string help) {
+    sink.performance(code_named(code), span, std::move(message)).help = std::move(help);
+}
+
 // (code, flavour) of each error, in order.
 std::vector<std::pair<std::string_view, std::string_view>> errors(const Diagnostics& sink) {
     std::vector<std::pair<std::string_view, std::string_view>> found;
@@ -134,6 +139,7 @@ void bind_diagnostics(nb::module_& m) {
         .def(nb::init<>())
         .def("error", add_error, "code"_a, "span"_a.none(), "message"_a, "help"_a = "",
              "notes"_a = std::vector<std::pair<Span, std::string>>{})
+        .def("performance", add_performance, "code"_a, "span"_a.none(), "message"_a, "help"_a = "")
         .def_prop_ro("has_errors", &Diagnostics::has_errors)
         .def_prop_ro("errors", errors)
         .def(

@@ -16,6 +16,7 @@ from types import FunctionType
 from typing import Any, NamedTuple, TypeVar
 
 from .. import _native
+from ..calls import performance
 from ..calls.errors import fail
 from ..calls.options import CompileOptions
 from ..frontend.parse import Findings, check
@@ -27,7 +28,8 @@ from ..types import Symbol, bound_to
 from ..vocabulary import operators
 from .ahead import Once, Seen, nothing
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
-from .python_parts import Resolver, is_left_to_python, is_shape, needs_driver
+from .numpy_calls import dry, is_array_function
+from .python_parts import Resolver, is_left_to_python, is_shape, needs_driver, outermost_loops
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
 _RUN, _CALL = "__parpy_run__", "__parpy_call__"
@@ -69,6 +71,7 @@ class Driver:
         self._dry = rebuilt(source.function, splitter.driver(node, True))
         self._options: dict[int, tuple[CompileOptions, dict[str, Any], list[CompileOptions]]] = {}
         self._findings = _check(splitter)
+        self._slow = splitter.slow_loops()
         self._plain: dict[FunctionType, _native.JitFunction] = {}
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
@@ -83,10 +86,13 @@ class Driver:
             return self._splitter.known(index, open_outputs, results) if open_outputs else results
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
-            if is_left_to_python(function):
+            if is_left_to_python(function) or is_array_function(function):
                 return function
             return partial(self._compiled(function), opts=self._nested(opts, function))
 
+        for text in self._slow:
+            performance.warn("P315", text)
+        self._slow = []
         with self._symbols(values):
             return self._live(run, call, _UNSET, *values)
 
@@ -136,7 +142,7 @@ class Driver:
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
             source = callable_source(function)
             if source is None:
-                return nothing
+                return dry(function) if is_array_function(function) else nothing
             again = source.function in seen.drivers
             driver = seen.drivers[source.function] if again else driver_of(source)
             assert driver is not None
@@ -482,7 +488,27 @@ class _Splitter:
                 found |= _labels_of(called, seen)
         return found
 
-    # ------------------------------------------------------------ errors
+    # ------------------------------------------------------------ messages
+
+    def slow_loops(self) -> list[str]:
+        """Warnings of the outermost loops that Python runs since they call functions of NumPy that compiled code does
+        not know."""
+        texts = []
+        for loop in outermost_loops(self.source.tree().body):
+            calls = [part for part in ast.walk(loop) if isinstance(part, ast.Call)]
+            found = next((call for call in calls if self.resolver.calls_numpy(call)), None)
+            if found is None:
+                continue
+            sink = _native.Diagnostics()
+            shown = ast.unparse(found.func)
+            message = f"Python runs this loop: compiled code does not know '{shown}'"
+            sink.performance("P315", self._span(loop), message, "call it in front of the loop, or write it out")
+            texts.append(sink.render([self.source.native()]))
+        return texts
+
+    def _span(self, node: ast.stmt | ast.expr) -> tuple[int, int, int, int, int]:
+        line, column = node.lineno + self.source.line_shift, node.col_offset + 1
+        return (0, line, column, line, column + 1)
 
     def undefined(self) -> list[ast.Name]:
         """The names in what Python runs that nothing has."""
@@ -521,8 +547,7 @@ class _Splitter:
 
     def _refuse(self, code: str, node: ast.stmt | ast.expr, message: str, help_text: str = "") -> None:
         sink = _native.Diagnostics()
-        line, column = node.lineno + self.source.line_shift, node.col_offset + 1
-        sink.error(code, (0, line, column, line, column + 1), message, help_text)
+        sink.error(code, self._span(node), message, help_text)
         fail(sink, [self.source.native()])
 
 
@@ -542,7 +567,7 @@ class _Calls(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         binding = self._resolver.find(node.func)
         self.generic_visit(node)
-        if binding is not None and (is_left_to_python(binding.value) or self._resolver.has_driver(binding.value)):
+        if binding is not None and self._resolver.is_called_by_python(binding.value, node):
             source = callable_source(binding.value)
             if source is not None:
                 self._found.append(source)

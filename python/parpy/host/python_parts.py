@@ -23,6 +23,7 @@ from ..types import BufferType
 from ..vocabulary import operators
 from .lazy import lazy
 from .liveness import assigned
+from .numpy_calls import is_array_function, is_left_to_numpy
 
 _ALLOCATORS = {
     *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
@@ -195,7 +196,7 @@ class Resolver:
         everywhere = Counter(part.id for part in self.nodes if isinstance(part, ast.Name))
         everywhere.update(self._parameters)
         found: set[str] = set()
-        for loop in _outermost_loops(self._source.tree().body):
+        for loop in outermost_loops(self._source.tree().body):
             parts = list(ast.walk(loop))
             here = Counter(part.id for part in parts if isinstance(part, ast.Name))
             sources: dict[str, set[str]] = {}
@@ -321,7 +322,7 @@ class Resolver:
         parameters = {a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)}
         everywhere = Counter(part.id for part in self.nodes if isinstance(part, ast.Name))
         found: set[ast.Call] = set()
-        for loop in _outermost_loops(tree.body):
+        for loop in outermost_loops(tree.body):
             parts = list(ast.walk(loop))
             if any(isinstance(part, ast.Return) or self._is_callback(part) for part in parts):
                 continue
@@ -403,10 +404,24 @@ class Resolver:
 
     def _runs_in_python(self, call: ast.Call) -> bool:
         binding = self.find(call.func)
-        if binding is None or not (is_left_to_python(binding.value) or self.has_driver(binding.value)):
+        if binding is None or not self.is_called_by_python(binding.value, call):
             return False
         self.scope.rely_on(binding)
         return True
+
+    def is_called_by_python(self, value: object, call: ast.Call) -> bool:
+        """Whether Python makes this call of an object."""
+        left = is_left_to_python(value) or (is_left_to_numpy(value, call) and not self._is_compiled_besides(call))
+        return left or self.has_driver(value)
+
+    def calls_numpy(self, call: ast.Call) -> bool:
+        """Whether Python makes this call of a function of NumPy."""
+        binding = self.find(call.func)
+        return binding is not None and is_array_function(binding.value) and self._runs_in_python(call)
+
+    def _is_compiled_besides(self, call: ast.Call) -> bool:
+        """Whether compiled code makes the array that NumPy's function would."""
+        return self._is_allocation(call) or self.moved(call) is not None
 
     def has_driver(self, value: object) -> bool:
         """Whether it is a jit function of which Python runs a part."""
@@ -442,13 +457,13 @@ def _named_values(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, ast.e
             yield from ((name.id, value) for name, value in named(target, node.value))
 
 
-def _outermost_loops(nodes: list[ast.stmt]) -> Iterator[ast.For | ast.While]:
+def outermost_loops(nodes: list[ast.stmt]) -> Iterator[ast.For | ast.While]:
     for node in nodes:
         if isinstance(node, ast.For | ast.While):
             yield node
         else:
             for body in ("body", "orelse"):
-                yield from _outermost_loops(getattr(node, body, []))
+                yield from outermost_loops(getattr(node, body, []))
 
 
 def _is_stored(node: ast.Subscript) -> bool:

@@ -1,0 +1,65 @@
+"""Functions of NumPy and SciPy that compiled code does not know: Python calls them, between compiled parts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from ..calls.external import External
+from ..frontend.intrinsics import intrinsic_of
+from ..library import library_function
+from ..syntax.names import callable_source
+from ..vocabulary import operators
+
+
+def is_array_function(value: object) -> TypeGuard[Callable[..., Any]]:
+    """Whether it is a function of NumPy or SciPy, or a method of a ufunc such as np.add.at, but no type and no random
+    generator."""
+    if not callable(value) or isinstance(value, type | External) or callable_source(value) is not None:
+        return False
+    if isinstance(getattr(value, "__self__", None), np.ufunc):
+        return True
+    module = getattr(value, "__module__", None)
+    if not isinstance(module, str) or module.partition(".")[0] not in ("numpy", "scipy"):
+        return isinstance(value, np.ufunc)
+    return not module.startswith("numpy.random")
+
+
+def is_left_to_numpy(value: object, node: ast.Call) -> bool:
+    """Whether compiled code has no such function, or none that takes so many arguments."""
+    return (
+        is_array_function(value)
+        and operators.scalar_name(value) is None
+        and intrinsic_of(value) is None
+        and library_function(value, node) is None
+    )
+
+
+def dry(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What calls the function to see what kind of value it gives, where its arguments have no elements yet: it stores
+    to nothing, and where the elements are none that it takes, it gets others."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*map(_copy, arguments), **{name: _copy(each) for name, each in named.items()})
+        except Exception:
+            return function(*map(_regular, arguments), **{name: _regular(each) for name, each in named.items()})
+
+    return call
+
+
+def _copy(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _regular(value: Any) -> Any:
+    """Ones, and unit matrices where there are two dimensions."""
+    if not isinstance(value, np.ndarray):
+        return value
+    made = np.ones_like(value)
+    if value.ndim > 1:
+        made[...] = np.eye(*value.shape[-2:], dtype=bool)
+    return made
