@@ -91,3 +91,29 @@ def test_what_masks_cannot_select():
 
     with pytest.raises(TypeError, match="of one dimension"):
         g(np.ones((3, 3)), np.ones(3), opts=CPU)
+
+
+@parpy.jit
+def ufuncs_into(x, y, z, m):
+    parpy.label("i")
+    np.multiply(x, y, z)
+    parpy.label("i")
+    np.add(z, 1, out=x)
+    parpy.label("i")
+    np.sqrt(np.abs(y), y[:])
+    parpy.label("i")
+    np.logical_not(m, m)
+    for i in range(2):
+        parpy.label("i")
+        np.maximum(x[i:], 0.5, out=x[i:])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_ufuncs_store_to_an_array(backend):
+    rng = np.random.default_rng(5)
+    ours = [*(rng.random(9) - 0.5 for _ in "xyz"), rng.random(9) > 0.5]
+    numpys = [each.copy() for each in ours]
+    run(backend, ufuncs_into, tuple(ours), {"i": 4})
+    ufuncs_into(*numpys, seq=True)
+    for got, want in zip(ours, numpys, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-14)

@@ -118,3 +118,18 @@ def test_loops_that_are_mapped_by_hand_are_refused():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         mapped(*arguments)
+
+
+@parpy.jit
+def plane(n, m):
+    i, j = np.mgrid[0:n, 0:m]
+    k = np.r_[0.5, np.arange(float(m))[1:]]
+    z = np.zeros((n, m))
+    for a in range(n):
+        for b in range(m):
+            z[a, b] = i[a, b] * 10 + j[a, b] + k[b]
+    return z
+
+
+def test_grids():
+    np.testing.assert_array_equal(plane(3, 4), plane(3, 4, seq=True))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import numpy as np
+
 from ..syntax.paths import leaves
 from ..syntax.text import as_text
 from ..vocabulary import operators
@@ -59,18 +61,43 @@ def lower_with(fn: FunctionScope, node: ast.With) -> None:
 
 
 def as_assignment(fn: FunctionScope, node: ast.stmt) -> ast.stmt:
-    """`x.fill(v)` of an array or a slice as x[...] = v; other statements as they are."""
+    """`x.fill(v)` of an array or a slice as x[...] = v, and `np.add(a, b, x)`, also with out=x, as
+    x[...] = np.add(a, b); other statements as they are."""
     call = node.value if isinstance(node, ast.Expr) else None
-    func = method_of_value(fn, call) if isinstance(call, ast.Call) and not fn.kernel else None
-    if not isinstance(call, ast.Call) or func is None or func.attr != "fill" or len(call.args) != 1 or call.keywords:
+    if not isinstance(call, ast.Call) or fn.kernel:
         return node
-    target = func.value
+    target, value = _filled(fn, call) or _ufunc_into(fn, call) or (None, call)
+    if target is None:
+        return node
+    whole: ast.expr = target
     if not over_slices(fn, target):
         if isinstance(target, ast.Subscript) and string_key(target) is None:
             return node  # may be an element
-        target = ast.Subscript(target, ast.copy_location(ast.Constant(...), target))
-    target = ast.copy_location(target, func.value)
-    return ast.copy_location(ast.Assign([target], call.args[0]), node)
+        whole = ast.Subscript(target, ast.copy_location(ast.Constant(...), target))
+    return ast.copy_location(ast.Assign([ast.copy_location(whole, target)], value), node)
+
+
+def _filled(fn: FunctionScope, call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
+    """The x and v of x.fill(v)."""
+    func = method_of_value(fn, call)
+    fills = func is not None and func.attr == "fill" and len(call.args) == 1 and not call.keywords
+    return (func.value, call.args[0]) if fills and func is not None else None
+
+
+def _ufunc_into(fn: FunctionScope, call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
+    """The array that a ufunc stores its results to, and the call without it."""
+    binding = fn.resolve(call.func)
+    known = binding.value if binding is not None else None
+    if not isinstance(known, np.ufunc) or known.nout != 1:
+        return None
+    arguments, names = call.args, [keyword.arg for keyword in call.keywords]
+    if len(arguments) == known.nin + 1 and not names:
+        out = arguments[-1]
+    elif len(arguments) == known.nin and names == ["out"]:
+        out = call.keywords[0].value
+    else:
+        return None
+    return out, ast.copy_location(ast.Call(call.func, arguments[: known.nin], []), call)
 
 
 def lower_expression(fn: FunctionScope, node: ast.Expr) -> None:

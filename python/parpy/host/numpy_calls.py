@@ -61,5 +61,5 @@ def _regular(value: Any) -> Any:
         return value
     made = np.ones_like(value)
     if value.ndim > 1:
-        made[...] = np.eye(*value.shape[-2:], dtype=bool)
+        made[...] = np.eye(*value.shape[-2:], dtype=np.bool_)
     return made

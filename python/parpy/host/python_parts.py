@@ -30,6 +30,7 @@ _ALLOCATORS = {
     *("arange", "linspace", "eye", "identity", "copy", "ndarray"),
 }  # fmt: skip
 _MADE_HERE = (*(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")), "copy")
+_GRIDS = (np.mgrid, np.ogrid, np.r_, np.c_)
 _LIBRARIES = ("numpy", "torch", "cupy", "parpy")
 
 
@@ -136,9 +137,19 @@ class Resolver:
         return any(self._is_python_part(part) for part in self.nodes)
 
     def _is_python_part(self, part: ast.AST) -> bool:
-        return (isinstance(part, ast.Call) and self._calls_python(part)) or (
-            isinstance(part, ast.Assign | ast.AnnAssign) and self._renames(part)
+        return (
+            (isinstance(part, ast.Call) and self._calls_python(part))
+            or (isinstance(part, ast.Subscript) and self._is_grid(part))
+            or (isinstance(part, ast.Assign | ast.AnnAssign) and self._renames(part))
         )
+
+    def _is_grid(self, node: ast.Subscript) -> bool:
+        """Whether it is np.mgrid[0:n, 0:m] or one of its kin."""
+        binding = self.find(node.value) if isinstance(node.value, ast.Attribute | ast.Name) else None
+        if binding is None or not any(binding.value is each for each in _GRIDS):
+            return False
+        self.scope.rely_on(binding)
+        return True
 
     def _renames(self, node: ast.Assign | ast.AnnAssign) -> bool:
         """Whether the statement gives an array another name, and Python must: `src = a`, `a, b = b, a`."""

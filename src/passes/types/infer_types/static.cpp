@@ -33,9 +33,8 @@ public:
 
     void run() {
         bool any = false;
-        for_each_expr(function_.body, [&](const Expr& e) {
-            any = any || is_static(e.op) || e.op == Op::kRank;
-        });
+        for_each_expr(function_.body,
+                      [&](const Expr& e) { any = any || is_static(e.op) || e.op == Op::kRank; });
         if (any) body(function_.body);
     }
 
