@@ -348,34 +348,6 @@ private:
     Uses uses_;
 };
 
-// Has another value in each iteration of `loop`, which `uses` describes.
-bool separates(const Expr& index, const For& loop, const Uses& uses) {
-    const auto operand = [&](std::size_t i) -> const Expr& { return *index.operands[i]; };
-    const auto moved = [&](std::size_t i) {
-        return separates(operand(i), loop, uses) && invariant(operand(1 - i), uses);
-    };
-    const auto scaled = [&](std::size_t i) {
-        return separates(operand(i), loop, uses) &&
-               constant_integer(&operand(1 - i)).value_or(0) != 0;
-    };
-    switch (index.op) {
-        case Op::kVar:
-            return index.var == loop.var;
-        case Op::kConvert:
-            return index.type.is_scalar() && is_integer(index.type.scalar) &&
-                   separates(operand(0), loop, uses);
-        case Op::kNeg:
-            return separates(operand(0), loop, uses);
-        case Op::kAdd:
-        case Op::kSub:
-            return moved(0) || moved(1);
-        case Op::kMul:
-            return scaled(0) || scaled(1);
-        default:
-            return false;
-    }
-}
-
 void find_updates(Body& body, std::vector<Update>& found) {
     for (Stmt*& slot : body) {
         if (std::optional<Update> update = match_update(*slot)) {
@@ -457,6 +429,33 @@ Stmt* spelled_as_update(Module& module, const Update& u) {
     (assign != nullptr ? assign->value : store->value) = value;
     if (branch != nullptr) stmt->labels = branch->labels;
     return stmt;
+}
+
+bool separates(const Expr& index, const For& loop, const Uses& uses) {
+    const auto operand = [&](std::size_t i) -> const Expr& { return *index.operands[i]; };
+    const auto moved = [&](std::size_t i) {
+        return separates(operand(i), loop, uses) && invariant(operand(1 - i), uses);
+    };
+    const auto scaled = [&](std::size_t i) {
+        return separates(operand(i), loop, uses) &&
+               constant_integer(&operand(1 - i)).value_or(0) != 0;
+    };
+    switch (index.op) {
+        case Op::kVar:
+            return index.var == loop.var;
+        case Op::kConvert:
+            return index.type.is_scalar() && is_integer(index.type.scalar) &&
+                   separates(operand(0), loop, uses);
+        case Op::kNeg:
+            return separates(operand(0), loop, uses);
+        case Op::kAdd:
+        case Op::kSub:
+            return moved(0) || moved(1);
+        case Op::kMul:
+            return scaled(0) || scaled(1);
+        default:
+            return false;
+    }
 }
 
 std::vector<UpdateGroup> reductions_of(For& loop) {

@@ -58,6 +58,10 @@ struct UpdateGroup {
 };
 [[nodiscard]] std::vector<UpdateGroup> reductions_of(ir::For& loop);
 
+// The subscript has another value in each iteration of `loop`. `uses` are those of its body, with
+// its variable as written.
+[[nodiscard]] bool separates(const ir::Expr& index, const ir::For& loop, const Uses& uses);
+
 // True if iterations of `loop` may update one element: it has reductions_of(), or updates an
 // element that no subscript makes its own (h[k[i]] += 1), wherever the extents make them meet.
 [[nodiscard]] bool accumulates(ir::For& loop);

@@ -2,8 +2,12 @@
 #include "passes/mapped/normalize_reductions.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "analysis/geometry.h"
 #include "analysis/integers/intervals.h"
+#include "analysis/memory/sharing.h"
+#include "analysis/updates.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
@@ -29,6 +33,32 @@ bool always_updates(const Body& body, const Reduction& target) {
     return false;
 }
 
+// The places where a parallel loop stores, as they are before anything is rewritten.
+class Stores {
+public:
+    explicit Stores(For& loop) {
+        for_each_stmt(loop.body, [&](const Stmt& stmt) {
+            if (const auto* store = stmt.as<Store>()) stores_.push_back(store);
+        });
+        for_each_expr(loop.body, [&](const Expr& e) {
+            if (e.op == Op::kArray || e.op == Op::kAtomic) handed_on_.push_back(e.var);
+        });
+    }
+
+    // All that is stored where the target's memory is.
+    [[nodiscard]] bool only(const Reduction& target) const {
+        return !may_share(handed_on_, *target.var) &&
+               std::ranges::all_of(stores_, [&](const Store* store) {
+                   return !may_share(*store->array, *target.var) ||
+                          (store->array == target.var && same(store->indices, target.indices));
+               });
+    }
+
+private:
+    std::vector<const Store*> stores_;
+    std::vector<const Var*> handed_on_;  // to functions, or updated by atomic functions
+};
+
 class Normalizer {
 public:
     Normalizer(Module& module, const Function& entry) : module_(module), ranges_(entry) {}
@@ -41,12 +71,15 @@ public:
             auto* loop = stmt->as<For>();
             const bool is_parallel = loop != nullptr && loop->mapping.parallel();
             if (is_parallel) {
+                if (around_.empty()) stores_.emplace(*loop);
                 move(*loop, on_host, out);
+                around_.push_back(loop);
             } else {
                 out.push_back(stmt);
             }
             const bool inside = is_parallel || stmt->kind == StmtKind::kGpu;
             for_each_body(*stmt, [&](Body& inner) { walk(inner, on_host && !inside); });
+            if (is_parallel) around_.pop_back();
         }
         body = std::move(out);
     }
@@ -55,24 +88,53 @@ private:
     struct Moved {
         Reduction target;
         Var *part, *touched;
+        Expr* runs;  // the loop has iterations, which all update the target; null: some may
     };
+
+    // A loop around combines what its iterations make of the target.
+    [[nodiscard]] bool is_reduced_around(const Reduction& target) const {
+        return std::ranges::any_of(around_, [&](const For* loop) {
+            return std::ranges::any_of(loop->mapping.reductions,
+                                       [&](const Reduction& r) { return same_target(r, target); });
+        });
+    }
+
+    // At most one iteration of the parallel loops around stores to the memory of the target: it may
+    // do so where its source does not.
+    [[nodiscard]] bool is_private(const Reduction& target) const {
+        if (around_.empty()) return true;
+        return is_injective(*target.var) && stores_->only(target) &&
+               std::ranges::all_of(around_, [&](const For* loop) {
+                   Uses uses = uses_of(loop->body);
+                   uses.written.insert(loop->var);
+                   return std::ranges::any_of(target.indices, [&](const Expr* index) {
+                       return separates(*index, *loop, uses);
+                   });
+               });
+    }
 
     void move(For& loop, bool on_host, Body& out) {
         Builder b(module_, loop.span);
         std::vector<Moved> moved;
         for (const Reduction& target : loop.mapping.reductions) {
-            if (target.var->type.is_scalar() || always_exists(ranges_, target) ||
-                always_updates(loop.body, target)) {
+            if (target.var->type.is_scalar() || is_reduced_around(target)) continue;
+            const bool is_own = is_private(target);
+            Expr* runs = nullptr;
+            if (always_updates(loop.body, target)) {
+                if (!is_own) runs = has_iterations(b, loop);
+                if (runs == nullptr) continue;
+            } else if (is_own && always_exists(ranges_, target)) {
                 continue;
             }
             const Scalar type = computed_in(loop.body, target);
             moved.push_back({target, b.scalar(target.var->name + "_part", type),
-                             b.scalar(target.var->name + "_touched", Scalar::kBool)});
+                             b.scalar(target.var->name + "_touched", Scalar::kBool), runs});
         }
         for (const Moved& one : moved) {
             const Scalar type = one.part->type.scalar;
+            Expr* touched = one.runs == nullptr ? b.boolean(false) : one.runs;
             out.push_back(b.assign(one.part, identity(b, one.target.op, type)));
-            out.push_back(b.assign(one.touched, b.boolean(false)));
+            out.push_back(b.assign(one.touched, touched));
             replace(loop, one);
         }
         out.push_back(&loop);
@@ -104,7 +166,7 @@ private:
             Builder b(module_, stmt->span);
             Expr* value = b.convert(store->value, one.part->type.scalar);
             out.push_back(b.update(one.part, *store->update, value));
-            out.push_back(b.update(one.touched, Op::kOr, b.boolean(true)));
+            if (one.runs == nullptr) out.push_back(b.update(one.touched, Op::kOr, b.boolean(true)));
         });
     }
 
@@ -113,11 +175,13 @@ private:
             list, [&](const Reduction& r) { return same_target(r, one.target); });
         if (found == list.end()) return;
         *found = {one.target.op, one.part, {}};
-        list.push_back({Op::kOr, one.touched, {}});
+        if (one.runs == nullptr) list.push_back({Op::kOr, one.touched, {}});
     }
 
     Module& module_;
     const Intervals ranges_;
+    std::vector<const For*> around_;  // parallel loops, the outermost first
+    std::optional<Stores> stores_;    // of the outermost one
 };
 
 }  // namespace

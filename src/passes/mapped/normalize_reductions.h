@@ -1,5 +1,6 @@
 // Reduces into a scalar what is reduced into an element that perhaps no iteration touches: its
-// subscripts may leave the array then, or name an element that is another worker's.
+// subscripts may leave the array then, or name an element that another worker stores at the same
+// time.
 //
 //     before  for j in range(m) [reduce(+ y[k[i]])]:
 //                 if k[i] >= 0: y[k[i]] += x[j]
@@ -10,7 +11,9 @@
 //                     y_touched or= True
 //             if y_touched: y[k[i]] += y_part
 //
-// Left alone: elements updated in every iteration, and those whose subscripts are in range anyway.
+// Where every iteration updates the element, `y_touched` is whether the loop has any. Left alone:
+// elements that a loop with iterations always updates, and those whose subscripts are in range
+// whatever happens and that no iteration of the parallel loops around shares with another.
 // Before and after: kMapped.
 #pragma once
 
