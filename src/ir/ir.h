@@ -264,6 +264,7 @@ struct Bind : StmtOf<StmtKind::kBind> {
     Var* array = nullptr;
     Expr* value = nullptr;
     bool fresh = false;
+    bool spare = false;  // of a fresh one that is used once: the value may take the name's place
 };
 
 // array[indices] = value, or array[indices] <update>= value; indices are evaluated once.

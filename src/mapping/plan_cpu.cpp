@@ -17,8 +17,9 @@ namespace {
 
 // Of a typical machine, whichever this is: the same program has the same mapping everywhere.
 constexpr double kCores = 8;
-constexpr double kDispatch = 2000;  // ns to hand a loop to workers and wait for them
-constexpr double kAtomic = 20;      // ns of an update that other workers make as well
+constexpr double kDispatch = 2000;        // ns to hand a loop to workers and wait for them
+constexpr double kAtomic = 20;            // ns of an update that other workers make as well
+constexpr std::int64_t kApart = 1 << 16;  // elements of an array where workers rarely meet
 constexpr std::int64_t kMostThreads = 1024;
 
 class CpuPlanner {
@@ -62,21 +63,33 @@ private:
         return plan;
     }
 
+    // Workers often update elements of a small array in one line of the cache: they take turns.
+    static bool collides(const Var& array) {
+        std::int64_t elements = 1;
+        for (const Dim& dim : array.dims) {
+            if (!dim.extent || __builtin_mul_overflow(elements, *dim.extent, &elements))
+                return false;
+        }
+        return elements < kApart;
+    }
+
     // Atomic updates must leave a gain over the alternative.
     bool may_run(For& loop, double trips, double alternative) {
         if (loops_.legal(loop)) return true;
         const std::vector<Update> updates = loops_.scattered(loop);
         if (updates.empty()) return false;
         const Accesses& accesses = loops_.accesses();
-        double atomics = 0;
+        double atomics = 0, in_turn = 0;
         for (const Access& access : accesses.all()) {
             const auto made = std::ranges::count_if(
                 updates, [&](const Update& update) { return access.made_by(*update.slot); });
-            atomics += static_cast<double>(made) * traffic_.runs(access.loop);
+            (collides(*access.array) ? in_turn : atomics) +=
+                static_cast<double>(made) * traffic_.runs(access.loop);
         }
         const double once = traffic_.runs(accesses.loop_of(&loop)) / trips;
         const double work = trips * time_.of(loop.body) + atomics / once * kAtomic;
-        return kDispatch + work / std::clamp(trips, 1.0, kCores) < alternative;
+        return kDispatch + work / std::clamp(trips, 1.0, kCores) + in_turn / once * kAtomic <
+               alternative;
     }
 
     LoopPar request(For& loop) {

@@ -315,9 +315,10 @@ private:
                                     0};
             return s;
         }
-        if (word_follows && (is("bind") || is("make"))) {
+        if (word_follows && (is("bind") || is("make") || is("hold"))) {
             auto* s = module_.make<Bind>();
-            s->fresh = is("make");
+            s->spare = is("hold");
+            s->fresh = s->spare || is("make");
             next();
             s->array = declaration();
             expect("=");

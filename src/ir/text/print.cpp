@@ -86,8 +86,10 @@ public:
                 assign(*s.as<Assign>());
                 break;
             case StmtKind::kBind:
-                line((s.as<Bind>()->fresh ? "make " : "bind ") + declare(*s.as<Bind>()->array) +
-                         " = " + expr(*s.as<Bind>()->value),
+                line((s.as<Bind>()->spare   ? "hold "
+                      : s.as<Bind>()->fresh ? "make "
+                                            : "bind ") +
+                         declare(*s.as<Bind>()->array) + " = " + expr(*s.as<Bind>()->value),
                      s.span);
                 break;
             case StmtKind::kStore:

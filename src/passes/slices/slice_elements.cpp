@@ -290,7 +290,9 @@ Expr* SliceElements::lazily(const Expr& expr) {
     Body* const before = before_;
     const auto apart = [&](const Expr& operand, Body& needed) {
         before_ = &needed;
+        shapes_.enter_branch();
         Expr* value = element(operand, {});
+        shapes_.leave_branch();
         before_ = before;
         return value;
     };

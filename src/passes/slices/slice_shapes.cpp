@@ -10,6 +10,7 @@
 #include "ir/ops.h"
 #include "ir/text/print.h"
 #include "ir/visit.h"
+#include "passes/checks/check_sites.h"
 
 namespace parpy {
 
@@ -428,6 +429,15 @@ const Shape& Shapes::of(const Expr& expr) {
     return shapes_.emplace(&expr, std::move(shape)).first->second;
 }
 
+namespace {
+
+// Operands behind the first one are perhaps not evaluated.
+bool has_branches(Op op) {
+    return op == Op::kSelect || op == Op::kAnd || op == Op::kOr;
+}
+
+}  // namespace
+
 Shape Shapes::compute(const Expr& expr) {
     Shape shape;
     switch (expr.op) {
@@ -460,11 +470,15 @@ Shape Shapes::compute(const Expr& expr) {
                 }
             }
             return shape;
-        default:
+        default: {
+            const int branches = branches_;
             for (const Expr* operand : expr.operands) {
                 broadcast(shape, of(*operand), expr.span);
+                if (has_branches(expr.op)) branches_ = branches + 1;
             }
+            branches_ = branches;
             return shape;
+        }
     }
 }
 
@@ -509,8 +523,8 @@ Shape Shapes::reduce(const Expr& expr) {
 Shape Shapes::matmul(const Expr& expr) {
     const Shape a = of(*expr.operands[0]);
     const Shape b = of(*expr.operands[1]);
-    match(a.back(), b[0], false, expr.span, "the operands of a matrix product have shapes ",
-          to_string(a) + " and " + to_string(b));
+    match(a.back(), b[0], false,
+          {expr.span, "the operands of a matrix product have shapes ", a, b});
     Shape shape;
     if (a.size() > 1) {
         shape.push_back(a[0]);
@@ -521,24 +535,54 @@ Shape Shapes::matmul(const Expr& expr) {
     return shape;
 }
 
-bool Shapes::match(const Extent& a, const Extent& b, bool stretches, Span span,
-                   const std::string& what, const std::string& shapes) {
+bool Shapes::match(const Extent& a, const Extent& b, bool stretches, const Meeting& meeting) {
     const auto difference = (a.form - b.form).value();
     if (difference == 0 || (stretches && (a.is_one() || b.is_one()))) {
         return true;
     }
     if (a.constant() && b.constant()) {
-        context_.diagnostics.error(Code::kP221, span, what + shapes + ", which do not fit together")
+        context_.diagnostics
+            .error(Code::kP221, meeting.span,
+                   meeting.what + to_string(meeting.a) + " and " + to_string(meeting.b) +
+                       ", which do not fit together")
             .help = stretches ? "sizes must be equal, or 1; shapes are compared from the right"
                               : "make the sizes equal";
         return false;
     }
     if (require_zero(a.form - b.form)) return true;
+    if (branches_ == 0) {
+        fail_unless_equal(a, b, meeting);
+        return true;
+    }
     context_.diagnostics
-        .error(Code::kP222, span,
-               what + shapes + "; whether they fit is not known before the program runs")
-        .help = "write both slices with the same bounds, or write a loop";
+        .error(Code::kP222, meeting.span,
+               meeting.what + to_string(meeting.a) + " and " + to_string(meeting.b) +
+                   "; whether they fit is not known before the program runs")
+        .help = "compute the value on a line of its own, in the branch that needs it";
     return false;
+}
+
+// The program fails where sizes differ that are not known before it runs.
+void Shapes::fail_unless_equal(const Extent& a, const Extent& b, const Meeting& meeting) {
+    IndexMath math(builder_, index_type());
+    Builder builder(context_.module, meeting.span);
+    FailBuilder fail(builder, Code::kP433);
+    const auto shown = [&](const Shape& shape) {
+        std::string text;
+        for (const Extent& extent : shape) {
+            const auto known = extent.constant();
+            text += (text.empty() ? "(" : ", ") +
+                    (known ? std::to_string(*known) : fail.value(math.copy(*extent.value)));
+        }
+        return text + (shape.size() == 1 ? ",)" : ")");
+    };
+    fail.site().message = meeting.what + shown(meeting.a) + " and " + shown(meeting.b) +
+                          ", which do not fit together";
+    fail.site().help =
+        "make the sizes equal; a size of 1 stretches where it is known before the "
+        "program runs";
+    before_.push_back(builder.if_(builder.binary(Op::kNe, math.copy(*a.value), math.copy(*b.value)),
+                                  {fail.make()}));
 }
 
 void Shapes::broadcast(Shape& shape, const Shape& other, Span span) {
@@ -550,8 +594,7 @@ void Shapes::broadcast(Shape& shape, const Shape& other, Span span) {
     for (std::size_t i = 0; i < std::min(before.size(), other.size()); ++i) {
         Extent& mine = shape[shape.size() - 1 - i];
         const Extent& theirs = other[other.size() - 1 - i];
-        if (!match(mine, theirs, true, span, "the operands have shapes ",
-                   to_string(before) + " and " + to_string(other))) {
+        if (!match(mine, theirs, true, {span, "the operands have shapes ", before, other})) {
             return;
         }
         if (mine.is_one() || (theirs.constant() && !mine.constant() && !theirs.is_one())) {
@@ -575,9 +618,8 @@ bool Shapes::fits(const Shape& from, const Shape& to, Span span, const std::stri
                 .help = "sizes must be equal, or 1 on the right side";
             return false;
         }
-        if (!match(value, to[to.size() - 1 - i], false, span,
-                   "values and the elements they are stored to have shapes ",
-                   to_string(from) + " and " + to_string(to))) {
+        if (!match(value, to[to.size() - 1 - i], false,
+                   {span, "values and the elements they are stored to have shapes ", from, to})) {
             return false;
         }
     }

@@ -85,6 +85,9 @@ public:
 
     // Whether values of shape `from` can be stored to elements of shape `to`.
     bool fits(const Shape& from, const Shape& to, Span span, const std::string& what);
+    // Between the two, shapes are those of values that perhaps nobody evaluates.
+    void enter_branch() { ++branches_; }
+    void leave_branch() { --branches_; }
     // The dimensions that a kReduce runs over.
     static std::vector<bool> reduced(const ir::Expr& reduce, std::size_t rank);
     // The same with a value that is a plain expression, for the bound of a loop.
@@ -110,10 +113,17 @@ private:
     Extent extent(const ir::Expr& given);
     void refuse_negative(const ir::Expr& size);
     void broadcast(Shape& shape, const Shape& other, Span span);
+    // Where two shapes meet, for messages: `what` goes in front of them.
+    struct Meeting {
+        Span span;
+        std::string what;
+        const Shape &a, &b;
+    };
     // Which of two sizes holds for both; reports where neither does. `stretches`: 1 fits anything.
-    // Where that depends on the call's arguments alone, equal sizes become a requirement.
-    bool match(const Extent& a, const Extent& b, bool stretches, Span span, const std::string& what,
-               const std::string& shapes);
+    // Where that depends on the call's arguments alone, equal sizes become a requirement; else the
+    // program compares them.
+    bool match(const Extent& a, const Extent& b, bool stretches, const Meeting& meeting);
+    void fail_unless_equal(const Extent& a, const Extent& b, const Meeting& meeting);
 
     [[nodiscard]] const ir::Var* parameter(const ir::Expr& term) const;
     bool zero_if(const Linear& form, std::vector<ir::ParameterBound>& bounds) const;
@@ -125,6 +135,7 @@ private:
     const Intervals& intervals_;
     ir::Builder builder_;
     ir::Body& before_;
+    int branches_ = 0;
     std::vector<std::pair<const ir::Expr*, ir::Var*>> held_;  // what variables in before_ hold
     std::unordered_map<const ir::Expr*, Shape> shapes_;
     std::unordered_map<const ir::Expr*, std::vector<Subscript>> subscripts_;

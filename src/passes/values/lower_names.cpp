@@ -224,6 +224,7 @@ private:
         for (Stmt* stmt : stmts) {
             if (context_.diagnostics.has_errors()) return;  // names may have no sizes
             b_.span = stmt->span;
+            put_back(*stmt);
             if (auto* bind = stmt->as<Bind>()) {
                 const bool computes = bind->fresh && bind->value->op != Op::kEmpty;
                 if (!computes && !bind->labels.empty()) names_no_loop(*bind);
@@ -245,6 +246,16 @@ private:
             out.push_back(stmt);
         }
         stmts = std::move(out);
+    }
+
+    // Values that there is no memory for stand where their names are used.
+    void put_back(Stmt& stmt) {
+        if (without_room_.empty()) return;
+        rewrite_slots(stmt, [&](Expr* e) {
+            const auto found =
+                e->op == Op::kLoad ? without_room_.find(e->var) : without_room_.end();
+            return found == without_room_.end() ? e : clone(module_, found->second);
+        });
     }
 
     void names_no_loop(const Bind& bind) {
@@ -347,6 +358,10 @@ private:
         Var& array = *bind.array;
         const Shape shape = shapes.of(*bind.value);
         if (context_.diagnostics.has_errors()) return;
+        if (bind.spare && !memory_.has_room(bind, shape, sizes)) {
+            without_room_.emplace(&array, bind.value);
+            return;
+        }
         if (array.dims.empty()) {
             if (!memory_.allocate(bind, shape, sizes, out)) return;
         } else {
@@ -484,6 +499,7 @@ private:
     NameVariants& variants_;
     Names names_;
     NameMemory memory_;
+    std::unordered_map<const Var*, const Expr*> without_room_;
     std::unordered_set<const Bind*> delivered_;  // results that lie where the caller gets them
     NameSubscripts subscripts_;
 };

@@ -124,6 +124,39 @@ void move_to(Body& out, Body& stmts) {
 
 }  // namespace
 
+std::optional<NameMemory::Rooms> NameMemory::rooms_for(const Bind& bind, const Shape& shape,
+                                                       std::span<Stmt* const> sizes) {
+    Rooms found;
+    std::int64_t bytes = size_in_bytes(bind.array->type.scalar);
+    bool few = true;
+    for (const Extent& length : shape) {
+        const auto most = room(length, sizes);
+        if (!most) return std::nullopt;
+        few = few && most->constant && *most->constant <= kMostLocalBytes;
+        bytes *= few ? std::max<std::int64_t>(*most->constant, 1) : 1;
+        few = few && bytes <= kMostLocalBytes;
+        found.rooms.push_back(*most);
+    }
+    found.small = few && !(is_called_once() && places_.of(bind.array).loops.empty());
+    if (!is_called_once() && !found.small) return std::nullopt;
+    return found;
+}
+
+bool NameMemory::has_room(const Bind& bind, const Shape& shape, std::span<Stmt* const> sizes) {
+    b_.span = bind.span;
+    const auto found = rooms_for(bind, shape, sizes);
+    const std::vector<const Stmt*>& loops = places_.of(bind.array).loops;
+    return found && (found->small || std::ranges::none_of(loops, [&](const Stmt* loop) {
+                         return std::ranges::any_of(loop->labels, [&](const std::string& label) {
+                             return context_.options.mapping.contains(label);
+                         });
+                     }));
+}
+
+bool NameMemory::is_called_once() const {
+    return &function_ == context_.module.entry_function() && !is_by_hand(function_);
+}
+
 bool NameMemory::allocate(const Bind& bind, const Shape& shape, Body& sizes, Body& out) {
     b_.span = bind.span;
     Var& array = *bind.array;
@@ -132,22 +165,11 @@ bool NameMemory::allocate(const Bind& bind, const Shape& shape, Body& sizes, Bod
     if (const auto given = given_.find(&array); given != given_.end())
         return allocate_result(array, given->second, shape, sizes, out);
     const NamePlace& place = places_.of(&array);
-    const bool once = &function_ == context_.module.entry_function() && !is_by_hand(function_);
-    std::vector<Room> rooms;
-    std::int64_t bytes = size_in_bytes(array.type.scalar);
-    bool part = place.unbound, few = true;
-    for (const Extent& length : shape) {
-        const auto most = room(length, sizes);
-        if (!most) return no_room(bind, once);
-        few = few && most->constant && *most->constant <= kMostLocalBytes;
-        bytes *= few ? std::max<std::int64_t>(*most->constant, 1) : 1;
-        few = few && bytes <= kMostLocalBytes;
-        part = part || !most->exact;
-        rooms.push_back(*most);
-    }
-    const bool small = few && !(once && place.loops.empty());
+    const auto found = rooms_for(bind, shape, sizes);
+    if (!found) return no_room(bind);
+    const auto& [rooms, small] = *found;
+    const bool part = place.unbound || !std::ranges::all_of(rooms, &Room::exact);
     const bool hoisted = !place.led || !small;
-    if (!once && !small) return no_room(bind, once);
     Body& target = hoisted ? at_entry_ : out;
     Var* memory = &array;
     if (part) {  // the name is a part of what there is room for
@@ -226,7 +248,8 @@ const Expr* NameMemory::bound_here(const Var& array, Scalar type, Body& out) {
     return b_.var(begin);
 }
 
-bool NameMemory::no_room(const Bind& bind, bool once) {
+bool NameMemory::no_room(const Bind& bind) {
+    const bool once = is_called_once();
     const std::string few = std::to_string(kMostLocalBytes / 1024) + " KiB";
     auto& error = context_.diagnostics.error(
         Code::kP227, bind.span,

@@ -34,6 +34,10 @@ public:
     // sets the variables that hold parts of the shape: it is moved to `out` where the memory needs
     // them. False after an error.
     bool allocate(const ir::Bind& bind, const Shape& shape, ir::Body& sizes, ir::Body& out);
+    // Memory for the values is there, and iterations that run in parallel need not share it.
+    // `sizes` sets the variables that hold parts of the shape.
+    [[nodiscard]] bool has_room(const ir::Bind& bind, const Shape& shape,
+                                std::span<ir::Stmt* const> sizes);
     // The name's values are what the entry returns for this argument.
     void give_away(const ir::Var& name, const ir::Origin& result) { given_[&name] = result; }
     // The same for a name that nothing binds: a part whose begin and sizes are variables that
@@ -62,6 +66,14 @@ private:
         const ir::Expr* at_entry = nullptr;  // else
         bool exact = false;                  // it has so many
     };
+    struct Rooms {
+        std::vector<Room> rooms;  // by dimension
+        bool small = false;       // each thread may have its own
+    };
+    std::optional<Rooms> rooms_for(const ir::Bind& bind, const Shape& shape,
+                                   std::span<ir::Stmt* const> sizes);
+    // Memory that is taken at the entry is each call's own.
+    [[nodiscard]] bool is_called_once() const;
     // `before`: what sets the variables that parts of the length are held in.
     std::optional<Room> room(const Extent& length, std::span<ir::Stmt* const> before);
     ir::Expr* at_most(ir::Expr& e);
@@ -70,7 +82,7 @@ private:
     bool allocate_result(ir::Var& array, const ir::Origin& result, const Shape& shape,
                          ir::Body& sizes, ir::Body& out);
     const ir::Expr* bound_here(const ir::Var& array, ir::Scalar type, ir::Body& out);
-    bool no_room(const ir::Bind& bind, bool once);
+    bool no_room(const ir::Bind& bind);
     bool is_for_good(const ir::Var& array) const;
     bool stable(const ir::Expr& expr, const ir::Var& array) const;
     bool lasts(const ir::Var& var) const;

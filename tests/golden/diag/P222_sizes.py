@@ -7,7 +7,8 @@ import parpy
 def f(x, y, n):
     for i in range(n):
         for j in range(n):
-            y[i:j] = x[j:i]
+            s = y[i:j] @ x[j:i] if i > j else 0.0
+            y[0] = s
             y[:] = x[:: i - j]
 
 

@@ -492,6 +492,8 @@ Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
     }
     result.type = by_numpy ? promote(a.type, b.type) : join(a, b);
     if (made) result.type = of_python_size(result.type);
+    for (std::size_t i = 1; by_numpy && i < 3; ++i)
+        hold_broadcast(expr.operands[i], branches[i - 1], result.rank);
     if (rewriting()) {
         expr.type = storage(result.type);
         // np.where casts whatever does not fit.
@@ -537,6 +539,8 @@ Operand Typer::walk_operation(Expr*& slot, bool by_numpy) {
     for (const Operand& operand : operands) {
         result.rank = std::max(result.rank, operand.rank);
     }
+    for (std::size_t i = 0; operands.size() > 1 && i < operands.size(); ++i)
+        hold_broadcast(expr.operands[i], operands[i], result.rank);
     if (expr.op == Op::kNeg || expr.op == Op::kPos) {
         const auto constant = expr.op == Op::kNeg ? negated(operands[0]) : operands[0].constant;
         if (constant && operands[0].type.weak) {

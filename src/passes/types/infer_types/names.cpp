@@ -3,6 +3,8 @@
 
 #include "ir/builder.h"
 #include "ir/ops.h"
+#include "ir/visit.h"
+#include "passes/slices/slice_shapes.h"
 #include "passes/types/infer_types/typer.h"
 
 namespace parpy {
@@ -59,12 +61,45 @@ bool Typer::computes(Op written) {
 }
 
 // The elements get a name of their own in front of the statement.
-void Typer::name_value(Expr*& slot, int rank) {
+Bind* Typer::name_value(Expr*& slot, int rank) {
     Var* name = context_.module.make_var("copy", Type::array(slot->type.scalar, rank), slot->span);
     instance_.webs.splits.push_back({name, name->name});
-    bind(name, slot, true, slot->span, *before_);
+    Bind* made = bind(name, slot, true, slot->span, *before_);
     slot = Builder(context_.module, slot->span).array(name);
     (void)walk_var(slot);
+    return made;
+}
+
+namespace {
+
+bool is_contraction(const Expr& e) {
+    return e.op == Op::kReduce || e.op == Op::kMatMul;
+}
+
+// np.sum(x, axis=0, keepdims=True): a dimension of size 1 stands in front of another.
+bool keeps_outer_dimension(const Expr& e, int rank) {
+    if (e.op != Op::kReduce || e.constant != Constant{true}) return false;
+    const std::vector<bool> gone = Shapes::reduced(e, static_cast<std::size_t>(rank));
+    return !std::ranges::is_sorted(gone);
+}
+
+}  // namespace
+
+// A sum or product that the elements around it take several times each is computed once: in front
+// of the statement, where labels do not say how that runs.
+void Typer::hold_contraction(Expr*& slot, int rank) {
+    const bool may = rewriting() && before_ != nullptr && rank > 0 && stmt_->labels.empty();
+    if (may && any_expr(*slot, is_contraction) && !has_effects(*slot))
+        name_value(slot, rank)->spare = true;
+}
+
+// `slot` is an operand among elements of an array with `rank` dimensions.
+void Typer::hold_broadcast(Expr*& slot, const Operand& operand, int rank) {
+    const bool repeats =
+        rewriting() &&
+        (operand.rank < rank ||
+         any_expr(*slot, [&](const Expr& e) { return keeps_outer_dimension(e, operand.rank); }));
+    if (repeats) hold_contraction(slot, operand.rank);
 }
 
 void Typer::widen_array(Var* var, const Type& type) {

@@ -293,6 +293,8 @@ Operand Typer::walk_matmul(Expr*& slot) {
     }
     result.type = typing.result;
     if (rewriting() && typing.result.is_scalar()) {
+        if (right == 2) hold_contraction(expr.operands[0], left);
+        if (left == 2) hold_contraction(expr.operands[1], right);
         const Scalar kept = storage(typing.operand).scalar;
         const bool half = kept == Scalar::kF16 || kept == Scalar::kBF16;
         const Type computed = Type::of(half ? Scalar::kF32 : kept);

@@ -296,16 +296,20 @@ bool Typer::walk_store(Store& stmt, Body& out) {
         stmt.update.reset();
     }
     complete_subscripts(stmt.array, stmt.indices, stmt.span);
+    const std::vector<Expr*> written = stmt.update ? cloned(stmt.indices) : std::vector<Expr*>();
+    int scattered = 0;
     for (Expr*& index : stmt.indices) {
         const bool is_slice = index->op == Op::kSlice || index->op == Op::kNewAxis;
         const int rank = walk_index(index, stmt.array);
         operands[0].rank += is_slice ? rank : 0;
-        needs_scalar(*index, is_slice ? 0 : rank);
+        scattered = is_slice ? scattered : std::max(scattered, rank);
     }
+    if (scattered > 0) return scatter(stmt, scattered, written, out);
     operands[1] = walk_value(stmt.value);
     if (operands[0].rank == 0) {
         needs_scalar(*stmt.value, operands[1].rank);
     }
+    hold_broadcast(stmt.value, operands[1], operands[0].rank);
     if (!check_subscripts(stmt.array, stmt.indices, stmt.span) || !rewriting()) {
         return false;
     }

@@ -148,7 +148,12 @@ private:
     // Whether what is written with this operator is an array of its own, though typing may leave
     // nothing of it but elements of another: +x, x.astype(its own type).
     [[nodiscard]] static bool computes(ir::Op written);
-    void name_value(ir::Expr*& slot, int rank);
+    ir::Bind* name_value(ir::Expr*& slot, int rank);
+    bool scatter(ir::Store& stmt, int rank, const std::vector<ir::Expr*>& written, ir::Body& out);
+    ir::Expr* spread(ir::Expr* values, const std::vector<ir::Expr*>& sizes, ir::Body& out);
+    [[nodiscard]] std::vector<ir::Expr*> cloned(const std::vector<ir::Expr*>& exprs);
+    void hold_contraction(ir::Expr*& slot, int rank);
+    void hold_broadcast(ir::Expr*& slot, const Operand& operand, int rank);
     void widen_array(ir::Var* var, const ir::Type& type);
     bool walk_store(ir::Store& stmt, ir::Body& out);
     // Subscripts that are masks (masks.cpp).
