@@ -32,7 +32,6 @@ REFUSED: dict[tuple[str, str], tuple[str, str]] = {
 }
 # Programs of whose loops Python runs some, which are slow for it: allocations or names of arrays are in them.
 LOOPS_OF_PYTHON: set[tuple[str, str]] = {
-    ("numpy", "cavity_flow"),
     ("numpy", "channel_flow"),
     ("numba", "channel_flow"),
     ("numba", "nbody"),

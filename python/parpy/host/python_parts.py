@@ -349,7 +349,35 @@ class Resolver:
                 if isinstance(part, ast.Call) and local and self._is_made_here(part, known):
                     found.add(part)
                     known |= {name} if name is not None else set()
-        return frozenset(found)
+        return frozenset(found | self._replaced_allocations(tree.body, parameters))
+
+    def _replaced_allocations(self, body: list[ast.stmt], parameters: set[str]) -> set[ast.Call]:
+        """The allocations in front of loops, where the name of one is given other arrays later: compiled code knows
+        then that nobody else has the first one."""
+        if any(map(self._is_callback, self.nodes)):
+            return set()
+        times = Counter(name for part in self.nodes if isinstance(part, ast.Assign) for name in assigned([part]))
+        known = parameters - assigned(body)
+        found: dict[ast.Call, str] = {}
+        for statement in body:
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+                continue
+            if isinstance(target, ast.Name) and isinstance(statement.value, ast.Call):
+                if self._is_made_here(statement.value, known):
+                    found[statement.value] = target.id
+                    known |= {target.id}
+                    continue
+            names = assigned([statement])
+            if self._is_size(statement.value, known) and all(times[name] == 1 for name in names):
+                known |= names
+        return set(found) if any(times[name] > 1 for name in found.values()) else set()
+
+    def _is_size(self, value: ast.expr, known: set[str]) -> bool:
+        """Whether the value is made of constants, shapes and numbers that are known when the function is entered."""
+        calls = [part for part in ast.walk(value) if isinstance(part, ast.Call) and not self._is_length(part)]
+        names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+        return not calls and not (names & self.scope.locals) - known
 
     @lazy
     def _made_generators(self) -> frozenset[ast.Call]:
