@@ -444,8 +444,7 @@ bool separates(const Expr& index, const For& loop, const Uses& uses) {
         case Op::kVar:
             return index.var == loop.var;
         case Op::kConvert:
-            return index.type.is_scalar() && is_integer(index.type.scalar) &&
-                   separates(operand(0), loop, uses);
+            return keeps_apart(index) && separates(operand(0), loop, uses);
         case Op::kNeg:
             return separates(operand(0), loop, uses);
         case Op::kAdd:

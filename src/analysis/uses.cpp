@@ -258,9 +258,17 @@ bool same(const std::vector<Expr*>& a, const std::vector<Expr*>& b) {
                       [](const Expr* x, const Expr* y) { return same(*x, *y); });
 }
 
+bool keeps_apart(const Expr& convert) {
+    const Type& to = convert.type;
+    const Type& from = convert.operands[0]->type;
+    if (!to.is_scalar() || !is_integer(to.scalar) || !from.is_scalar()) return false;
+    return is_integer(from.scalar) && (size_in_bytes(to.scalar) >= 4 ||
+                                       size_in_bytes(to.scalar) >= size_in_bytes(from.scalar));
+}
+
 std::optional<std::int64_t> constant_offset(const Expr& index, const Var& variable) {
     if (index.op == Op::kVar && index.var == &variable) return 0;
-    if (index.op == Op::kConvert && index.type.is_scalar() && is_integer(index.type.scalar)) {
+    if (index.op == Op::kConvert && keeps_apart(index)) {
         return constant_offset(*index.operands[0], variable);
     }
     if (index.op != Op::kAdd && index.op != Op::kSub) return std::nullopt;

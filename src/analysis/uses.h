@@ -83,6 +83,10 @@ struct Uses {
 [[nodiscard]] bool same(const ir::Expr& a, const ir::Expr& b);
 [[nodiscard]] bool same(const std::vector<ir::Expr*>& a, const std::vector<ir::Expr*>& b);
 
+// No two integers that loops count become one by the conversion: it does not narrow to less than 32
+// bits.
+[[nodiscard]] bool keeps_apart(const ir::Expr& convert);
+
 // The c of an index `variable + c`; nothing if it has another form.
 [[nodiscard]] std::optional<std::int64_t> constant_offset(const ir::Expr& index,
                                                           const ir::Var& variable);

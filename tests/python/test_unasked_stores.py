@@ -1,4 +1,4 @@
-"""A thread stores an element only where the source does: elsewhere, another thread may store it at that time."""
+"""A thread stores an element only where the source does; elsewhere another thread may be storing it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import parpy
 from backends import TARGETS, cuda_text, run
 
-REPEATS = 30  # a store too many loses one of another thread now and then
+REPEATS = 30  # one store too many now and then undoes another thread's
 MAPPING = {"i": parpy.threads(64), "j": parpy.threads(64).reduce()}
 
 

@@ -363,13 +363,13 @@ class Resolver:
             target = statement.targets[0] if isinstance(statement, ast.Assign) else None
             if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
                 continue
-            if isinstance(target, ast.Name) and isinstance(statement.value, ast.Call):
-                if self._is_made_here(statement.value, known):
-                    found[statement.value] = target.id
-                    known |= {target.id}
-                    continue
+            value = statement.value
+            if isinstance(target, ast.Name) and isinstance(value, ast.Call) and self._is_made_here(value, known):
+                found[value] = target.id
+                known |= {target.id}
+                continue
             names = assigned([statement])
-            if self._is_size(statement.value, known) and all(times[name] == 1 for name in names):
+            if self._is_size(value, known) and all(times[name] == 1 for name in names):
                 known |= names
         return set(found) if any(times[name] > 1 for name in found.values()) else set()
 

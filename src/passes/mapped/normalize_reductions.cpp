@@ -99,8 +99,8 @@ private:
         });
     }
 
-    // At most one iteration of the parallel loops around stores to the memory of the target: it may
-    // do so where its source does not.
+    // At most one iteration of the parallel loops around stores to the memory of the target, so it
+    // may also store where the source does not.
     [[nodiscard]] bool is_private(const Reduction& target) const {
         if (around_.empty()) return true;
         return is_injective(*target.var) && stores_->only(target) &&

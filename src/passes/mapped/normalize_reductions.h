@@ -12,8 +12,8 @@
 //             if y_touched: y[k[i]] += y_part
 //
 // Where every iteration updates the element, `y_touched` is whether the loop has any. Left alone:
-// elements that a loop with iterations always updates, and those whose subscripts are in range
-// whatever happens and that no iteration of the parallel loops around shares with another.
+// elements that every iteration updates, where the loop surely has one, and those whose subscripts
+// are in range whatever happens and that belong to one iteration of the parallel loops around.
 // Before and after: kMapped.
 #pragma once
 

@@ -2,6 +2,7 @@
 #include "passes/mapped/partial_values.h"
 
 #include <algorithm>
+#include <complex>
 #include <limits>
 
 #include "analysis/geometry.h"
@@ -116,6 +117,8 @@ Expr* identity(Builder& builder, Op op, Scalar type) {
     switch (op) {
         case Op::kAdd:  // 0.0 would make a sum of -0.0 positive
             if (is_float(type)) return builder.real(-0.0, type);
+            if (is_complex(type))
+                return builder.constant(Type::of(type), Constant{std::complex<double>(-0.0, -0.0)});
             return builder.constant(Type::of(type), Constant{std::int64_t{0}});
         case Op::kMul:
             return builder.constant(Type::of(type), Constant{std::int64_t{1}});

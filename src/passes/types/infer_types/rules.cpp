@@ -429,9 +429,11 @@ Type join(const Type& a, const Operand& b) {
     if (!a.is_scalar() || !b.type.is_scalar()) {
         return Type::unknown();
     }
+    // A Python integer that may not fit stays the number that it is.
     const auto value = integer_value(b);
-    if (value && b.type == kWeakInt && !a.weak && ir::is_integer(a.scalar) &&
-        !holds(a.scalar, *value)) {
+    const bool narrow = !a.weak && ir::is_integer(a.scalar) && ir::size_in_bytes(a.scalar) < 8;
+    if (b.type == kWeakInt &&
+        (value ? !a.weak && ir::is_integer(a.scalar) && !holds(a.scalar, *value) : narrow)) {
         return ir::promote(a, Type::of(Scalar::kI64));
     }
     // An integer that is once a bool: keep the number.
