@@ -19,6 +19,7 @@ from ..host.choice import Choice, choice_of
 from ..host.driver import Driver, RegionSource, driver_of
 from ..syntax.annotations import annotations_of, as_declared, converted_to
 from ..syntax.names import Guard, source_of
+from ..syntax.nested_functions import without_nested_functions
 from ..syntax.source import FunctionSource
 from ..types import BufferType, Symbol, TypeVar, bound_to
 from ..vocabulary.signatures import is_signature
@@ -91,7 +92,8 @@ def jit_of_source(source: FunctionSource) -> _native.JitFunction:
     return made
 
 
-def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
+def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
+    source = without_nested_functions(written)
     code = source.function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
@@ -101,17 +103,17 @@ def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
 
     bind = twin(source.function, names)
     made.__init__(  # type: ignore[misc]
-        _with_symbols(source.function, names),
+        _with_symbols(written.function, names),
         parse_again,
         bind,
         names,
         -1 if code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _STARS else len(names),
         *source.defaults,
     )
-    update_wrapper(made, source.function)
+    update_wrapper(made, written.function)
     made.__parpy_source__ = source
-    made.py_func = source.function
-    give_reference(made, source.function, _fill, source)
+    made.py_func = written.function
+    give_reference(made, written.function, _fill, written)
 
 
 @dataclass(frozen=True, slots=True)

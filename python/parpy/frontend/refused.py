@@ -24,7 +24,10 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
 }
 
 STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
-    ast.FunctionDef: ("a nested function", "define it outside and decorate it with @parpy.jit"),
+    ast.FunctionDef: (
+        "a nested function of this kind",
+        "let it take plain parameters, assign no variables around it, and be called only; or define it outside",
+    ),
     ast.AsyncFunctionDef: ("a nested function", "define it outside as an ordinary function"),
     ast.ClassDef: ("a class", "define it outside of the function"),
     ast.Import: ("an import", "import at the top of the module"),

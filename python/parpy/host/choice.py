@@ -7,7 +7,8 @@ from typing import Any
 
 from .. import _native
 from ..calls.options import CompileOptions
-from ..syntax.constant_arguments import constant_parameters, identity, is_constant, node_parameters, with_constants
+from ..syntax.chosen_source import node_parameters
+from ..syntax.constant_arguments import constant_parameters, identity, is_constant, with_constants
 from ..syntax.names import Guard
 from ..syntax.source import FunctionSource
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _native
 from ..vocabulary.operators import scalar_name
+from .chosen_source import ChosenSource, node_parameters
 from .names import Scope, callable_source, jit_source
 from .rebuilt import rebuilt
 from .source import FunctionSource
@@ -93,41 +94,6 @@ def _passed_on(call: ast.Call, scope: Scope, met: set[FunctionType]) -> list[ast
     positional = code.co_varnames[: code.co_argcount]
     pairs = [*zip(positional, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
     return [value for name, value in pairs if name in wanted and isinstance(value, ast.Name)]
-
-
-class ChosenSource(FunctionSource):
-    """A function for certain constant arguments: a function of the other ones."""
-
-    __slots__ = ("constants", "node")
-
-    def __init__(
-        self,
-        whole: FunctionSource,
-        node: ast.FunctionDef,
-        function: FunctionType,
-        constants: Mapping[str, object],
-    ) -> None:
-        self.function, self.name, self.text, self.first_line = function, whole.name, whole.text, whole.first_line
-        kept = node_parameters(node)
-        self.declared = {name: kind for name, kind in whole.declared.items() if name in kept or name == "return"}
-        self.arrays, self.shown, self.alternatives = whole.arrays, whole.shown, ()
-        self.defaults = whole.defaults
-        self.chosen = {}
-        self.node = node
-        self.constants = dict(constants)  # whose identity no other object gets meanwhile
-
-    def written(self) -> ast.FunctionDef:
-        return self.node
-
-    tree = written
-
-    @property
-    def unparsed(self) -> bool:
-        return False
-
-
-def node_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    return [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
 
 
 def with_constants(source: FunctionSource, constants: Mapping[str, object], others: Iterable[str]) -> FunctionSource:

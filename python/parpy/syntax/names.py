@@ -9,7 +9,7 @@ notice when a function or module is bound to another object.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
@@ -199,6 +199,22 @@ def jit_source(value: object) -> FunctionSource | None:
 
 def callable_source(value: object) -> FunctionSource | None:
     """The source of a function that compiled code calls: of a jit function, or of a plain one whose text is at hand."""
+    source = _source_behind(value)
+    if source is not None:
+        for change in _changes:
+            source = change(source)
+    return source
+
+
+_changes: list[Callable[[FunctionSource], FunctionSource]] = []
+
+
+def prepare_sources_by(change: Callable[[FunctionSource], FunctionSource]) -> None:
+    """From now on, functions that compiled code calls are those that `change` makes of them."""
+    _changes.append(change)
+
+
+def _source_behind(value: object) -> FunctionSource | None:
     source = jit_source(value)
     if source is not None or not isinstance(value, FunctionType):
         return source
@@ -213,6 +229,11 @@ def callable_source(value: object) -> FunctionSource | None:
         source = capture(value)
         setattr(value, _PLAIN, source)
     return source
+
+
+def keep_source(function: FunctionType, source: FunctionSource) -> None:
+    """Makes `source` that of the plain function."""
+    setattr(function, _PLAIN, source)
 
 
 def _lambda_source(value: FunctionType) -> FunctionSource | None:

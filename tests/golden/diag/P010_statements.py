@@ -14,6 +14,6 @@ def f(x, n):
     match n:
         case 1:
             pass
-    def inner():
+    def inner(*all):
         pass
     raise ValueError("n", n)

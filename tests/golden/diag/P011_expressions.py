@@ -5,7 +5,7 @@ import parpy
 def f(x, n):
     a = [1, 2]
     b = (i for i in range(n))
-    c = lambda: 0
+    c = lambda *all: 0
     if (d := n) > 0:
         x[0] = d
     x[1] = f"{n}"
