@@ -1,5 +1,6 @@
 // Arguments that are dicts: one compiled parameter for each key that the function reads; what else
-// is in them is never looked at. Also fields of records, which are read alike.
+// is in them is never looked at. Also fields of records and attributes of other objects, which are
+// read alike.
 #include <string>
 
 #include "jit_function.h"
@@ -51,6 +52,22 @@ std::string field_names(PyObject* value) {
     return out;
 }
 
+// The attribute of an object that takes no text as a subscript; null, and the exception that says
+// so stays, where it has none.
+PyObject* attribute(PyObject* value, PyObject* name) {
+    PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &error, &trace);
+    PyObject* found = PyObject_GetAttr(value, name);
+    if (found == nullptr) {
+        PyErr_Restore(type, error, trace);  // in the place of the other one
+    } else {
+        Py_XDECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(trace);
+    }
+    return found;
+}
+
 }  // namespace
 
 PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* args,
@@ -58,6 +75,9 @@ PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* 
     PyObject* value = args[leaf.parameter];
     if (leaf.key == nullptr) return value;
     PyObject* entry = PyObject_GetItem(value, leaf.key);
+    if (entry == nullptr && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        entry = attribute(value, leaf.key);
+    }
     if (entry == nullptr) {
         IntakeFault fault;  // without a code: the exception is the mapping's own
         if (PyDict_Check(value) && PyErr_ExceptionMatches(PyExc_KeyError)) {
@@ -70,8 +90,10 @@ PyObject* leaf_value(const Surface& surface, const Leaf& leaf, PyObject* const* 
             const bool is_array = PyObject_HasAttrString(value, "dtype") != 0;
             fault = {Code::kP557,
                      "is read from an object of type '" + std::string(Py_TYPE(value)->tp_name) +
-                         "', which is no dict" + (is_array ? " and has no fields" : ""),
-                     std::string("pass a dict with the keys that the function reads") +
+                         "', which is no dict" +
+                         (is_array ? " and has no fields" : " and has no such attribute"),
+                     std::string("pass a dict with the keys, or an object with the attributes, "
+                                 "that the function reads") +
                          (is_array ? ", or to a kernel an array of records" : "")};
         } else if (PyErr_ExceptionMatches(PyExc_ValueError)) {
             const std::string fields = field_names(value);

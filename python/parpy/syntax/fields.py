@@ -1,0 +1,67 @@
+"""Attributes of objects that are arguments, `p.dt`, as entries of dicts, `p["dt"]`, which calls read alike.
+
+A parameter is such an object if the function reads an attribute of it that neither arrays nor numbers have, and does
+nothing else with it than to read attributes and to pass it on.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+import numpy as np
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_OF_VALUES = frozenset({*dir(np.ndarray), *dir(np.float64), *dir(np.random.Generator), *dir(np.random.RandomState)})
+
+
+def with_fields(node: _Function) -> _Function:
+    """The function with subscripts in the place of these attributes; `node` itself if it has none."""
+    given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    found = {
+        part.value.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.Attribute)
+        and isinstance(part.value, ast.Name)
+        and part.value.id in given
+        and part.attr not in _OF_VALUES
+    }
+    records = found - _used_otherwise(node) if found else found
+    if not records:
+        return node
+    made = copy.deepcopy(node)
+    made.body = [_Fields(records).visit(each) for each in made.body]
+    return made
+
+
+def _used_otherwise(node: _Function) -> set[str]:
+    """Names of which more is done than to read attributes and to pass them on."""
+    allowed: set[ast.AST] = set()
+    called: set[str] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute):
+            allowed.add(part.value)
+        elif isinstance(part, ast.Call):
+            allowed.update(part.args)
+            allowed.update(keyword.value for keyword in part.keywords)
+            if isinstance(part.func, ast.Attribute) and isinstance(part.func.value, ast.Name):
+                called.add(part.func.value.id)
+    return called | {
+        part.id
+        for statement in node.body
+        for part in ast.walk(statement)
+        if isinstance(part, ast.Name) and (part not in allowed or not isinstance(part.ctx, ast.Load))
+    }
+
+
+class _Fields(ast.NodeTransformer):
+    def __init__(self, records: set[str]) -> None:
+        self._records = records
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.value, ast.Name) or node.value.id not in self._records:
+            return node
+        key = ast.copy_location(ast.Constant(node.attr), node)
+        return ast.copy_location(ast.Subscript(node.value, key, node.ctx), node)
