@@ -550,7 +550,7 @@ bool Shapes::match(const Extent& a, const Extent& b, bool stretches, const Meeti
         return false;
     }
     if (require_zero(a.form - b.form)) return true;
-    if (branches_ == 0) {
+    if (branches_ == 0 && !follows_from_arguments(a) && !follows_from_arguments(b)) {
         fail_unless_equal(a, b, meeting);
         return true;
     }
@@ -560,6 +560,20 @@ bool Shapes::match(const Extent& a, const Extent& b, bool stretches, const Meeti
                    "; whether they fit is not known before the program runs")
         .help = "compute the value on a line of its own, in the branch that needs it";
     return false;
+}
+
+// No constant here, but one in a program that is made for the arguments alone.
+bool Shapes::follows_from_arguments(const Extent& extent) const {
+    if (extent.constant()) return false;
+    bool follows = true;
+    for (const auto& [term, factor] : extent.form.terms) {
+        for_each_expr(*term, [&](const Expr& e) {
+            const bool reads = e.op == Op::kVar || e.op == Op::kExtent;
+            follows = follows && e.op != Op::kLoad && e.op != Op::kCall &&
+                      (!reads || parameter(e) != nullptr);
+        });
+    }
+    return follows;
 }
 
 // The program fails where sizes differ that are not known before it runs.

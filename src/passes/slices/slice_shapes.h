@@ -123,6 +123,7 @@ private:
     // Where that depends on the call's arguments alone, equal sizes become a requirement; else the
     // program compares them.
     bool match(const Extent& a, const Extent& b, bool stretches, const Meeting& meeting);
+    [[nodiscard]] bool follows_from_arguments(const Extent& extent) const;
     void fail_unless_equal(const Extent& a, const Extent& b, const Meeting& meeting);
 
     [[nodiscard]] const ir::Var* parameter(const ir::Expr& term) const;
