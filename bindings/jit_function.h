@@ -1,6 +1,6 @@
 // _native.JitFunction, what @parpy.jit makes: a heap type with a vectorcall slot. This header has
-// its state; jit_function.cpp is the path of a warm call, jit_specialize.cpp everything a call does
-// once.
+// its state; jit_type.cpp is the type, jit_function.cpp the path of a warm call, jit_specialize.cpp
+// everything a call does once.
 #pragma once
 
 #include <atomic>
@@ -158,6 +158,10 @@ struct JitFunction {
 // reference to an argument that is a result itself. A new reference, or null with an exception set.
 PyObject* results_of(const Program& program, std::size_t first, bool as_tuple, const Intake& intake,
                      ReturnedArrays& arrays, const std::function<PyObject*(std::size_t)>& given);
+
+// The vectorcall slot: binds the arguments, finds or makes what is compiled for them, runs it.
+PyObject* call_function(PyObject* object, PyObject* const* args, std::size_t flagged_count,
+                        PyObject* keywords);
 
 // Counts a call among those in flight: as long as it lives, no surface of the function is freed.
 class Active {

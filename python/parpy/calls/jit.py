@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, overload
 from .. import _native
 from ..frontend.parse import Surface, parse
 from ..host.choice import Choice, choice_of
-from ..host.driver import Driver, RegionSource, driver_of
+from ..host.driver import Driver, driver_of
+from ..host.splitter import RegionSource
 from ..syntax.annotations import annotations_of, as_declared, converted_to
 from ..syntax.names import Guard, source_of
 from ..syntax.nested_functions import without_nested_functions

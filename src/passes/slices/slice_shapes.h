@@ -11,18 +11,9 @@
 #include "analysis/integers/intervals.h"
 #include "ir/builder.h"
 #include "passes/pass.h"
+#include "passes/slices/index_math.h"
 
 namespace parpy {
-
-// constant + sum of coefficient × term: what makes sizes and subscripts comparable.
-struct Linear {
-    std::int64_t constant = 0;
-    std::vector<std::pair<const ir::Expr*, std::int64_t>> terms;
-
-    [[nodiscard]] std::optional<std::int64_t> value() const;  // if there are no terms
-};
-[[nodiscard]] Linear linear(const ir::Expr& expr);
-[[nodiscard]] Linear operator-(const Linear& a, const Linear& b);
 
 // The number of elements along one dimension. Expressions here are templates to clone.
 struct Extent {
@@ -46,26 +37,6 @@ struct Subscript {
 
     [[nodiscard]] bool is_slice() const { return begin != nullptr; }
     [[nodiscard]] bool is_new_axis() const { return begin == nullptr && index == nullptr; }
-};
-
-// Integer expressions that fold as they are made. Operands become part of the result.
-class IndexMath {
-public:
-    IndexMath(ir::Builder& builder, ir::Scalar type) : b_(builder), type_(type) {}
-
-    ir::Expr* number(std::int64_t value) { return b_.integer(value, type_); }
-    ir::Expr* copy(const ir::Expr& expr);
-    ir::Expr* add(ir::Expr* a, ir::Expr* b);
-    ir::Expr* subtract(ir::Expr* a, ir::Expr* b);
-    ir::Expr* multiply(ir::Expr* a, ir::Expr* b);
-    ir::Expr* divide(ir::Expr* a, ir::Expr* b);  // rounds down
-    ir::Expr* least(ir::Expr* a, ir::Expr* b);
-    ir::Expr* greatest(ir::Expr* a, ir::Expr* b);
-    ir::Expr* sum(const Linear& form);
-
-private:
-    ir::Builder& b_;
-    ir::Scalar type_;
 };
 
 // The shapes of the expressions of one statement. Bounds that are no plain sums are assigned to

@@ -1,0 +1,426 @@
+"""A function that Python runs in parts, taken apart: which statements Python runs, which are compiled as regions."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType
+from typing import Any, NamedTuple, TypeVar
+
+from .. import _native
+from ..calls.errors import fail
+from ..syntax.annotations import annotations_of, symbol_places
+from ..syntax.names import callable_source
+from ..syntax.rebuilt import rebuilt
+from ..syntax.source import FunctionSource
+from ..types import Symbol
+from ..vocabulary import operators
+from .ahead import Once
+from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
+from .python_parts import Resolver, is_shape, outermost_loops
+from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
+
+_RUN, _CALL = "__parpy_run__", "__parpy_call__"
+UNSET = object()  # what a region returns for a variable without a value
+_Node = TypeVar("_Node", ast.stmt, ast.expr)
+
+
+class RegionSource(FunctionSource):
+    """A part of a function's text as a function of its own."""
+
+    part = True
+
+    __slots__ = ("node",)
+
+    def __init__(self, whole: FunctionSource, node: ast.FunctionDef, function: FunctionType) -> None:
+        self.function, self.name, self.text, self.first_line = function, whole.name, whole.text, whole.first_line
+        self.declared, self.arrays, self.shown, self.alternatives = {}, {}, "", ()
+        self.defaults = whole.defaults
+        self.chosen = {}
+        self.node = node
+
+    def written(self) -> ast.FunctionDef:
+        return self.node
+
+    tree = written
+
+
+class _Part(NamedTuple):
+    """What one region is made of."""
+
+    nodes: list[ast.stmt]
+    inputs: list[str]
+    outputs: list[str]
+
+
+class Splitter:
+    """Takes a function apart into what Python runs and regions, which are compiled."""
+
+    def __init__(
+        self, source: FunctionSource, node: ast.FunctionDef, jit: Callable[[FunctionSource], _native.JitFunction]
+    ) -> None:
+        self.source = source
+        self._jit = jit
+        self.resolver = Resolver(source, driven=True)
+        self.locals = self.resolver.scope.locals
+        self.annotations = annotations_of(source.function)
+        self.regions: list[_native.JitFunction] = []
+        self.parts: list[_Part] = []
+        self._without: dict[tuple[int, frozenset[str]], _native.JitFunction] = {}
+        self.labels: list[set[str]] = []
+        self.lines: list[tuple[int, int]] = []
+        self.run_by_python: dict[str, ast.stmt] = {}
+        self.nested: set[str] = set()  # labels of functions that have a driver of their own
+        self.calls: list[FunctionSource] = []  # those functions
+        self._hoisted = 0
+        given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+        unset = (live_before(node.body, frozenset()) & self.locals) - given  # may be read without a value
+        self._unset = unset
+        self._unset_arrays = unset & self.resolver.arrays()
+        self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
+        self._tuples = {name: value for part in self.body for name, value in _tuples(part)}
+
+    def driver(self, node: ast.FunctionDef, dry: bool) -> ast.FunctionDef:
+        """The function as Python runs it; dry: each loop once."""
+        made = copy.deepcopy(ast.FunctionDef(node.name, node.args, self.body, [], None))
+        made.args.defaults, made.args.kw_defaults = [], []
+        given = [*made.args.posonlyargs, *made.args.args, *made.args.kwonlyargs]
+        for each in given:
+            each.annotation = None
+        first = [ast.arg(_RUN), ast.arg(_CALL), ast.arg(NO_VALUE)]
+        made.args.posonlyargs, made.args.args, made.args.kwonlyargs = [], first + given, []
+        ast.copy_location(made, node)
+        made.body = made.body or [ast.copy_location(ast.Pass(), node)]
+        if dry:
+            made = Once().visit(made)
+        made.body += [at(each, node) for each in never_assigned(self._unset)]  # local, if only regions assign them
+        return ast.fix_missing_locations(made)
+
+    # ------------------------------------------------------------ what Python runs
+
+    def _is_python(self, node: ast.stmt) -> bool:
+        return (
+            self._leaves(node)
+            or self.resolver.is_python(node)
+            # An array that may have no value is passed only where it is read.
+            or (isinstance(node, ast.If) and not self._unset_arrays.isdisjoint(assigned([node]) | reads(node)))
+        )
+
+    def _leaves(self, node: ast.stmt, in_loop: bool = False) -> bool:
+        """Whether control leaves the statement other than by its end."""
+        if isinstance(node, ast.Return):
+            return True
+        if isinstance(node, ast.Break | ast.Continue):
+            return not in_loop
+        inside = in_loop or isinstance(node, ast.For | ast.While)
+        parts = [(part, inside) for part in getattr(node, "body", ())]
+        parts += [(part, in_loop) for part in getattr(node, "orelse", ())]
+        return any(self._leaves(part, loop) for part, loop in parts)
+
+    def _split(self, nodes: Sequence[ast.stmt], after: Names, at_break: Names, at_continue: Names) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        group: list[ast.stmt] = []
+        nodes = list(self._hoist_returns(nodes))
+        for index, node in enumerate(nodes):
+            rest = live_before(nodes[index:], after, at_break, at_continue)
+            if not self._is_python(node):
+                group.append(node)
+                continue
+            labels = []
+            while group and self.resolver.is_label(group[-1]):
+                labels.append(group.pop())
+            out += self._region(group, rest)
+            group = []
+            for label in labels:
+                self._label_of_python(label, node)
+            out.append(self._python(node, nodes[index + 1 :], after, at_break, at_continue))
+        return out + self._region(group, after)
+
+    def _python(
+        self, node: ast.stmt, rest: Sequence[ast.stmt], after: Names, at_break: Names, at_continue: Names
+    ) -> ast.stmt:
+        behind = live_before(rest, after, at_break, at_continue)
+        made = copy.copy(node)
+        if isinstance(made, ast.If):
+            made.test = self._called(made.test)
+            made.body = self._split(made.body, behind, at_break, at_continue) or [_pass(node)]
+            made.orelse = self._split(made.orelse, behind, at_break, at_continue)
+        elif isinstance(made, ast.For | ast.While):
+            if made.orelse:
+                fix = "set a variable before 'break' and test it after the loop"
+                self._refuse("P012", made, "the else branch of a loop that Python runs cannot be compiled", fix)
+            if isinstance(made, ast.For):
+                made.iter = self._called(made.iter)
+            else:
+                made.test = self._called(made.test)
+            _, end = live_in_loop(made, behind, behind)
+            made.body = self._split(made.body, end, behind, end) or [_pass(node)]
+        elif isinstance(made, ast.With):
+            if self._leaves(made):
+                fix = "put the return, break or continue behind the block"
+                self._refuse("P308", made, "'with parpy.gpu' is left before its end", fix)
+            fix = "allocate, call callbacks and assign names of arrays in front of the block"
+            self._refuse("P022", made, "'with parpy.gpu' holds a statement that only Python can run", fix)
+        else:
+            made = self._called(node)
+        return made
+
+    def _called(self, node: _Node) -> _Node:
+        """What Python runs, with calls that go through the driver."""
+        self.nested |= self._labels_in([node], set())
+        made: _Node = _Calls(self.resolver, self.calls).visit(copy.deepcopy(node))
+        return made
+
+    def _hoist_returns(self, nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+        """What is returned and no variable becomes one, so that it is computed in compiled code."""
+        for node in nodes:
+            value = node.value if isinstance(node, ast.Return) else None
+            if value is None or self.resolver.is_python(value):
+                yield node
+                continue
+            elements = list(value.elts) if isinstance(value, ast.Tuple) else [value]
+            for index, element in enumerate(elements):
+                if isinstance(element, ast.Constant) or self.resolver.is_left(element):
+                    continue
+                self._hoisted += 1
+                name = f"result_{self._hoisted}"
+                target = ast.copy_location(ast.Name(name, ast.Store()), element)
+                yield ast.copy_location(ast.Assign([target], element), node)
+                elements[index] = ast.copy_location(ast.Name(name, ast.Load()), element)
+            single = elements[0] if not isinstance(value, ast.Tuple) else ast.Tuple(elements, ast.Load())
+            yield ast.copy_location(ast.Return(ast.copy_location(single, value)), node)
+
+    # ------------------------------------------------------------ what is compiled
+
+    def _region(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
+        if all(_is_light(node) for node in nodes):
+            return nodes
+        outputs = sorted((assigned(nodes) - (updated(nodes) & self.resolver.arrays())) & after)
+        inputs = sorted(self._inputs(nodes, frozenset(outputs)))
+        index = len(self.regions)
+        last = nodes[-1]
+        self.parts.append(_Part(nodes, inputs, outputs))
+        self.regions.append(self._compiled(index, frozenset()))
+        self.labels.append(self._labels_in(nodes, set()))
+        shift = self.source.line_shift
+        self.lines.append((nodes[0].lineno + shift, (last.end_lineno or last.lineno) + shift))
+        call: ast.expr = ast.Call(
+            ast.Name(_RUN, ast.Load()),
+            [ast.Constant(index), *(self._input(each) for each in inputs)],
+            [],
+        )
+        if not outputs:
+            return [at(ast.Expr(call), last)]
+        stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in outputs]
+        made: list[ast.stmt] = [ast.Assign([ast.Tuple(stores, ast.Store())], call)]
+        for each in (each for each in outputs if each in inputs and each in self._unset):
+            unset = ast.Compare(ast.Name(each, ast.Load()), [ast.Is()], [ast.Name(NO_VALUE, ast.Load())])
+            made.append(ast.If(unset, [ast.Delete([ast.Name(each, ast.Del())])], []))
+        return [at(each, last) for each in made]
+
+    def _compiled(self, index: int, without: frozenset[str]) -> _native.JitFunction:
+        """A region as a jit function; the variables `without` a value are no parameters."""
+        nodes, inputs, outputs = self.parts[index]
+        arrays = without & self._unset_arrays
+        if arrays:
+            nodes = without_arrays(nodes, arrays, self._new_name("unset"), self.resolver.is_label)
+        name = self.source.function.__name__ + (f"_{index + 1}" if index else "")
+        body = [at(each, nodes[0]) for each in never_assigned(without & live_before(nodes, frozenset()))]
+        results: list[ast.expr] = [ast.Name(each, ast.Load()) for each in outputs]
+        marks = {each: self._new_name(f"{each}_is_set") for each in outputs if each in without}
+        body += marked(nodes, marks) if marks else nodes
+        for place, each in enumerate(outputs):
+            if each in marks:
+                mark = ast.Name(marks[each], ast.Load())
+                results[place] = ast.IfExp(mark, results[place], ast.Constant(False))
+                results.append(mark)
+        if outputs:
+            body.append(at(ast.Return(ast.Tuple(results, ast.Load())), nodes[-1]))
+        given = [each for each in inputs if each not in without]
+        arguments = ast.arguments([], [at(ast.arg(each), nodes[0]) for each in given], None, [], [], None, [])
+        node = at(ast.FunctionDef(name, arguments, body, [], None), nodes[0])
+        function = rebuilt(self.source.function, node)
+        function.__annotations__ = {each: self.annotations[each] for each in given if each in self.annotations}
+        return self._jit(RegionSource(self.source, node, function))
+
+    def _new_name(self, name: str) -> str:
+        while name in self.locals:
+            name += "_"
+        return name
+
+    def known(self, index: int, open_outputs: list[str], results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The outputs of a region, of which some are open: the results end with whether these have a value."""
+        outputs = self.parts[index].outputs
+        is_set = dict(zip(open_outputs, results[len(outputs) :], strict=True))
+        return tuple(value if is_set.get(name, True) else UNSET for name, value in zip(outputs, results, strict=False))
+
+    def _input(self, name: str) -> ast.expr:
+        """What a call of a region gets: of a variable that may have no value a function that gives it."""
+        load = ast.Name(name, ast.Load())
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        return ast.Lambda(nothing, load) if name in self._unset else load
+
+    def region_for(self, index: int, inputs: tuple[Any, ...]) -> tuple[_native.JitFunction, tuple[Any, ...], list[str]]:
+        """The region for the inputs that have values, these values, and the outputs that may have none."""
+        _, names, outputs = self.parts[index]
+        if not self._tuples.keys().isdisjoint(names):
+            self._refuse_tuples(dict(zip(names, inputs, strict=True)))
+        if self._unset.isdisjoint(names):
+            return self.regions[index], inputs, []
+        values, without = [], set()
+        for name, value in zip(names, inputs, strict=True):
+            try:
+                values.append(value() if name in self._unset else value)
+            except NameError:
+                without.add(name)
+        if not without:
+            return self.regions[index], tuple(values), []
+        key = index, frozenset(without)
+        if key not in self._without:
+            self._without[key] = self._compiled(*key)
+        return self._without[key], tuple(values), [each for each in outputs if each in without]
+
+    def _inputs(self, nodes: list[ast.stmt], outputs: Names) -> set[str]:
+        found = {name for name in live_before(nodes, outputs) if name in self.locals or name.startswith("result_")}
+        places = symbol_places(self.annotations)
+        for name in frozenset().union(*(reads(node) for node in nodes)):
+            binding = None if name in self.locals else self.resolver.scope.lookup(name)
+            place = places.get(binding.value) if binding is not None and isinstance(binding.value, Symbol) else None
+            if place is not None:
+                found.add(place[0])
+        return found
+
+    def _labels_in(self, nodes: Sequence[ast.AST], seen: set[int]) -> set[str]:
+        """The labels of the statements and of the functions that they call."""
+        found: set[str] = set()
+        for part in (part for node in nodes for part in ast.walk(node)):
+            if not isinstance(part, ast.Call):
+                continue
+            binding = self.resolver.find(part.func)
+            if binding is None:
+                continue
+            if binding.value is operators.label and part.args and isinstance(part.args[0], ast.Constant):
+                found.add(str(part.args[0].value))
+            called = callable_source(binding.value)
+            if called is not None and id(called) not in seen:
+                seen.add(id(called))
+                found |= labels_of(called, seen)
+        return found
+
+    # ------------------------------------------------------------ messages
+
+    def slow_loops(self) -> list[str]:
+        """Warnings of the outermost loops that Python runs since they call functions of NumPy that compiled code does
+        not know."""
+        texts = []
+        for loop in outermost_loops(self.source.tree().body):
+            calls = [part for part in ast.walk(loop) if isinstance(part, ast.Call)]
+            found = next((call for call in calls if self.resolver.calls_numpy(call)), None)
+            if found is None:
+                continue
+            sink = _native.Diagnostics()
+            shown = ast.unparse(found.func)
+            message = f"Python runs this loop: compiled code does not know '{shown}'"
+            sink.performance("P315", self._span(loop), message, "call it in front of the loop, or write it out")
+            texts.append(sink.render([self.source.native()]))
+        return texts
+
+    def _span(self, node: ast.stmt | ast.expr) -> tuple[int, int, int, int, int]:
+        line, column = node.lineno + self.source.line_shift, node.col_offset + 1
+        return (0, line, column, line, column + 1)
+
+    def undefined(self) -> list[ast.Name]:
+        """The names in what Python runs that nothing has."""
+        parts = [part for node in self.body for part in ast.walk(node)]
+        names = [part for part in parts if isinstance(part, ast.Name)]
+        known = self.locals | {_RUN, _CALL, NO_VALUE} | {part.arg for part in parts if isinstance(part, ast.arg)}
+        known |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        return [name for name in names if name.id not in known and self.resolver.scope.lookup(name.id) is None]
+
+    def _label_of_python(self, label: ast.stmt, node: ast.stmt) -> None:
+        assert isinstance(label, ast.Expr) and isinstance(label.value, ast.Call)
+        name = label.value.args[0] if label.value.args else None
+        if isinstance(name, ast.Constant):
+            self.run_by_python[str(name.value)] = node
+
+    def refuse_label(self, label: str) -> None:
+        node = self.run_by_python[label]
+        self._refuse(
+            "P303",
+            node,
+            f"label '{label}' is mapped, but Python runs the statement that it names",
+            "allocate, return, call callbacks and assign names of arrays outside of parallel loops",
+        )
+
+    def _refuse_tuples(self, inputs: dict[str, Any]) -> None:
+        for name, made in self._tuples.items():
+            if isinstance(inputs.get(name), tuple):
+                self._refuse(
+                    "P550",
+                    made,
+                    f"'{name}' is a tuple, and no variable of compiled code can be one",
+                    "write n = x.shape[0], or n, m = x.shape"
+                    if is_shape(made)
+                    else "give each element a name: a, b = …",
+                )
+
+    def _refuse(self, code: str, node: ast.stmt | ast.expr, message: str, help_text: str = "") -> None:
+        sink = _native.Diagnostics()
+        sink.error(code, self._span(node), message, help_text)
+        fail(sink, [self.source.native()])
+
+
+def labels_of(source: FunctionSource, seen: set[int]) -> set[str]:
+    inner = object.__new__(Splitter)
+    inner.resolver = Resolver(source)
+    return inner._labels_in([source.tree()], seen)
+
+
+class _Calls(ast.NodeTransformer):
+    """Has the driver decide whether a callback is called."""
+
+    def __init__(self, resolver: Resolver, found: list[FunctionSource]) -> None:
+        self._resolver = resolver
+        self._found = found  # the jit functions among them
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        binding = self._resolver.find(node.func)
+        self.generic_visit(node)
+        if binding is not None and self._resolver.is_called_by_python(binding.value, node):
+            source = callable_source(binding.value)
+            if source is not None:
+                self._found.append(source)
+            node.func = at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)
+        return node
+
+
+def _tuples(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+    """The names that are given shapes and other tuples, and these."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Assign) and (isinstance(part.value, ast.Tuple) or is_shape(part.value)):
+            yield from ((target.id, part.value) for target in part.targets if isinstance(target, ast.Name))
+
+
+def _is_light(node: ast.stmt) -> bool:
+    """Assignments of shapes, constants and what is computed of them: not worth a program."""
+    if not isinstance(node, ast.Assign) or not all(isinstance(t, ast.Name | ast.Tuple) for t in node.targets):
+        return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    allowed = (
+        ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Attribute, ast.Subscript, ast.operator,
+        ast.unaryop, ast.expr_context,
+    )  # fmt: skip
+    for part in ast.walk(node.value):
+        if not isinstance(part, allowed):
+            return False
+        if isinstance(part, ast.Attribute) and part.attr not in ("shape", "size", "ndim", "dtype"):
+            return False
+        if isinstance(part, ast.Subscript) and not (
+            isinstance(part.value, ast.Attribute) and isinstance(part.slice, ast.Constant)
+        ):
+            return False
+    return True
+
+
+def _pass(node: ast.stmt) -> ast.stmt:
+    return ast.copy_location(ast.Pass(), node)
