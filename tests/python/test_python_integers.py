@@ -78,3 +78,20 @@ def test_sums_of_nothing_keep_negative_zeros(kind: Any, backend: str) -> None:
         parts = y.view(np.float32 if kind in (np.float32, np.complex64) else np.float64)
         assert np.signbit(parts).all()
         assert not parts.any()
+
+
+@pytest.mark.parametrize("function", [greater, smaller, chosen], ids=lambda f: f.__name__)
+def test_no_type_holds_uint64_and_negative_integers(function: Callable[..., None]) -> None:
+    with pytest.raises(parpy.CompileError, match="uint64"):
+        function(np.arange(5).astype(np.uint64), np.zeros(5), 5)
+
+
+def test_uint64_and_known_integers() -> None:
+    @parpy.jit
+    def f(x, y):
+        for i in range(x.size):
+            y[i] = max(min(x[i], 300), 2)
+
+    x, y = np.array([0, 5, 2**63 + 1], np.uint64), np.zeros(3, np.uint64)
+    f(x, y)
+    np.testing.assert_array_equal(y, [2, 5, 300])

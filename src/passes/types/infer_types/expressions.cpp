@@ -490,6 +490,12 @@ Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
         result.type = found_so_far(a, b);
         return result;
     }
+    if (!by_numpy && have_no_common_type(a, b)) {
+        report(Code::kP200, expr.span,
+               "the value is np.uint64 or a Python integer, and no type holds both",
+               "convert the Python integer, np.uint64(…), or the other, int(…)");
+        return result;
+    }
     result.type = by_numpy ? promote(a.type, b.type) : join(a, b);
     if (made) result.type = of_python_size(result.type);
     for (std::size_t i = 1; by_numpy && i < 3; ++i)

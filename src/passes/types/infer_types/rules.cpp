@@ -185,6 +185,11 @@ Typing type_power(std::span<const Operand> operands, Type type) {
 
 Typing type_same(Op op, std::span<const Operand> operands) {
     if (op == Op::kMin || op == Op::kMax) {  // Python's: one of the operands
+        if (have_no_common_type(operands[0], operands[1])) {
+            return refuse(op, operands,
+                          "no type holds both: convert the Python integer, np.uint64(…), or the "
+                          "other, int(…)");
+        }
         const Type type = join(operands[0], operands[1]);
         if (ir::is_complex(type.scalar)) {
             return refuse(op, operands, "complex numbers have no order; compare abs(…)");
@@ -448,6 +453,14 @@ Type join(const Operand& a, const Operand& b) {
     const Type type = join(a.type, b);
     const Type other = join(b.type, a);
     return type == other ? type : ir::promote(type, other);
+}
+
+bool have_no_common_type(const Operand& a, const Operand& b) {
+    const auto computed = [](const Operand& o) { return o.type == kWeakInt && !integer_value(o); };
+    const auto unsigned_64 = [](const Operand& o) {
+        return !o.type.weak && o.type.is(Scalar::kU64);
+    };
+    return (unsigned_64(a) && computed(b)) || (unsigned_64(b) && computed(a));
 }
 
 bool holds(Scalar scalar, std::int64_t value) {

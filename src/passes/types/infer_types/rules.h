@@ -44,6 +44,8 @@ struct Typing {
 // Whether integer type `scalar` (or bool) holds `value`; a u64 constant is a non-negative value.
 [[nodiscard]] bool holds(ir::Scalar scalar, std::int64_t value);
 [[nodiscard]] std::optional<std::int64_t> integer_value(const Operand& operand);
+// One is np.uint64 and the other a Python integer that the program computes, which may be negative.
+[[nodiscard]] bool have_no_common_type(const Operand& a, const Operand& b);
 // "-128 to 127"
 [[nodiscard]] std::string range_text(ir::Scalar scalar);
 
