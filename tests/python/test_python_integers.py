@@ -86,6 +86,13 @@ def test_no_type_holds_uint64_and_negative_integers(function: Callable[..., None
         function(np.arange(5).astype(np.uint64), np.zeros(5), 5)
 
 
+def test_names_of_uint64_and_negative_integers_are_floats() -> None:
+    x, y, want = np.arange(2, 7).astype(np.uint64), np.zeros(5), np.zeros(5)
+    under_a_name.__wrapped__(x, want, 5)
+    under_a_name(x, y, 5)
+    np.testing.assert_array_equal(y, want)
+
+
 def test_uint64_and_known_integers() -> None:
     @parpy.jit
     def f(x, y):

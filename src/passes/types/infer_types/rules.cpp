@@ -436,7 +436,7 @@ Type join(const Type& a, const Operand& b) {
     }
     // A Python integer that may not fit stays the number that it is.
     const auto value = integer_value(b);
-    const bool narrow = !a.weak && ir::is_integer(a.scalar) && ir::size_in_bytes(a.scalar) < 8;
+    const bool narrow = !a.weak && ir::is_integer(a.scalar) && a.scalar != Scalar::kI64;
     if (b.type == kWeakInt &&
         (value ? !a.weak && ir::is_integer(a.scalar) && !holds(a.scalar, *value) : narrow)) {
         return ir::promote(a, Type::of(Scalar::kI64));
