@@ -183,10 +183,14 @@ def test_objects_go_with_their_last_reference():
             increment[1, 32, made[0]](made[3])
             made[0].synchronize()
 
+    def lost(count):
+        free = cuda.current_context().get_memory_info().free
+        rounds(count)
+        return free - cuda.current_context().get_memory_info().free
+
     rounds(20)
-    free = cuda.current_context().get_memory_info().free
-    rounds(500)
-    assert free - cuda.current_context().get_memory_info().free < 64 << 20
+    # Other processes take memory of the same device: a leak shows in every attempt, theirs in some.
+    assert any(lost(500) < 64 << 20 for _ in range(8))
 
 
 @cuda.jit
