@@ -149,7 +149,9 @@ private:
         const std::string size = fail.value(at.size(b_));
         if (at.array == nullptr) {
             const auto site = static_cast<std::size_t>(at.index->index) - 1;
-            fail.site().message = b_.module().sites[site].message;
+            std::string text = b_.module().sites[site].message;
+            if (was_unsigned(at)) text = "unsigned " + text.replace(text.find("{0}"), 3, subscript);
+            fail.site().message = text;
         } else {
             fail.site().message = (was_unsigned(at) ? "unsigned " : "") +
                                   outside_text(subscript, at.axis, *at.array, size);

@@ -97,6 +97,11 @@ void NameVariants::make_parameter(Var& param, const Form& form, Made& made,
         more.push_back(var);
         return var;
     };
+    const auto layout = [&](const std::string& what) {
+        Var* var = number(what);
+        var->limit = form.limit;
+        return var;
+    };
     Var* const root = context_.module.make_like(param);
     root->name = param.name;
     root->user_name = param.shown();
@@ -109,8 +114,8 @@ void NameVariants::make_parameter(Var& param, const Form& form, Made& made,
         Dim dim;
         dim.extent = form.layout[k].extent;
         dim.stride = form.layout[k].stride;
-        if (!dim.extent) dim.extent_var = number("extent" + std::to_string(k));
-        if (!dim.stride) dim.stride_var = number("stride" + std::to_string(k));
+        if (!dim.extent) dim.extent_var = layout("extent" + std::to_string(k));
+        if (!dim.stride) dim.stride_var = layout("stride" + std::to_string(k));
         root->dims.push_back(dim);
     }
     Name name{root, {}};
@@ -128,7 +133,7 @@ void NameVariants::make_parameter(Var& param, const Form& form, Made& made,
             if (piece.kind == Part::Kind::kSome) {
                 part.begin = b.var(number("begin" + suffix));
                 part.step = piece.step ? b.integer(*piece.step) : b.var(number("step" + suffix));
-                if (!dim.extent) dim.extent_var = number("size" + std::to_string(dimension));
+                if (!dim.extent) dim.extent_var = layout("size" + std::to_string(dimension));
             }
             dim.stride = 0;
             param.dims.push_back(dim);
