@@ -62,10 +62,7 @@ def test_parts_are_numpys():
 def moving(x, out, k):
     part = x[k:]
     for i in range(3):
-        if len(part) > 1 and part[0] < 20:
-            part = part[1:]
-        else:
-            part = part[:-2]
+        part = part[1:] if len(part) > 1 and part[0] < 20 else part[:-2]
         out[i] = len(part)
         if len(part) > 0:
             part[-1] += 1

@@ -485,7 +485,9 @@ def test_subscripts_of_slices(kernel, debug, k):
         checked[1, 1](x, k)
     else:
         name = "part" if kernel is store_in_part else "steps"
-        with pytest.raises(IndexError, match=rf"subscript {k} is out of bounds for axis 0 of '{name}', whose size is 3"):
+        with pytest.raises(
+            IndexError, match=rf"subscript {k} is out of bounds for axis 0 of '{name}', whose size is 3"
+        ):
             checked[1, 1](x, k)
     np.testing.assert_array_equal(x, want)
 

@@ -66,7 +66,7 @@ def is_array_name(fn: FunctionScope, node: ast.expr) -> bool:
 
 def subscripts_array(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether `node` is x[…] of an array; it may be an element."""
-    if not isinstance(node, ast.Subscript):
+    if not fn.names_arrays or not isinstance(node, ast.Subscript):
         return False
     base: ast.expr = node
     while isinstance(base, ast.Subscript) and is_subscript(fn, base):

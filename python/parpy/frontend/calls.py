@@ -190,7 +190,7 @@ def _conjugate(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
 def _copy_or_conversion(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
     """x.copy() and x.astype(np.float32); None for other calls."""
     func = method_of_value(fn, node)
-    if func is None or (fn.kernel and not fn.aggregates) or node.keywords:
+    if func is None or not fn.names_arrays or node.keywords:
         return None
     if func.attr == "copy" and not node.args:
         value = by_numpy(fn, lower(fn, func.value), node)

@@ -140,7 +140,7 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
     owner = fn.resolve(node.value)
     if node.attr in ("real", "imag") and (owner is None or is_scalar(owner.value)):
         return fn.module.op(node.attr, [lower(fn, node.value)], span)
-    if node.attr == "T" and (owner is None or is_array(owner.value)):
+    if node.attr == "T" and fn.names_arrays and (owner is None or is_array(owner.value)):
         return fn.module.op("transpose", [lower(fn, node.value)], span)
     if owner is not None:
         _no_attribute(fn, owner.value, node)

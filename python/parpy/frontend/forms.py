@@ -1,4 +1,5 @@
-"""What stands for records and tuples until types are known, and what is known of arguments before a kernel is parsed."""
+"""What stands for records and tuples until types are known, and what is known of arguments before a kernel is
+parsed."""
 
 from __future__ import annotations
 

@@ -53,6 +53,7 @@ class FunctionScope:
         self.language = language = program.language
         self.kernel = language.kernel
         self.aggregates = language.aggregates
+        self.names_arrays = language.aggregates or not language.kernel  # and parts of them, and computed ones
         self.node = program.uses.tree(source) if self.aggregates else source.tree()
         self.scope = language.names(program, source)
         self.scope.guards = program.guards

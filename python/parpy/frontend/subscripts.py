@@ -56,12 +56,12 @@ def array_of(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
         binding = fn.resolve(node)
         if binding is not None:
             return captured_array(fn, binding, ast.unparse(node), node)
-        if node.attr == "T":
+        if node.attr == "T" and fn.names_arrays:
             return _named(fn, node)
         if fn.starts_undefined(node):
             lower(fn, node)
             return None
-    elif isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare):
+    elif isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare) and fn.names_arrays:
         return _named(fn, node)
     fn.error(
         "P025",
@@ -176,7 +176,9 @@ def _subscripts_of(
             return None, (), []
         own = index_parts(fn, base.slice)
         if parts and any(isinstance(part, ast.Slice) or is_ellipsis(part) for part in own):
-            return _named(fn, base), (), without_ellipsis(fn, parts, base)
+            if fn.names_arrays:
+                return _named(fn, base), (), without_ellipsis(fn, parts, base)
+            fn.error("P025", base, "a slice is subscripted again", "give all subscripts at once: x[i, 1:]")
         parts[:0] = own
         base = base.value
     if base is node and (fn.item(node) is not None or is_tuple_element(fn, node)):

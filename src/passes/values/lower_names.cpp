@@ -111,7 +111,9 @@ private:
             const Bind& bind = *places_.of(name).binds.front();
             if (name->space != Space::kResult || bind.fresh) continue;
             const Var* made = viewed(*bind.value).var;
-            while (places_.has(made) && !places_.of(made).binds.front()->fresh) {
+            std::unordered_set<const Var*> seen;
+            while (places_.has(made) && !places_.of(made).binds.front()->fresh &&
+                   seen.insert(made).second) {
                 made = viewed(*places_.of(made).binds.front()->value).var;
             }
             if (names_.contains(made)) continue;  // it is never bound
@@ -146,9 +148,11 @@ private:
     // Whether the entry returns the argument as it is.
     bool is_argument(const Bind& bind, const Var& array) const {
         const Bind* at = &bind;
-        while (is_whole(*at->value) && at->value->var != &array) {
+        while (is_whole(*at->value) && at->value->var != &array &&
+               places_.of(at->array).binds.size() == 1) {
             at = places_.of(at->value->var).binds.front();
         }
+        if (places_.of(at->array).binds.size() != 1) return false;
         const auto param = std::ranges::find(function_.params, &array);
         return is_whole(*at->value) && param != function_.params.end() &&
                array.origin.kind == Origin::Kind::kArgument;

@@ -50,7 +50,9 @@ NameDoubt NameDoubts::of(const Var& name) const {
     }
     if (first.fresh || name.space == Space::kResult) return {};
     // The values may be replaced while another name still stands for them.
-    for (const Var* array = viewed(*first.value).var; places_.has(array);) {
+    std::unordered_set<const Var*> seen;
+    for (const Var* array = viewed(*first.value).var;
+         places_.has(array) && seen.insert(array).second;) {
         const NamePlace& made = places_.of(array);
         const Bind& origin = *made.binds.front();
         const bool replaced = made.binds.size() > 1 || !made.loops.empty();
