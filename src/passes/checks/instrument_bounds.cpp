@@ -225,7 +225,8 @@ private:
         Uses uses = uses_of(loop.body);
         uses.written.insert(loop.var);
         for (const Subscript& at : subscripts) {
-            if (!slope(position(at), loop.var, uses)) return nullptr;
+            if (!slope(position(at), loop.var, uses) || !invariant(*at.size(b_), uses))
+                return nullptr;
         }
         if (subscripts.empty()) return nullptr;
         b_.span = loop.span;
