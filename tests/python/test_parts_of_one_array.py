@@ -51,8 +51,25 @@ def other_steps(x, out):
         out[i] = part[0] + part[1]
 
 
+@parpy.jit
+def total(v):
+    s = 0.0
+    for k in range(len(v)):
+        s += v[k]
+    return s
+
+
+def shapes(x, out):
+    parpy.label("N")
+    for i in range(x.shape[0]):
+        (n,) = x[i, 1:].shape
+        out[i] = len(x[i]) + 10 * x[i].ndim + 100 * x[i, ::2].shape[0] + 1000 * x[1:, 2:].size + n
+        if x[i, 0] > 0.3 and total(x[i, 2:]) > total(x[i, :2]) > 0.1:
+            out[i] = -1.0
+
+
 @pytest.mark.parametrize("mapping", [{}, {"N": 8}], ids=["host", "parallel"])
-@pytest.mark.parametrize("function", [rows, stored, narrowed, other_steps], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [rows, stored, narrowed, other_steps, shapes], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_in_loops(backend, function, mapping):
     rng = np.random.default_rng(3)

@@ -22,7 +22,7 @@ from .records import record_copy
 from .scope import FunctionScope
 from .subscripts import held_element, unpack_shape
 from .targets import assign_value
-from .tuples import held_tuple, hidden_tuple, spelled_out
+from .tuples import held_tuple, hidden_tuple, is_shape, spelled_out
 
 # A single target, what makes its value, and the expression that is read for it.
 Pair = tuple[ast.expr, Callable[[], _native.Expr], ast.expr | None]
@@ -85,7 +85,7 @@ def _assign_tuple(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.ex
     if unpacks_tuples(fn, target, value):
         _assign_elements(fn, target, hidden_tuple(fn, held_tuple(fn, value), value), node)
         return
-    if over_slices(fn, target) or over_slices(fn, value):
+    if over_slices(fn, target) or (over_slices(fn, value) and not is_shape(fn, value)):
         _assign_slices(fn, target, value, node)
         return
     pairs = _pairs(fn, target, value)
