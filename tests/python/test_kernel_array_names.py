@@ -309,3 +309,23 @@ def test_what_has_no_place():
     text = refused(many_values, np.zeros((4, 400)), np.zeros((4, 400)))
     assert "how many values 'total' has is not known when the program is compiled" in text
     assert "write a loop over the elements" in text
+
+
+TABLE = np.arange(300.0)
+
+
+@cuda.jit(device=True)
+def summed(v):
+    return v[0] + summed(v[1:]) if len(v) > 1 else v[0]
+
+
+@cuda.jit
+def sums(out):
+    out[0] = summed(TABLE[2:])
+
+
+def test_recursion_makes_few_functions():
+    out = np.zeros(1)
+    sums[1, 1](out)
+    assert out[0] == TABLE[2:].sum()
+    assert sums.inspect_source(out).count("double summed") < 20
