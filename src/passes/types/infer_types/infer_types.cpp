@@ -293,7 +293,12 @@ void check_moved_arguments(PassContext& context, const Instances& instances) {
             found = found || e.var == moved.name;
             if (!found) for_each_written_array(e, [&](const Var&) { writes = true; });
         };
-        for_each_slot(*moved.from, [&](const Expr* slot) { visit(visit, *slot); });
+        const auto* store = moved.from->as<Store>();
+        if (store != nullptr && !store->update)
+            visit(visit, *store->value);  // before the subscripts
+        for_each_slot(*moved.from, [&](const Expr* slot) {
+            if (!found) visit(visit, *slot);
+        });
         if (!found || !writes) continue;
         report_once(context.diagnostics, Code::kP223, moved.span,
                     "an array is passed to a function whose elements a call in front of it, in the "
