@@ -288,7 +288,7 @@ def test_parts_that_are_no_pointers(first_three):
         out[0] = first_three(x[0, ::2])
 
     for kernel in (column, stepped):
-        with pytest.raises(TypeError, match=r"no row whose elements lie side by side(.|\n)*help: pass a row, x\[i\]"):
+        with pytest.raises(TypeError, match=r"do not lie side by side in memory(.|\n)*help: pass a row, x\[i\]"):
             kernel[1, 1](np.zeros((4, 6), np.float32), np.zeros(1))
 
 

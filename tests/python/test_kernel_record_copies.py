@@ -115,7 +115,7 @@ def beyond(r, k):
 def test_subscripts_beyond_a_part_are_found(backend):
     if backend == "cuda":
         pytest.skip("subscripts are checked on the simulator, and with debug=True")
-    with pytest.raises(IndexError, match=r"out of bounds for a slice of axis 0 of 'r\.id', whose size is 2"):
+    with pytest.raises(IndexError, match=r"out of bounds for axis 0 of 'q\.id', whose size is 2"):
         beyond[1, 1](bodies(6), 2)
 
 

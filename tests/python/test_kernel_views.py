@@ -1,4 +1,4 @@
-"""Views in kernels: rows and slices of arrays, as names and as arguments of device functions; parts of the memory that
+"""Names of parts of arrays in kernels: rows and slices, also as arguments of device functions; parts of the memory that
 blocks share."""
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def beyond(x, j):
 
 @pytest.mark.parametrize("j", [2, -3])
 def test_checked_kernels_know_the_ends_of_slices(j):
-    with pytest.raises(IndexError, match=f"subscript {j} is out of bounds for a slice"):
+    with pytest.raises(IndexError, match=f"subscript {j} is out of bounds for axis 0 of 'part', whose size is 2"):
         beyond[1, 1](np.zeros(8), j)
         cuda.synchronize()
 
@@ -411,20 +411,21 @@ def refused(body):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("row = x[0]\nrow[0] = row", "the view 'row' is used as a number"),
-        ("row = x[0]\nrow[0] = 1\nrow += 3", "subscript it, row[0] or row[:]"),
-        ("row = x[0]\nrow[0] = 1\nrow = 3", "'row' is a view of an array elsewhere"),
-        ("row = x[0]\nrow[0] = 1\nfor row in range(3):\n    x[0, 0] = row", "'row' is a view of an array elsewhere"),
-        ("row = 3\nif y[0, 0] > 1:\n    row = x[0]\n    row[0] = 1", "'row' is something else elsewhere"),
-        ("row = x[0]\nif y[0, 0] > 1:\n    row = y[0]\nrow[0] = 1", "'row' is a view of several arrays, or of several"),
-        ("row = x[0] if y[0, 0] > 1 else y[0]\nrow[0] = 1", "'row' is a view of several arrays, or of several"),
-        ("for i in range(2):\n    row = x[0]\n    row = x[:, 0]\n    row[0] = 1", "choose among the subscripts"),
-        ("row = x[::-1]\nrow[0, 0] = 1", "a view steps forward, by a constant"),
-        ("part = x[0:1.5]\npart[0, 0] = 1", "an integer is wanted here, not a float"),
-        ("part = x[0:2]\npart[0.5, 0] = 1", "an integer is wanted here, not a float"),
-        ("row = x[None, 0]\nrow[0, 0] = 1", "made by integers and slices"),
-        ("part = x[:, 1]\npart[0] = part.shape[-2]", "there are 1 dimensions, and none with the number -2"),
-        ("row = x[0]\nrow[0, 1] = 1", "'x' has 2 dimensions, but 3 subscripts"),
+        ("row = x[0]\nrow[0] = row", "array 'row' is used as a number"),
+        ("row = x[0]\nx[0, 0] = 2 * row", "give it subscripts: row[i]"),
+        ("row = x[0]\nif y[0, 0] > 1:\n    row = 3\nrow[0] = 1", "'row' is an int here, and a float64 array of 1 dim"),
+        ("row = 3\nif y[0, 0] > 1:\n    row = x[0]\nrow[0] = 1", "'row' is a float64 array of 1 dimension here, and"),
+        ("row = x[0]\nif y[0, 0] > 1:\n    row = y[0]\nrow[0] = 1", "the name 'row' stands for several arrays"),
+        ("row = x[0] if y[0, 0] > 1 else y[0]\nrow[0] = 1", "the name 'row' stands for several arrays"),
+        ("row = x[0]\nif y[0, 0] > 1:\n    row = x[:, 0]\nrow[0] = 1", "choose among subscripts: x[i if c else j]"),
+        ("row = x[0]\nif y[0, 0] > 1:\n    row = x[:, 0]\nrow[0] = 1", "'row' stands for parts of different forms"),
+        ("turned = x.T\nturned[0, 0] = 1", "'turned' is a transposed or reshaped part of an array"),
+        ("x[0, 0] = x.T[1, 0]", "subscript the array itself: x.T[i, j] is x[j, i]"),
+        ("part = x[0:1.5]\npart[0, 0] = 1", "a subscript of 'x' is a float, not an integer"),
+        ("part = x[0:2]\npart[0.5, 0] = 1", "a subscript of 'part' is a float, not an integer"),
+        ("part = x[:, 1]\npart[0] = part.shape[-2]", "'part' has 1 dimension, there is no axis -2"),
+        ("row = x[0]\nrow[0, 1] = 1", "'row' has 1 dimension, but 2 subscripts"),
+        ("x[0, 0] = len(x[1, 1])", "'x[1, 1]' is a float64 and has no shape"),
         ("row[0] = 1\nrow = x[0]", "used before it is assigned"),
         ("a = cuda.local.array(3, np.int32)[1:]\na = cuda.local.array(3, np.int32)", "'a' is already something else"),
     ],
@@ -483,8 +484,9 @@ def test_subscripts_of_slices(kernel, debug, k):
         (want[2:5] if kernel is store_in_part else want[1:8:2][1:])[k] = 9
         checked[1, 1](x, k)
     else:
+        name = "part" if kernel is store_in_part else "steps"
         with pytest.raises(
-            IndexError, match=rf"subscript {k} is out of bounds for a slice of axis 0 of 'x', whose size is 3"
+            IndexError, match=rf"subscript {k} is out of bounds for axis 0 of '{name}', whose size is 3"
         ):
             checked[1, 1](x, k)
     np.testing.assert_array_equal(x, want)

@@ -40,7 +40,7 @@ def is_tuple_element(fn: FunctionScope, node: ast.expr) -> bool:
 def is_field_of_element(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether `node` is p['x'] of an element of records."""
     base = node.value if isinstance(node, ast.Subscript) and string_key(node) is not None else None
-    return isinstance(base, ast.Name) and base.id in fn.records and bool(fn.records[base.id].axes)
+    return isinstance(base, ast.Name) and base.id in fn.records and bool(fn.records[base.id].at)
 
 
 def may_be_array(fn: FunctionScope, node: ast.expr) -> bool:
@@ -55,7 +55,7 @@ def may_be_array(fn: FunctionScope, node: ast.expr) -> bool:
 
 def is_array_name(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether `node` names something that may be an array, rather than a module or function."""
-    if isinstance(node, ast.Name) and (node.id in fn.scope.locals or node.id in fn.views):
+    if isinstance(node, ast.Name) and node.id in fn.scope.locals:
         return True
     if isinstance(node, ast.Subscript) and (string_key(node) is not None or is_tuple_element(fn, node)):
         return True
@@ -65,8 +65,8 @@ def is_array_name(fn: FunctionScope, node: ast.expr) -> bool:
 
 
 def subscripts_array(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` is x[…] of an array, in a kernel; it may be an element."""
-    if not fn.aggregates or not isinstance(node, ast.Subscript):
+    """Whether `node` is x[…] of an array; it may be an element."""
+    if not fn.names_arrays or not isinstance(node, ast.Subscript):
         return False
     base: ast.expr = node
     while isinstance(base, ast.Subscript) and is_subscript(fn, base):

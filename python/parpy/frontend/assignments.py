@@ -15,14 +15,14 @@ from .expressions import BINARY
 from .kernels import grid_assignment, unpack_kernel
 from .lowering import lower, several_results
 from .memory import kernel_array
-from .naming import names_views, tuple_assignment, unpacks_tuples, view_assignment
+from .naming import known_ranks, names_records, record_assignment, tuple_assignment, unpacks_tuples
 from .none import decided
-from .patterns import first_name, is_literal
+from .patterns import first_name
 from .records import record_copy
 from .scope import FunctionScope
 from .subscripts import held_element, unpack_shape
 from .targets import assign_value
-from .tuples import held_tuple, hidden_tuple, spelled_out
+from .tuples import held_tuple, hidden_tuple, is_shape, spelled_out
 
 # A single target, what makes its value, and the expression that is read for it.
 Pair = tuple[ast.expr, Callable[[], _native.Expr], ast.expr | None]
@@ -34,26 +34,20 @@ def lower_assign(fn: FunctionScope, node: ast.Assign) -> None:
         return
     if record_chain(fn, node):
         return
-    sliced = any(isinstance(part, ast.Slice) for target in node.targets for part in ast.walk(target))
     if any(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
         fn.error(
             "P016", node, "a chained assignment to a tuple cannot be compiled", "write one assignment for each target"
         )
         fn.give_up_on(node)
         return
-    if sliced and fn.kernel and not is_literal(node.value):
-        fn.error(
-            "P016", node, "a chained assignment to slices cannot be compiled", "write one assignment for each target"
-        )
-        fn.give_up_on(node)
-        return
     again = held_for(fn, node.targets[0], partial(lower, fn, node.value), node.value, node)
     for target in node.targets:
-        assign_value(fn, target, again(), node)
+        with known_ranks(fn, target, node.value):
+            assign_value(fn, target, again(), node)
 
 
 # What `target = value` may be besides an assignment of numbers. The first that applies lowers it, and says so.
-_ALTERNATIVES = (kernel_array, tuple_assignment, view_assignment, record_copy, grid_assignment)
+_ALTERNATIVES = (kernel_array, tuple_assignment, record_assignment, record_copy, grid_assignment)
 
 
 def _assign_one(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
@@ -64,11 +58,12 @@ def _assign_one(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.
 
 
 def assign(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
-    """target = value of numbers, or of slices."""
-    if isinstance(target, ast.Tuple | ast.List):
-        _assign_tuple(fn, target, value, node)
-    else:
-        assign_value(fn, target, lower(fn, value), node)
+    """target = value of numbers or arrays."""
+    with known_ranks(fn, target, value):
+        if isinstance(target, ast.Tuple | ast.List):
+            _assign_tuple(fn, target, value, node)
+        else:
+            assign_value(fn, target, lower(fn, value), node)
 
 
 # ------------------------------------------------------------ to several targets
@@ -79,10 +74,10 @@ def _assign_tuple(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.ex
     if _assign_results(fn, target, value, node):
         return
     value = spelled_out(fn, value)
-    if names_views(fn, target, value):
+    if names_records(fn, target, value):
         assert isinstance(value, ast.Tuple | ast.List)
         for one, part in zip(target.elts, value.elts, strict=True):
-            if not view_assignment(fn, one, part, node):
+            if not record_assignment(fn, one, part, node):
                 assign(fn, one, part, node)
         return
     if record_exchange(fn, target, value, node):
@@ -90,7 +85,7 @@ def _assign_tuple(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.ex
     if unpacks_tuples(fn, target, value):
         _assign_elements(fn, target, hidden_tuple(fn, held_tuple(fn, value), value), node)
         return
-    if over_slices(fn, target) or over_slices(fn, value):
+    if over_slices(fn, target) or (over_slices(fn, value) and not is_shape(fn, value)):
         _assign_slices(fn, target, value, node)
         return
     pairs = _pairs(fn, target, value)

@@ -17,7 +17,7 @@ from ..syntax.source import FunctionSource
 from ..types import TypeVar
 from ..vocabulary.operators import scalar_name
 from .arguments import bound_arguments, fits
-from .arrays import is_array_name, refuse_shape
+from .arrays import is_array_name, refuse_shape, subscripts_array
 from .axes import method_of_axes
 from .chosen import chosen
 from .constants import default_of, whole_number
@@ -32,13 +32,13 @@ from .intrinsics import Intrinsic, intrinsic_of
 from .lowering import lower
 from .none import is_none
 from .random_numbers import method_of_generator, origins_of_call
-from .records import is_record_argument, record_apart
+from .record_paths import has_slice
+from .records import is_record, is_record_argument, record_apart, record_of, record_rank
 from .reductions import method_of_value, reduction_method
 from .scope import FunctionScope, describe
-from .subscripts import array_of, is_view, is_view_argument, make_view, view_of
-from .tuples import tuple_form, tuple_function, tuple_values
+from .subscripts import array_of, extent_of
+from .tuples import array_dimensions, tuple_form, tuple_function, tuple_values
 from .uses import TupleForm
-from .views import view_extent, view_form, view_rank
 
 # What to write for methods that are not compiled.
 _FUNCTIONS_FOR = {
@@ -188,9 +188,9 @@ def _conjugate(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
 
 
 def _copy_or_conversion(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
-    """x.copy() and x.astype(np.float32), outside of kernels; None for other calls."""
+    """x.copy() and x.astype(np.float32); None for other calls."""
     func = method_of_value(fn, node)
-    if func is None or fn.kernel or node.keywords:
+    if func is None or not fn.names_arrays or node.keywords:
         return None
     if func.attr == "copy" and not node.args:
         value = by_numpy(fn, lower(fn, func.value), node)
@@ -304,9 +304,10 @@ def lower_len(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     argument = node.args[0]
     span = fn.span(node)
     if isinstance(argument, ast.Attribute) and argument.attr == "shape" and is_array_name(fn, argument.value):
-        view = view_of(fn, argument.value) if is_view(fn, argument.value) else None
-        if view is not None:
-            return view_rank(fn, view, node)
+        if is_record(fn, argument.value):
+            record = record_of(fn, argument.value)
+            known_rank = None if record is None else record_rank(fn, record, node)
+            return fn.poison(node) if known_rank is None else fn.integer(known_rank, node)
         array = array_of(fn, argument.value)
         return fn.poison(node) if array is None else fn.module.rank(array, span)
     known = fn.tuple_of(argument)
@@ -316,11 +317,7 @@ def lower_len(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     if not isinstance(argument, ast.Name) and not is_array_name(fn, argument):
         refuse_shape(fn, argument)
         return fn.poison(node)
-    if is_view(fn, argument):
-        view = view_of(fn, argument)
-        return fn.poison(node) if view is None else view_extent(fn, view, 0, node)
-    array = array_of(fn, argument)
-    return fn.poison(node) if array is None else fn.module.extent(array, 0, span)
+    return extent_of(fn, argument, 0, node)
 
 
 def lower_misplaced_label(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
@@ -375,22 +372,31 @@ def _bind(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> tuple[li
         return None
     name = source.function.__name__
     parameters = inspect.signature(source.function, follow_wrapped=False).parameters
-    taken: dict[str, tuple[ArrayForm | RecordForm | TupleForm, list[_native.Expr]]] = {}
+    taken: dict[str, tuple[RecordForm | TupleForm, list[_native.Expr]]] = {}
     lowered: dict[str, _native.Expr] = {}
     whole = {each: argument for each, argument in given.items() if not _comes_apart(fn, argument, source, each)}
-    in_order = len(whole) < len(given) and any(has_effects(fn, each) for each in given.values())
+    held = len(whole) < len(given) or any(_may_be_part(fn, each) for each in given.values())
+    in_order = held and any(has_effects(fn, each) for each in given.values())
     for each, argument in given.items():
         if each not in whole:
             apart = _taken_apart(fn, argument, source, each, in_order)
             if apart is None:
                 return None
             taken[each] = apart
+        elif in_order and _may_be_part(fn, argument):
+            part = fn.hold(lower(fn, argument), argument)
+            lowered[each] = fn.module.read(part, fn.span(argument))
         elif in_order:
             lowered[each] = lower_settled(fn, argument)()
-    lowered = lowered if in_order else lower_arguments(fn, whole, parameters)
+    lowered = lowered if in_order else lower_arguments(fn, whole, parameters, _argument)
     nones = [each.name for each in parameters.values() if each.name not in given and each.default is None]
     taken |= {each: (_NONE, []) for each in nones if fn.aggregates}
-    forms = tuple((each, taken[each][0]) for each in parameters if each in taken)
+    told = {each: rank for each, argument in whole.items() if (rank := _told(fn, argument))}
+    forms = tuple(
+        (each, taken[each][0] if each in taken else ArrayForm(told[each]))
+        for each in parameters
+        if each in taken or each in told
+    )
     operands = []
     for parameter in parameters.values():
         if parameter.name in taken:
@@ -407,28 +413,46 @@ def _comes_apart(fn: FunctionScope, argument: ast.expr, source: FunctionSource, 
         is_none(fn, argument)
         or tuple_form(fn, argument) is not None
         or is_record_argument(fn, argument, source, parameter)
-        or is_view_argument(fn, argument, source, parameter)
     )
+
+
+def _may_be_part(fn: FunctionScope, argument: ast.expr) -> bool:
+    """Whether the argument may be a part of an array, whose subscripts are to be evaluated in their place."""
+    if not isinstance(argument, ast.Subscript) or not subscripts_array(fn, argument):
+        return False
+    return has_slice(argument) or _reads_in_subscripts(argument)
+
+
+def _reads_in_subscripts(node: ast.Subscript) -> bool:
+    return any(isinstance(part, ast.Call | ast.Subscript) for part in ast.walk(node.slice))
+
+
+def _argument(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """An argument as a value. Parts of arrays get their names in front of the statement, unless that is not the place
+    where they are evaluated: there what may be one has a name of its own."""
+    value = lower(fn, node)
+    if not isinstance(node, ast.Subscript) or not subscripts_array(fn, node):
+        return value
+    reads, chosen_among = fn.kernel and _reads_in_subscripts(node), fn.choices and (fn.kernel or has_slice(node))
+    return fn.module.read(fn.hold(value, node), fn.span(node)) if reads or chosen_among else value
+
+
+def _told(fn: FunctionScope, argument: ast.expr) -> int | None:
+    """How many dimensions an array has, where functions are told that."""
+    return array_dimensions(fn, argument) if fn.program.knows_all else None
 
 
 def _taken_apart(
     fn: FunctionScope, argument: ast.expr, source: FunctionSource, parameter: str, settled: bool
-) -> tuple[ArrayForm | RecordForm | TupleForm, list[_native.Expr]] | None:
-    """The form of a view, tuple or record, and the values that it consists of: those of now, if `settled`. None
-    after an error."""
+) -> tuple[RecordForm | TupleForm, list[_native.Expr]] | None:
+    """The form of a tuple or record, and the values that it consists of: those of now, if `settled`. None after an
+    error."""
     if is_none(fn, argument):
         return _NONE, []
     if (elements := tuple_form(fn, argument)) is not None:
         return elements, tuple_values(fn, argument, settled)
-    form: ArrayForm | RecordForm
-    if is_record_argument(fn, argument, source, parameter):
-        apart = record_apart(fn, argument, source, parameter)
-        if apart is None:
-            return None
-        form, variables = apart
-    else:
-        view = view_of(fn, argument) if is_view(fn, argument) else make_view(fn, argument)
-        if view is None:
-            return None
-        form, variables = view_form(fn, view), [view.array, *view.variables]
+    apart = record_apart(fn, argument, source, parameter)
+    if apart is None:
+        return None
+    form, variables = apart
     return form, [fn.module.read(var, fn.span(argument)) for var in variables]

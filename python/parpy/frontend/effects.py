@@ -11,7 +11,7 @@ from .scope import FunctionScope
 
 
 def over_slices(fn: FunctionScope, node: ast.AST) -> bool:
-    """Whether `node` is computed over slices; those that functions get or that are subscripted again are views."""
+    """Whether `node` is computed over slices; those that functions get or that are subscripted again get names."""
     left = [node]
     while left:
         part = left.pop()

@@ -16,6 +16,8 @@ from .lowering import lower
 from .patterns import is_literal
 from .scope import FunctionScope
 
+Lower = Callable[[FunctionScope, ast.expr], _native.Expr]
+
 
 def in_order(
     fn: FunctionScope, left: _native.Expr, node: ast.expr, make: Callable[[], _native.Expr]
@@ -29,9 +31,7 @@ def in_order(
     return left, right
 
 
-def lower_all(
-    fn: FunctionScope, nodes: list[ast.expr], make: Callable[[FunctionScope, ast.expr], _native.Expr] = lower
-) -> list[_native.Expr]:
+def lower_all(fn: FunctionScope, nodes: list[ast.expr], make: Lower = lower) -> list[_native.Expr]:
     """`nodes` as values, each made by `make`, evaluated from the left."""
     values: list[_native.Expr] = []
     for index, node in enumerate(nodes):
@@ -45,17 +45,17 @@ def lower_all(
 
 
 def lower_arguments(
-    fn: FunctionScope, given: dict[str, ast.expr], parameters: Iterable[str]
+    fn: FunctionScope, given: dict[str, ast.expr], parameters: Iterable[str], make: Lower = lower
 ) -> dict[str, _native.Expr]:
-    """Arguments by parameter, evaluated in the order of `given`, that of the call; compiled code evaluates
-    operands in the order of the `parameters`."""
+    """Arguments by parameter, each made by `make`, evaluated in the order of `given`, that of the call; compiled code
+    evaluates operands in the order of the `parameters`."""
     nodes = list(given.values())
     in_order = list(given) == [name for name in parameters if name in given]
     if in_order or not any(has_effects(fn, node) for node in nodes):
-        return dict(zip(given, lower_all(fn, nodes), strict=True))
+        return dict(zip(given, lower_all(fn, nodes, make), strict=True))
     values = {}
     for name, node in given.items():
-        value = lower(fn, node)
+        value = make(fn, node)
         if has_effects(fn, node) or reads_elements(fn, node):
             value = fn.module.read(fn.hold(value, node), fn.span(node))
         values[name] = value

@@ -25,10 +25,10 @@ from .membership import lower_membership
 from .none import known_truth
 from .patterns import first_name, integer_constant, string_key
 from .random_numbers import generator_value
+from .records import is_record, record_of, record_path, record_rank, record_size
 from .scope import FunctionScope, attribute_hint, describe
-from .subscripts import array_of, element_of, is_view, view_named, view_of
+from .subscripts import array_of, element_of, elements_of, extent_of
 from .tuples import chosen_element, compared_tuples, tuple_element, tuple_form
-from .views import view_extent, view_rank, view_size
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -95,9 +95,7 @@ def _symbol(fn: FunctionScope, symbol: Symbol, shown: str, node: ast.expr) -> _n
         )
         return fn.poison(node)
     name, dimension = place
-    if name in fn.given_views and dimension is not None:
-        return view_extent(fn, fn.given_views[name], dimension, node)
-    var = fn.variable(name, node)
+    var = fn.given.get(name) or fn.variable(name, node)
     if dimension is None:
         return fn.module.read(var, fn.span(node))
     return fn.module.extent(var, dimension, fn.span(node))
@@ -130,11 +128,8 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
                 "take one extent, x.shape[0], or all of them: n, m = x.shape",
             )
             return fn.poison(node)
-        if is_view(fn, node.value):
-            view = view_of(fn, node.value)
-            if view is None:
-                return fn.poison(node)
-            return view_rank(fn, view, node) if node.attr == "ndim" else view_size(fn, view, node)
+        if is_record(fn, node.value):
+            return _of_records(fn, node)
         array = array_of(fn, node.value)
         if array is None:
             return fn.poison(node)
@@ -145,7 +140,7 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
     owner = fn.resolve(node.value)
     if node.attr in ("real", "imag") and (owner is None or is_scalar(owner.value)):
         return fn.module.op(node.attr, [lower(fn, node.value)], span)
-    if node.attr == "T" and not fn.kernel and (owner is None or is_array(owner.value)):
+    if node.attr == "T" and fn.names_arrays and (owner is None or is_array(owner.value)):
         return fn.module.op("transpose", [lower(fn, node.value)], span)
     if owner is not None:
         _no_attribute(fn, owner.value, node)
@@ -159,6 +154,17 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
             "shape, ndim, size, real and imag can, and dtype where types are compared",
         )
     return fn.poison(node)
+
+
+def _of_records(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
+    """r.ndim and r.size"""
+    path, record = record_path(fn, node.value), record_of(fn, node.value)
+    if path is None or record is None:
+        return fn.poison(node)
+    if node.attr == "size":
+        return record_size(fn, record, path, node)
+    known = record_rank(fn, record, node)
+    return fn.poison(node) if known is None else fn.integer(known, node)
 
 
 def _no_attribute(fn: FunctionScope, owner: object, node: ast.Attribute) -> None:
@@ -274,8 +280,7 @@ def lower_subscript(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
         refuse_shape(fn, base.value)
         return fn.poison(node)
     if string_key(node) is not None and not is_field_of_element(fn, node):
-        view = view_named(fn, node)
-        var = array_of(fn, node) if view is None else view.array
+        var = array_of(fn, node)
         return fn.poison(node) if var is None else fn.module.read(var, fn.span(node))
     array, indices = element_of(fn, node)
     if array is None:
@@ -306,11 +311,7 @@ def _extent(fn: FunctionScope, node: ast.Subscript, owner: ast.expr) -> _native.
             "write x.shape[0]; a constant may be negative, to count from the end",
         )
         return fn.poison(node)
-    if is_view(fn, owner):
-        view = view_of(fn, owner)
-        return fn.poison(node) if view is None else view_extent(fn, view, index, node)
-    array = array_of(fn, owner)
-    return fn.poison(node) if array is None else fn.module.extent(array, index, fn.span(node))
+    return extent_of(fn, owner, index, node)
 
 
 # ------------------------------------------------------------ types
@@ -320,8 +321,7 @@ def type_operand(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """Something that has the type that `node` stands for."""
     span = fn.span(node)
     if isinstance(node, ast.Attribute) and is_dtype(fn, node):
-        view = view_of(fn, node.value) if is_view(fn, node.value) else None
-        array = array_of(fn, node.value) if view is None else view.array
+        array = elements_of(fn, node.value)
         return fn.poison(node) if array is None else fn.module.read(array, span)
     binding = fn.resolve(node)
     if binding is None:
@@ -331,8 +331,7 @@ def type_operand(fn: FunctionScope, node: ast.expr) -> _native.Expr:
         fn.rely_on(binding)
         if isinstance(binding.value, TypeVar) and binding.value in fn.symbols:
             name, _ = fn.symbols[binding.value]
-            given = fn.given_views.get(name)
-            return fn.module.read(fn.variable(name, node) if given is None else given.array, span)
+            return fn.module.read(fn.given.get(name) or fn.variable(name, node), span)
         known = {int: "i64", float: "f64", bool: "bool", complex: "c128"}
         scalar = known.get(binding.value) if isinstance(binding.value, type) else None
         scalar = scalar or scalar_name(binding.value)

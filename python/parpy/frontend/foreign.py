@@ -12,13 +12,12 @@ from ..calls.external import External
 from ..syntax.text import as_text
 from ..vocabulary.device import ForeignFunction, Launchable
 from .arguments import bound_arguments
+from .arrays import subscripts_array
 from .constants import default_of
 from .evaluation import lower_arguments
 from .lowering import lower
 from .record_paths import has_slice
-from .records import is_record
 from .scope import FunctionScope
-from .subscripts import is_view, named_view
 
 
 def is_launch(fn: FunctionScope, node: ast.Call) -> bool:
@@ -62,7 +61,7 @@ def call_foreign(fn: FunctionScope, node: ast.Call, function: ForeignFunction) -
             "pass what its declaration says",
         )
         return fn.poison(node)
-    operands = [lower(fn, _as_pointed(fn, argument)) for argument in node.args]
+    operands = [_pointed(fn, argument) for argument in node.args]
     return fn.module.call(_declare_foreign(fn, function, node), operands, fn.span(node))
 
 
@@ -124,8 +123,7 @@ def call_external(fn: FunctionScope, node: ast.Call, function: External) -> _nat
     given = bound_arguments(fn, node, function.__wrapped__)
     if given is None:
         return fn.poison(node)
-    given = {name: _as_pointed(fn, argument) for name, argument in given.items()}
-    lowered = lower_arguments(fn, given, function.parameters)
+    lowered = lower_arguments(fn, given, function.parameters, _pointed)
     known = fn.program.externals.get(function)
     if known is None:
         known = _declare(fn, function, node)
@@ -135,15 +133,13 @@ def call_external(fn: FunctionScope, node: ast.Call, function: External) -> _nat
     return fn.module.call(known, [lowered[name] for name in function.parameters], fn.span(node))
 
 
-def _as_pointed(fn: FunctionScope, argument: ast.expr) -> ast.expr:
-    """An argument of a foreign function, which gets the address of the elements of a view: `row` is `row[:]`. Of a
-    kernel a part, `x[i, b:]`, is a view first, which begins inside of the array."""
-    if fn.kernel and has_slice(argument) and is_view(fn, argument) and not is_record(fn, argument):
-        argument = named_view(fn, argument)
-    if not isinstance(argument, ast.Name) or argument.id not in fn.views:
-        return argument
-    everything = ast.copy_location(ast.Slice(), argument)
-    return ast.copy_location(ast.Subscript(argument, everything, ast.Load()), argument)
+def _pointed(fn: FunctionScope, argument: ast.expr) -> _native.Expr:
+    """An argument of a foreign function, which gets the address of the first element of an array. Of a kernel a part,
+    `x[i, b:]`, gets a name first, which begins inside of the array."""
+    value = lower(fn, argument)
+    if not fn.kernel or not has_slice(argument) or not subscripts_array(fn, argument):
+        return value
+    return fn.module.read(fn.hold(value, argument, shown=ast.unparse(argument)), fn.span(argument))
 
 
 def _declare(fn: FunctionScope, function: External, node: ast.Call) -> _native.Function:

@@ -13,16 +13,14 @@ from ..syntax.source import FunctionSource
 from .arguments import bound_arguments
 from .calls import as_declared
 from .constants import default_of
-from .forms import Element, View, axes_of
+from .forms import Element
 from .lowering import block, lower
 from .none import is_none
 from .overloads import checked_arrays
-from .parameters import begin, converted_parameters
+from .parameters import begin, converted_parameters, keep_given
 from .records import is_record_argument, record_apart, take_record
 from .scope import FunctionScope
-from .subscripts import array_of, is_view, is_view_argument, make_view, view_of
-from .tuples import form_of_call, held_tuple, numbers_in, rebuilt, tuple_form
-from .views import keep_given
+from .tuples import array_dimensions, form_of_call, held_tuple, numbers_in, rebuilt, tuple_form
 
 
 def inlined(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> list[Element]:
@@ -94,15 +92,10 @@ def _hand_over(fn: FunctionScope, given: dict[str, ast.expr], callee: FunctionSc
             callee.tuples[name] = held_tuple(fn, argument, name)
         elif is_record_argument(fn, argument, callee.source, name):
             _hand_over_records(fn, argument, callee, name)
-        elif is_view_argument(fn, argument, callee.source, name):
-            view = view_of(fn, argument) if is_view(fn, argument) else make_view(fn, argument)
-            callee.views.update({} if view is None else {name: _copied(fn, view, argument)})
-        elif fn.program.uses.takes_array(callee.source, name):
-            array = array_of(fn, argument)
-            callee.views.update({} if array is None else {name: View(array, ())})
         else:
             value = as_declared(fn, lower(fn, argument), callee.source, name, node)
             _set_parameter(fn, callee, name, value, argument)
+            callee.ranks[callee.variables[name]] = array_dimensions(fn, argument) if fn.program.knows_all else None
     for parameter in inspect.signature(callee.source.function, follow_wrapped=False).parameters.values():
         if parameter.name not in given and parameter.default is None:
             callee.nones.add(parameter.name)
@@ -120,17 +113,11 @@ def _hand_over_records(fn: FunctionScope, argument: ast.expr, callee: FunctionSc
     if apart is None:
         return
     form, variables = apart
-    count = len(form.keys)
-    view = View(variables[0], axes_of(form.axes, iter(variables[count:])))
-    copied = _copied(fn, view, argument)
-    take_record(callee, name, form, variables[:count], copied.axes)
+    count, span = len(form.keys), fn.span(argument)
+    at = [fn.hold(fn.module.read(var, span), argument) for var in variables[count:]]  # the function may set its own
+    take_record(callee, name, form, variables[:count], at)
 
 
 def _set_parameter(fn: FunctionScope, callee: FunctionScope, name: str, value: _native.Expr, node: ast.expr) -> None:
     var = callee.variable(name, callee.parameters[name])
     fn.out.append(fn.module.assign(var, value, None, fn.span(node)))
-
-
-def _copied(fn: FunctionScope, view: View, node: ast.expr) -> View:
-    """The view with variables of its own: the function may give them other values."""
-    return view.of_variables([fn.hold(fn.module.read(var, fn.span(node)), node) for var in view.variables])

@@ -10,24 +10,20 @@ from functools import partial
 import numpy as np
 
 from .. import _native
-from ..syntax.names import is_array
 from ..syntax.text import as_text
 from ..vocabulary.device import DeviceFunction, GridGroup, this_grid
 from .arguments import fits
-from .arrays import subscripts_array
 from .compositions import results_of_pair
 from .conditions import condition
 from .functions import by_numpy
 from .indices import dimensions_asked, lane, place, register
 from .intrinsics import Intrinsic
-from .kinds import array_rank
 from .lowering import block, lower
 from .memory import device_function
 from .patterns import integer_constant
-from .record_paths import has_slice
 from .scope import FunctionScope
 from .subscripts import element_of
-from .tuples import dimensions, tuple_form, tuple_of_device, tuple_parts
+from .tuples import tuple_form, tuple_of_device, tuple_parts
 
 _FULL = 0xFFFFFFFF
 
@@ -114,37 +110,12 @@ def kernel_statement(fn: FunctionScope, node: ast.Expr) -> bool:
 
 
 def _ufunc(fn: FunctionScope, call: ast.Call) -> None:
-    """`np.sin(x, out)`: out[:] = np.sin(x[:]), by each thread."""
-
-    def whole(node: ast.expr) -> ast.expr:
-        return ast.copy_location(ast.Subscript(node, ast.copy_location(ast.Slice(), node), ast.Load()), node)
+    """`np.sin(x, out)`: out[:] = np.sin(x), by each thread."""
 
     *given, out = call.args
-    operands = [whole(each) if _is_whole_array(fn, each) else each for each in given]
-    value = ast.copy_location(ast.Call(call.func, operands, call.keywords), call)
-    fn.out.extend(block(fn, [ast.copy_location(ast.Assign([whole(out)], value), call)]))
-
-
-def _is_whole_array(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether the operand is an array that has no subscripts, or a view."""
-    if not isinstance(node, ast.Name):
-        rank = dimensions(fn, node) if subscripts_array(fn, node) and not has_slice(node) else 0
-        if rank is None:
-            fn.want_kinds(node)
-        return bool(rank)
-    if node.id in fn.views:
-        return True
-    if node.id not in fn.scope.locals:
-        binding = fn.resolve(node)
-        return binding is not None and is_array(binding.value)
-    var = fn.variables.get(node.id)
-    rank = None if var is None else array_rank(fn, var)
-    if rank is None and node.id in fn.parameters:
-        kind = fn.kind_of(node.id)
-        if kind is None:
-            fn.want_kinds(node)
-        return kind is not None and kind.ndim > 0
-    return rank is not None and rank > 0
+    value = ast.copy_location(ast.Call(call.func, given, call.keywords), call)
+    all_of_it = ast.Subscript(out, ast.copy_location(ast.Slice(), out), ast.Load())
+    fn.out.extend(block(fn, [ast.copy_location(ast.Assign([ast.copy_location(all_of_it, out)], value), call)]))
 
 
 def _grid_sync(fn: FunctionScope, call: ast.Call) -> DeviceFunction | None:

@@ -6,6 +6,8 @@ so (`Program.asks_all`), and is parsed anew for each combination of them, with `
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import _native
@@ -40,5 +42,10 @@ def _own_rank(fn: FunctionScope, array: _native.Var) -> int | None:
         if var is array:
             value = read(capture.container, capture.key)
             fn.scope.rely_on(Binding(value, capture.container, capture.key))
-            return int(np.ndim(value)) if not hasattr(value, "ndim") else int(value.ndim)
+            return ndim_of(value)
     return None
+
+
+def ndim_of(array: Any) -> int:
+    """How many dimensions an array outside of the function has."""
+    return int(array.ndim) if hasattr(array, "ndim") else int(np.ndim(array))

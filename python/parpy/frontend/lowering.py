@@ -55,7 +55,7 @@ class Language:
     intrinsics: Mapping[str, LowerIntrinsic]  # by Intrinsic.lowering
     recursion: Recursion
     kernel: bool = False  # every thread of a launch runs the entry
-    aggregates: bool = False  # names stand for views, tuples, records and None
+    aggregates: bool = False  # names stand for tuples, records and None
     exact_integers: bool = True  # integer constants make one of any size, as Python computes it
     functions: tuple[type, ...] = ()  # types of objects that are functions of the program, besides jit functions
     names: Callable[[Program, FunctionSource], Scope] = _own_names

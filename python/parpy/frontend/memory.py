@@ -15,13 +15,15 @@ from ..syntax.whole_numbers import combined
 from ..vocabulary.device import DeviceFunction
 from ..vocabulary.operators import scalar_name
 from .arguments import fits
+from .arrays import index_part, numbers_of
+from .evaluation import lower_all
 from .forms import Record, RecordArray
 from .intrinsics import Intrinsic
+from .kinds import array_rank
 from .record_paths import are_records, field, leaves
 from .records import add_field, name_captured
 from .scope import FunctionScope
 from .subscripts import array_of
-from .views import view_from
 
 _SIZES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4}
 _MOST_ELEMENTS = 1 << 40  # of an array of a kernel: beyond what any memory or any C++ compiler takes
@@ -61,13 +63,24 @@ def kernel_array(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast.st
         if constant and _constant_records(fn, target.id, value.args[0]):
             fn.assigned.add(target.id)
             return True
-        array = _constant_array(fn, value.args[0]) if constant else _allocate(fn, target, value, known.op)
+        own = fn.unique_name(f"{target.id}_all") if parts else target.id
+        array = _constant_array(fn, value.args[0]) if constant else _allocate(fn, target, value, known.op, own)
         if array is not None and parts:
-            made = view_from(fn, array, (), parts, target.id)
-            fn.views.update({target.id: made} if made is not None else {})
+            _name_part(fn, target, array, parts)
         elif array is not None:
             fn.variables[target.id] = array
     return True
+
+
+def _name_part(fn: FunctionScope, target: ast.Name, array: _native.Var, parts: list[ast.expr]) -> None:
+    """`a = cuda.shared.array(…)[n:]`"""
+    span, rank = fn.span(target), array_rank(fn, array)
+    numbers = [number for part in parts for number in numbers_of(fn, part)]
+    values = iter(lower_all(fn, numbers))
+    part = fn.module.load(array, [index_part(fn, each, values) for each in parts], span)
+    var = fn.variable(target.id, target)
+    fn.out.append(fn.module.assign(var, part, None, span))
+    fn.ranks[var] = None if rank is None else rank - sum(not isinstance(each, ast.Slice) for each in parts)
 
 
 def _constant_array(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
@@ -104,8 +117,8 @@ def _constant_records(fn: FunctionScope, name: str, node: ast.expr) -> bool:
     return True
 
 
-def _allocate(fn: FunctionScope, target: ast.Name, call: ast.Call, space: str) -> _native.Var | None:
-    """The array that the call makes, called as the target; None after an error."""
+def _allocate(fn: FunctionScope, target: ast.Name, call: ast.Call, space: str, name: str) -> _native.Var | None:
+    """The array that the call makes, which messages call as the target; None after an error."""
     given = dict(zip(("shape", "dtype", "alignment"), call.args, strict=False))
     given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
     if "shape" not in given or "dtype" not in given:
@@ -144,7 +157,7 @@ def _allocate(fn: FunctionScope, target: ast.Name, call: ast.Call, space: str) -
     if scalar is None or record is not None:
         _allocate_records(fn, target, call, space, sizes, record)
         return None
-    array = fn.module.variable(target.id, fn.span(target))
+    array = fn.module.variable(name, fn.span(target), "" if name == target.id else target.id)
     fn.element_types[target.id] = scalar
     fn.ranks[array] = len(sizes)
     fn.plain_uses.setdefault(target.id, target)

@@ -1,87 +1,41 @@
-"""Assignments that give a name to a view, records or a tuple, which are no values of the program."""
+"""Assignments that give a name to records or a tuple, which are no values of the program, and how many dimensions
+the arrays have that others name."""
 
 from __future__ import annotations
 
 import ast
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from .arrays import may_be_array, subscripts_array
-from .conditions import condition
-from .forms import View
-from .record_paths import has_slice
 from .records import assign_record, is_record_value
 from .scope import FunctionScope
-from .subscripts import is_view, make_view, view_of
-from .tuples import form_of, held_tuple, is_shape, numbers_in, tuple_form
-from .uses import TupleForm
-from .views import refuse_kinds, stand_for
+from .tuples import array_dimensions, form_of, held_tuple, is_shape, numbers_in, tuple_form
+from .uses import TupleForm, named
 
 
-def view_assignment(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast.stmt) -> bool:
-    """`row = x[i]` where `row` is used as an array, `p = r[i]` of records: whether the assignment makes a view."""
-    if not fn.aggregates or not isinstance(target, ast.Name):
+def record_assignment(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast.stmt) -> bool:
+    """`p = r[i]` of records: whether the assignment names some."""
+    if not isinstance(target, ast.Name) or not _is_record_value(fn, target, value):
         return False
-    if is_record_value(fn, target, value):
-        assign_record(fn, target, value)
-        return True
-    if _is_tuple_value(fn, value) or not _is_array_value(fn, target, value):
-        return False
-    made = _chosen_view(fn, value, target) if isinstance(value, ast.IfExp) else _view_as(fn, value, target.id)
-    fn.assigned.add(target.id)
-    if made is not None:
-        stand_for(fn, target, made)
+    assign_record(fn, target, value)
     return True
 
 
-def _is_view_value(fn: FunctionScope, target: ast.Name, value: ast.expr) -> bool:
-    """Whether `target = value` makes a view or a record."""
-    if not fn.aggregates or _is_tuple_value(fn, value):
-        return False
-    return is_record_value(fn, target, value) or _is_array_value(fn, target, value)
+def _is_record_value(fn: FunctionScope, target: ast.Name, value: ast.expr) -> bool:
+    return fn.aggregates and is_record_value(fn, target, value)
 
 
-def _is_tuple_value(fn: FunctionScope, value: ast.expr) -> bool:
-    return isinstance(value, ast.Name | ast.Subscript) and tuple_form(fn, value) is not None
-
-
-def _is_array_value(fn: FunctionScope, target: ast.Name, value: ast.expr) -> bool:
-    """Whether `target = value` makes a view of an array."""
-    if isinstance(value, ast.IfExp):
-        return _array_name(fn, target)
-    if subscripts_array(fn, value):
-        return has_slice(value) or _array_name(fn, target)
-    alias = isinstance(value, ast.Name | ast.Attribute | ast.Subscript) and may_be_array(fn, value)
-    return alias and (is_view(fn, value) or _array_name(fn, target))
-
-
-def _chosen_view(fn: FunctionScope, node: ast.IfExp, target: ast.Name) -> View | None:
-    """`x[i] if c else x[j]`, of views of one array that have one form."""
-    span = fn.span(node)
-    test = condition(fn, node.test)
-    (one, before_one), (other, before_other) = (
-        fn.branch(partial(_view_as, fn, part, target.id)) for part in (node.body, node.orelse)
-    )
-    if one is None or other is None:
-        return None
-    if (one.array, one.form) != (other.array, other.form):
-        refuse_kinds(fn, target)
-        return None
-    held = [fn.temporary(span, target.id) for _ in one.variables]
-    for view, before in ((one, before_one), (other, before_other)):
-        for var, value in zip(held, view.variables, strict=True):
-            before.append(fn.module.assign(var, fn.module.read(value, span), None, span))
-    fn.out.append(fn.module.if_(test, before_one, before_other, span))
-    return one.of_variables(held)
-
-
-def _view_as(fn: FunctionScope, node: ast.expr, shown: str) -> View | None:
-    """The view that `node` names or makes, which messages call `shown`."""
-    named = isinstance(node, ast.Name) and node.id in fn.views
-    return view_of(fn, node) if named else make_view(fn, node, shown)
-
-
-def _array_name(fn: FunctionScope, node: ast.Name) -> bool:
-    return fn.program.uses.takes_array(fn.source, node.id)
+@contextmanager
+def known_ranks(fn: FunctionScope, target: ast.expr, value: ast.expr) -> Iterator[None]:
+    """While the targets get the values: how many dimensions the arrays have that get names, where functions are told
+    that."""
+    ranks: dict[str, int | None] = {}
+    if fn.program.knows_all:
+        stored = (part for part in ast.walk(target) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+        ranks = {part.id: None for part in stored}
+        ranks |= {name.id: array_dimensions(fn, given) for name, given in named(target, value)}
+    yield
+    fn.ranks.update({fn.variables[name]: rank for name, rank in ranks.items() if name in fn.variables})
 
 
 def tuple_assignment(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast.stmt) -> bool:
@@ -114,8 +68,8 @@ def unpacks_tuples(fn: FunctionScope, target: ast.expr, value: ast.expr) -> bool
     return form is not None and _has_tuples(target, form)
 
 
-def names_views(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr) -> bool:
-    """Whether `row, col = x[i], x[:, j]` makes views, and none of the names stands on the right as well."""
+def names_records(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr) -> bool:
+    """Whether `p, q = r[i], r[j]` names records, and none of the names stands on the right as well."""
     if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
         return False
     found = [part.id for one in target.elts for part in ast.walk(one) if isinstance(part, ast.Name)]
@@ -124,7 +78,7 @@ def names_views(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr
     if not plain or len(names) < len(found) or on_right:
         return False
     pairs = zip(target.elts, value.elts, strict=True)
-    return any(isinstance(one, ast.Name) and _is_view_value(fn, one, part) for one, part in pairs)
+    return any(isinstance(one, ast.Name) and _is_record_value(fn, one, part) for one, part in pairs)
 
 
 def _has_tuples(target: ast.Tuple | ast.List, form: TupleForm) -> bool:

@@ -13,7 +13,6 @@ from .. import _native
 from ..syntax.source import DeclaredArray, FunctionSource
 from .calls import call_function
 from .scope import FunctionScope
-from .views import view_rank
 
 # Kind and bits. Of floats: which integers they hold, as NumPy has it.
 _SCALARS = {
@@ -109,14 +108,9 @@ def checked_arrays(fn: FunctionScope) -> list[_native.Stmt]:
 
 
 def _has_type(fn: FunctionScope, name: str, wanted: DeclaredArray) -> _native.Expr:
-    """Whether the parameter, an array or a view of one, has such elements and so many dimensions."""
-    view = fn.views.get(name)
-    if view is None:
-        var = _variable(fn, name)
-        rank = fn.module.rank(var, fn.span(fn.parameters[name]))
-    else:
-        var = view.array
-        rank = view_rank(fn, view, _node(fn, name))
+    """Whether the parameter, an array, has such elements and so many dimensions."""
+    var = _variable(fn, name)
+    rank = fn.module.rank(var, fn.span(fn.parameters[name]))
     same_rank = _rule(fn, "==", rank, _known(fn, wanted.ndim))
     return _rule(fn, "and", _has_elements(fn, var, wanted.element), same_rank)
 

@@ -10,12 +10,11 @@ from typing import Any
 from .. import _native
 from ..syntax.annotations import Places, converted_to, declared, symbol_places
 from ..types import BufferType, Symbol, TypeVar, elem_size
-from .forms import RecordForm, Span
+from .forms import ArrayForm, RecordForm, Span
 from .records import receive_records
 from .scope import FunctionScope
 from .tuples import receive_tuple, take_tuples
 from .uses import TupleForm
-from .views import receive_view, view_extent, view_rank
 
 
 def begin(fn: FunctionScope) -> None:
@@ -48,10 +47,25 @@ def receive(fn: FunctionScope) -> None:
             receive_tuple(fn, name, form)
         elif isinstance(form, RecordForm):
             receive_records(fn, name, form)
-        else:
-            receive_view(fn, name, form)
+        elif isinstance(form, ArrayForm):
+            fn.ranks[fn.variable(name, fn.parameters[name])] = form.rank
     if fn.entry:
         take_tuples(fn)
+
+
+def keep_given(fn: FunctionScope) -> list[_native.Stmt]:
+    """The symbols of annotations stand for what the function is given, whatever the names of its parameters stand for
+    later: the statements that give that other names."""
+    statements: list[_native.Stmt] = []
+    wanted = {name for name, _ in fn.symbols.values()}
+    again = {part.id for part in ast.walk(fn.node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    for name in fn.parameters:
+        if name in wanted and name in again and not fn.is_no_variable(name):
+            span = fn.span(fn.parameters[name])
+            given = fn.given[name] = fn.temporary(span, name)
+            whole = fn.module.read(fn.variable(name, fn.parameters[name]), span)
+            statements.append(fn.module.assign(given, whole, None, span))
+    return statements
 
 
 def converted_parameters(fn: FunctionScope) -> list[_native.Stmt]:
@@ -108,7 +122,7 @@ def checked_parameters(fn: FunctionScope) -> list[_native.Stmt]:
 
 
 def _comes_in_parts(fn: FunctionScope, name: str) -> bool:
-    return name not in fn.views and fn.is_no_variable(name)
+    return fn.is_no_variable(name)
 
 
 def _type_of(fn: FunctionScope, elem: Any, places: Places, span: Span) -> _native.Expr:
@@ -119,14 +133,10 @@ def _type_of(fn: FunctionScope, elem: Any, places: Places, span: Span) -> _nativ
 
 
 def _rank_of(fn: FunctionScope, name: str, argument: ast.arg) -> _native.Expr:
-    if name in fn.views:
-        return view_rank(fn, fn.views[name], ast.copy_location(ast.Name(name, ast.Load()), argument))
     return fn.module.rank(fn.variable(name, argument), fn.span(argument))
 
 
 def _extent_of(fn: FunctionScope, name: str, number: int, argument: ast.arg) -> _native.Expr:
-    if name in fn.views:
-        return view_extent(fn, fn.views[name], number, ast.copy_location(ast.Name(name, ast.Load()), argument))
     return fn.module.extent(fn.variable(name, argument), number, fn.span(argument))
 
 

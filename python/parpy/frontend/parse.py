@@ -27,12 +27,11 @@ from .kernels import as_kernel
 from .languages import LOOPS
 from .lowering import block
 from .overloads import checked_arrays, dispatch
-from .parameters import begin, checked_parameters, converted_parameters, receive
+from .parameters import begin, checked_parameters, converted_parameters, keep_given, receive
 from .program import Program
 from .random_numbers import begin_streams
 from .records import is_unused_record
 from .scope import FunctionScope
-from .views import keep_given
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 device functions.
 
 The fields that are used are arrays, or numbers, of their own: parameters of the entry (as the entries of a dict are),
-arrays that the kernel makes, or parameters of the function that gets them. An element of records is a view of each.
+arrays that the kernel makes, or parameters of the function that gets them. An element of records is the subscripts of
+all of them; a slice of records is a name for that part of each.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from .. import _native
 from ..syntax.names import Binding
 from ..syntax.source import FunctionSource
 from ..vocabulary.operators import scalar_name
-from .arrays import dict_entry
+from .arrays import dict_entry, index_part, numbers_of
 from .conditions import condition
-from .forms import Axis, CapturedRecords, Form, Record, RecordArray, RecordForm, View, axes_of
+from .evaluation import lower_all, lower_held
+from .forms import CapturedRecords, Record, RecordArray, RecordForm
 from .lowering import index_parts
 from .record_paths import FieldsOf, Leaf, Path, are_records, field_type, joined, leaves, path_of, place_type
 from .scope import FunctionScope
-from .views import received_axes, view_from
 
 # ------------------------------------------------------------ what is one
 
@@ -77,32 +78,81 @@ def record_dimensions(fn: FunctionScope, path: Path) -> int | None:
     """How many dimensions there are without the path's own subscripts; None if that is not known."""
     base = _base(fn, path)
     known = base if base.dtype is None else _inside_field(fn, base, path)
-    return None if known is None or known.rank is None else known.rank - known.taken
+    return None if known is None else dimensions_of(known)
+
+
+def dimensions_of(record: Record) -> int | None:
+    """How many dimensions records have that are not subscripted; None if that is not known."""
+    return None if record.rank is None else record.rank - len(record.at)
 
 
 # ------------------------------------------------------------ fields and elements
 
 
-def record_of(fn: FunctionScope, node: ast.expr, shown: str = "") -> Record | None:
-    """The records that `node` is, subscripted as it is now; None after an error."""
+def record_of(fn: FunctionScope, node: ast.expr, shown: str = "", used: frozenset[str] = frozenset()) -> Record | None:
+    """The records that `node` is, subscripted as it is now, of which the fields `used` are used as far as that is
+    known; None after an error. Messages call it `shown`."""
     path = record_path(fn, node)
     assert path is not None
     if not fn.is_assigned(path.root):
         return None
     known = _inside_field(fn, _base(fn, path), path)
-    if known is None:
-        return None
-    field = some_field(fn, known, path) if path.indices else None
     for index in path.indices:
         parts = list(index_parts(fn, index))
-        if known.rank is not None and len(parts) > known.rank - known.taken:
+        if known is None:
+            return None
+        if known.rank is not None and len(parts) > known.rank - len(known.at):
             fn.error("P025", node, "there are more subscripts than dimensions", "leave some out")
             return None
-        made = None if field is None else view_from(fn, field, known.axes, parts, shown)
-        if made is None:
-            return None
-        known = known._replace(axes=made.axes)
+        known = _subscripted(fn, known, path, parts, shown, used)
     return known
+
+
+def _subscripted(
+    fn: FunctionScope, record: Record, path: Path, parts: list[ast.expr], shown: str, used: frozenset[str]
+) -> Record | None:
+    """r[i, j] and r[1:]; None after an error."""
+    for part in parts:
+        if not isinstance(part, ast.Slice) and not numbers_of(fn, part):
+            fn.error("P025", part, "records are subscripted by integers and slices", "leave this out")
+            return None
+    numbers = [n for part in parts for n in numbers_of(fn, part)]
+    if not any(isinstance(part, ast.Slice) for part in parts):
+        held = [fn.hold(value, n, shown=shown) for value, n in zip(lower_all(fn, numbers), numbers, strict=True)]
+        return record._replace(at=(*record.at, *held))
+    makers = [lower_held(fn, number, shown) for number in numbers]
+    keys = _keys_used(fn, record, path, used)
+    if not keys:
+        fn.want_kinds(path.root)
+        return None
+    names: dict[str, _native.Var] = {}
+    for key in keys:
+        field = field_of(fn, record, key, path.root)
+        if field is None:
+            return None
+        values = (make() for make in makers)
+        span = fn.span(path.root)
+        at = [fn.module.read(var, span) for var in record.at]
+        elements = fn.module.load(field, [*at, *(index_part(fn, each, values) for each in parts)], span)
+        name = f"{shown or ast.unparse(path.root)}.{key}"
+        names[joined(record.prefix, key)] = fn.hold(elements, path.root, shown=name)
+    integers = sum(not isinstance(part, ast.Slice) for part in parts)
+    rank = None if record.rank is None else record.rank - len(record.at) - integers
+    return record._replace(fields=names, owner="", at=(), rank=rank, is_part=True)
+
+
+def _keys_used(fn: FunctionScope, record: Record, path: Path, used: frozenset[str]) -> list[str]:
+    """The fields of numbers that parts of the records are made of."""
+    if record.dtype is not None:
+        return [leaf.key for leaf in leaves(record.dtype)]
+    return sorted(used or _fields_through(fn, path))
+
+
+def _fields_through(fn: FunctionScope, path: Path) -> set[str]:
+    """The fields that the function uses of what the path names."""
+    ahead = path.key + "." if path.key else ""
+    used = fn.program.uses.fields(fn.source, path.root.id)
+    return {key[len(ahead) :] for key in used if key.startswith(ahead)}
 
 
 def _inside_field(fn: FunctionScope, record: Record, path: Path) -> Record | None:
@@ -122,12 +172,8 @@ def _inside_field(fn: FunctionScope, record: Record, path: Path) -> Record | Non
 
 def some_field(fn: FunctionScope, record: Record, path: Path) -> _native.Var | None:
     """A field of numbers, whose first dimensions are those of the records; None after an error."""
-    if record.dtype is not None:
-        keys = {leaf.key for leaf in leaves(record.dtype)}
-    else:
-        ahead = path.key + "." if path.key else ""
-        used = fn.program.uses.fields(fn.source, path.root.id)
-        keys = {key[len(ahead) :] for key in used if key.startswith(ahead)}
+    known = record.dtype
+    keys = _fields_through(fn, path) if known is None else {leaf.key for leaf in leaves(known)}
     have = {key for key in keys if joined(record.prefix, key) in record.fields}
     keys = have or keys
     if not keys:
@@ -147,6 +193,38 @@ def field_of(fn: FunctionScope, record: Record, key: str, node: ast.expr) -> _na
     owner = ast.copy_location(ast.Name(record.owner, ast.Load()), node)
     entry = ast.copy_location(ast.Subscript(owner, ast.copy_location(ast.Constant(key), node), ast.Load()), node)
     return dict_entry(fn, entry, key)
+
+
+# ------------------------------------------------------------ shapes
+
+
+def record_extent(fn: FunctionScope, record: Record, path: Path, index: int, node: ast.expr) -> _native.Expr:
+    """r.shape[index] in `node`, of the records that the path names."""
+    known = dimensions_of(record)
+    if index != 0 and known is None:
+        fn.want_kinds(node)
+        return fn.poison(node)
+    if known is not None and not -known <= index < known:
+        fn.error("P026", node, f"there are {known} dimensions, and none with the number {index}")
+        return fn.poison(node)
+    field, place = some_field(fn, record, path), len(record.at) + (index % known if known else 0)
+    return fn.poison(node) if field is None else fn.module.extent(field, place, fn.span(node))
+
+
+def record_rank(fn: FunctionScope, record: Record, node: ast.expr) -> int | None:
+    """r.ndim in `node`; None after an error."""
+    known = dimensions_of(record)
+    if known is None:
+        fn.want_kinds(node)
+    return known
+
+
+def record_size(fn: FunctionScope, record: Record, path: Path, node: ast.expr) -> _native.Expr:
+    """r.size in `node`"""
+    known, total = record_rank(fn, record, node), fn.integer(1, node)
+    for index in range(known or 0):
+        total = fn.op("*", node, total, record_extent(fn, record, path, index, node))
+    return fn.poison(node) if known is None else total
 
 
 # ------------------------------------------------------------ from outside
@@ -198,31 +276,29 @@ def is_record_value(fn: FunctionScope, target: ast.Name, value: ast.expr) -> boo
 
 def assign_record(fn: FunctionScope, target: ast.Name, value: ast.expr) -> None:
     """`p = r[i]`"""
-    chosen = isinstance(value, ast.IfExp)
-    made = _chosen_record(fn, value, target) if chosen else record_of(fn, value, target.id)
+    made = _chosen_record(fn, value, target, fn.program.uses.fields(fn.source, target.id))
     fn.assigned.add(target.id)
     if made is not None:
         _name_record(fn, target, made)
 
 
-def _chosen_record(fn: FunctionScope, node: ast.expr, target: ast.Name) -> Record | None:
+def _chosen_record(fn: FunctionScope, node: ast.expr, target: ast.Name, used: frozenset[str]) -> Record | None:
     """`r[i] if c else r[j]`, of records of one array."""
     if not isinstance(node, ast.IfExp):
-        return record_of(fn, node, target.id)
+        return record_of(fn, node, target.id, used)
     span, test = fn.span(node), condition(fn, node.test)
-    sides = [fn.branch(partial(_chosen_record, fn, part, target)) for part in (node.body, node.orelse)]
+    sides = [fn.branch(partial(_chosen_record, fn, part, target, used)) for part in (node.body, node.orelse)]
     one, other = sides[0][0], sides[1][0]
     if one is None or other is None:
         return None
     if not _same_kind(one, other):
         _refuse_other(fn, target)
         return None
-    held = [fn.temporary(span, target.id) for _ in _variables(one.axes)]
+    held = [fn.temporary(span, target.id) for _ in one.variables]
     for record, before in ((one, sides[0][1]), (other, sides[1][1])):
-        for var, value in zip(held, _variables(record.axes), strict=True):
-            before.append(fn.module.assign(var, fn.module.read(value, span), None, span))
+        before.extend(_become(fn, held, record, target))
     fn.out.append(fn.module.if_(test, sides[0][1], sides[1][1], span))
-    return one._replace(axes=axes_of(_form(one.axes), iter(held)))
+    return one.of_variables(held)
 
 
 def _name_record(fn: FunctionScope, target: ast.Name, made: Record) -> None:
@@ -231,11 +307,18 @@ def _name_record(fn: FunctionScope, target: ast.Name, made: Record) -> None:
         fn.stand_for_nothing(target.id)
         fn.records[target.id] = made
     elif known is not None and _same_kind(known, made):
-        span = fn.span(target)
-        for old, new in zip(_variables(known.axes), _variables(made.axes), strict=True):
-            fn.out.append(fn.module.assign(old, fn.module.read(new, span), None, span))
+        fn.out.extend(_become(fn, known.variables, made, target))
     else:
         _refuse_other(fn, target)
+
+
+def _become(fn: FunctionScope, variables: list[_native.Var], record: Record, target: ast.Name) -> list[_native.Stmt]:
+    """The variables say from here on that it is this record."""
+    span = fn.span(target)
+    return [
+        fn.module.assign(old, fn.module.read(new, span), None, span)
+        for old, new in zip(variables, record.variables, strict=True)
+    ]
 
 
 def _refuse_other(fn: FunctionScope, target: ast.Name) -> None:
@@ -313,7 +396,7 @@ def copy_leaf(fn: FunctionScope, target: Record, source: Record, leaf: Leaf, nod
     sides = []
     for record in (target, source):
         array = field_of(fn, record, leaf.key, _name_at(node))
-        indices = [fn.module.read(axis.at, span) for axis in record.axes if axis.at is not None]
+        indices = [fn.module.read(var, span) for var in record.at]
         sides.append((array, [*indices, *(fn.module.read(var, span) for var in inner)]))
     (array, to), (given, of) = sides
     if array is None or given is None:
@@ -339,7 +422,7 @@ def record_apart(
     fn: FunctionScope, node: ast.expr, source: FunctionSource, parameter: str
 ) -> tuple[RecordForm, list[_native.Var]] | None:
     """What a function gets of the records; None after an error."""
-    record = record_of(fn, node)
+    record = record_of(fn, node, used=fn.program.uses.fields(source, parameter))
     if record is None:
         return None
     told = fn.program.knows_all and record.dtype is not None
@@ -353,25 +436,23 @@ def record_apart(
     found = [var for var in fields if var is not None]
     if len(found) < len(keys):
         return None
-    form = RecordForm(
-        tuple(keys), View(found[0], record.axes).form, record.rank if told else None, record.dtype if told else None
-    )
-    return form, [*found, *_variables(record.axes)]
+    form = RecordForm(tuple(keys), len(record.at), record.rank if told else None, record.dtype if told else None)
+    return form, [*found, *record.at]
 
 
 def receive_records(fn: FunctionScope, name: str, form: RecordForm) -> None:
     """The parameter is records: their fields, and variables that say how they are subscripted."""
     fields = [fn.received_variable(name, key, f"{name}.{key}") for key in form.keys]
-    axes = received_axes(fn, name, form.axes)
-    fn.received[name] = [*fields, *_variables(axes)]
-    take_record(fn, name, form, fields, axes)
+    at = [fn.received_variable(name, f"at{number}") for number in range(form.taken)]
+    fn.received[name] = [*fields, *at]
+    take_record(fn, name, form, fields, at)
 
 
 def take_record(
-    fn: FunctionScope, name: str, form: RecordForm, fields: list[_native.Var], axes: tuple[Axis, ...]
+    fn: FunctionScope, name: str, form: RecordForm, fields: list[_native.Var], at: list[_native.Var]
 ) -> None:
     """The name stands for the records that consist of these variables."""
-    fn.records[name] = Record(dict(zip(form.keys, fields, strict=True)), "", "", axes, form.rank, form.dtype)
+    fn.records[name] = Record(dict(zip(form.keys, fields, strict=True)), "", "", tuple(at), form.rank, form.dtype)
     found = leaves(form.dtype) if form.dtype is not None else []
     for leaf in found:
         if form.rank is not None:
@@ -414,18 +495,16 @@ def add_field(
     return var
 
 
-def _form(axes: tuple[Axis, ...]) -> Form:
-    return tuple((axis.at is not None, axis.begin is not None, axis.step) for axis in axes)
-
-
 def _name_at(node: ast.stmt) -> ast.expr:
     return ast.copy_location(ast.Name("", ast.Load()), node)
 
 
 def _same_kind(one: Record, other: Record) -> bool:
-    same = (one.owner, one.prefix, _form(one.axes)) == (other.owner, other.prefix, _form(other.axes))
+    if one.is_part or other.is_part:
+        return one.is_part and other.is_part and _shape_of(one) == _shape_of(other)
+    same = (one.owner, one.prefix, len(one.at)) == (other.owner, other.prefix, len(other.at))
     return same and (bool(one.owner) or one.fields is other.fields or one.fields == other.fields)
 
 
-def _variables(axes: tuple[Axis, ...]) -> list[_native.Var]:
-    return [var for axis in axes for var in axis.variables]
+def _shape_of(part: Record) -> object:
+    return part.fields.keys(), part.prefix, len(part.at), part.rank, part.dtype

@@ -29,7 +29,7 @@ from ..syntax.names import (
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import GEOMETRY, Group
 from .draws import Root
-from .forms import CapturedRecords, DictParam, Element, Forms, Kind, Note, Record, RecordArray, Span, View
+from .forms import CapturedRecords, DictParam, Element, Forms, Kind, Note, Record, RecordArray, Span
 from .patterns import first_name, integer_constant
 from .program import Program, identifier
 from .uses import TupleForm
@@ -53,6 +53,7 @@ class FunctionScope:
         self.language = language = program.language
         self.kernel = language.kernel
         self.aggregates = language.aggregates
+        self.names_arrays = language.aggregates or not language.kernel  # and parts of them, and computed ones
         self.node = program.uses.tree(source) if self.aggregates else source.tree()
         self.scope = language.names(program, source)
         self.scope.guards = program.guards
@@ -87,6 +88,7 @@ class FunctionScope:
         self.left_by_break: dict[ast.For | ast.While, _native.Var] = {}  # of loops with an else branch
         self.lowered_loops: dict[ast.For | ast.While, _native.Stmt] = {}  # what labels in front of a loop name
         self.conditions = 0  # how many branches and loops are around it
+        self.choices = 0  # how many operands around the current one may not be evaluated, or several times
         self.on_device = False  # inside `with parpy.gpu`
         self.goes_on = True  # whether what follows the current statement is reached, as far as None tells
         # What the statement gives a name or returns: a copy in it is no part of anything larger.
@@ -97,8 +99,8 @@ class FunctionScope:
         self.allocations: list[_native.Stmt] = []  # of arrays made in loops and branches: they exist from the start
         self.grids: set[str] = set()
         self.element_types: dict[str, str] = {}  # of the arrays that the kernel itself has
-        self.ranks: dict[_native.Var, int] = {}  # of those, and of arrays that the function gets, where it is told
-        self.views: dict[str, View] = {}  # by name
+        # How many dimensions arrays have where that is known here, and not from the kinds of arguments.
+        self.ranks: dict[_native.Var, int | None] = {}
         self.tuples: dict[str, list[Element]] = {}  # the elements, by name
         self.records: dict[str, Record] = {}
         self.record_arrays: dict[str, RecordArray] = {}  # those that the kernel makes, by name
@@ -107,7 +109,7 @@ class FunctionScope:
         self.absent: set[str] = set()  # parameters that are None, which have no variable
         self.forms: Forms = ()
         self.received: dict[str, list[_native.Var]] = {}  # what such parameters are instead
-        self.given_views: dict[str, View] = {}  # what annotated parameters were when the function began
+        self.given: dict[str, _native.Var] = {}  # what annotated parameters were when the function began
         # Generators of random numbers: what the next draw of each comes from, arguments that hand one on, variables of
         # those outside of functions that a called function gets; the name that one is being made for.
         self.streams: dict[Root, Any] = {}
@@ -195,8 +197,6 @@ class FunctionScope:
         message, fix = f"the tuple '{name}' is used as a number", f"take an element, {name}[0]"
         if name in self.nones:
             message, fix = f"argument '{name}' is None here", f"compare it before it is used: if {name} is not None"
-        elif name in self.views:
-            message, fix = f"the view '{name}' is used as a number", f"subscript it, {name}[0] or {name}[:]"
         elif name in self.records:
             message, fix = f"the record '{name}' is used as a number", f"take a field, {name}.x"
         self.error("P204", node, message, fix)
@@ -361,12 +361,12 @@ class FunctionScope:
         return not self.conditions or not (name in self.variables or self.is_no_variable(name))
 
     def is_no_variable(self, name: str) -> bool:
-        """Whether the name stands for a view, a tuple, records or None."""
-        return name in self.views or name in self.tuples or name in self.records or name in self.nones
+        """Whether the name stands for a tuple, records or None."""
+        return name in self.tuples or name in self.records or name in self.nones
 
     def stand_for_nothing(self, name: str) -> None:
-        """The name stands for no view, tuple, record or None from here on."""
-        for kind in (self.views, self.tuples, self.records):
+        """The name stands for no tuple, record or None from here on."""
+        for kind in (self.tuples, self.records):
             kind.pop(name, None)
         self.nones.discard(name)
 
@@ -418,10 +418,12 @@ class FunctionScope:
     def branch(self, lower: Callable[[], T]) -> tuple[T, list[_native.Stmt]]:
         """An operand that may not be evaluated, with the statements that must run before it."""
         self.conditions += 1
+        self.choices += 1
         try:
             return self.apart(lower)
         finally:
             self.conditions -= 1
+            self.choices -= 1
 
     def apart(self, lower: Callable[[], T]) -> tuple[T, list[_native.Stmt]]:
         """What `lower` makes, and the statements that must run before it, not yet in front."""

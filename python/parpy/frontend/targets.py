@@ -58,14 +58,12 @@ def assign_value(
 
 
 def refuses_reuse(fn: FunctionScope, target: ast.Name) -> bool:
-    """Reports that a number is to have a name that stands for a view or tuple; False where it does not."""
+    """Reports that a number is to have a name that stands for a tuple or record; False where it does not."""
     if target.id in fn.nones and not fn.conditions:
         fn.nones.discard(target.id)
     if not fn.is_no_variable(target.id):
         return False
-    is_view, is_tuple = target.id in fn.views, target.id in fn.tuples
-    what = "a view of an array" if is_view else "a tuple" if is_tuple else "a record"
-    what = "None" if target.id in fn.nones else what
+    what = "None" if target.id in fn.nones else "a tuple" if target.id in fn.tuples else "a record"
     fn.error("P016", target, f"'{target.id}' is {what} elsewhere", "give the number another name")
     return True
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial, reduce
 
 from .. import _native
-from ..syntax.names import source_of
+from ..syntax.names import is_array, source_of
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import DeviceFunction
 from .arrays import (
@@ -30,15 +30,14 @@ from .effects import reads_elements
 from .evaluation import lower_settled
 from .forms import DictParam, Element, Kind, TupleKind
 from .intrinsics import intrinsic_of
-from .kinds import array_rank
+from .kinds import array_rank, ndim_of
 from .lowering import inlined, lower, results_of_device
 from .none import take_none
 from .patterns import integer_constant
 from .records import is_record, record_dimensions, record_path
 from .scope import FunctionScope
-from .subscripts import array_of, is_view, named_view
+from .subscripts import array_of
 from .uses import TupleForm, arguments_of
-from .views import index_of, view_dimensions
 
 _MOST = 2**31
 
@@ -173,12 +172,31 @@ def dimensions(fn: FunctionScope, node: ast.expr) -> int | None:
         while isinstance(node, ast.Subscript) and subscripts_array(fn, node):
             indices.append(node.slice)
             node = node.value
-        if isinstance(node, ast.Name) and node.id in fn.views:
-            found = view_dimensions(fn, fn.views[node.id])
-        else:
-            array = array_of(fn, node)
-            found = None if array is None else array_rank(fn, array)
+        array = array_of(fn, node)
+        found = None if array is None else array_rank(fn, array)
     return None if found is None else max(found - sum(_subscripts_in(fn, index) for index in indices), 0)
+
+
+def array_dimensions(fn: FunctionScope, node: ast.expr) -> int | None:
+    """How many dimensions the array has that is named or made by subscripts; None if that is not known, or it is
+    something else."""
+    if isinstance(node, ast.IfExp):
+        found = array_dimensions(fn, node.body)
+        return found if found == array_dimensions(fn, node.orelse) else None
+    if isinstance(node, ast.Subscript) and subscripts_array(fn, node) and not is_tuple_element(fn, node):
+        if (found := array_dimensions(fn, node.value)) is None:
+            return None
+        return max(found - _subscripts_in(fn, node.slice), 0)
+    if isinstance(node, ast.Name) and node.id in fn.variables:
+        return array_rank(fn, fn.variables[node.id])
+    if isinstance(node, ast.Name) and node.id in fn.scope.locals:
+        kind = fn.kind_of(node.id)
+        return None if kind is None else kind.ndim
+    element = element_of_tuple(fn, node)
+    if element is not None:
+        return None if isinstance(element, list) else array_rank(fn, element)
+    binding = fn.resolve(node)
+    return ndim_of(binding.value) if binding is not None and is_array(binding.value) else None
 
 
 def without_ellipsis(fn: FunctionScope, parts: list[ast.expr], base: ast.expr) -> list[ast.expr]:
@@ -208,7 +226,7 @@ def _subscripts_in(fn: FunctionScope, index: ast.expr) -> int:
 
 
 def tuple_parts(fn: FunctionScope, node: ast.expr) -> list[ast.expr]:
-    """The elements of a tuple, which is evaluated now if it is a call or a shape of a new view."""
+    """The elements of a tuple, which is evaluated now if it is a call or the shape of a part of an array."""
     if isinstance(node, ast.Tuple):
         inner = [tuple_parts(fn, part.value) if isinstance(part, ast.Starred) else [part] for part in node.elts]
         return [part for each in inner for part in each]
@@ -231,9 +249,11 @@ def tuple_parts(fn: FunctionScope, node: ast.expr) -> list[ast.expr]:
         node = hidden_tuple(fn, found, node)
     elif isinstance(node, ast.IfExp):
         node = hidden_tuple(fn, _chosen_tuple(fn, node), node)
-    elif is_shape(fn, node):
-        node = _of_one_view(fn, node)
-    elif element_of_tuple(fn, node) is not None:
+    elif isinstance(node, ast.Attribute) and subscripts_array(fn, node.value) and not is_record(fn, node.value):
+        array, span = array_of(fn, node.value), fn.span(node)
+        extents = [] if array is None else [fn.module.extent(array, axis, span) for axis in range(count)]
+        node = hidden_tuple(fn, [fn.hold(extent, node) for extent in extents], node)
+    elif is_shape(fn, node) or element_of_tuple(fn, node) is not None:
         pass
     elif isinstance(node, ast.Subscript) and (place := _element_of_made(fn, node)) is not None:
         return tuple_parts(fn, tuple_parts(fn, node.value)[place[1]])
@@ -262,15 +282,6 @@ def _chosen_tuple(fn: FunctionScope, node: ast.IfExp) -> list[Element]:
         before.extend(fn.module.assign(var, value, None, span) for var, value in zip(held, values, strict=True))
     fn.out.append(fn.module.if_(test, sides[0][1], sides[1][1], span))
     return [] if form is None else rebuilt(form, iter(held))
-
-
-def _of_one_view(fn: FunctionScope, node: ast.expr) -> ast.expr:
-    """x[i].shape as that of a view that is made now."""
-    assert isinstance(node, ast.Attribute)
-    if isinstance(node.value, ast.Name) or not is_view(fn, node.value):
-        return node
-    owner = named_view(fn, node.value)
-    return ast.copy_location(ast.Attribute(owner, "shape", ast.Load()), node)
 
 
 def tuple_values(fn: FunctionScope, node: ast.expr, settled: bool = False) -> list[_native.Expr]:
@@ -360,7 +371,8 @@ def chosen_element(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
         return fn.poison(node)
     elements = [fn.hold(value, node) for value in tuple_values(fn, node.value)]
     span, count = fn.span(node), fn.integer(len(elements), node)
-    at = partial(fn.module.read, fn.hold(index_of(fn, lower(fn, node.slice), node), node), span)
+    index = fn.op("int", node, fn.op("as_index", node, lower(fn, node.slice)))
+    at = partial(fn.module.read, fn.hold(index, node), span)
     outside = fn.op(
         "or", node, fn.op("<", node, at(), fn.integer(-len(elements), node)), fn.op(">=", node, at(), count)
     )

@@ -1,5 +1,5 @@
 """What functions do with their variables, read off their texts: which are arrays, which records, how many numbers are
-returned. Nothing else tells `row = x[i]` from an element before types are known.
+returned.
 """
 
 from __future__ import annotations

@@ -149,7 +149,9 @@ private:
         const std::string size = fail.value(at.size(b_));
         if (at.array == nullptr) {
             const auto site = static_cast<std::size_t>(at.index->index) - 1;
-            fail.site().message = b_.module().sites[site].message;
+            std::string text = b_.module().sites[site].message;
+            if (was_unsigned(at)) text = "unsigned " + text.replace(text.find("{0}"), 3, subscript);
+            fail.site().message = text;
         } else {
             fail.site().message = (was_unsigned(at) ? "unsigned " : "") +
                                   outside_text(subscript, at.axis, *at.array, size);
@@ -223,7 +225,8 @@ private:
         Uses uses = uses_of(loop.body);
         uses.written.insert(loop.var);
         for (const Subscript& at : subscripts) {
-            if (!slope(position(at), loop.var, uses)) return nullptr;
+            if (!slope(position(at), loop.var, uses) || !invariant(*at.size(b_), uses))
+                return nullptr;
         }
         if (subscripts.empty()) return nullptr;
         b_.span = loop.span;

@@ -123,7 +123,7 @@ Subscript Shapes::slice(const Dim& dim, const Expr& slice) {
                 .help = "use a positive or negative step";
             return result;
         }
-        if (direction.low <= 0 && direction.high >= 0) {
+        if (length == nullptr && direction.low <= 0 && direction.high >= 0) {
             context_.diagnostics
                 .error(Code::kP222, step->span,
                        "whether the step of this slice is positive is not known before the "

@@ -10,11 +10,12 @@
 #include "ir/ops.h"
 #include "ir/visit.h"
 #include "passes/slices/slice_shapes.h"
+#include "passes/values/name_changes.h"
+#include "passes/values/name_doubts.h"
 #include "passes/values/name_forms.h"
 #include "passes/values/name_memory.h"
 #include "passes/values/name_places.h"
 #include "passes/values/name_subscripts.h"
-#include "passes/values/own_values.h"
 
 namespace parpy {
 
@@ -25,29 +26,36 @@ namespace {
 class NameLowering {
 public:
     // `names`: what parameters stand for.
-    NameLowering(PassContext& context, Function& function, NameVariants& variants, Names names)
+    NameLowering(PassContext& context, Function& function, NameVariants& variants, Names names,
+                 NameChanges& changes)
         : context_(context),
           module_(context.module),
           function_(function),
           places_(function),
+          by_hand_(is_by_hand(*context.module.entry_function())),
+          doubts_(function, places_, by_hand_),
           intervals_(function),
           b_(context.module),
           variants_(variants),
+          changes_(changes),
           names_(std::move(names)),
           memory_(context, function, places_, intervals_, names_),
           subscripts_(context, intervals_, names_) {}
 
-    void run() {
+    // False: `changes` has become more, and the function is to be lowered as it was.
+    [[nodiscard]] bool run() {
         bind_none();
-        if (places_.empty() && names_.empty() && !passes_names()) return;
-        copy_elements();
-        if (!check() || !results()) return;
+        if (places_.empty() && names_.empty() && !passes_names()) return true;
+        doubts_.copy_elements();
+        if (!check() || !results()) return true;
         bodies(function_.body);
-        if (context_.diagnostics.has_errors()) return;
+        if (changed_) return false;
+        if (context_.diagnostics.has_errors()) return true;
         replace(function_.body);
         const Body& first = memory_.at_entry();
         Body& body = of_threads();
         body.insert(body.begin(), first.begin(), first.end());
+        return true;
     }
 
 private:
@@ -83,61 +91,9 @@ private:
         });
     }
 
-    // ------------------------------------------------------------ what cannot be told apart
-
-    // The bind that makes it unknown which array the name stands for where it is used, if there is
-    // one, with the reason and the other bind.
-    struct Doubt {
-        const Bind* bind = nullptr;
-        std::string why;
-        const Bind* other = nullptr;
-    };
-
-    Doubt doubt(const Var& name) const {
-        const NamePlace& place = places_.of(&name);
-        const Bind& first = *place.binds.front();
-        for (const Bind* bind : place.binds) {
-            const bool same = bind->fresh == first.fresh &&
-                              (bind->fresh || viewed(*bind->value).var == viewed(*first.value).var);
-            if (!same) return {bind, "stands for several arrays", &first};
-            if (!bind->fresh && bind->value->op != Op::kLoad)
-                return {bind, "is a transposed or reshaped part of an array", bind};
-        }
-        if (first.fresh || name.space == Space::kResult) return {};
-        // The values may be replaced while another name still stands for them.
-        for (const Var* root = viewed(*first.value).var; places_.has(root);) {
-            const NamePlace& made = places_.of(root);
-            const Bind& origin = *made.binds.front();
-            const bool replaced = made.binds.size() > 1 || !made.loops.empty();
-            if (origin.fresh && replaced && !(place.dominated && made.dominated)) {
-                return {&first, "may outlive the values of '" + root->shown() + "'", &origin};
-            }
-            if (origin.fresh) break;
-            root = viewed(*origin.value).var;
-        }
-        return {};
-    }
-
-    // Names in doubt get values of their own where these are as good as the elements. Values that
-    // are replaced may bring other names in doubt.
-    void copy_elements() {
-        for (bool again = true; again;) {
-            std::unordered_set<const Var*> doubtful;
-            for (const Var* name : places_.names()) {
-                if (doubt(*name).bind != nullptr) doubtful.insert(name);
-            }
-            const auto copied = copyable_names(function_, doubtful);
-            for (const Var* name : copied) {
-                for (Bind* bind : places_.of(name).binds)
-                    bind->fresh = true;
-            }
-            again = !copied.empty();
-        }
-    }
-
     bool check() {
         for (const Var* name : places_.names()) {
-            const Doubt found = doubt(*name);
+            const NameDoubt found = doubts_.of(*name);
             if (found.bind != nullptr) return refuse(*found.bind, found.why, *found.other);
         }
         return true;
@@ -155,7 +111,9 @@ private:
             const Bind& bind = *places_.of(name).binds.front();
             if (name->space != Space::kResult || bind.fresh) continue;
             const Var* made = viewed(*bind.value).var;
-            while (places_.has(made) && !places_.of(made).binds.front()->fresh) {
+            std::unordered_set<const Var*> seen;
+            while (places_.has(made) && !places_.of(made).binds.front()->fresh &&
+                   seen.insert(made).second) {
                 made = viewed(*places_.of(made).binds.front()->value).var;
             }
             if (names_.contains(made)) continue;  // it is never bound
@@ -190,9 +148,11 @@ private:
     // Whether the entry returns the argument as it is.
     bool is_argument(const Bind& bind, const Var& array) const {
         const Bind* at = &bind;
-        while (is_whole(*at->value) && at->value->var != &array) {
+        while (is_whole(*at->value) && at->value->var != &array &&
+               places_.of(at->array).binds.size() == 1) {
             at = places_.of(at->value->var).binds.front();
         }
+        if (places_.of(at->array).binds.size() != 1) return false;
         const auto param = std::ranges::find(function_.params, &array);
         return is_whole(*at->value) && param != function_.params.end() &&
                array.origin.kind == Origin::Kind::kArgument;
@@ -213,6 +173,12 @@ private:
         if (&other != &bind) error.notes.push_back({other.span, "they are made here"});
         error.help = "copy the elements into an array of its own: " + bind.array->shown() +
                      (bind.value->op == Op::kLoad ? "[:] = …" : " = ….copy()");
+        if (by_hand_ && bind.value->op == Op::kLoad) {
+            error.help =
+                "give each of them a name of its own, or choose among subscripts: x[i if c else j]";
+        } else if (by_hand_) {
+            error.help = "subscript the array itself: x.T[i, j] is x[j, i]";
+        }
         return false;
     }
 
@@ -222,7 +188,7 @@ private:
         Body out;
         out.reserve(stmts.size());
         for (Stmt* stmt : stmts) {
-            if (context_.diagnostics.has_errors()) return;  // names may have no sizes
+            if (changed_ || context_.diagnostics.has_errors()) return;  // names may have no sizes
             b_.span = stmt->span;
             put_back(*stmt);
             if (auto* bind = stmt->as<Bind>()) {
@@ -291,6 +257,7 @@ private:
         const Name* const before = known != names_.end() ? &known->second : nullptr;
         const Bind& first = *places_.of(&array).binds.front();
         const bool unbound = places_.of(&array).unbound;  // a variable tells whether it is
+        const bool several = places_.of(&array).binds.size() > 1;
         const std::vector<Expr*> indices =
             subscripts_.composed(*load.var, load.operands, shapes, load.span);
         const std::vector<Subscript> subscripts = shapes.subscripts(*root.root, indices);
@@ -302,7 +269,8 @@ private:
             const Subscript& s = subscripts[i];
             const std::string number = std::to_string(axis);
             Part part;
-            const bool whole = index.operands.empty() && !(unbound && made.parts.empty());
+            const bool whole = index.operands.empty() && !(unbound && made.parts.empty()) &&
+                               !changes_.parts.contains({&array, i});
             part.kind = s.is_new_axis() ? Part::Kind::kAdded
                         : !s.is_slice() ? Part::Kind::kFixed
                         : whole         ? Part::Kind::kWhole
@@ -310,7 +278,12 @@ private:
             const Part* const was =
                 before != nullptr && i < before->parts.size() ? &before->parts[i] : nullptr;
             if (before != nullptr && (was == nullptr || was->kind != part.kind)) {
-                refuse(bind, "stands for parts of different forms", first);
+                const bool may = was != nullptr && is_range(*was) && is_range(part);
+                if (may) {
+                    changed_ = changes_.parts.emplace(&array, i).second;
+                } else {
+                    refuse(bind, "stands for parts of different forms", first);
+                }
                 return;
             }
             if (part.kind == Part::Kind::kFixed) {
@@ -320,9 +293,14 @@ private:
             } else {
                 if (part.kind == Part::Kind::kSome) {
                     part.begin = held(*s.begin, "begin" + number, array, out, was, &Part::begin);
-                    part.step = held(*s.step, "step" + number, array, out, was, &Part::step);
+                    part.step = step(*s.step, i, array, out, was);
                 }
-                dims.push_back(memory_.sized(s.length, array, dims.size(), out));
+                const bool own = several && (!s.length.constant() ||
+                                             changes_.sizes.contains({&array, dims.size()}));
+                const bool again = before != nullptr && part.kind == Part::Kind::kSome;
+                dims.push_back(own && again
+                                   ? resized(s.length, array, dims.size(), out)
+                                   : memory_.sized(s.length, array, dims.size(), out, own));
             }
             axis += part.kind != Part::Kind::kAdded ? 1 : 0;
             made.parts.push_back(part);
@@ -331,18 +309,49 @@ private:
         if (before == nullptr) {
             array.dims = std::move(dims);
             names_.emplace(&array, std::move(made));
-        } else if (!resize(array, dims, out)) {
+        } else if (!keeps_sizes(array, dims)) {
             refuse(bind, "stands for parts of different sizes", first);
         }
     }
 
-    // The sizes of a name that is bound again: the variables that hold them, or the same numbers.
-    bool resize(const Var& array, const std::vector<Dim>& dims, Body& out) {
+    static bool is_range(const Part& part) {
+        return part.kind == Part::Kind::kWhole || part.kind == Part::Kind::kSome;
+    }
+
+    // The step of a part, which is a constant where all binds have the same.
+    const Expr* step(const Expr& value, std::size_t axis, const Var& name, Body& out,
+                     const Part* known) {
+        const auto constant = constant_integer(&value);
+        const bool varies = changes_.steps.contains({&name, axis});
+        if (!varies && constant && known == nullptr) return &value;
+        if (!varies && known != nullptr) {
+            const auto before = constant_integer(known->step);
+            if (before && before == constant) return known->step;
+            if (before) changed_ = changes_.steps.emplace(&name, axis).second;
+        }
+        return held(value, "step" + std::to_string(axis), name, out, known, &Part::step);
+    }
+
+    // A name that is bound again has its sizes in the variables of the first time.
+    Dim resized(const Extent& length, const Var& array, std::size_t number, Body& out) {
+        const Dim& dim = array.dims[number];
+        if (dim.extent) {
+            changed_ = changes_.sizes.emplace(&array, number).second || changed_;
+        } else {
+            out.push_back(
+                b_.assign(dim.extent_var, b_.convert(clone(module_, length.value), Scalar::kI64)));
+        }
+        return dim;
+    }
+
+    bool keeps_sizes(const Var& array, const std::vector<Dim>& dims) {
         if (array.dims.size() != dims.size()) return false;
         for (std::size_t i = 0; i < dims.size(); ++i) {
-            if (array.dims[i].extent != dims[i].extent) return false;
-            if (array.dims[i].extent || array.dims[i].extent_var == dims[i].extent_var) continue;
-            out.push_back(b_.assign(array.dims[i].extent_var, b_.var(dims[i].extent_var)));
+            if (array.dims[i].extent == dims[i].extent &&
+                (array.dims[i].extent || array.dims[i].extent_var == dims[i].extent_var))
+                continue;
+            if (!changes_.sizes.emplace(&array, i).second) return false;
+            changed_ = true;
         }
         return true;
     }
@@ -363,6 +372,11 @@ private:
             return;
         }
         if (array.dims.empty()) {
+            const NameDoubt* const doubt = doubts_.copied(array);
+            if (by_hand_ && doubt != nullptr && !memory_.has_room(bind, shape, sizes)) {
+                refuse(*doubt->bind, doubt->why, *doubt->other);
+                return;
+            }
             if (!memory_.allocate(bind, shape, sizes, out)) return;
         } else {
             for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -494,9 +508,13 @@ private:
     Module& module_;
     Function& function_;
     const NamePlaces places_;
+    const bool by_hand_;  // the program is a kernel written by hand
+    NameDoubts doubts_;
     Intervals intervals_;
     Builder b_;
     NameVariants& variants_;
+    NameChanges& changes_;
+    bool changed_ = false;
     Names names_;
     NameMemory memory_;
     std::unordered_map<const Var*, const Expr*> without_room_;
@@ -513,12 +531,19 @@ void lower_names(PassContext& context) {
                std::ranges::any_of(function->params, [](const Var* p) { return is_open(*p); });
     };
     NameVariants variants(context);
+    const auto lower = [&](Function& function, const Names& names) {
+        NameChanges changes;
+        const OriginalFunction original(module, function);
+        while (!NameLowering(context, function, variants, names, changes).run()) {
+            original.restore();
+        }
+    };
     const std::vector<Function*> functions = module.functions;  // variants are appended
     for (Function* function : functions) {
-        if (!has_open(function)) NameLowering(context, *function, variants, {}).run();
+        if (!has_open(function)) lower(*function, {});
     }
     while (auto made = variants.next()) {
-        NameLowering(context, *made->function, variants, std::move(made->names)).run();
+        lower(*made->function, made->names);
     }
     if (context.diagnostics.has_errors()) return;
     const Function* entry = module.entry_function();

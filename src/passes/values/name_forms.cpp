@@ -53,16 +53,20 @@ void NameVariants::redirect(Expr& call, const std::vector<std::optional<Argument
         return roots[i]->aliased;
     };
     Forms forms;
-    std::vector<Expr*> more;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (roots[i] == nullptr) continue;
-        if (!arguments[i]) {
-            if (shares(i)) forms.aliased.push_back(i);
-            continue;
+        if (arguments[i]) {
+            forms.names.push_back(form_of(i, *arguments[i], shares(i)));
+        } else if (shares(i)) {
+            forms.aliased.push_back(i);
         }
+    }
+    limit_sizes(*call.callee, forms);
+    std::vector<Expr*> more;
+    for (const Form& form : forms.names) {
+        const std::size_t i = form.parameter;
         const Argument& argument = *arguments[i];
         Var* const root = argument.name.root;
-        const Form& form = forms.names.emplace_back(form_of(i, argument, shares(i)));
         call.operands[i] = b.array(root);
         for (const Dim& dim : root->dims) {
             if (dim.extent_var != nullptr) more.push_back(b.var(dim.extent_var));
@@ -79,12 +83,38 @@ void NameVariants::redirect(Expr& call, const std::vector<std::optional<Argument
             if (part.begin != nullptr) pass(part.begin);
             if (part.step != nullptr && !form.pieces[k].step) pass(part.step);
             if (part.kind == Part::Kind::kFixed) continue;
-            const Dim& size = argument.array->dims[axis++];
-            if (part.kind == Part::Kind::kSome && !size.extent) pass(b.var(size.extent_var));
+            const std::size_t number = axis++;
+            const Dim& size = argument.array->dims[number];
+            if (part.kind == Part::Kind::kSome && !form.sizes[number]) pass(b.extent(size));
         }
     }
     call.callee = find_or_make(*call.callee, forms);
     call.operands.insert(call.operands.end(), more.begin(), more.end());
+}
+
+// The same with sizes of parts that are no constants.
+NameVariants::Forms NameVariants::with_open_sizes(Forms forms) {
+    for (Form& form : forms.names) {
+        std::size_t dimension = 0;
+        for (const Form::Piece& piece : form.pieces) {
+            if (piece.kind == Part::Kind::kSome) form.sizes[dimension].reset();
+            dimension += piece.kind != Part::Kind::kFixed ? 1 : 0;
+        }
+    }
+    return forms;
+}
+
+// A function that calls itself with ever smaller parts is not made for each of their sizes.
+void NameVariants::limit_sizes(const Function& callee, Forms& forms) const {
+    constexpr int kMostSizes = 4;
+    Forms open = with_open_sizes(forms);
+    int alike = 0;
+    for (const Variant& variant : all_) {
+        if (variant.source != &callee) continue;
+        if (variant.forms == forms) return;
+        alike += with_open_sizes(variant.forms) == open ? 1 : 0;
+    }
+    if (alike >= kMostSizes) forms = std::move(open);
 }
 
 // The parameters that `redirect` passes, in its order.
@@ -95,6 +125,11 @@ void NameVariants::make_parameter(Var& param, const Form& form, Made& made,
         Var* var = b.scalar(param.name + "_" + what, Scalar::kI64);
         var->user_name = param.shown();
         more.push_back(var);
+        return var;
+    };
+    const auto layout = [&](const std::string& what) {
+        Var* var = number(what);
+        var->limit = form.limit;
         return var;
     };
     Var* const root = context_.module.make_like(param);
@@ -109,8 +144,8 @@ void NameVariants::make_parameter(Var& param, const Form& form, Made& made,
         Dim dim;
         dim.extent = form.layout[k].extent;
         dim.stride = form.layout[k].stride;
-        if (!dim.extent) dim.extent_var = number("extent" + std::to_string(k));
-        if (!dim.stride) dim.stride_var = number("stride" + std::to_string(k));
+        if (!dim.extent) dim.extent_var = layout("extent" + std::to_string(k));
+        if (!dim.stride) dim.stride_var = layout("stride" + std::to_string(k));
         root->dims.push_back(dim);
     }
     Name name{root, {}};
@@ -128,7 +163,7 @@ void NameVariants::make_parameter(Var& param, const Form& form, Made& made,
             if (piece.kind == Part::Kind::kSome) {
                 part.begin = b.var(number("begin" + suffix));
                 part.step = piece.step ? b.integer(*piece.step) : b.var(number("step" + suffix));
-                if (!dim.extent) dim.extent_var = number("size" + std::to_string(dimension));
+                if (!dim.extent) dim.extent_var = layout("size" + std::to_string(dimension));
             }
             dim.stride = 0;
             param.dims.push_back(dim);

@@ -92,6 +92,8 @@ private:
         ir::Function* function = nullptr;
     };
     static Form form_of(std::size_t parameter, const Argument& argument, bool aliased);
+    static Forms with_open_sizes(Forms forms);
+    void limit_sizes(const ir::Function& callee, Forms& forms) const;
     ir::Function* find_or_make(const ir::Function& callee, const Forms& forms);
     void make_parameter(ir::Var& param, const Form& form, Made& made, std::vector<ir::Var*>& more);
 

@@ -131,7 +131,7 @@ std::optional<NameMemory::Rooms> NameMemory::rooms_for(const Bind& bind, const S
     bool few = true;
     for (const Extent& length : shape) {
         const auto most = room(length, sizes);
-        if (!most) return std::nullopt;
+        if (!most || (by_hand_ && !(most->constant && most->exact))) return std::nullopt;
         few = few && most->constant && *most->constant <= kMostLocalBytes;
         bytes *= few ? std::max<std::int64_t>(*most->constant, 1) : 1;
         few = few && bytes <= kMostLocalBytes;
@@ -257,7 +257,7 @@ bool NameMemory::no_room(const Bind& bind) {
             (once ? "the function is entered"
                   : "the program is compiled, or they take more than " + few));
     error.help = once ? "make the array in front of the loop, as large as it may get"
-                 : is_by_hand(function_)
+                 : by_hand_
                      ? "write a loop over the elements, or store them to an array of the kernel's"
                      : "pass the array to the function, which then stores to it";
     return false;
@@ -296,12 +296,13 @@ void NameMemory::hold_bounds(Bind& bind, Body& out) {
     visit(visit, *bind.value);
 }
 
-Dim NameMemory::sized(const Extent& length, const Var& array, std::size_t number, Body& out) {
+Dim NameMemory::sized(const Extent& length, const Var& array, std::size_t number, Body& out,
+                      bool own) {
     Dim dim;
-    dim.extent = length.constant();
+    if (!own) dim.extent = length.constant();
     if (dim.extent) {
         dim.extent = std::max<std::int64_t>(*dim.extent, 0);
-    } else if (length.value->op == Op::kVar && length.value->type.is(Scalar::kI64) &&
+    } else if (!own && length.value->op == Op::kVar && length.value->type.is(Scalar::kI64) &&
                lasts(*length.value->var)) {
         dim.extent_var = length.value->var;
     } else {
@@ -317,7 +318,8 @@ Dim NameMemory::sized(const Extent& length, const Var& array, std::size_t number
         if (is_for_good(array)) sizes_.emplace_back(spelled, size);
         if (places_.has(&array) && places_.of(&array).binds.size() == 1)
             held_.emplace(size, Held{&array, at_most(*clone(context_.module, spelled))});
-        if (stable(*length.written, array)) size->meaning = clone(context_.module, length.written);
+        if (!own && stable(*length.written, array))
+            size->meaning = clone(context_.module, length.written);
         out.push_back(
             b_.assign(size, b_.convert(clone(context_.module, length.value), Scalar::kI64)));
         dim.extent_var = size;

@@ -10,6 +10,7 @@
 #include "analysis/integers/intervals.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
+#include "ir/visit.h"
 #include "passes/pass.h"
 #include "passes/slices/slice_shapes.h"
 #include "passes/values/name_forms.h"
@@ -28,6 +29,7 @@ public:
           uses_(uses_of(function.body)),
           intervals_(intervals),
           names_(names),
+          by_hand_(ir::is_by_hand(*context.module.entry_function())),
           b_(context.module) {}
 
     // Memory for the values of `bind`, where they are computed (`out`) or at the entry. `sizes`
@@ -51,7 +53,9 @@ public:
     void hold_bounds(ir::Bind& bind, ir::Body& out);
 
     // Dimension `number` of the name: a constant, or a variable that `out` sets.
-    ir::Dim sized(const Extent& length, const ir::Var& array, std::size_t number, ir::Body& out);
+    // `own`: a variable of the name's own, which may be set again.
+    ir::Dim sized(const Extent& length, const ir::Var& array, std::size_t number, ir::Body& out,
+                  bool own = false);
     // A statement between names: sizes made of what it changes are none of those that follow.
     void pass_by(const ir::Stmt& stmt);
     // The begin or the end of statements that may run another time, or not.
@@ -93,6 +97,7 @@ private:
     const Uses uses_;
     Intervals& intervals_;
     Names& names_;
+    const bool by_hand_;  // a kernel: each thread has what it makes, of sizes that are known
     ir::Builder b_;
     ir::Body at_entry_;
     std::vector<std::pair<const ir::Expr*, ir::Var*>> sizes_;  // that variables here hold

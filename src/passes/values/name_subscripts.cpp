@@ -1,8 +1,10 @@
 // See name_subscripts.h.
 #include "passes/values/name_subscripts.h"
 
+#include "analysis/memory/contiguity.h"
 #include "ir/clone.h"
 #include "ir/ops.h"
+#include "ir/visit.h"
 #include "passes/checks/check_sites.h"
 #include "passes/checks/instrument_bounds.h"
 
@@ -24,29 +26,27 @@ Expr* NameSubscripts::pointed(Expr& array, const Function& callee) {
     Expr* row = context_.module.make_expr(Op::kLoad, array.type, array.span);
     row->var = name.root;
     bool row_begins = true, side_by_side = true;
-    std::size_t axis = 0;
+    std::size_t taken = 0;
     for (const Part& part : name.parts) {
-        const bool begins = part.kind == Part::Kind::kSome;
         if (part.kind == Part::Kind::kAdded) continue;
-        side_by_side = side_by_side && (part.kind != Part::Kind::kFixed || row_begins) &&
+        const bool fixed = part.kind == Part::Kind::kFixed, begins = part.kind == Part::Kind::kSome;
+        side_by_side = side_by_side && (!fixed || row_begins) &&
                        (!begins || (row_begins && constant_integer(part.step) == 1));
         if (part.begin != nullptr) row->operands.push_back(copy(part.begin));
-        row_begins = row_begins && part.kind == Part::Kind::kFixed;
-        ++axis;
+        row_begins = row_begins && fixed;
+        taken += row_begins ? 1 : 0;
     }
-    std::optional<std::int64_t> stride = 1;
-    for (std::size_t i = axis; i-- > 0;) {
-        if (name.parts.size() == axis && name.parts[i].kind == Part::Kind::kFixed) break;
-        const Dim& dim = name.root->dims[i];
-        side_by_side = side_by_side && stride && dim.stride == stride;
-        stride = stride && dim.extent ? std::optional(*stride * *dim.extent) : std::nullopt;
-    }
+    const bool by_hand = is_by_hand(*context_.module.entry_function());
+    const std::span<const Dim> dims = name.root->dims;
+    side_by_side = side_by_side && taken < dims.size() &&
+                   lie_side_by_side(dims.subspan(taken), by_hand) == true;
     if (side_by_side) return row->operands.empty() ? b_.array(name.root) : row;
     context_.diagnostics
         .error(Code::kP230, array.span,
                "'" + callee.name + "' gets a pointer, but the elements of '" + array.var->shown() +
                    "' do not lie side by side in memory")
-        .help = "copy them into an array of their own, and pass that";
+        .help = "pass a row, " + name.root->shown() +
+                "[i], or copy the elements into an array of their own";
     return &array;
 }
 

@@ -191,14 +191,15 @@ Operand Typer::walk_shape(Expr*& slot) {
     if (!array->type.is_array()) {
         if (!array->type.is_unknown() && slot->op == Op::kRank) return walk_rank_of_number(slot);
         if (!array->type.is_unknown()) {
-            report(Code::kP204, slot->span,
-                   "'" + array->name + "' is " + a_python_name(array->type) + " and has no shape",
-                   "pass an array for '" + array->name + "'");
+            report(
+                Code::kP204, slot->span,
+                "'" + array->shown() + "' is " + a_python_name(array->type) + " and has no shape",
+                "pass an array for '" + array->shown() + "'");
         }
         return kUnknownOperand;
     }
     const int rank = array->type.rank;
-    const std::string has = "'" + array->name + "' has " + std::to_string(rank) +
+    const std::string has = "'" + array->shown() + "' has " + std::to_string(rank) +
                             (rank == 1 ? " dimension" : " dimensions");
     const auto* demanded = std::get_if<std::int64_t>(&slot->constant.value);
     if (slot->op == Op::kExtent && demanded != nullptr && *demanded != rank) {
@@ -211,7 +212,7 @@ Operand Typer::walk_shape(Expr*& slot) {
     const int axis = slot->index < 0 ? slot->index + rank : slot->index;
     if (slot->op == Op::kExtent && (axis < 0 || axis >= rank)) {
         report(Code::kP216, slot->span, has + ", there is no axis " + std::to_string(slot->index),
-               rank == 0 ? "it is a single element: '" + array->name + "[()]'"
+               rank == 0 ? "it is a single element: '" + array->shown() + "[()]'"
                          : "use an axis from 0 to " + std::to_string(rank - 1));
         return kUnknownOperand;
     }

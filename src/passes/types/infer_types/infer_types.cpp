@@ -282,6 +282,31 @@ void check_moved_calls(PassContext& context, const Instances& instances) {
     }
 }
 
+// The same of an argument that got a name there: nothing that is evaluated in front of it writes.
+void check_moved_arguments(PassContext& context, const Instances& instances) {
+    for (const Instances::MovedArgument& moved : instances.moved_arguments) {
+        bool writes = false, found = false;
+        const auto visit = [&](const auto& self, const Expr& e) -> void {
+            for (const Expr* operand : e.operands) {
+                if (!found) self(self, *operand);
+            }
+            found = found || e.var == moved.name;
+            if (!found) for_each_written_array(e, [&](const Var&) { writes = true; });
+        };
+        const auto* store = moved.from->as<Store>();
+        if (store != nullptr && !store->update)
+            visit(visit, *store->value);  // before the subscripts
+        for_each_slot(*moved.from, [&](const Expr* slot) {
+            if (!found) visit(visit, *slot);
+        });
+        if (!found || !writes) continue;
+        report_once(context.diagnostics, Code::kP223, moved.span,
+                    "an array is passed to a function whose elements a call in front of it, in the "
+                    "same statement, may store to",
+                    "give the result of that call a name on a line of its own");
+    }
+}
+
 void infer_types(PassContext& context) {
     Instances instances(context);
     instances.add_entry();
@@ -304,6 +329,7 @@ void infer_types(PassContext& context) {
         put_open_checks(context.module, instance);
     spread_writes(context, instances);
     check_moved_calls(context, instances);
+    check_moved_arguments(context, instances);
     spread_aliases(instances);
     replace_functions(context.module, instances);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/host_calls.h"
+#include "analysis/memory/contiguity.h"
 #include "dialects/dialect.h"
 #include "ir/builder.h"
 #include "ir/ops.h"
@@ -193,29 +194,9 @@ bool is_all(const Expr* e) {
     return e->op == Op::kSlice && e->operands.empty();
 }
 
-// Whether the elements lie side by side in the order of C; nothing if the call alone knows. Kernels
-// written by hand are compiled for arrays of any size that do, and for others of any strides; of
-// those that they capture or make, sizes and strides are known.
-std::optional<bool> is_contiguous(std::span<const Dim> dims, bool by_hand) {
-    const auto is_known = [](const Dim& dim) { return dim.extent && dim.stride; };
-    if (by_hand && !std::ranges::all_of(dims, is_known)) return dims.back().stride == 1;
-    if (std::ranges::any_of(dims, [](const Dim& dim) { return dim.extent == 0; })) return true;
-    std::int64_t stride = 1;
-    for (std::size_t i = dims.size(); i-- > 0;) {
-        const Dim& dim = dims[i];
-        if (dim.extent == 1) continue;
-        if (!dim.stride) return std::nullopt;
-        if (*dim.stride != stride) return false;
-        if (!dim.extent) return i == 0 ? std::optional(true) : std::nullopt;
-        stride *= *dim.extent;
-    }
-    return true;
-}
-
 }  // namespace
 
-// x[i] or x[i, :], for a pointer to the first element of it; of kernels written by hand, which
-// clamp where views begin, also x[i, b:].
+// x[i] or x[i, :], for a pointer to the first element of it. Parts of names get names themselves.
 ArgumentKey Typer::row_key(Expr*& slot, const Function& callee) {
     const Var& array = *slot->var;
     std::vector<Expr*>& indices = slot->operands;
@@ -224,17 +205,13 @@ ArgumentKey Typer::row_key(Expr*& slot, const Function& callee) {
     };
     const auto end = std::ranges::find_if_not(indices, is_number);
     const auto taken = static_cast<std::size_t>(end - indices.begin());
-    if (!array.type.is_array() || taken >= array.type.rank) return argument_key(slot);
+    if (!array.type.is_array() || taken >= array.type.rank || array.dims.empty())
+        return argument_key(slot);
     ArgumentKey key;
     int rank = 0;
-    const bool open = end != indices.end() && (*end)->op == Op::kSlice &&
-                      ((*end)->index & kSliceBegin) != 0 && ((*end)->index & kSliceStep) == 0 &&
-                      is_by_hand(*context_.module.entry_function());
-    const auto rest = end + (open ? 1 : 0);
     for (auto index = indices.begin(); index != end; ++index)
         rank = std::max(rank, walk_index(*index, &array));
-    if (open) rank = std::max(rank, walk_index((*end)->operands[0], &array));
-    if (!std::all_of(rest, indices.end(), is_all) || indices.size() > array.type.rank || rank > 0) {
+    if (!std::all_of(end, indices.end(), is_all) || indices.size() > array.type.rank || rank > 0) {
         report(Code::kP230, slot->span,
                "'" + callee.name + "' gets a pointer, but this part of '" + array.shown() +
                    "' is no row whose elements lie side by side",
@@ -244,8 +221,7 @@ ArgumentKey Typer::row_key(Expr*& slot, const Function& callee) {
     }
     key.type = Type::array(array.type.scalar, array.type.rank - static_cast<int>(taken));
     if (rewriting()) {
-        if (open) *end = (*end)->operands[0];
-        indices.erase(rest, indices.end());
+        indices.erase(end, indices.end());
         if (indices.empty()) slot->op = Op::kArray;
         slot->type = key.type;
     }
@@ -282,7 +258,7 @@ Operand Typer::walk_foreign(Expr*& slot, const std::vector<ArgumentKey>& key) {
             const bool by_hand = is_by_hand(*context_.module.entry_function());
             const std::span<const Dim> dims = argument->var->dims;
             const std::size_t taken = argument->var->type.rank - argument->type.rank;
-            const auto contiguous = is_contiguous(dims.subspan(taken), by_hand);
+            const auto contiguous = lie_side_by_side(dims.subspan(taken), by_hand);
             if (contiguous != true) {
                 // P222 has the program compiled for the sizes of the call.
                 report(contiguous ? Code::kP230 : Code::kP222, argument->span,

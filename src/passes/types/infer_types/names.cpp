@@ -214,6 +214,11 @@ ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
     if (!rewriting()) return key;
     Var* name = context_.module.make_var("argument", key.type, slot->span);
     instance_.webs.splits.push_back({name, "argument"});
+    const auto reads = [](const Expr* e) {
+        return any_expr(*e, [](const Expr& part) { return part.op == Op::kLoad; });
+    };
+    if (fresh || std::ranges::any_of(slot->operands, reads))
+        instances_.moved_arguments.push_back({slot->span, name, stmt_});
     bind(name, fresh ? convert(slot, operand.type, Type::of(key.type.scalar)) : slot, fresh,
          slot->span, *before_);
     slot = Builder(context_.module, slot->span).array(name);

@@ -2,6 +2,8 @@
 // when the types of its arguments are known, before those of its variables are asked for, so that
 // the branches that are not taken need not make sense for them.
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "ir/builder.h"
 #include "ir/visit.h"
@@ -177,14 +179,51 @@ private:
         if (e.op == Op::kConvert) return e.type.scalar;
         const bool named = e.op == Op::kVar || e.op == Op::kLoad || e.op == Op::kArray;
         if (named && !e.var->type.is_unknown()) return e.var->type.scalar;
+        if (const auto found = named ? elements_of(*e.var) : std::nullopt) return found;
         report_once(context_.diagnostics, Code::kP213, e.span,
                     "this type is not known before the types of variables are",
                     "ask for the type of a parameter, or of an array: x.dtype");
         return std::nullopt;
     }
 
+    // The type of the elements that all of the names' assignments give it: names of arrays and of
+    // parts of them.
+    std::optional<Scalar> elements_of(const Var& name) {
+        if (given_.empty()) {
+            for_each_stmt(function_.body, [&](const Stmt& stmt) {
+                if (const auto* assign = stmt.as<Assign>())
+                    given_[assign->var].push_back(assign->value);
+            });
+        }
+        std::optional<Scalar> found;
+        std::unordered_set<const Var*> seen{&name};
+        std::vector<const Expr*> values = given_[&name];
+        while (!values.empty()) {
+            const Expr& value = *values.back();
+            values.pop_back();
+            if (value.op == Op::kSelect) {
+                values.insert(values.end(), value.operands.begin() + 1, value.operands.end());
+                continue;
+            }
+            const bool named = value.op == Op::kVar || value.op == Op::kLoad;
+            if (named && value.var->type.is_unknown()) {
+                const auto& more = given_[value.var];
+                if (more.empty()) return std::nullopt;
+                if (seen.insert(value.var).second)
+                    values.insert(values.end(), more.begin(), more.end());
+                continue;
+            }
+            if (!named || !value.var->type.is_array() ||
+                found.value_or(value.var->type.scalar) != value.var->type.scalar)
+                return std::nullopt;
+            found = value.var->type.scalar;
+        }
+        return found;
+    }
+
     PassContext& context_;
     Function& function_;
+    std::unordered_map<const Var*, std::vector<const Expr*>> given_;  // by the assignments
 };
 
 }  // namespace

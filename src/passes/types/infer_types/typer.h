@@ -108,6 +108,13 @@ public:
         const ir::Stmt* from = nullptr;
     };
     std::vector<MovedCall> moved_calls;
+    // Arguments that read elements and got a name in front of their statement.
+    struct MovedArgument {
+        Span span;
+        const ir::Var* name = nullptr;
+        const ir::Stmt* from = nullptr;
+    };
+    std::vector<MovedArgument> moved_arguments;
     std::vector<Demand> demands;
     std::unordered_map<const ir::Var*, Span> writes;       // the first store to each array
     std::unordered_map<const ir::Var*, ir::Type> results;  // what is stored to each array for one
