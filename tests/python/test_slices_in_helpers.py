@@ -49,6 +49,21 @@ def under_two_names(a, n):
         shift(a[i], a[i])
 
 
+def before_and_less(x, s):
+    y = x + 1
+    x[:] = y - s
+    return y, s
+
+
+@parpy.jit
+def turned(a, b, s):
+    parpy.label("i")
+    for i in range(a.shape[0]):
+        row, t = before_and_less(a[i], s)
+        parpy.label("j")
+        b[i, :] = row[::-1] * t
+
+
 @parpy.jit
 def unless_empty(x, n):
     if n == 0:
@@ -108,3 +123,13 @@ def test_too_many_values_in_a_recursive_function():
         of_a_recursive_one(a, y)
     assert "x[1:-1] = x[2:] - x[:-2]" in str(error.value)
     assert "pass another array for the values" in str(error.value)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_thread_has_an_array_that_one_loop_fills_beside_others(backend):
+    a = np.arange(14.0).reshape(2, 7)
+    want = a + 1
+    b, before = np.zeros_like(a), a.copy()
+    run(backend, turned, (a, b, 0.5), {"i": 32, "j": 64})
+    assert np.array_equal(a, before + 0.5)
+    assert np.array_equal(b, want[:, ::-1] * 0.5)

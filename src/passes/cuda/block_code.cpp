@@ -42,6 +42,17 @@ bool stores(const Uses& uses) {
                        [](const Var* array) { return array->space != Space::kLocal; });
 }
 
+// Whether the statement stores to an array of which each thread has its own and which is there
+// before it: all threads may read theirs later.
+bool stores_to_own_arrays(const Stmt& stmt, const Uses& uses) {
+    return std::any_of(uses.stored.begin(), uses.stored.end(), [&](const Var* array) {
+        return array->space == Space::kLocal && !any_stmt(stmt, [&](const Stmt& inner) {
+                   const auto* alloc = inner.as<Alloc>();
+                   return alloc != nullptr && alloc->array == array;
+               });
+    });
+}
+
 }  // namespace
 
 bool per_thread(const Expr& expr) {
@@ -66,7 +77,8 @@ Runs BlockCode::how(const Stmt& stmt) const {
     const Uses uses = uses_of(stmt);
     if (!stores(uses)) return compound ? Runs::kStructured : Runs::kAll;
     const VarSet& wanted = liveness_.after(&stmt);
-    const bool result = std::any_of(uses.written.begin(), uses.written.end(),
+    const bool result = stores_to_own_arrays(stmt, uses) ||
+                        std::any_of(uses.written.begin(), uses.written.end(),
                                     [&](const Var* v) { return wanted.contains(v); });
     if (result) return compound ? Runs::kStructured : Runs::kAll;
     return Runs::kOne;
