@@ -422,6 +422,11 @@ private:
 
     // What must hold whatever the types are.
     bool structure(const Expr& e) {
+        if (e.op == Op::kIndex && e.index > 0 &&
+            static_cast<std::size_t>(e.index) > module_.sites.size()) {
+            fail(e.span, "a subscript names no site of the program");
+            return false;
+        }
         switch (e.op) {
             case Op::kSlice:
             case Op::kNewAxis:
