@@ -7,6 +7,7 @@
 
 #include "ir/ops.h"
 #include "ir/text/print.h"
+#include "ir/tile.h"
 #include "ir/visit.h"
 
 namespace parpy::ir {
@@ -555,6 +556,9 @@ private:
         }
         if (e.op == Op::kCall) {
             arguments(*e.callee, e.operands, e.span);
+        } else if (e.op == Op::kTile) {
+            if (!is_valid_tile(e))
+                fail(e.span, "the operands of '" + print(e) + "' do not suit it");
         } else if (e.op == Op::kConst) {
             constant(e);
         } else if (!suits(e)) {
