@@ -29,6 +29,7 @@ nb::dict described(const Explanation::Loop& loop) {
     out["exact"] = loop.exact;
     out["verdict"] = loop.verdict;
     out["reason"] = loop.reason;
+    out["contraction"] = loop.contraction;
     out["witness"] = loop.witness;
     out["atomic"] = loop.atomic;
     out["level"] = loop.level;

@@ -13,6 +13,7 @@
 
 #include "options_object.h"
 #include "raise.h"
+#include "runtime/cpu/cpp_compiler.h"
 #include "runtime/cuda/device.h"
 
 namespace nb = nanobind;
@@ -151,6 +152,7 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
     options.libs = nb::cast<std::vector<std::string>>(field("libs"));
     options.extra_flags = nb::cast<std::vector<std::string>>(field("extra_flags"));
     if (options.backend == Backend::kCuda) options.cuda_arch = cuda::current_architecture();
+    if (options.backend == Backend::kCpu) options.vectors = host_vectors();
 
     converted.stream = stream_of(field("stream"));
     converted.debug = nb::cast<bool>(field("debug_print"));
@@ -241,6 +243,7 @@ const ConvertedOptions* default_options(bool on_device, CallDefaults defaults) {
         options.fast_math = defaults.fast_math;
         if (defaults.check_bounds) options.check = Check::kBounds;
         if (options.backend == Backend::kCuda) options.cuda_arch = cuda::current_architecture();
+        if (options.backend == Backend::kCpu) options.vectors = host_vectors();
         const OptionsRecord* record = intern(std::move(options), true);
         const std::lock_guard lock(mutex);
         converted.record = record;

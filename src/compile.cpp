@@ -16,6 +16,7 @@
 #include "passes/checks/instrument_bounds.h"
 #include "passes/checks/instrument_races.h"
 #include "passes/checks/normalize_accesses.h"
+#include "passes/cpu/contract_loops.h"
 #include "passes/cpu/legalize_cpu.h"
 #include "passes/cpu/outline_workers.h"
 #include "passes/cpu/simplify_signs.h"
@@ -210,6 +211,8 @@ const std::vector<Row>& table() {
           "after promote-elements, which knows loops by the form that they have until then"}, On::kCuda},
         {{"overlap-launches", overlap_launches, kTarget,
           "last on the GPU: all launches are there, and nothing may come in front of the wait it puts first", overlaps}, On::kCuda},
+        {{"contract-loops", contract_loops, kMapped,
+          "after all that compare or analyse subscripts: it makes new ones; in front of simplify-signs, for the subscripts that it copies"}, On::kCpu},
         {{"simplify-signs", simplify_signs, kMapped,
           "after all that compare or analyse subscripts: it makes two spellings of each"}, On::kCpu},
         {{"outline-workers", outline_workers, kKernels,

@@ -16,6 +16,7 @@
 #include "ir/clone.h"
 #include "ir/depth.h"
 #include "ir/visit.h"
+#include "passes/cpu/contract_loops.h"
 #include "passes/mapped/choose_mapping.h"
 #include "passes/mapped/legality_text.h"
 #include "passes/pass.h"
@@ -92,6 +93,14 @@ public:
             });
         }
         return placed;
+    }
+
+    void contractions(const std::vector<ContractionNote>& notes, Explanation& out) const {
+        for (const ContractionNote& note : notes) {
+            const auto found = std::ranges::find(loops_, note.loop);
+            if (found == loops_.end()) continue;
+            out.loops[static_cast<std::size_t>(found - loops_.begin())].contraction = note.text;
+        }
     }
 
 private:
@@ -277,8 +286,15 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
     const std::size_t judged = place("check-legality") + 1;
     const bool legal = run_passes(mapped, passes.subspan(chosen, judged - chosen));
     explainer.mapping(out);
+    if (!legal) return out;
+    std::size_t next = judged;
+    if (const std::size_t contracted = place("contract-loops"); contracted < passes.size()) {
+        if (!run_passes(mapped, passes.subspan(judged, contracted - judged))) return out;
+        explainer.contractions(contraction_notes(mapped), out);
+        next = contracted;
+    }
     const std::size_t outlined = std::min(place("outline-kernels") + 1, passes.size());
-    if (!legal || !run_passes(mapped, passes.subspan(judged, outlined - judged))) return out;
+    if (!run_passes(mapped, passes.subspan(next, outlined - next))) return out;
     auto placed = explainer.in_kernels();
     if (!run_passes(mapped, passes.subspan(outlined))) return out;
     list_kernels(module, out);

@@ -23,12 +23,13 @@ struct Explanation {
         std::optional<std::int64_t> first, step;  // of its range, where they are constants
         double trips = 0;  // iterations of one execution; an estimate unless `exact`
         bool exact = false;
-        std::string verdict;  // proved, reduction, refuted, unknown
-        std::string reason;   // what stands in the way
-        std::string witness;  // refuted: "iteration i=0 writes a[1], iteration i=1 reads a[1]"
-        bool atomic = false;  // its updates of elements are atomic
-        LoopPar mapping;      // threads 0: sequential
-        std::string level;    // sequential, workers, vector, blocks, threads
+        std::string verdict;      // proved, reduction, refuted, unknown
+        std::string reason;       // what stands in the way
+        std::string witness;      // refuted: "iteration i=0 writes a[1], iteration i=1 reads a[1]"
+        bool atomic = false;      // its updates of elements are atomic
+        LoopPar mapping;          // threads 0: sequential
+        std::string level;        // sequential, workers, vector, blocks, threads
+        std::string contraction;  // that it is one, and how it is computed, or why it is none
     };
     // A loop as a kernel runs it, which may be a part of a nest, brought down to fewer levels.
     struct Placed {

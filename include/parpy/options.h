@@ -19,6 +19,14 @@ enum class Legality : std::uint8_t { kCheck, kStrict, kTrust };
 // variables without a value.
 enum class Check : std::uint8_t { kNothing, kBounds, kRaces, kAll };
 
+// What tiles of sums are cut to on a CPU.
+struct VectorUnit {
+    std::int64_t bytes = 64;      // of a vector
+    std::int64_t registers = 32;  // for vectors
+    bool fuses = true;            // has an instruction that fuses a product into an addition
+    friend bool operator==(const VectorUnit&, const VectorUnit&) = default;
+};
+
 struct Options {
     Backend backend = Backend::kCpu;
     Mapping mapping;
@@ -39,6 +47,7 @@ struct Options {
     std::optional<ir::Scalar> force_float_size;
     std::vector<std::string> includes, libs, extra_flags;
     std::string cuda_arch = "sm_90";  // of the device present; sm_90 where there is none
+    VectorUnit vectors;               // CPU: of the processor present
 
     [[nodiscard]] bool checks_assertions() const { return assertions || check != Check::kNothing; }
     [[nodiscard]] bool restructures() const { return restructure || automatic; }

@@ -6,6 +6,7 @@
 
 #include "ir/builder.h"
 #include "ir/ops.h"
+#include "ir/tile.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -17,6 +18,9 @@ namespace {
 constexpr double kGuessedTrips = 64;
 constexpr double kLoad = 0.25, kGather = 1.0, kSimple = 0.1, kDivide = 1.0, kElementary = 2.5,
                  kLibrary = 20, kCallCost = 5;
+
+constexpr std::int64_t kGuessedSteps = 256;
+constexpr double kFused = 0.15;  // per 32 bytes of a vector
 
 double cost(const Expr& expr) {
     double sum = 0;
@@ -52,6 +56,11 @@ double cost(const Expr& expr) {
         case Op::kGcd:
         case Op::kLcm:
             return sum + kLibrary;
+        case Op::kTile:
+            return sum +
+                   cost_of_step(expr) *
+                       static_cast<double>(
+                           constant_integer(expr.operands[kTileSteps]).value_or(kGuessedSteps));
         case Op::kCall: {
             double inside = 0;
             for_each_expr(expr.callee->body, [&](const Expr&) { inside += kSimple; });
@@ -101,6 +110,13 @@ double cost(const Body& body) {
 
 double cost_of(const Stmt& stmt) {
     return cost(stmt);
+}
+
+double cost_of_step(const Expr& tile) {
+    const TileShape shape = shape_of_tile(tile);
+    const auto bytes =
+        static_cast<double>(shape.lanes * size_in_bytes(tile.operands[kTileSums]->type.scalar));
+    return static_cast<double>(shape.rows * shape.vectors) * std::max(1.0, bytes / 32) * kFused;
 }
 
 double cost_of_iteration(const For& loop) {

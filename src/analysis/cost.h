@@ -8,6 +8,8 @@ namespace parpy {
 
 // Nanoseconds of one iteration of `loop`. Trip counts that are not known are guessed.
 [[nodiscard]] double cost_of_iteration(const ir::For& loop);
+// Of one step of a kTile.
+[[nodiscard]] double cost_of_step(const ir::Expr& tile);
 // Of a statement; of loops in it likewise.
 [[nodiscard]] double cost_of(const ir::Stmt& stmt);
 

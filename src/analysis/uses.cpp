@@ -9,6 +9,7 @@
 #include "analysis/memory/sharing.h"
 #include "ir/builder.h"
 #include "ir/ops.h"
+#include "ir/tile.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -55,6 +56,9 @@ public:
                 break;
             case Op::kExtent:
                 extent(*e);
+                break;
+            case Op::kTile:
+                uses_.stored.insert(e->operands[kTileSums]->var);
                 break;
             case Op::kArray:  // outside an argument list: assume the worst
                 uses_.loaded.insert(e->var);

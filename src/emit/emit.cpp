@@ -9,6 +9,7 @@
 #include "analysis/uses.h"
 #include "emit/functions.h"
 #include "ir/ops.h"
+#include "ir/tile.h"
 #include "ir/visit.h"
 #include "support/escape.h"
 
@@ -73,6 +74,10 @@ void find_stored(ProgramFacts& facts) {
                     pass(expr.operands, *expr.callee);
                 } else if (expr.op == Op::kAtomic) {
                     facts.stored.insert(expr.var);
+                } else if (expr.op == Op::kTile) {
+                    facts.stored.insert(expr.operands[ir::kTileSums]->var);
+                    for (const ir::Expr* operand : expr.operands)
+                        if (operand->op == Op::kLoad) facts.in_tiles.insert(operand->var);
                 }
             });
         }
@@ -173,7 +178,7 @@ bool can_fail(const Function& function) {
 }
 
 ProgramFacts facts_of(const ir::Module& module) {
-    ProgramFacts facts{module, {}, {}, {}, {}, {}, {}, {}, {}, {}, false};
+    ProgramFacts facts{module, {}, {}, {}, {}, {}, {}, {}, {}, {}, false, false, 1, {}};
     for (const Source& source : module.sources) {
         for_each_word(source.text, [&](std::string_view word) { facts.words.emplace(word); });
     }

@@ -502,6 +502,8 @@ Text ExprPrinter::print_node(const Expr& expr) const {
             return print_call(expr);
         case Op::kAtomic:
             return print_atomic(expr);
+        case Op::kTile:
+            return print_tile(expr);
         default:
             return print_row(expr, row_of(expr));
     }

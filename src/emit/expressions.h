@@ -63,6 +63,7 @@ private:
     Text print_literal(const ir::Constant& constant, ir::Scalar scalar) const;
     Text print_call(const ir::Expr& expr) const;
     Text print_atomic(const ir::Expr& expr) const;
+    Text print_tile(const ir::Expr& expr) const;
     Text print_load(const ir::Expr& expr) const;
     Text print_index(const ir::Expr& expr) const;
     Text operand(const ir::Expr& expr, Precedence at_least) const;  // with the value of its type

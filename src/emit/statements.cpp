@@ -263,9 +263,15 @@ void FunctionPrinter::alloc(const ir::Alloc& stmt) {
     if (array.space == ir::Space::kDynamic) {
         return line(type + "* " + name + " = (" + type + "*)dynamic_shared();");
     }
-    if (array.space == ir::Space::kScratch) {
-        line(type + "* " + name + " = (" + type + "*)parpy_scratch(context, " + size +
-             " * (i64)sizeof(" + type + "));");
+    if (array.space == ir::Space::kScratch || array.space == ir::Space::kWork) {
+        const std::string bytes = size + " * (i64)sizeof(" + type + ")";
+        if (array.space == ir::Space::kWork) {
+            const std::string memory = names_.invent(name + "_memory");
+            line("const Work " + memory + "(context, " + bytes + ");");
+            line(type + "* " + name + " = (" + type + "*)" + memory + ".at;");
+        } else {
+            line(type + "* " + name + " = (" + type + "*)parpy_scratch(context, " + bytes + ");");
+        }
         line("if (!" + name + ") {");
         line("    return 1;");
         line("}");
@@ -289,8 +295,10 @@ void FunctionPrinter::alloc(const ir::Alloc& stmt) {
         line("}");
         return;
     }
-    const std::string qualifier =
-        array.space == ir::Space::kShared ? std::string(dialect_.shared_qualifier) + " " : "";
+    const std::string qualifier = array.space == ir::Space::kShared
+                                      ? std::string(dialect_.shared_qualifier) + " "
+                                  : facts_.in_tiles.contains(&array) ? "alignas(64) "
+                                                                     : "";
     line(qualifier + type + " " + name + "[" + size + "];");
 }
 

@@ -66,11 +66,13 @@ enum class Space : std::uint8_t {
     kResult,   // made by Alloc in host code: what the caller gets for the argument in Var::origin
     kDynamic,  // made by Alloc, one per thread block, all of them at the start of the shared memory
                // that the launch asks for
+    kWork,  // made by Alloc in host code of the CPU: memory of any values for the duration of the
+            // call, aligned for vectors
 };
 
 // Made by Alloc in host code: kernels and workers get its address, as that of an argument.
 [[nodiscard]] constexpr bool is_made_by_host(Space space) {
-    return space == Space::kScratch || space == Space::kResult;
+    return space == Space::kScratch || space == Space::kResult || space == Space::kWork;
 }
 
 // Where the value of an entry parameter comes from (specialize_arguments): the argument's pointer

@@ -120,6 +120,7 @@ Type special_result(const Expr& expr) {
             return Type::of(Scalar::kI32);
         case Op::kSyncWarp:
         case Op::kSleep:
+        case Op::kTile:
             return Type::none();
         case Op::kReal:
         case Op::kImag:
@@ -283,7 +284,7 @@ Var* array_passed(const Expr& argument) {
 
 bool has_effects(Op op) {
     return op == Op::kCall || op == Op::kShuffleDown || op == Op::kShuffleXor ||
-           op == Op::kShuffleCluster || (op >= Op::kAtomic && op <= Op::kSleep);
+           op == Op::kShuffleCluster || op == Op::kTile || (op >= Op::kAtomic && op <= Op::kSleep);
 }
 
 bool has_effects(const Expr& expr) {

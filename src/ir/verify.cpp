@@ -7,6 +7,7 @@
 
 #include "ir/ops.h"
 #include "ir/text/print.h"
+#include "ir/tile.h"
 #include "ir/visit.h"
 
 namespace parpy::ir {
@@ -422,6 +423,11 @@ private:
 
     // What must hold whatever the types are.
     bool structure(const Expr& e) {
+        if (e.op == Op::kIndex && e.index > 0 &&
+            static_cast<std::size_t>(e.index) > module_.sites.size()) {
+            fail(e.span, "a subscript names no site of the program");
+            return false;
+        }
         switch (e.op) {
             case Op::kSlice:
             case Op::kNewAxis:
@@ -550,6 +556,9 @@ private:
         }
         if (e.op == Op::kCall) {
             arguments(*e.callee, e.operands, e.span);
+        } else if (e.op == Op::kTile) {
+            if (!is_valid_tile(e))
+                fail(e.span, "the operands of '" + print(e) + "' do not suit it");
         } else if (e.op == Op::kConst) {
             constant(e);
         } else if (!suits(e)) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runtime/context.h"
+#include "runtime/cpu/work_memory.h"
 
 namespace {
 
@@ -19,6 +20,18 @@ int launch(ParpyContext* context, const parpy::KernelLaunch& what) {
     parpy::RuntimeError error;
     if (context->session->launch(what, error) == 0) return 0;
     return context->fail(std::move(error));
+}
+
+// Memory that a CPU program has until its call ends; null, with the error noted, if there is none.
+void* keep(ParpyContext& context, void* memory, void (*give_back)(void*), std::int64_t bytes) {
+    if (memory == nullptr) {
+        context.fail({parpy::Code::kP561,
+                      "no memory for an array of " + std::to_string(bytes) + " bytes",
+                      {}});
+        return nullptr;
+    }
+    context.scratch.emplace_back(memory, give_back);
+    return memory;
 }
 
 }  // namespace
@@ -81,18 +94,21 @@ extern "C" void* parpy_scratch(ParpyContext* context, std::int64_t bytes) {
     if (context->error) return nullptr;
     if (context->session == nullptr) {
         const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
-        void* memory = std::calloc(size, 1);
-        if (memory == nullptr) {
-            context->fail({parpy::Code::kP561,
-                           "no memory for an array of " + std::to_string(bytes) + " bytes",
-                           {}});
-            return nullptr;
-        }
-        context->scratch.emplace_back(memory, &std::free);
-        return memory;
+        return keep(*context, std::calloc(size, 1), &std::free, bytes);
     }
     parpy::RuntimeError error;
     void* memory = context->session->scratch(bytes, error);
     if (memory == nullptr) context->fail(std::move(error));
     return memory;
+}
+
+extern "C" void* parpy_work(ParpyContext* context, std::int64_t bytes) {
+    if (context->error) return nullptr;
+    return keep(*context, parpy::borrow_work(bytes), &parpy::return_work, bytes);
+}
+
+extern "C" void parpy_work_done(ParpyContext* context, void* memory) {
+    auto& all = context->scratch;
+    const auto found = std::ranges::find(all, memory, [](const auto& each) { return each.get(); });
+    if (found != all.end()) all.erase(found);
 }

@@ -67,9 +67,9 @@ private:
 }  // namespace parpy
 
 struct ParpyContext {
-    parpy::DeviceSession* session = nullptr;                           // not owned; null on the CPU
-    std::unique_ptr<parpy::RuntimeError> error;                        // the first one; null: none
-    std::vector<std::unique_ptr<void, decltype(&std::free)>> scratch;  // of CPU programs
+    parpy::DeviceSession* session = nullptr;                      // not owned; null on the CPU
+    std::unique_ptr<parpy::RuntimeError> error;                   // the first one; null: none
+    std::vector<std::unique_ptr<void, void (*)(void*)>> scratch;  // of CPU programs
     parpy::ResultSink* results = nullptr;     // not owned; null where no array is returned
     parpy::Failure* failure = nullptr;        // not owned; null where nothing can fail
     parpy::LaunchCounts* launches = nullptr;  // not owned; null where none are counted

@@ -63,6 +63,10 @@ void* parpy_result(ParpyContext*, std::int64_t argument, std::int64_t type, std:
 // Zero-filled scratch memory where the program's kernels run, for the duration of the call; on a
 // device in stream order.
 void* parpy_scratch(ParpyContext*, std::int64_t bytes);
+// Memory of any values, aligned to 64 bytes, until it is done with or the call ends: the thread
+// keeps some of it for the next one. CPU only.
+void* parpy_work(ParpyContext*, std::int64_t bytes);
+void parpy_work_done(ParpyContext*, void*);  // null: nothing
 // Waits until the kernels launched so far have ended and copies from device memory. Returns 0 or an
 // error; `site` is the place of the program that needs the value.
 int parpy_fetch(ParpyContext*, std::int64_t site, void* to, const void* from, std::int64_t bytes);

@@ -124,7 +124,7 @@ class Explanation:
         lines = [self._head()]
         for row, loop in zip([head, *rows], [None, *self.facts["loops"]], strict=True):
             lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-            for remark in [loop["witness"] or loop["reason"]] if loop else []:
+            for remark in [loop["witness"] or loop["reason"], loop["contraction"]] if loop else []:
                 if remark:
                     lines.append(" " * (widths[0] + 2) + "  " * loop["depth"] + "^ " + remark)
         notes = [note.rstrip("\n") for note in self.facts["notes"]]

@@ -10,7 +10,9 @@
 #include "ir/eval/frame.h"
 #include "ir/eval/ops.h"
 #include "ir/eval/slices.h"
+#include "ir/eval/tiles.h"
 #include "ir/ops.h"
+#include "ir/tile.h"
 #include "ir/visit.h"
 
 namespace parpy::ir {
@@ -453,6 +455,9 @@ private:
                                                           : expr(frame, *e.operands[2]);
             case Op::kAtomic:
                 return atomic(frame, e);
+            case Op::kTile:
+                tile(frame, e);
+                return {};
             case Op::kRegister:
                 if (e.reg == Register::kStackPointer) return {std::int64_t{-depth_}};
                 if (e.reg == Register::kStackLimit) return {std::int64_t{1 - kMaxDepth}};
@@ -506,6 +511,21 @@ private:
         const Constant old = load_element(type, place);
         store_element(type, place, apply(Op::kAdd, type, type, {old, value}, e.span));
         return old;
+    }
+
+    void tile(Frame& frame, const Expr& e) {
+        const auto number = [&](TileOperand which) {
+            return integer(expr(frame, *e.operands[which]));
+        };
+        const auto place = [&](TileOperand which) -> TilePlace {
+            const Expr& load = *e.operands[which];
+            const std::byte* at =
+                element(frame, *load.var, load.operands, load.operands.size(), load.span);
+            const ArrayView* view = frame.array(*load.var, load.span);
+            return at != nullptr && view != nullptr ? place_in(*view, at) : TilePlace{};
+        };
+        if (const auto failure = run_tile(e, number, place, [&] { return failed(); }))
+            fail(e.span, *failure);
     }
 
     const EvalOptions& options_;

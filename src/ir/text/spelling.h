@@ -13,8 +13,8 @@
 namespace parpy::ir {
 
 // The words for Space.
-inline constexpr std::array<std::string_view, 6> kSpaces = {"global",  "local",  "shared",
-                                                            "scratch", "result", "dynamic"};
+inline constexpr std::array<std::string_view, 7> kSpaces = {
+    "global", "local", "shared", "scratch", "result", "dynamic", "work"};
 
 // Which literals go without a type suffix: the default types i64, f64 and c128, or in a surface
 // program their weak counterparts, or for messages all.

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/cost.h"
 #include "analysis/geometry.h"
+#include "analysis/integers/index_math.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
+#include "ir/tile.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
 
@@ -32,14 +35,21 @@ public:
     }
 
     Expr* of(const Body& body) {
+        tiles_alone_ = has_tile(body);
         std::vector<Term> terms = {{kPerIteration, {}}};
         add(body, {1, {}}, 0, terms);
         Expr* sum = b_.real(rounded(terms[0].nanoseconds));
         for (std::size_t i = 1; i < terms.size(); ++i) {
+            if (terms[i].nanoseconds == 0) continue;
             Expr* product = b_.real(rounded(terms[i].nanoseconds));
             for (const Expr* trips : terms[i].trips)
                 product = b_.binary(Op::kMul, product, b_.convert(own(*trips), Scalar::kF64));
-            sum = b_.binary(Op::kAdd, sum, product);
+            product = folded(b_, product);
+            if (const auto* known = std::get_if<double>(&product->constant.value);
+                product->op == Op::kConst && known != nullptr) {
+                product = b_.real(rounded(*known));
+            }
+            sum = folded(b_, b_.binary(Op::kAdd, sum, product));
         }
         return sum;
     }
@@ -64,6 +74,18 @@ private:
     void add(const Body& body, const Term& times, std::size_t place, std::vector<Term>& terms) {
         for (const Stmt* stmt : body) {
             const auto* loop = stmt->as<For>();
+            if (const auto* assign = stmt->as<Assign>()) follow(*assign);
+            if (const Expr* tile = tile_of(*stmt)) {
+                const Expr& steps = *tile->operands[kTileSteps];
+                if (!constant_integer(&steps) && known(steps)) {
+                    Term inner = times;
+                    inner.trips.push_back(own(steps));
+                    inner.nanoseconds *= cost_of_step(*tile);
+                    terms.push_back(inner);
+                    continue;
+                }
+            }
+            if (tiles_alone_ && !has_tile(*stmt)) continue;
             if (loop == nullptr) {
                 terms[place].nanoseconds += times.nanoseconds * time_.of(*stmt);
                 continue;
@@ -78,26 +100,47 @@ private:
             } else {
                 inner.nanoseconds *= traffic_.known_trips(*loop) ? traffic_.trips(*loop) : kGuessed;
             }
-            terms[inner_place].nanoseconds += inner.nanoseconds * kPerIteration;
+            if (!tiles_alone_) terms[inner_place].nanoseconds += inner.nanoseconds * kPerIteration;
             add(loop->body, inner, inner_place, terms);
         }
+    }
+
+    template <class T>
+    static bool has_tile(const T& code) {
+        return any_expr(code, [](const Expr& e) { return e.op == Op::kTile; });
+    }
+
+    static const Expr* tile_of(const Stmt& stmt) {
+        const auto* evaluate = stmt.as<Evaluate>();
+        return evaluate != nullptr && evaluate->value->op == Op::kTile ? evaluate->value : nullptr;
+    }
+
+    // A number that code in front of the outer loop can compute.
+    [[nodiscard]] bool known(const Expr& e) const {
+        const Uses uses = uses_of(e);
+        return uses.loaded.empty() && !uses.calls &&
+               std::ranges::all_of(uses.read, [&](const Var* var) {
+                   return values_.values.contains(var) || !inside_.written.contains(var);
+               });
+    }
+
+    // From now on the variable is what it is given here, if that is known.
+    void follow(const Assign& assign) {
+        const bool counts = is_integer(assign.var->type.scalar) && !assign.update;
+        if (counts && known(*assign.value)) values_.values[assign.var] = own(*assign.value);
     }
 
     // For code in front of the outer loop; null if that does not know.
     const Expr* trips_of(const For& loop) {
         for (const Expr* bound : {loop.begin, loop.end, loop.step}) {
-            const Uses uses = uses_of(*bound);
-            const bool known =
-                uses.loaded.empty() && !uses.calls &&
-                std::ranges::all_of(uses.read, [&](const Var* var) {
-                    return values_.values.contains(var) || !inside_.written.contains(var);
-                });
-            if (!known) return nullptr;
+            if (!known(*bound)) return nullptr;
         }
         Expr* trips = own(*loop.end);
         if (constant_integer(loop.begin) != 0) trips = b_.binary(Op::kSub, trips, own(*loop.begin));
-        if (constant_integer(loop.step) != 1)
-            trips = b_.binary(Op::kFloorDiv, trips, own(*loop.step));
+        const auto step = constant_integer(loop.step);
+        if (step && *step > 1)
+            trips = b_.binary(Op::kAdd, trips, b_.integer(*step - 1, trips->type.scalar));
+        if (step != 1) trips = b_.binary(Op::kFloorDiv, trips, own(*loop.step));
         const Expr* half = b_.binary(Op::kFloorDiv, own(*trips), b_.integer(2, trips->type.scalar));
         middle(loop, own(*half));
         return trips;
@@ -108,6 +151,7 @@ private:
     SequentialTime time_;
     const Uses inside_;
     Substitution values_;
+    bool tiles_alone_ = false;  // beside sums of products nothing counts
 };
 
 }  // namespace

@@ -6,7 +6,8 @@
 //             y[i] += x[i, j]
 //
 // Loops inside whose ranges depend on the loop's variable count as in its middle iteration; those
-// that depend on more than is known in front of the loop, as often as Traffic estimates.
+// that depend on more than is known in front of the loop, as often as Traffic estimates. Where
+// tiles of sums (ir/tile.h) are computed, nothing else counts.
 #pragma once
 
 #include "analysis/traffic.h"

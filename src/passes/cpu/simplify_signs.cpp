@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/integers/trend.h"
 #include "analysis/uses.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
@@ -14,27 +15,6 @@ namespace parpy {
 using namespace ir;
 
 namespace {
-
-// How an expression moves when the loop variable grows.
-enum class Trend : std::uint8_t { kConstant, kGrows, kFalls, kUnknown };
-
-Trend reversed(Trend trend) {
-    switch (trend) {
-        case Trend::kGrows:
-            return Trend::kFalls;
-        case Trend::kFalls:
-            return Trend::kGrows;
-        default:
-            return trend;
-    }
-}
-
-Trend together(Trend a, Trend b) {
-    if (a == Trend::kConstant || a == b) {
-        return b;
-    }
-    return b == Trend::kConstant ? a : Trend::kUnknown;
-}
 
 class LoopSigns {
 public:
@@ -74,7 +54,8 @@ private:
         if (expr.op != Op::kIndex) {
             return;
         }
-        const Trend trend = trend_of(*expr.operands[0]);
+        // A load is out: before the loop it is not known that it may be made.
+        const Trend trend = trend_of(*expr.operands[0], *loop_.var, uses_);
         if (trend != Trend::kGrows && trend != Trend::kFalls) {
             return;
         }
@@ -94,37 +75,6 @@ private:
         Expr* smallest = clone(module_, expr.operands[0], substitution);
         if (std::ranges::none_of(smallest_, [&](const Expr* e) { return same(*e, *smallest); })) {
             smallest_.push_back(smallest);
-        }
-    }
-
-    // Sums and constant multiples of the variable and of what the loop does not change. Loads are
-    // out: before the loop it is not known that they may be made.
-    Trend trend_of(const Expr& expr) const {
-        switch (expr.op) {
-            case Op::kConst:
-                return Trend::kConstant;
-            case Op::kVar:
-                return expr.var == loop_.var              ? Trend::kGrows
-                       : uses_.written.contains(expr.var) ? Trend::kUnknown
-                                                          : Trend::kConstant;
-            case Op::kAdd:
-                return together(trend_of(*expr.operands[0]), trend_of(*expr.operands[1]));
-            case Op::kSub:
-                return together(trend_of(*expr.operands[0]), reversed(trend_of(*expr.operands[1])));
-            case Op::kNeg:
-                return reversed(trend_of(*expr.operands[0]));
-            case Op::kMul: {
-                const auto left = constant_integer(expr.operands[0]);
-                const auto right = constant_integer(expr.operands[1]);
-                if (!left && !right) {
-                    return Trend::kUnknown;
-                }
-                const Trend trend = trend_of(*expr.operands[left ? 1 : 0]);
-                const std::int64_t factor = left ? *left : *right;
-                return factor == 0 ? Trend::kConstant : factor > 0 ? trend : reversed(trend);
-            }
-            default:
-                return Trend::kUnknown;
         }
     }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <unordered_set>
+#include <utility>
 
 #include "analysis/geometry.h"
 #include "analysis/nests.h"
@@ -11,6 +13,7 @@
 #include "ir/clone.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
+#include "passes/cpu/contract_loops.h"
 
 namespace parpy {
 
@@ -39,8 +42,11 @@ bool leaves_lanes_idle(std::int64_t outer, std::int64_t inner, double iterations
 
 class Collapse {
 public:
-    Collapse(PassContext& context, Planner planner, Candidate candidate)
-        : module_(context.module),
+    // `kept`: loops that stay as they are.
+    Collapse(PassContext& context, Planner planner, Candidate candidate,
+             std::unordered_set<const For*> kept)
+        : kept_(std::move(kept)),
+          module_(context.module),
           entry_(*context.module.entry_function()),
           options_(context.options),
           planner_(planner),
@@ -81,6 +87,7 @@ private:
         const auto rows = constant_trip_count(*outer), columns = constant_trip_count(*inner);
         if (!rows || !columns || *rows == 0 || *columns == 0 || *rows > kMostIterations / *columns)
             return nullptr;
+        if (kept_.contains(outer) || kept_.contains(inner)) return nullptr;
         if (!movable(*outer, *inner) || asked_for(*outer, *inner)) return nullptr;
         {
             ParallelLoops loops(entry_, options_.deterministic);
@@ -143,6 +150,7 @@ private:
         return made;
     }
 
+    const std::unordered_set<const For*> kept_;
     Module& module_;
     Function& entry_;
     const Options& options_;
@@ -153,11 +161,11 @@ private:
 }  // namespace
 
 void collapse_cpu_loops(PassContext& context) {
-    Collapse(context, plan_cpu, leaves_cores_idle).run();
+    Collapse(context, plan_cpu, leaves_cores_idle, contracted_loops(context)).run();
 }
 
 void collapse_cuda_loops(PassContext& context) {
-    Collapse(context, plan_cuda, leaves_lanes_idle).run();
+    Collapse(context, plan_cuda, leaves_lanes_idle, {}).run();
 }
 
 }  // namespace parpy

@@ -6,6 +6,7 @@
 #include <memory>
 #include <unordered_set>
 
+#include "analysis/contractions/products.h"
 #include "analysis/nests.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
@@ -99,12 +100,15 @@ private:
         return false;
     }
 
-    // What can be told without analysis.
+    // What can be told without analysis. Nests that add up products over loops are left apart:
+    // each may be a contraction.
     [[nodiscard]] bool comparable(const Nest& first, const Nest& second) const {
         if (first.size() != second.size() ||
             statements(first) + statements(second) > kMostStatements) {
             return false;
         }
+        const auto adds = [](const Nest& nest) { return adds_products(nest.front()->body, 2); };
+        if (adds(first) && adds(second)) return false;
         const Uses a = uses_of(*first.front()), b = uses_of(*second.front());
         VarSet arrays;
         for (const VarSet* set : {&a.loaded, &a.stored, &b.loaded, &b.stored})

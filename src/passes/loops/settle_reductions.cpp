@@ -59,14 +59,39 @@ private:
             take_apart(update);
             return;
         }
-        Expr* sum = term(target_of(update), update.update, update.value);
+        Expr* sum = target_of(update);
+        const auto add = [&](Op op, Expr* value) {
+            std::vector<Update::Term> products;
+            if (!products_of(*value, op, type, products)) products = {{op, value}};
+            for (const Update::Term& product : products)
+                sum = term(sum, product.op, product.value);
+        };
+        add(update.update, update.value);
         for (const Update::Term& more : update.more)
-            sum = term(sum, more.op, more.value);
+            add(more.op, more.value);
         if (!fused) return;
         Stmt& stmt = **update.slot;
         value_of(stmt) = sum;
         if (auto* assign = stmt.as<Assign>()) assign->update.reset();
         if (auto* store = stmt.as<Store>()) store->update.reset();
+    }
+
+    // The products that a value is a sum of, if it is one of nothing else.
+    static bool products_of(Expr& value, Op op, Type type, std::vector<Update::Term>& out) {
+        const Op other = op == Op::kAdd ? Op::kSub : Op::kAdd;
+        if (value.type != type) return false;
+        switch (value.op) {
+            case Op::kMul:
+                out.push_back({op, &value});
+                return true;
+            case Op::kAdd:
+            case Op::kSub:
+                return products_of(*value.operands[0], op, type, out) &&
+                       products_of(*value.operands[1], value.op == Op::kSub ? other : op, type,
+                                   out);
+            default:
+                return false;
+        }
     }
 
     // s += a * b if c else d: a condition that is known early leaves a product alone, so what is

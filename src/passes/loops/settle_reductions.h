@@ -4,6 +4,7 @@
 //
 //     before  for k …: s += a[k] * b[k]            after  for k …: s = fma(a[k], b[k], s)
 //             for k …: s -= a[k] * b[k]                   for k …: s = fma(-a[k], b[k], s)
+//             for k …: s += a * b + c * d                 for k …: s = fma(c, d, fma(a, b, s))
 //             for k …: m = max(m, a[k])                   for k …: m max= a[k] + 0.0
 //
 // Products are fused where they and the target have one type, f32 or f64, and the text alone shows

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mapping/plan.h"
+#include "passes/cpu/contract_loops.h"
 #include "passes/mapped/gpu_blocks.h"
 #include "passes/mapped/legality_text.h"
 
@@ -30,7 +31,10 @@ bool choose(PassContext& context, Plan (*planned)(ParallelLoops&)) {
 }  // namespace
 
 void choose_cpu_mapping(PassContext& context) {
-    choose(context, plan_cpu);
+    if (!choose(context, plan_cpu)) return;
+    // A tile adds up products step by step: lanes have columns.
+    for (For* loop : contracted_steps(context))
+        loop->mapping = {};
 }
 
 void choose_cuda_mapping(PassContext& context) {

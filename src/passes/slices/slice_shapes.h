@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/integers/index_math.h"
 #include "analysis/integers/intervals.h"
 #include "ir/builder.h"
 #include "passes/pass.h"
-#include "passes/slices/index_math.h"
 
 namespace parpy {
 

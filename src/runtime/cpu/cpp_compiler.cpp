@@ -40,6 +40,7 @@
 #include "runtime/sim/expose_ranges.h"
 #include "runtime/sim/lower_failures.h"
 #include "runtime/sim/lower_simulated.h"
+#include "support/environment.h"
 
 // Debian wires Polly into Clang's code generator; ours goes without its 3 MB.
 llvm::PassPluginLibraryInfo getPollyPluginInfo();
@@ -134,6 +135,23 @@ const Host& host() {
         return h;
     }();
     return result;
+}
+
+VectorUnit vectors_of_host() {
+    const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+    const auto has = [&](const char* name) { return features.lookup(name); };
+    VectorUnit unit{16, 16, has("fma")};
+    if (llvm::Triple(llvm::sys::getProcessTriple()).isAArch64()) {
+        unit = {16, 32, true};
+    } else if (has("avx512f")) {
+        unit = {64, 32, true};
+    } else if (has("avx")) {
+        unit.bytes = 32;
+    }
+    const auto bytes = environment_number("PARPY_VECTOR_BYTES").value_or(0);
+    if (bytes >= 16 && static_cast<std::int64_t>(bytes) < unit.bytes)
+        unit = {bytes >= 32 ? 32 : 16, 16, unit.fuses};
+    return unit;
 }
 
 // Where device code finds the headers that the system has not (device_headers.h).
@@ -492,6 +510,11 @@ bool compile(std::string_view source, std::string_view file_name, const CppOptio
 }
 
 }  // namespace
+
+VectorUnit host_vectors() {
+    static const VectorUnit unit = vectors_of_host();
+    return unit;
+}
 
 std::string cpp_compiler_identity(const CppOptions& options) {
     static const std::string compiler =

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parpy/options.h"
 #include "support/runtime_error.h"
 
 namespace parpy {
@@ -43,6 +44,9 @@ struct CppOptions {
 // All that an object file depends on besides the text (and the files that it includes): the
 // compiler, its version, flags and pass list, and the host processor. Part of every cache key.
 [[nodiscard]] std::string cpp_compiler_identity(const CppOptions& options);
+
+// What the code that compile_cpp makes may use. PARPY_VECTOR_BYTES asks for shorter vectors.
+[[nodiscard]] VectorUnit host_vectors();
 
 // Compiles one translation unit to an object file image; empty and `error` set on failure, with
 // Clang's own messages. Thread-safe; never ends the process.

@@ -1,12 +1,14 @@
 // See index_math.h.
-#include "passes/slices/index_math.h"
+#include "analysis/integers/index_math.h"
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "analysis/uses.h"
 #include "ir/clone.h"
+#include "ir/eval/ops.h"
 #include "ir/ops.h"
+#include "ir/visit.h"
 
 namespace parpy {
 
@@ -100,6 +102,22 @@ Linear operator-(const Linear& a, const Linear& b) {
 }
 
 // ---------------------------------------------------------------- index arithmetic
+
+Expr* folded(Builder& builder, Expr* expr) {
+    rewrite(expr, [&](Expr* node) {
+        const auto& operands = node->operands;
+        const bool constant = std::ranges::all_of(
+            operands, [](const Expr* operand) { return operand->op == Op::kConst; });
+        if (operands.empty() || operands.size() > 2 || !constant) return node;
+        std::vector<Constant> values;
+        for (const Expr* operand : operands)
+            values.push_back(operand->constant);
+        const auto value =
+            evaluate_op(node->op, operands[0]->type.scalar, node->type.scalar, std::span(values));
+        return value ? builder.constant(node->type, *value) : node;
+    });
+    return expr;
+}
 
 Expr* IndexMath::copy(const Expr& expr) {
     return clone(b_.module(), &expr);

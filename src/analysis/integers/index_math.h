@@ -23,6 +23,9 @@ struct Linear {
 // Whether it is made of sums, products and conversions alone: it may be written several times.
 [[nodiscard]] bool is_plain(const ir::Expr& expr);
 
+// The expression, changed, with numbers in place of what is made of one or two numbers alone.
+[[nodiscard]] ir::Expr* folded(ir::Builder& builder, ir::Expr* expr);
+
 // Integer expressions that fold as they are made. Operands become part of the result.
 class IndexMath {
 public:

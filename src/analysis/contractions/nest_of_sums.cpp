@@ -1,0 +1,288 @@
+// See nest_of_sums.h.
+#include "analysis/contractions/nest_of_sums.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "analysis/memory/sharing.h"
+#include "ir/ops.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+bool varies(const Expr& e, const For& loop) {
+    return any_expr(e, [&](const Expr& x) { return x.op == Op::kVar && x.var == loop.var; });
+}
+
+bool varies(const Expr& e, const Loops& loops) {
+    return std::ranges::any_of(loops, [&](const For* loop) { return varies(e, *loop); });
+}
+
+NestOfSums::NestOfSums(Module& module, For& top, bool deterministic)
+    : uses(uses_of(static_cast<const Stmt&>(top))),
+      module_(module),
+      top_(top),
+      deterministic_(deterministic) {
+    for_each_stmt(static_cast<Stmt&>(top), [&](Stmt& stmt) {
+        if (const auto* assign = stmt.as<Assign>()) ++assigned_[assign->var];
+        if (auto* branch = stmt.as<If>())
+            for_each_stmt(*branch, [&](Stmt& inner) { has_branch_ |= adds_products(inner); });
+    });
+}
+
+bool NestOfSums::read() {
+    Loops around = {&top_};
+    if (!find_sum(top_.body, around)) {
+        progress = has_branch_ ? 1 : 0;
+        return fail("products are added under a condition");
+    }
+    progress = 2;
+    if (!walk_stem()) return false;
+    ++progress;
+    return read_chains();
+}
+
+bool NestOfSums::fail(std::string why) {
+    reason = std::move(why);
+    return false;
+}
+
+// ---------------------------------------------------------------- expressions
+
+Expr* NestOfSums::plain(const Expr& e) {
+    Expr* copy = clone(module_, &e, values);
+    return is_free(*copy) ? copy : nullptr;
+}
+
+bool NestOfSums::is_free(const Expr& e, const VarSet& stored) const {
+    const Uses own = uses_of(e);
+    return !has_effects(e) &&
+           std::ranges::none_of(own.read, [&](const Var* v) { return assigned_.contains(v); }) &&
+           std::ranges::none_of(own.loaded, [&](const Var* v) { return may_share(stored, *v); });
+}
+
+// x = f(loop variables): below it, x is that expression.
+bool NestOfSums::replaces(const Stmt& stmt) {
+    const auto* assign = stmt.as<Assign>();
+    if (assign == nullptr || assign->update || assigned_.at(assign->var) != 1 ||
+        assign->var == target) {
+        return false;
+    }
+    Expr* value = plain(*assign->value);
+    if (value == nullptr) return false;
+    values.values[assign->var] = value;
+    return true;
+}
+
+bool NestOfSums::same_bounds(const For& a, const For& b, const Substitution& to_b) {
+    const auto equal = [&](const Expr* x, const Expr* y) {
+        return same(*clone(module_, x, to_b), *y);
+    };
+    return equal(a.begin, b.begin) && equal(a.end, b.end) && equal(a.step, b.step);
+}
+
+// ---------------------------------------------------------------- the sum
+
+// The first statement that adds products to a sum, and the loops around it.
+bool NestOfSums::find_sum(Body& body, Loops& around) {
+    for (Stmt* stmt : body) {
+        if (auto* loop = stmt->as<For>()) {
+            around.push_back(loop);
+            if (find_sum(loop->body, around)) return true;
+            around.pop_back();
+            continue;
+        }
+        if (!adds_products(*stmt)) continue;
+        const auto sum = product_sum(*stmt);
+        path_ = around;
+        target = sum->target;
+        is_element = sum->indices != nullptr;
+        return path_.size() > 1;
+    }
+    return false;
+}
+
+// ---------------------------------------------------------------- loops around the steps
+
+bool NestOfSums::walk_stem() {
+    std::optional<std::size_t> sums;  // the level that the sum belongs to
+    if (!is_element) {
+        for (std::size_t i = path_.size(); i-- > 0 && !sums;)
+            if (begins_sum(path_[i]->body, i)) sums = i;
+        if (!sums) return fail("the sum is begun outside of the loops");
+    }
+    for (std::size_t i = 0; i < path_.size(); ++i) {
+        For& loop = *path_[i];
+        if (is_element && !sum_varies_with(loop)) break;
+        if (i + 1 == path_.size()) return fail("no loop adds to the sum");
+        Level level{&loop, {}, {}};
+        const auto inside = std::ranges::find(loop.body, path_[i + 1]);
+        for (auto it = loop.body.begin(); it != inside; ++it)
+            if (!replaces(**it)) level.before.push_back(*it);
+        level.behind.assign(inside + 1, loop.body.end());
+        stem.push_back(std::move(level));
+        if (sums == i) break;
+    }
+    return true;
+}
+
+// The scalar is assigned here, in front of the loop on the path.
+bool NestOfSums::begins_sum(const Body& body, std::size_t level) const {
+    for (const Stmt* stmt : body) {
+        if (level + 1 < path_.size() && stmt == path_[level + 1]) return false;
+        const auto* assign = stmt->as<Assign>();
+        if (assign == nullptr || assign->var != target || assign->update) continue;
+        if (!uses_of(*assign->value).read.contains(target)) return true;
+    }
+    return false;
+}
+
+// Of the element on the path, whose subscripts may be scalars that only inner levels know.
+bool NestOfSums::sum_varies_with(const For& loop) {
+    Substitution known = values;
+    for (const For* level : path_) {
+        for (const Stmt* stmt : level->body) {
+            const auto* assign = stmt->as<Assign>();
+            if (assign != nullptr && !assign->update && assigned_.at(assign->var) == 1)
+                known.values.try_emplace(assign->var, clone(module_, assign->value, known));
+        }
+    }
+    for (Stmt* stmt : path_.back()->body) {
+        const auto sum = product_sum(*stmt);
+        if (!sum || sum->target != target || sum->indices == nullptr) continue;
+        return std::ranges::any_of(*sum->indices, [&](const Expr* index) {
+            return varies(*clone(module_, index, known), loop);
+        });
+    }
+    return false;
+}
+
+// ---------------------------------------------------------------- the steps
+
+bool NestOfSums::read_chains() {
+    const std::size_t depth = stem.size();
+    if (depth == 0) return read_chain(top_) && joins_alike();
+    Level& level = stem.back();
+    if (!read_chain(*path_[depth])) return false;
+    // Further ranges of steps follow at once.
+    while (!level.behind.empty()) {
+        auto* next = level.behind.front()->as<For>();
+        if (next == nullptr || !adds_to_sum(*next)) break;
+        if (!read_chain(*next)) return false;
+        level.behind.erase(level.behind.begin());
+    }
+    return joins_alike();
+}
+
+bool NestOfSums::adds_to_sum(For& loop) const {
+    return any_stmt(static_cast<const Stmt&>(loop), [&](const Stmt& stmt) {
+        auto sum = product_sum(const_cast<Stmt&>(stmt));
+        return sum && sum->target == target;
+    });
+}
+
+bool NestOfSums::read_chain(For& loop) {
+    const Substitution before = values;
+    Chain chain;
+    for (For* at = &loop; at != nullptr;) {
+        chain.loops.push_back(at);
+        For* inside = nullptr;
+        for (Stmt* stmt : at->body) {
+            if (inside != nullptr) return fail("statements stand behind the innermost loop");
+            if (auto* next = stmt->as<For>()) {
+                if (!chain.products.empty())
+                    return fail("statements stand in front of the innermost loop");
+                inside = next;
+            } else if (!replaces(*stmt) && !add(*stmt, chain)) {
+                return false;
+            }
+        }
+        at = inside;
+    }
+    if (chain.products.empty()) return fail("no products are added in the innermost loop");
+    for (For* each : chain.loops) {
+        const auto has = [&](const Expr* index) { return varies(*index, *each); };
+        if (std::ranges::any_of(chain.indices, has)) chain.of_sums.push_back(each);
+    }
+    values = before;
+    chains.push_back(std::move(chain));
+    return true;
+}
+
+bool NestOfSums::add(Stmt& stmt, Chain& chain) {
+    if (stmt.kind == StmtKind::kIf) return fail("products are added under a condition");
+    const auto sum = product_sum(stmt);
+    if (!sum) return fail("the innermost loop does more than adding products to a sum");
+    if (sum->target != target || (sum->indices != nullptr) != is_element)
+        return fail("several sums are added to");
+    if (deterministic_ && !sum->fused && !is_complex(target->type.scalar))
+        return fail("deterministic=True rounds these products before they are added");
+    if (!chain.products.empty() && sum->fused != chain.fused)
+        return fail("some of the products are fused into their additions");
+    chain.fused = sum->fused;
+    if (is_element) {
+        std::vector<Expr*> indices;
+        for (const Expr* index : *sum->indices) {
+            Expr* copy = plain(*index);
+            if (copy == nullptr) return fail("the subscripts of the sum are computed");
+            indices.push_back(copy);
+        }
+        if (!chain.products.empty() && !same(indices, chain.indices))
+            return fail("several sums are added to");
+        chain.indices = std::move(indices);
+    }
+    for (const Product& product : sum->products) {
+        Product copy{{}, product.negative};
+        for (std::size_t i = 0; i < 2; ++i) {
+            copy.factors[i] = clone(module_, product.factors[i], values);
+            const Expr& factor = *copy.factors[i];
+            if (is_free(factor)) continue;
+            // What a scalar sums up may be read from where it is stored afterwards.
+            if (is_element || !is_free(factor, VarSet{}))
+                return fail("a factor depends on what the loops compute");
+            chain.stored.push_back(&factor);
+        }
+        chain.products.push_back(copy);
+    }
+    return true;
+}
+
+// The chains run over the same sums; from now on by the same variables.
+bool NestOfSums::joins_alike() {
+    const Chain& first = chains.front();
+    for (Chain& chain : chains) {
+        if (chain.fused != first.fused)
+            return fail("some of the products are fused into their additions");
+    }
+    if (!is_element) return true;
+    for (std::size_t n = 1; n < chains.size(); ++n) {
+        const Loops &mine = chains[n].of_sums, &others = first.of_sums;
+        if (mine.size() != others.size()) return fail("the ranges of steps differ in form");
+        Substitution to_first;
+        for (std::size_t i = 0; i < mine.size(); ++i) {
+            to_first.vars[mine[i]->var] = others[i]->var;
+            same_loops.emplace_back(mine[i], others[i]);
+            if (!same_bounds(*mine[i], *others[i], to_first))
+                return fail("the ranges of steps have other columns each");
+        }
+        const auto rename = [&](Expr*& e) { e = clone(module_, e, to_first); };
+        std::ranges::for_each(chains[n].indices, rename);
+        for (Product& product : chains[n].products)
+            std::ranges::for_each(product.factors, rename);
+        if (!same(chains[n].indices, first.indices)) return fail("several sums are added to");
+    }
+    return true;
+}
+
+Loops NestOfSums::of_sums() const {
+    Loops sums;
+    for (const Level& level : stem)
+        sums.push_back(level.loop);
+    for (For* loop : chains.front().of_sums)
+        sums.push_back(loop);
+    return sums;
+}
+
+}  // namespace parpy

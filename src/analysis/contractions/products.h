@@ -1,0 +1,32 @@
+// Sums of products as statements spell them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/ir.h"
+
+namespace parpy {
+
+struct Product {
+    ir::Expr* factors[2];
+    bool negative = false;  // is subtracted
+};
+
+// A statement that adds products to a scalar or element of the same type, and does nothing else:
+// s += a * b, s = fma(a, b, s), s = s - a * b + c * d, s += a * b - c * d.
+struct ProductSum {
+    ir::Var* target = nullptr;
+    const std::vector<ir::Expr*>* indices = nullptr;  // of the element; null: a scalar
+    std::vector<Product> products;                    // in the order in which they are added
+    bool fused = false;  // each is written as fused into its addition, in this order
+};
+
+[[nodiscard]] std::optional<ProductSum> product_sum(ir::Stmt& stmt);
+
+// Adds products of elements to a sum; one of them may be under a name.
+[[nodiscard]] bool adds_products(ir::Stmt& stmt);
+// A statement in `body` does, in at least so many loops.
+[[nodiscard]] bool adds_products(ir::Body& body, int depth);
+
+}  // namespace parpy

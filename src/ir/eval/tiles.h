@@ -1,0 +1,28 @@
+// What a kTile does to memory, in the reference interpreter.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "ir/eval/eval.h"
+#include "ir/tile.h"
+
+namespace parpy::ir {
+
+// An element and how many elements of its array's memory lie in front of it and behind.
+struct TilePlace {
+    std::byte* at = nullptr;
+    std::int64_t before = 0, behind = 0;
+};
+[[nodiscard]] TilePlace place_in(const ArrayView& view, const std::byte* at);
+
+// Runs it, with the values of its numbers and the places of its elements, which are asked for when
+// they are needed; what is wrong, if it leaves an array. Stops where one of them `failed`.
+[[nodiscard]] std::optional<std::string> run_tile(
+    const Expr& tile, const std::function<std::int64_t(TileOperand)>& number,
+    const std::function<TilePlace(TileOperand)>& place, const std::function<bool()>& failed);
+
+}  // namespace parpy::ir

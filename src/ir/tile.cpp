@@ -1,0 +1,38 @@
+// See tile.h.
+#include "ir/tile.h"
+
+#include "ir/builder.h"
+
+namespace parpy::ir {
+
+TileShape shape_of_tile(const Expr& tile) {
+    const auto size = [&](TileOperand which) {
+        return constant_integer(tile.operands[which]).value_or(0);
+    };
+    return {size(kTileRows), size(kTileVectors), size(kTileLanes)};
+}
+
+bool is_valid_tile(const Expr& tile) {
+    const auto is_place = [&](TileOperand which) {
+        const Expr& e = *tile.operands[which];
+        return e.op == Op::kLoad && e.type == tile.operands[kTileSums]->type;
+    };
+    const auto is_size = [&](TileOperand which) {
+        return tile.operands[which]->type.is(Scalar::kI64);
+    };
+    const auto is_positive = [&](TileOperand which) {
+        return is_size(which) && constant_integer(tile.operands[which]).value_or(0) > 0;
+    };
+    const Type type = tile.operands[kTileSums]->type;
+    const auto is_flag = [&](TileOperand which) {
+        const Expr& e = *tile.operands[which];
+        return e.op == Op::kConst && e.type.is(Scalar::kBool);
+    };
+    return (type.is(Scalar::kF32) || type.is(Scalar::kF64)) && is_positive(kTileRows) &&
+           is_positive(kTileVectors) && is_positive(kTileLanes) && is_flag(kTileFused) &&
+           is_flag(kTileAnew) && is_size(kTileSumsRow) && is_place(kTileSums) &&
+           is_place(kTileLeft) && is_place(kTileRight) && is_size(kTileLeftRow) &&
+           is_size(kTileLeftStep) && is_size(kTileRightStep) && is_size(kTileSteps);
+}
+
+}  // namespace parpy::ir

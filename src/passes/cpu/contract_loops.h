@@ -1,0 +1,42 @@
+// Computes contractions (analysis/contractions) by tiles of sums that a core keeps in its vector
+// registers, from factors that are laid out side by side.
+//
+//     before  for i in range(n) [workers]: for j in range(m):
+//                 t = 0;  for k in range(l): t += A[i, k] * B[k, j];  C[i, j] = t
+//     after   for strip … [workers]: right[…] = B[k, j]
+//             for block … [workers]:
+//                 left[…] = A[i, k]
+//                 for strip …: for tile_row …:
+//                     sums[…] = 0;  tile(8, 3, 8, True, sums, left, right, l);  C[i, j] = sums[…]
+//
+// Each sum is added to in the order of the loop: results are those of a chain of fused
+// multiply-adds, whatever the number of workers. Statements around the steps stay what they are.
+// Workers run blocks where they ran rows or columns, at most as many. Contractions that are small
+// stay loops; explain says why others do (NearContraction).
+//     pre   profile kMapped, CPU     post   the same
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "passes/pass.h"
+
+namespace parpy {
+
+void contract_loops(PassContext& context);
+
+// The loops over rows and columns of what it would compute so, and those around that belong to it.
+[[nodiscard]] std::unordered_set<const ir::For*> contracted_loops(PassContext& context);
+
+// The loops that add up their products.
+[[nodiscard]] std::vector<ir::For*> contracted_steps(PassContext& context);
+
+// What explain says beside a loop: that it is a contraction and its tile, or what it lacks.
+struct ContractionNote {
+    const ir::For* loop = nullptr;
+    std::string text;
+};
+[[nodiscard]] std::vector<ContractionNote> contraction_notes(PassContext& context);
+
+}  // namespace parpy
