@@ -87,8 +87,7 @@ std::string source_text(nb::handle function, nb::tuple arguments, nb::handle opt
     const auto parameters =
         nb::cast<std::vector<std::string>>(nb::handle(call.function->parameters));
     return interface_text(program, signature, parameters, shown_arguments(*call.surface),
-                          call.surface->returns_tuple, call.surface->module->sources,
-                          chosen.backend) +
+                          call.surface->module->sources, chosen.backend) +
            program.text;
 }
 
@@ -175,6 +174,10 @@ void bind_compile(nb::module_& m) {
     m.def(
         "cache_info", cache_info, "function"_a,
         "(specialisations, compilations, names of what is passed at run time) of a jit function.");
+    m.def(
+        "parse_anew",
+        [](nb::handle function) { jit_function(function)->state->surface = nullptr; },
+        "function"_a, "The next call of the jit function parses it again.");
     m.def("clear_cache", [] {
         ++cache_generation;
         KernelCache::instance().clear();

@@ -90,7 +90,7 @@ public:
                                 : bracket != std::string::npos ? ir::Scalar::kI64
                                                                : scalar_named(text));
         }
-        returns_tuple_ = nb::cast<bool>(interface["returns_tuple"]);
+        program.result_form = nb::cast<std::string>(interface["result_form"]);
         for (const auto index : nb::cast<std::vector<std::size_t>>(interface["slots"]))
             program.slots.push_back(slot(index));
         for (nb::handle item : interface["places"]) {
@@ -146,10 +146,9 @@ public:
             return expected_[static_cast<std::size_t>(view - views.data())].written;
         };
         if (!intake.copy_back(written)) nb::raise_python_error();
-        if (returned_.empty())
-            return returns_tuple_ ? nb::object(nb::make_tuple()) : nb::object(nb::none());
+        if (executable_->program.result_form.empty()) return nb::none();
         const nb::object result =
-            nb::steal(results_of(executable_->program, count, returns_tuple_, intake, returned,
+            nb::steal(results_of(executable_->program, count, intake, returned,
                                  [&](std::size_t i) { return Py_NewRef(arguments[i].ptr()); }));
         if (!result.is_valid()) nb::raise_python_error();
         return result;
@@ -344,7 +343,6 @@ private:
     std::optional<std::uint64_t> stream_;
     std::vector<Expected> expected_;
     std::vector<ir::Scalar> returned_;
-    bool returns_tuple_ = false;
     std::uint64_t written_ = 0, shared_ = 0;  // a bit per argument
     std::map<std::size_t, std::size_t> slots_seen_;
     std::shared_ptr<Executable> executable_;

@@ -59,48 +59,64 @@ std::string_view name_of(Backend backend) {
     return "cpu";
 }
 
-bool is_result(const Argument& argument) {
-    return argument.type.is_array() && argument.type.weak;
+// The type of one result: of an array that of its elements and its rank, which the text says anew
+// when it makes one.
+std::string result_text(const Program& program, std::size_t argument) {
+    std::string text;
+    for (const ResultArray& array : program.results) {
+        if (array.argument == argument && array.given)
+            text = "argument " + std::to_string(*array.given);
+        else if (array.argument == argument)
+            text = std::string(ir::name(array.scalar)) + "[" + std::to_string(array.rank) + "]";
+    }
+    for (const Slot& slot : program.slots) {
+        if (slot.argument == argument)
+            text += (text.empty() ? "" : " or ") + std::string(ir::name(slot.scalar));
+    }
+    return text;
+}
+
+// What the program returns: f64, (f64, f32[1]), (i64, None), and of what may be None f64?.
+std::string results_text(const Program& program, std::size_t first) {
+    std::string out;
+    for (const char each : program.result_form) {
+        const bool follows = !out.empty() && out.back() != '(' && each != ')';
+        out += follows ? ", " : "";
+        if (each == '?') {
+            out += result_text(program, first) + "?";
+            first += 2;
+            continue;
+        }
+        out += each == '-'   ? "None"
+               : each == '.' ? result_text(program, first++)
+                             : std::string(1, each);
+    }
+    return out;
 }
 
 }  // namespace
 
 std::string interface_text(const Program& program, const Signature& signature,
                            const std::vector<std::string>& parameters,
-                           const std::vector<std::string>& arguments, bool returns_tuple,
+                           const std::vector<std::string>& arguments,
                            const std::vector<Source>& sources, Backend backend) {
-    std::vector<bool> written(signature.size(), false);
+    std::vector<bool> written(signature.size() + result_count(program), false);
     for (const Slot& slot : program.slots)
         written[slot.argument] = written[slot.argument] || slot.written;
     std::string out(kInterfaceMarker);
     out += "\n// " + program.name + "(" +
            joined(parameters, [](const std::string& name) { return name; }) + ")\n";
     out += "// back end: " + std::string(name_of(backend)) + "\n";
-    std::string returned;
-    for (std::size_t i = 0; i < signature.size(); ++i) {
-        if (!is_result(signature[i])) {
-            out += "// " + arguments[i] + ": " + argument_text(signature[i], written[i]) + "\n";
-        }
-    }
-    for (std::size_t i = 0; i < signature.size(); ++i) {
-        if (!is_result(signature[i])) continue;
-        std::string text;  // an array by its type, which the text says anew when it makes one
-        for (const ResultArray& array : program.results) {
-            if (array.argument == i && array.given)
-                text = "argument " + std::to_string(*array.given);
-            else if (array.argument == i)
-                text = std::string(ir::name(array.scalar)) + "[" + std::to_string(array.rank) + "]";
-        }
-        for (const Slot& slot : program.slots) {
-            if (slot.argument == i)
-                text += (text.empty() ? "" : " or ") + std::string(ir::name(slot.scalar));
-        }
-        returned += (returned.empty() ? "" : ", ") + text;
-    }
-    if (!returned.empty() || returns_tuple)
-        out += "// returns: " + (returns_tuple ? "(" + returned + ")" : returned) + "\n";
-    out += "// slots: " +
-           joined(program.slots, [&](const Slot& slot) { return arguments[slot.argument]; }) + "\n";
+    for (std::size_t i = 0; i < signature.size(); ++i)
+        out += "// " + arguments[i] + ": " + argument_text(signature[i], written[i]) + "\n";
+    if (!program.result_form.empty())
+        out += "// returns: " + results_text(program, signature.size()) + "\n";
+    const auto slot_name = [&](const Slot& slot) {
+        return slot.argument < signature.size()
+                   ? arguments[slot.argument]
+                   : "result " + std::to_string(slot.argument - signature.size());
+    };
+    out += "// slots: " + joined(program.slots, slot_name) + "\n";
     for (std::size_t i = 0; i < program.sites.size(); ++i) {
         const ir::Site& site = program.sites[i];
         std::string place = std::string(code_name(site.code)) + " ";

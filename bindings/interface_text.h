@@ -28,7 +28,6 @@ inline constexpr std::string_view kInterfaceMarker = "// ---- interface ----";
 [[nodiscard]] std::string interface_text(const Program& program, const Signature& signature,
                                          const std::vector<std::string>& parameters,
                                          const std::vector<std::string>& arguments,
-                                         bool returns_tuple, const std::vector<Source>& sources,
-                                         Backend backend);
+                                         const std::vector<Source>& sources, Backend backend);
 
 }  // namespace parpy

@@ -186,8 +186,6 @@ bool read_arguments(const Surface& surface, PyObject* const* args, ArgumentView*
             return false;
         }
     }
-    if (surface.results != 0)
-        intake.make_results(surface.results, views + leaves + surface.captures.size());
     return true;
 }
 
@@ -283,12 +281,6 @@ Compiled compiled_under(const JitFunction* self, Surface& surface, const CallOpt
     return result;
 }
 
-// What a function without results returns: None, or the tuple of none.
-PyObject* nothing(const Surface& surface) {
-    if (surface.returns_tuple) return PyTuple_New(0);
-    Py_RETURN_NONE;
-}
-
 // The argument itself, a new reference.
 PyObject* argument_object(const Surface& surface, std::size_t argument, PyObject* const* args,
                           Intake& intake) {
@@ -324,20 +316,28 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
         found = specialize(surface, specializations, arguments, under.options->write_output);
     if (found == nullptr) return nullptr;
 
+    const Program& program = found->executable().program;
+    const std::size_t results = result_count(program);
+    Buffer<ArgumentView, kInlineArguments> with_results(results == 0 ? 0 : count + results);
+    if (results != 0) {
+        std::copy_n(views.data(), count, with_results.data());
+        intake.make_results(results, with_results.data() + count);
+    }
+    const Arguments all =
+        results == 0 ? arguments : Arguments(with_results.data(), count + results);
     Buffer<std::uint64_t, kInlineSlots> slots(found->slot_count());
     ReturnedArrays returned;
-    ReturnedArrays* const results =
-        found->executable().program.results.empty() ? nullptr : &returned;
+    ReturnedArrays* const arrays = program.results.empty() ? nullptr : &returned;
     if (options.backend == Backend::kCuda) {
-        if (!succeeded(surface, run_on_cuda(*found, arguments, intake, under.options->stream,
-                                            slots.data(), results))) {
+        if (!succeeded(surface, run_on_cuda(*found, all, intake, under.options->stream,
+                                            slots.data(), arrays))) {
             return nullptr;
         }
     } else {
-        if (surface.takes_parameters()) under.per->patterns.add(args, arguments, *found);
-        found->fill(arguments, slots.data());
-        if (!succeeded(surface, run_program(*found, slots.data(), nullptr, results)))
-            return nullptr;
+        if (surface.takes_parameters() && program.result_form.empty())
+            under.per->patterns.add(args, arguments, *found);
+        found->fill(all, slots.data());
+        if (!succeeded(surface, run_program(*found, slots.data(), nullptr, arrays))) return nullptr;
     }
     if (intake.has_copies() && !intake.copy_back([&](const ArgumentView* view) {
             return found->writes(static_cast<std::size_t>(view - views.data()));
@@ -345,12 +345,9 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
         return nullptr;
     }
     if (!passed_on(surface, found->executable())) return nullptr;
-    if (surface.results != 0) {
-        return results_of(found->executable().program, count - surface.results,
-                          surface.returns_tuple, intake, returned,
-                          [&](std::size_t i) { return argument_object(surface, i, args, intake); });
-    }
-    return nothing(surface);
+    if (program.result_form.empty()) Py_RETURN_NONE;
+    return results_of(program, count, intake, returned,
+                      [&](std::size_t i) { return argument_object(surface, i, args, intake); });
 }
 
 PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptions& call) {
@@ -368,7 +365,7 @@ PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptio
                 !passed_on(*surface, found->executable())) {
                 return nullptr;
             }
-            return nothing(*surface);
+            Py_RETURN_NONE;
         }
     }
     return run_any(self, *surface, args, call);

@@ -77,10 +77,7 @@ public:
     Surface& operator=(const Surface&) = delete;
 
     int traverse(visitproc visit, void* arg) const;  // for the garbage collector
-    // Those that the program stores its results to included, which come last.
-    [[nodiscard]] std::size_t argument_count() const {
-        return leaves.size() + captures.size() + results;
-    }
+    [[nodiscard]] std::size_t argument_count() const { return leaves.size() + captures.size(); }
     // They are the parameters of the function, one by one.
     [[nodiscard]] bool takes_parameters() const {
         return plain && driver == nullptr && argument_count() == leaves.size();
@@ -115,9 +112,7 @@ public:
     bool general = false;       // compiled for any values and sizes of its parameters
     std::vector<Place> captures;
     std::vector<bool> captured_generators;  // which captures are generators of random numbers
-    std::size_t results = 0;
-    bool returns_tuple = false;
-    PyObject* driver = nullptr;  // owned; runs calls instead of a program of its own
+    PyObject* driver = nullptr;             // owned; runs calls instead of a program of its own
     Guards guards;
     std::atomic<PerOptions*> per_options{nullptr};
 
@@ -153,10 +148,11 @@ struct JitFunction {
     State* state;
 };
 
-// The values that a program returned: its arguments from `first` on. Arrays are in `arrays`;
-// numbers lie in intake's memory and have the types that the slots say; `given` makes a new
-// reference to an argument that is a result itself. A new reference, or null with an exception set.
-PyObject* results_of(const Program& program, std::size_t first, bool as_tuple, const Intake& intake,
+// What a program returned, put together as Program::result_form says of its arguments from `first`
+// on. Arrays are in `arrays`; numbers lie in intake's memory and have the types that the slots say;
+// `given` makes a new reference to an argument that is a result itself. A new reference, or null
+// with an exception set.
+PyObject* results_of(const Program& program, std::size_t first, const Intake& intake,
                      ReturnedArrays& arrays, const std::function<PyObject*(std::size_t)>& given);
 
 // The vectorcall slot: binds the arguments, finds or makes what is compiled for them, runs it.

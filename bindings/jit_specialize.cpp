@@ -66,8 +66,6 @@ Surface::Surface(PyObject* parsed, PyObject* parameters) {
         driver = nb::object(source.attr("driver")).release().ptr();
         return;
     }
-    results = nb::cast<std::size_t>(source.attr("results"));
-    returns_tuple = nb::cast<bool>(source.attr("returns_tuple"));
     module = nb::cast<const ir::Module*>(source.attr("module"));
     deep = ir::nests_deeply(*module);
     where_it_fits(deep, [&] { written = stored_parameters(*module->entry_function()); });
@@ -163,9 +161,8 @@ Span Surface::place(std::size_t argument) const {
 std::string Surface::shown(std::size_t argument) const {
     const auto& params = module->entry_function()->params;
     const std::string name = argument < params.size() ? params[argument]->name : "?";
-    if (argument >= leaves.size() + captures.size()) {
-        return "result " + std::to_string(argument - leaves.size() - captures.size());
-    }
+    if (argument >= argument_count())
+        return "result " + std::to_string(argument - argument_count());
     if (argument >= leaves.size()) return "global " + name;
     if (leaves[argument].key == nullptr) return name;
     const nb::object param = nb::handle(parsed_).attr("params")[argument];
@@ -176,7 +173,7 @@ std::string Surface::shown(std::size_t argument) const {
 std::string Surface::describe(std::size_t argument) const {
     std::string name = shown(argument);
     std::string kind = "argument";
-    if (argument >= leaves.size() + captures.size()) return name;
+    if (argument >= argument_count()) return name;
     if (argument >= leaves.size()) {
         const nb::object capture = nb::handle(parsed_).attr("captures")[argument - leaves.size()];
         kind = nb::cast<std::string>(capture.attr("kind"));
@@ -312,36 +309,75 @@ PyObject* python_number(ir::Scalar scalar, const void* data) {
 
 }  // namespace
 
-PyObject* results_of(const Program& program, std::size_t first, bool as_tuple, const Intake& intake,
-                     ReturnedArrays& arrays, const std::function<PyObject*(std::size_t)>& given) {
-    const std::size_t count = intake.results.size();
-    const Owned tuple(as_tuple ? PyTuple_New(static_cast<Py_ssize_t>(count)) : nullptr);
-    if (as_tuple && !tuple) return nullptr;
-    PyObject* single = nullptr;
-    for (std::size_t i = 0; i < count; ++i) {
-        PyObject* value = program.results.empty() ? nullptr : arrays.take(first + i);
-        for (const ResultArray& result : program.results) {
-            const bool is_this = result.argument == first + i && result.given;
-            if (is_this && value == nullptr && PyErr_Occurred() == nullptr)
-                value = given(*result.given);
+namespace {
+
+// The results of one call, taken from the left.
+class Results {
+public:
+    Results(const Program& program, std::size_t first, const Intake& intake, ReturnedArrays& arrays,
+            const std::function<PyObject*(std::size_t)>& given)
+        : program_(program),
+          next_(first),
+          first_(first),
+          intake_(intake),
+          arrays_(arrays),
+          given_(given) {}
+
+    // What the form stands for from `at` on, which goes behind it. A new reference.
+    PyObject* put_together(std::string_view form, std::size_t& at) {
+        const char what = form[at++];
+        if (what == '-') Py_RETURN_NONE;
+        if (what == '.') return single();
+        if (what == '?') {
+            const nb::object value = nb::steal(single()), is_set = nb::steal(single());
+            if (!value.is_valid() || !is_set.is_valid()) return nullptr;
+            return Py_NewRef(is_set.ptr() == Py_True ? value.ptr() : Py_None);
         }
-        for (const Slot& slot : program.slots) {
-            const bool number = slot.argument == first + i && slot.kind == Slot::Kind::kPointer;
-            if (value == nullptr && number && PyErr_Occurred() == nullptr)
-                value = python_number(slot.scalar, &intake.results[i]);
+        std::vector<nb::object> parts;
+        while (form[at] != ')') {
+            parts.push_back(nb::steal(put_together(form, at)));
+            if (!parts.back().is_valid()) return nullptr;
         }
-        if (value == nullptr) {
-            if (PyErr_Occurred() == nullptr)
-                PyErr_SetString(PyExc_SystemError, "a program made no result");
-            return nullptr;
-        }
-        if (as_tuple) {
-            PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), value);
-        } else {
-            single = value;
-        }
+        ++at;
+        PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(parts.size()));
+        for (std::size_t i = 0; tuple != nullptr && i < parts.size(); ++i)
+            PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), parts[i].release().ptr());
+        return tuple;
     }
-    return as_tuple ? Py_NewRef(tuple.get()) : single;
+
+private:
+    PyObject* single() {
+        const std::size_t number = next_++;
+        PyObject* value = program_.results.empty() ? nullptr : arrays_.take(number);
+        for (const ResultArray& result : program_.results) {
+            const bool is_this = result.argument == number && result.given;
+            if (is_this && value == nullptr && PyErr_Occurred() == nullptr)
+                value = given_(*result.given);
+        }
+        for (const Slot& slot : program_.slots) {
+            const bool is_this = slot.argument == number && slot.kind == Slot::Kind::kPointer;
+            if (value == nullptr && is_this && PyErr_Occurred() == nullptr)
+                value = python_number(slot.scalar, &intake_.results[number - first_]);
+        }
+        if (value == nullptr && PyErr_Occurred() == nullptr)
+            PyErr_SetString(PyExc_SystemError, "a program made no result");
+        return value;
+    }
+
+    const Program& program_;
+    std::size_t next_;
+    const std::size_t first_;
+    const Intake& intake_;
+    ReturnedArrays& arrays_;
+    const std::function<PyObject*(std::size_t)>& given_;
+};
+
+}  // namespace
+
+PyObject* results_of(const Program& program, std::size_t first, const Intake& intake,
+                     ReturnedArrays& arrays, const std::function<PyObject*(std::size_t)>& given) {
+    std::size_t at = 0;
+    return Results(program, first, intake, arrays, given).put_together(program.result_form, at);
 }
 
 // ---------------------------------------------------------------- errors

@@ -6,6 +6,7 @@
 
 #include "dialects/dialect.h"
 #include "ir/visit.h"
+#include "passes/aggregates/lower_aggregates.h"
 #include "passes/checks/check_bounds.h"
 #include "passes/checks/count_loops.h"
 #include "passes/checks/guard_operands.h"
@@ -113,10 +114,12 @@ const std::vector<Row>& table() {
           "first of all: everything that follows asks for labels by the name that a mapping gives"}, On::kAll},
         {{"check-labels", check_labels, kSurface,
           "before anything is folded away: a label in a branch that the call rules out is no mistake"}, On::kAll},
+        {{"specialize-arguments", specialize_arguments, kSurface,
+          "in front of all that depend on the call: types and shapes come from its arguments"}, On::kAll},
+        {{"lower-aggregates", lower_aggregates, kSurface,
+          "after specialize-arguments, which says how many dimensions arrays have; everything that follows knows numbers and arrays alone"}, On::kAll},
         {{"inline-calls", inline_calls, kSurface,
           "before types are inferred: afterwards a function is copied for each combination of arguments"}, On::kAll},
-        {{"specialize-arguments", specialize_arguments, kSurface,
-          "first of all that depend on the call: types and shapes come from its arguments"}, On::kAll},
         {{"check-doubles", check_doubles, kSurface,
           "as soon as the arguments are known: what the device cannot hold is refused before it is typed", lacks_double}, On::kAll},
         {{"infer-types", infer_types, kValues,

@@ -2,6 +2,7 @@
 // No Python, no hardware, no file system. src/compile.cpp holds the pipeline.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -55,6 +56,8 @@ struct Program {
     bool by_hand = false;              // the kernels are the user's own, not made of loops
     std::vector<Slot> slots;
     std::vector<ResultArray> results;
+    std::string result_form;  // Function::result_form; its numbers and arrays are the arguments
+                              // behind those of the call
     // For which calls the program is legal: of each item one bound must hold.
     std::vector<std::vector<ArgumentBound>> requirements;
     std::vector<ir::Site> sites;  // where it can fail; the numbers that parpy_fail is called with
@@ -62,6 +65,12 @@ struct Program {
     // why.
     std::vector<std::pair<int, std::size_t>> counted;
 };
+
+// How many numbers and arrays it returns.
+[[nodiscard]] inline std::size_t result_count(const Program& program) {
+    const auto count = [&](char form) { return std::ranges::count(program.result_form, form); };
+    return static_cast<std::size_t>(count('.') + 2 * count('?'));
+}
 
 // Called after every pass that changed the program, with its IR text and the seconds it took.
 using Trace = std::function<void(std::string_view pass, double seconds, const std::string& ir)>;

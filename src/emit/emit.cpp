@@ -396,6 +396,7 @@ Program emit_program(const ir::Module& module, Backend backend, const Options& o
     program.name = facts.names.at(&entry);
     program.slots = slots_of(facts, entry);
     program.results = results_of(entry);
+    program.result_form = entry.result_form;
     program.by_hand = facts.by_hand;
     facts.max_unroll_count = options.max_unroll_count;
     program.sites = module.sites;

@@ -75,7 +75,8 @@ def check(c: Case) -> int:
         settled = notes(nest.function, nest.copies().values(), SETTLED)
         if len(found) != 1 or not found[0].startswith("a contraction of"):
             continue
-        assert settled and settled[0].startswith("a contraction of")
+        # Loops may have been collapsed for one of them alone, so that it has enough rows or columns.
+        assert settled and settled[0].startswith("a contraction ")
         count += 1
         assert_same(interpreted(nest, AUTO, "contract-loops"), want, c.text)
         if arguments is c.calls[0]:  # later ones may be those of a program for other sizes

@@ -157,11 +157,18 @@ def test_functions_that_return_tuples_convert_their_arguments():
     kernel[1, 1](x)
     assert x.tolist() == [float(np.float32(0.1)), 3, 0.1]
 
-    with pytest.raises(parpy.CompileError, match="'pair' returns a tuple and has several signatures"):
+    @cuda.jit([("float32",), ("float64",)], device=True)
+    def pair(a):
+        return a, a + 0.1
 
-        @cuda.jit([("float32",), ("float64",)], device=True)
-        def pair(a):
-            return a, a
+    @cuda.jit
+    def pairs(x, y):
+        x[0], x[1] = pair(x[2])
+        y[0], y[1] = pair(y[2])
+
+    y = x.astype(np.float32)
+    pairs[1, 1](x, y)
+    assert (x[1], y[1]) == (0.1 + 0.1, np.float32(0.1) + np.float32(0.1))
 
 
 @pytest.mark.parametrize(

@@ -187,10 +187,14 @@ def of_partly(x):
 @pytest.mark.parametrize(
     ("program", "argument", "text"),
     [
-        (recursive, 3, r"P022\]: 'recursive' returns several values and calls itself"),
+        (recursive, 3, r"P022\]: 'recursive' returns a tuple of 2 elements and calls itself"),
         (too_few, np.ones(3), r"P017\]: 2 values cannot be assigned to 3 targets"),
-        (of_unequal, np.ones(3), r"P017\]: 'unequal' returns 2 values elsewhere"),
-        (of_partly, np.ones(3), r"P211\]: 'partly' returns several values on some paths and nothing on others"),
+        (
+            of_unequal,
+            np.ones(3),
+            r"P017\]: 'unequal' returns a tuple of 2 elements elsewhere",
+        ),
+        (of_partly, np.ones(3), r"P211\]: 'partly' returns a value on some paths and nothing on others"),
     ],
 )
 def test_mistakes(program, argument, text):

@@ -7,17 +7,21 @@ the source, and when a function is parsed.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, update_wrapper
 from types import FunctionType
 from typing import Any, NamedTuple, overload
 
 from .. import _native
+from ..frontend.forms import TupleKind
+from ..frontend.languages import LOOPS
 from ..frontend.parse import Surface, parse
+from ..frontend.program import Program
 from ..host.choice import Choice, choice_of
 from ..host.driver import Driver, driver_of
 from ..host.splitter import RegionSource
+from ..host.structures import Structures
 from ..syntax.annotations import annotations_of, as_declared, converted_to
 from ..syntax.names import Guard, source_of
 from ..syntax.nested_functions import without_nested_functions
@@ -25,6 +29,8 @@ from ..syntax.source import FunctionSource
 from ..types import BufferType, Symbol, TypeVar, bound_to
 from ..vocabulary.signatures import is_signature
 from . import decorations, environment
+from .elements import comes_apart
+from .errors import CompileError
 from .interface import source_text
 from .options import CompileOptions
 from .pickling import give_reference
@@ -95,13 +101,52 @@ def jit_of_source(source: FunctionSource) -> _native.JitFunction:
 
 def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
     source = without_nested_functions(written)
-    code = source.function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    structures = Structures(source, partial(_for_tuples, source, written))
 
     def parse_again() -> Surface | DriverSurface:
-        driver = _driver(source)
+        driver = _driver(source) or (structures if structures.wanted else None)
         return parse(source) if driver is None else DriverSurface(driver, driver.guards)
 
+    def on_misfit(error: TypeError, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
+        """A call whose arguments compiled code cannot take: tuples are taken apart from now on."""
+        refused = isinstance(error, CompileError) and "P550" in error.codes
+        if not refused or structures.wanted or not any(map(comes_apart, values)):
+            return NotImplemented
+        try:
+            result = structures(values, options, False)
+        except CompileError as other:
+            runs = any(code.startswith("P4") for code in other.codes)
+            if runs or any(isinstance(value, tuple) for value in values):
+                raise
+            return NotImplemented  # None is no value that the function is made for
+        structures.wanted = True
+        _native.parse_anew(made)
+        return result
+
+    _begin(made, source, written, parse_again)
+    made.on_misfit = on_misfit
+
+
+def _for_tuples(
+    source: FunctionSource, written: FunctionSource, tuples: Mapping[str, TupleKind]
+) -> _native.JitFunction:
+    """The jit function of which these parameters are tuples or None."""
+
+    def parse_again() -> Surface:
+        program = Program(LOOPS)
+        program.known_tuples = dict(tuples)
+        return parse(source, program)
+
+    made = _native.JitFunction.__new__(_native.JitFunction)
+    _begin(made, source, written, parse_again)
+    return made
+
+
+def _begin(
+    made: _native.JitFunction, source: FunctionSource, written: FunctionSource, parse_again: Callable[[], Any]
+) -> None:
+    code = source.function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     bind = twin(source.function, names)
     made.__init__(  # type: ignore[misc]
         _with_symbols(written.function, names),
@@ -121,7 +166,7 @@ def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
 class DriverSurface:
     """What stands for a parsed function where Python runs a part of it."""
 
-    driver: Driver | Choice
+    driver: Driver | Choice | Structures
     guards: tuple[Guard, ...]
 
 
@@ -203,10 +248,14 @@ def print_compiled(
     """
     compiled = _as_jit(function)
     python: FunctionType = compiled.__parpy_source__.function
-    driver = _driver_behind(compiled)
+    driver: Driver | Choice | Structures | None = _driver_behind(compiled)
+    if driver is None and any(map(comes_apart, args)):
+        source = compiled.__parpy_source__
+        driver = Structures(source, partial(_for_tuples, source, source))
     if driver is None:
         return source_text(compiled, tuple(args), opts, python)
-    return "\n".join(driver.inspect(tuple(args), opts, partial(source_text, part_of=python.__name__)))
+    look: Any = partial(source_text, part_of=python.__name__) if isinstance(driver, Driver) else print_compiled
+    return "\n".join(driver.inspect(tuple(args), opts, look))
 
 
 def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOptions, until: str = "") -> None:

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import _native
+from ..calls.elements import Elements, comes_apart, tuple_kind
 from ..calls.errors import CompileError
 from ..calls.interface import source_text
 from ..calls.jit import twin
@@ -36,7 +37,7 @@ from ._arrays import constant_of, to_device
 from ._backend import on_gpu
 from ._device_functions import DeviceFunction
 from ._devices import get_current_device, launch_limits
-from ._kinds import Elements, Fields, has_records, kind_of, tuple_kind
+from ._kinds import Fields, has_records, kind_of
 from ._launches import ForAll, Launcher, PreparingLauncher, launch_sizes, sizes_of
 from ._streams import Stream, handle_of
 
@@ -195,7 +196,7 @@ class Kernel(Launchable):
         try:
             self._surface = self._parse()
         except CompileError as error:
-            if self._tuples or not (self.program().language.aggregates and self.py_func.__code__.co_argcount):
+            if self._tuples or not (self.program().language.records and self.py_func.__code__.co_argcount):
                 raise
             self._refused = None if self._asks_all else error
 
@@ -265,8 +266,8 @@ class Kernel(Launchable):
         given = dict(zip(names, arguments, strict=False))
         for name, default in zip(reversed(names), reversed(self.py_func.__defaults__ or ()), strict=False):
             given.setdefault(name, default)
-        apart = {} if self._tuples else {name: each for name, each in given.items() if _comes_apart(each)}
-        tuples = {name: tuple_kind(each) for name, each in apart.items()}
+        apart = {} if self._tuples else {name: each for name, each in given.items() if comes_apart(each)}
+        tuples = {name: tuple_kind(each, kind_of) for name, each in apart.items()}
         if self._refused is not None and not tuples:
             raise self._refused
         if self._knows_all or len(given) < len(names):  # the latter: a call that fails
@@ -300,7 +301,7 @@ class Kernel(Launchable):
         names = self.__parpy_source__.function.__code__.co_varnames
         taken: list[Any] = []
         for name, each in zip(names, arguments, strict=False):
-            if name in self._tuples and _comes_apart(each):
+            if name in self._tuples and comes_apart(each):
                 taken.append(Elements(each))
             else:
                 taken.append(
@@ -332,7 +333,7 @@ class Kernel(Launchable):
         arguments = [each.records if isinstance(each, Fields) else each for each in values[len(GEOMETRY) :]]
         codes = error.codes if isinstance(error, CompileError) else ()
         refused = "P550" in codes or "P557" in codes
-        given_tuples = refused and any(map(_comes_apart, arguments)) and not self._tuples
+        given_tuples = refused and any(map(comes_apart, arguments)) and not self._tuples
         records = "P551" in codes and any(map(has_records, arguments))
         if self._knows_all or not (given_tuples or records):
             return NotImplemented
@@ -549,11 +550,6 @@ def _places_records(options: CompileOptions) -> bool:
 
 def _is_record_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.names is not None
-
-
-def _comes_apart(argument: Any) -> bool:
-    """Whether an argument is none to compiled code: the elements of a tuple are, and of None nothing."""
-    return argument is None or isinstance(argument, tuple)
 
 
 def _sample(kind: Any) -> Any:

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..frontend.forms import Kind, TupleKind
+from ..frontend.forms import Kind
 from ..frontend.record_paths import Leaf, field, leaves
-from ..frontend.tuples import entries_of
 from ..vocabulary.operators import scalar_name
 
 
@@ -31,25 +30,10 @@ def kind_of(argument: Any) -> Kind | None:
     return None if known is None else Kind(known, rank)
 
 
-def tuple_kind(argument: tuple[Any, ...] | None) -> TupleKind:
-    """The kinds of the elements of a tuple; of None that it is."""
-    if argument is None:
-        return TupleKind((), is_none=True)
-    return TupleKind(tuple(tuple_kind(each) if isinstance(each, tuple) else kind_of(each) for each in argument))
-
-
 def has_records(argument: Any) -> bool:
     """Whether an argument is an array of records, or one of them."""
     found = getattr(argument, "dtype", None)
     return isinstance(found, np.dtype) and found.names is not None
-
-
-class Elements(dict[str, Any]):
-    """What is in a tuple, by place, as the entries of a dict; of None nothing."""
-
-    def __init__(self, given: tuple[Any, ...] | None) -> None:
-        self.given = given
-        super().__init__(entries_of(given or ()))
 
 
 class Fields(dict[str, Any]):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from .. import _native
 from ..syntax.names import NO_PLACE, Binding, is_array, is_scalar, jit_source
-from .forms import DictParam, Element
+from .forms import DictParam
 from .lowering import lower
 from .patterns import first_name, integer_constant, is_ellipsis, string_key
 from .program import identifier
@@ -25,16 +25,7 @@ _MOST_ITEMS = 2**31
 
 def is_subscript(fn: FunctionScope, node: ast.Subscript) -> bool:
     """Whether the node is a subscript of an array, and no name of one itself."""
-    return string_key(node) is None and fn.item(node) is None and not is_tuple_element(fn, node)
-
-
-def is_tuple_element(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` is pos[k] of a tuple of the function."""
-    return (
-        isinstance(node, ast.Subscript)
-        and not isinstance(node.slice, ast.Slice)
-        and isinstance(element_of_tuple(fn, node.value), list)
-    )
+    return string_key(node) is None and fn.item(node) is None
 
 
 def is_field_of_element(fn: FunctionScope, node: ast.expr) -> bool:
@@ -47,7 +38,7 @@ def may_be_array(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether `node` names a local variable, or an array outside the function."""
     if isinstance(node, ast.Name) and node.id in fn.scope.locals:
         return True
-    if isinstance(node, ast.Subscript) and (string_key(node) is not None or is_tuple_element(fn, node)):
+    if isinstance(node, ast.Subscript) and string_key(node) is not None:
         return True
     binding = fn.resolve(node)
     return binding is not None and is_array(binding.value)
@@ -57,7 +48,7 @@ def is_array_name(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether `node` names something that may be an array, rather than a module or function."""
     if isinstance(node, ast.Name) and node.id in fn.scope.locals:
         return True
-    if isinstance(node, ast.Subscript) and (string_key(node) is not None or is_tuple_element(fn, node)):
+    if isinstance(node, ast.Subscript) and string_key(node) is not None:
         return True
     binding = fn.resolve(node)
     known = binding is not None and (is_array(binding.value) or is_scalar(binding.value))
@@ -81,6 +72,8 @@ def numbers_of(fn: FunctionScope, part: ast.expr) -> list[ast.expr]:
     """The expressions of a subscript that have values: itself, or the bounds of a slice."""
     if isinstance(part, ast.Slice):
         return [bound for bound in (part.lower, part.upper, part.step) if fn.is_given(bound)]
+    if isinstance(part, ast.Starred):
+        return [part.value]
     return [] if fn.is_new_axis(part) or is_ellipsis(part) else [part]
 
 
@@ -91,65 +84,10 @@ def index_part(fn: FunctionScope, part: ast.expr, values: Iterator[_native.Expr]
         begin, end, step = (next(values) if fn.is_given(bound) else None for bound in bounds)
         return fn.module.slice(begin, end, step, fn.span(part))
     if is_ellipsis(part):
-        fn.error("P025", part, "an ellipsis is followed by subscripts", "write ':' for each dimension")
-        return fn.poison(part)
+        return fn.op("ellipsis", part)
     if fn.is_new_axis(part):
         return fn.module.op("newaxis", [], fn.span(part))
     return next(values)
-
-
-# ------------------------------------------------------------ tuples of the function
-
-
-def element_of_tuple(fn: FunctionScope, node: ast.expr) -> Element | None:
-    """What `pos`, or pos[k] of constants, is of a tuple of the function; None if there is no such thing."""
-    if isinstance(node, ast.Name):
-        return fn.tuples.get(node.id)
-    index = integer_constant(node.slice, _MOST_ITEMS) if isinstance(node, ast.Subscript) else None
-    owner = element_of_tuple(fn, node.value) if isinstance(node, ast.Subscript) and index is not None else None
-    if index is None or not isinstance(owner, list) or not -len(owner) <= index < len(owner):
-        return None
-    return owner[index]
-
-
-def element_variable(fn: FunctionScope, node: ast.Subscript) -> _native.Var | None:
-    """The variable that pos[k] is; None after an error."""
-    root: ast.expr = node
-    while isinstance(root, ast.Subscript):
-        root = root.value
-    owner = element_of_tuple(fn, node.value)
-    if not isinstance(root, ast.Name) or not isinstance(owner, list):
-        return None
-    known = root.id not in fn.scope.locals or fn.is_assigned(root)
-    index = place_in_tuple(fn, node, len(owner)) if known else None
-    found = None if index is None else owner[index]
-    if isinstance(found, list):
-        shown = ast.unparse(node)
-        fn.error("P204", node, f"the tuple '{shown}' is used as a number", f"take an element, {shown}[0]")
-        return None
-    return found
-
-
-def place_in_tuple(fn: FunctionScope, node: ast.Subscript, count: int) -> int | None:
-    """The k of pos[k], of a tuple of `count` elements; None after an error."""
-    shown, index = ast.unparse(node.value), integer_constant(node.slice, _MOST_ITEMS)
-    if index is None:
-        fn.error(
-            "P025",
-            node.slice,
-            f"which element of the tuple '{shown}' is meant must be an integer constant",
-            "to choose while the function runs, use a local array",
-        )
-    elif not -count <= index < count:
-        fn.error(
-            "P025",
-            node.slice,
-            f"the tuple '{shown}' has no element {index}",
-            f"constants from {-count} to {count - 1} are possible" if count else "it is empty",
-        )
-    else:
-        return index
-    return None
 
 
 # ------------------------------------------------------------ what is outside the function
@@ -161,8 +99,6 @@ def captured_array(fn: FunctionScope, binding: Binding, shown: str, node: ast.ex
         return fn.captured(binding, shown, node)
     if isinstance(binding.value, dict):
         fix = "take one entry with a string constant: d['key']"
-    elif isinstance(binding.value, tuple):
-        fix = f"make an array of it outside: np.array({shown})"
     else:
         fix = "only arrays can be subscripted and have a shape"
     fn.error("P103", node, f"'{shown}' is {describe(binding.value)}, not an array", fix)
@@ -187,8 +123,10 @@ def outside_items(fn: FunctionScope, node: ast.expr) -> list[ast.expr] | None:
         return None
     items: list[ast.expr] = []
     for part in node.elts:
-        inner = outside_items(fn, part.value) if isinstance(part, ast.Starred) else None
-        items += [part] if inner is None else inner
+        inner = outside_items(fn, part.value) if isinstance(part, ast.Starred) else [part]
+        if inner is None:
+            return None
+        items += inner
     return items
 
 
@@ -202,12 +140,7 @@ def refuses_item(fn: FunctionScope, node: ast.Subscript) -> bool:
     if fn.tuple_of(node.value) is None:
         not_a_value(fn, binding.value, shown, node.value)
     elif index is None:
-        fn.error(
-            "P025",
-            node.slice,
-            f"which element of the tuple '{shown}' is meant must be an integer constant",
-            f"to choose while the function runs, make an array of it outside: np.array({shown})",
-        )
+        return False  # chosen when the function runs, or a part of it
     else:
         fn.error(
             "P025",
@@ -264,23 +197,12 @@ def dict_entry(fn: FunctionScope, node: ast.Subscript, key: str) -> _native.Var 
 
 def _dict_param(fn: FunctionScope, node: ast.Subscript, base: ast.Name, key: str) -> _native.Var | None:
     name = base.id
-    if name not in fn.parameter_names():
-        fn.error(
-            "P104",
-            node,
-            f"'{name}' has a string subscript but is no parameter",
-            "only arguments can be dicts"
-            + ("; records are r[i] of an array of them: write r[i].pos.x in full" if fn.kernel else ""),
-        )
-        return None
-    if not fn.entry:
-        fn.error(
-            "P104",
-            node,
-            f"'{name}' is used as a dict in a function that compiled code calls",
-            "pass the entries as arguments of their own",
-        )
-        return None
+    if name not in fn.parameter_names() or not fn.entry or name in fn.tuple_params:
+        owner = fn.local(base)  # of which the core knows whether it is there: it may be None
+        if owner is None:
+            return None
+        entry = fn.op("field", node, fn.module.read(owner, fn.span(base)))
+        return fn.hold(entry, node, shown=ast.unparse(node))
     if name in fn.plain_uses:
         fn.error(
             "P104",
@@ -293,7 +215,7 @@ def _dict_param(fn: FunctionScope, node: ast.Subscript, base: ast.Name, key: str
     param = fn.dict_params.setdefault(name, DictParam({}, node))
     if key not in param.entries:
         shown = fn.unique_name(identifier(f"{name}_{key}"))
-        field = f"{name}.{key}" if fn.aggregates else f"{name}[{key!r}]"
+        field = f"{name}.{key}" if fn.has_records else f"{name}[{key!r}]"
         param.entries[key] = fn.module.variable(shown, fn.span(node), field)
     return param.entries[key]
 

@@ -7,22 +7,19 @@ from collections.abc import Callable
 from functools import partial
 
 from .. import _native
-from .compositions import results_of_pair
-from .effects import has_effects, over_slices
+from .effects import has_effects
 from .evaluation import held_for
 from .exchanges import record_chain, record_exchange
 from .expressions import BINARY
-from .kernels import grid_assignment, unpack_kernel
-from .lowering import lower, several_results
+from .kernels import grid_assignment
+from .lowering import lower
 from .memory import kernel_array
-from .naming import known_ranks, names_records, record_assignment, tuple_assignment, unpacks_tuples
-from .none import decided
-from .patterns import first_name
+from .naming import names_records, record_assignment
 from .records import record_copy
 from .scope import FunctionScope
 from .subscripts import held_element, unpack_shape
 from .targets import assign_value
-from .tuples import held_tuple, hidden_tuple, is_shape, spelled_out
+from .tuples import items_of, items_of_value
 
 # A single target, what makes its value, and the expression that is read for it.
 Pair = tuple[ast.expr, Callable[[], _native.Expr], ast.expr | None]
@@ -42,16 +39,15 @@ def lower_assign(fn: FunctionScope, node: ast.Assign) -> None:
         return
     again = held_for(fn, node.targets[0], partial(lower, fn, node.value), node.value, node)
     for target in node.targets:
-        with known_ranks(fn, target, node.value):
-            assign_value(fn, target, again(), node)
+        assign_value(fn, target, again(), node)
 
 
 # What `target = value` may be besides an assignment of numbers. The first that applies lowers it, and says so.
-_ALTERNATIVES = (kernel_array, tuple_assignment, record_assignment, record_copy, grid_assignment)
+_ALTERNATIVES = (kernel_array, record_assignment, record_copy, grid_assignment)
 
 
 def _assign_one(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
-    value = fn.whole_value = decided(fn, value)
+    fn.whole_value = value
     fn.made_generator = target if isinstance(target, ast.Name) and isinstance(value, ast.Call) else None
     if not any(lowers(fn, target, value, node) for lowers in _ALTERNATIVES):
         assign(fn, target, value, node)
@@ -59,11 +55,10 @@ def _assign_one(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.
 
 def assign(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
     """target = value of numbers or arrays."""
-    with known_ranks(fn, target, value):
-        if isinstance(target, ast.Tuple | ast.List):
-            _assign_tuple(fn, target, value, node)
-        else:
-            assign_value(fn, target, lower(fn, value), node)
+    if isinstance(target, ast.Tuple | ast.List):
+        _assign_tuple(fn, target, value, node)
+    else:
+        assign_value(fn, target, lower(fn, value), node)
 
 
 # ------------------------------------------------------------ to several targets
@@ -71,86 +66,27 @@ def assign(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt)
 
 def _assign_tuple(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
     """All right sides first, then the targets from the left."""
-    if _assign_results(fn, target, value, node):
-        return
-    value = spelled_out(fn, value)
-    if names_records(fn, target, value):
-        assert isinstance(value, ast.Tuple | ast.List)
-        for one, part in zip(target.elts, value.elts, strict=True):
+    values = value.elts if isinstance(value, ast.Tuple | ast.List) else None  # None: one value is taken apart
+    if values is not None and names_records(fn, target, value):
+        for one, part in zip(target.elts, values, strict=True):
             if not record_assignment(fn, one, part, node):
                 assign(fn, one, part, node)
         return
     if record_exchange(fn, target, value, node):
         return
-    if unpacks_tuples(fn, target, value):
-        _assign_elements(fn, target, hidden_tuple(fn, held_tuple(fn, value), value), node)
-        return
-    if over_slices(fn, target) or (over_slices(fn, value) and not is_shape(fn, value)):
-        _assign_slices(fn, target, value, node)
-        return
     pairs = _pairs(fn, target, value)
     if pairs is None:
         fn.give_up_on(target)
         return
-    if len(pairs) == 1 or not _interfere(fn, pairs):
+    interferes = any(not isinstance(one, ast.Name) for one, _, _ in pairs[:-1])  # stores may change later elements
+    interferes = _interfere(fn, pairs) if values is not None else interferes
+    if len(pairs) == 1 or not interferes:
         for one, make, _ in pairs:
             assign_value(fn, one, make(), node)
         return
     held = [held_for(fn, one, make, source, node) for one, make, source in pairs]
     for (one, _, _), again in zip(pairs, held, strict=True):
         assign_value(fn, one, again(), node)
-
-
-def _assign_results(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> bool:
-    """`a, b = two(x)`, where the function's statements stand in place of the call."""
-    results = several_results(fn, value)
-    if results is None:
-        return False
-    if results and len(results) == len(target.elts):
-        for one, make in zip(target.elts, results, strict=True):
-            assign_value(fn, one, make(), node)
-        return True
-    if results:
-        _unequal(fn, target, len(target.elts), len(results))
-    fn.give_up_on(target)
-    return True
-
-
-def _assign_slices(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
-    """`x[:2], x[2:4] = x[2:4], x[:2]`: one after the other: a slice by itself is a view in NumPy, which has what is
-    stored by then. Nothing may be computed of what an earlier target may change."""
-    values = value.elts if isinstance(value, ast.Tuple | ast.List) else []
-    names: set[str] = set()
-    stored = False
-    separate = len(values) == len(target.elts) and not has_effects(fn, value)
-    for one, part in zip(target.elts, values, strict=False):
-        computed = part.slice if isinstance(part, ast.Subscript) and over_slices(fn, part) else part
-        for read in ast.walk(computed):
-            separate &= not (isinstance(read, ast.Name) and read.id in names)
-            separate &= not (isinstance(read, ast.Subscript) and stored)
-        separate &= isinstance(one, ast.Name | ast.Subscript)
-        names |= {first.id for first in [first_name(one)] if isinstance(first, ast.Name)}
-        stored |= isinstance(one, ast.Subscript)
-    if not separate:
-        fn.error(
-            "P016",
-            node,
-            "slices in an assignment to several targets cannot be compiled where values are computed of them",
-            "write one assignment for each target",
-        )
-        return
-    for one, part in zip(target.elts, values, strict=True):
-        assign_value(fn, one, lower(fn, part), ast.copy_location(ast.Assign([one], part), node))
-
-
-def _assign_elements(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
-    """The targets get the elements of a tuple that no target is."""
-    for index, one in enumerate(target.elts):
-        part = ast.copy_location(ast.Subscript(value, ast.copy_location(ast.Constant(index), value)), one)
-        if isinstance(one, ast.Tuple | ast.List):
-            _assign_elements(fn, one, part, node)
-        elif not tuple_assignment(fn, one, part, node):
-            assign_value(fn, one, lower(fn, part), node)
 
 
 def _pairs(fn: FunctionScope, target: ast.expr, value: ast.expr) -> list[Pair] | None:
@@ -163,9 +99,7 @@ def _pairs(fn: FunctionScope, target: ast.expr, value: ast.expr) -> list[Pair] |
         fn.error("P016", starred, "a starred target cannot be compiled", "name every element")
         return None
     count = len(target.elts)
-    makers = several_results(fn, value)
-    value = spelled_out(fn, value) if makers is None else value
-    if isinstance(value, ast.Tuple | ast.List):
+    if isinstance(value, ast.Tuple | ast.List) and not any(isinstance(part, ast.Starred) for part in value.elts):
         if len(value.elts) != count:
             _unequal(fn, target, count, len(value.elts))
             return None
@@ -173,23 +107,30 @@ def _pairs(fn: FunctionScope, target: ast.expr, value: ast.expr) -> list[Pair] |
         if any(part is None for part in nested):
             return None
         return [pair for part in nested if part is not None for pair in part]
-    makers = unpack_shape(fn, value, count) if makers is None else makers
-    makers = results_of_pair(fn, value) if makers is None else makers
-    makers = unpack_kernel(fn, value, count) if makers is None else makers
-    if makers is None:
-        fn.error(
-            "P017",
-            value,
-            "this value cannot be unpacked into several targets",
-            "a tuple, the shape of an array and divmod can",
-        )
-        return None
-    if makers and len(makers) != count:
-        _unequal(fn, target, count, len(makers))
-        return None
-    if not makers:
-        return None
-    return [(t, make, None) for t, make in zip(target.elts, makers, strict=True)]
+    makers = unpack_shape(fn, value, count)
+    if makers is not None:
+        return [(t, make, None) for t, make in zip(target.elts, makers, strict=True)] if makers else None
+    return _taken_apart(fn, target.elts, items_of(fn, value, count), value)
+
+
+def _taken_apart(
+    fn: FunctionScope, targets: list[ast.expr], makers: list[Callable[[], _native.Expr]], value: ast.expr
+) -> list[Pair] | None:
+    """The targets with the elements of one value: `(a, b), c = t`. The first of them evaluates it."""
+    pairs: list[Pair] = []
+    for index, (target, make) in enumerate(zip(targets, makers, strict=True)):
+        source = value if index == 0 else None
+        if isinstance(target, ast.Starred):
+            fn.error("P016", target, "a starred target cannot be compiled", "name every element")
+            return None
+        if not isinstance(target, ast.Tuple | ast.List):
+            pairs.append((target, make, source))
+            continue
+        inner = _taken_apart(fn, target.elts, items_of_value(fn, make, value, len(target.elts)), value)
+        if inner is None:
+            return None
+        pairs += [(one, each, source if number == 0 else None) for number, (one, each, _) in enumerate(inner)]
+    return pairs
 
 
 def _unequal(fn: FunctionScope, node: ast.expr, targets: int, values: int) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 
 from .. import _native
+from .arrays import outside_items
 from .evaluation import lower_all
 from .functions import by_numpy
 from .intrinsics import Intrinsic
@@ -13,7 +14,7 @@ from .lowering import lower
 from .patterns import integer_constant
 from .reductions import method_of_value
 from .scope import FunctionScope
-from .tuples import spelled_out
+from .tuples import parts_given
 
 
 def lower_axes(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
@@ -44,8 +45,7 @@ def _moved(fn: FunctionScope, node: ast.Call, method: str, array: ast.expr, argu
         return fn.module.op("reshape", [lower(fn, array), fn.module.constant(-1, span)], span)
     parts = arguments
     if len(arguments) == 1:
-        known = spelled_out(fn, arguments[0])
-        parts = list(known.elts) if isinstance(known, ast.Tuple | ast.List) else [known]
+        parts = parts_given(arguments[0]) if method == "reshape" else outside_items(fn, arguments[0]) or arguments
     if method == "reshape":
         value, *shape = lower_all(fn, [array, *parts])
         return fn.module.op("reshape", [value, *shape], span)

@@ -17,7 +17,7 @@ from ..syntax.source import FunctionSource
 from ..types import TypeVar
 from ..vocabulary.operators import scalar_name
 from .arguments import bound_arguments, fits
-from .arrays import is_array_name, refuse_shape, subscripts_array
+from .arrays import is_array_name, subscripts_array
 from .axes import method_of_axes
 from .chosen import chosen
 from .constants import default_of, whole_number
@@ -26,19 +26,16 @@ from .effects import has_effects
 from .evaluation import lower_arguments, lower_settled
 from .expressions import is_dtype, type_operand
 from .foreign import call_external, call_foreign, foreign_called, is_launch
-from .forms import ArrayForm, Forms, RecordForm
+from .forms import Forms, RecordForm
 from .functions import by_numpy
 from .intrinsics import Intrinsic, intrinsic_of
 from .lowering import lower
-from .none import is_none
 from .random_numbers import method_of_generator, origins_of_call
 from .record_paths import has_slice
 from .records import is_record, is_record_argument, record_apart, record_of, record_rank
 from .reductions import method_of_value, reduction_method
 from .scope import FunctionScope, describe
 from .subscripts import array_of, extent_of
-from .tuples import array_dimensions, tuple_form, tuple_function, tuple_values
-from .uses import TupleForm
 
 # What to write for methods that are not compiled.
 _FUNCTIONS_FOR = {
@@ -53,7 +50,6 @@ _FUNCTIONS_FOR = {
     "reshape": "loops over the elements, or reshape in the caller",
 }
 
-_NONE = TupleForm((), is_none=True)
 # As the core numbers them.
 _BACKENDS = [CompileBackend.Cpu, CompileBackend.Cuda, CompileBackend.Metal]
 
@@ -64,9 +60,6 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return fn.poison(node)
     if (function := foreign_called(fn, node)) is not None:
         return call_foreign(fn, node, function)
-    if (form := _tuple_returned(fn, node)) is not None:
-        _refuse_tuple(fn, node, form)
-        return fn.poison(node)
     method = (
         method_of_generator(fn, node)
         or reduction_method(fn, node)
@@ -76,21 +69,6 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         or _method_of_library(fn, node)
     )
     return _call_named(fn, node) if method is None else method
-
-
-def _tuple_returned(fn: FunctionScope, node: ast.Call) -> TupleForm | None:
-    """The form of the tuple that a function returns; None of others."""
-    return tuple_form(fn, node) if fn.aggregates and tuple_function(fn, node) is not None else None
-
-
-def _refuse_tuple(fn: FunctionScope, node: ast.Call, form: TupleForm) -> None:
-    count = len(form.parts)
-    fn.error(
-        "P011",
-        node,
-        f"the {count} results of '{ast.unparse(node.func)}' are used as a number",
-        f"write {', '.join('abcdefgh'[:count])} = {ast.unparse(node)}",
-    )
 
 
 def _call_named(fn: FunctionScope, node: ast.Call) -> _native.Expr:
@@ -311,13 +289,12 @@ def lower_len(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
         array = array_of(fn, argument.value)
         return fn.poison(node) if array is None else fn.module.rank(array, span)
     known = fn.tuple_of(argument)
-    form = tuple_form(fn, argument)
-    if known is not None or form is not None:
-        return fn.module.constant(len(known or (() if form is None else form.parts)), span)
-    if not isinstance(argument, ast.Name) and not is_array_name(fn, argument):
-        refuse_shape(fn, argument)
-        return fn.poison(node)
-    return extent_of(fn, argument, 0, node)
+    if known is not None:
+        return fn.integer(len(known), node)
+    if is_record(fn, argument):
+        return extent_of(fn, argument, 0, node)
+    array = array_of(fn, argument)
+    return fn.poison(node) if array is None else fn.op("length", node, fn.module.read(array, span))
 
 
 def lower_misplaced_label(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
@@ -365,38 +342,32 @@ def as_declared(
 
 
 def _bind(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> tuple[list[_native.Expr], Forms] | None:
-    """The arguments of the call in the order of the callee's parameters, and the forms of those that are no single
-    value; None after an error."""
+    """The arguments of the call in the order of the callee's parameters, and the forms of those that are records; None
+    after an error."""
     given = bound_arguments(fn, node, source.function)
     if given is None:
         return None
     name = source.function.__name__
     parameters = inspect.signature(source.function, follow_wrapped=False).parameters
-    taken: dict[str, tuple[RecordForm | TupleForm, list[_native.Expr]]] = {}
+    taken: dict[str, tuple[RecordForm, list[_native.Expr]]] = {}
     lowered: dict[str, _native.Expr] = {}
-    whole = {each: argument for each, argument in given.items() if not _comes_apart(fn, argument, source, each)}
+    whole = {each: argument for each, argument in given.items() if not is_record_argument(fn, argument, source, each)}
     held = len(whole) < len(given) or any(_may_be_part(fn, each) for each in given.values())
     in_order = held and any(has_effects(fn, each) for each in given.values())
     for each, argument in given.items():
         if each not in whole:
-            apart = _taken_apart(fn, argument, source, each, in_order)
+            apart = record_apart(fn, argument, source, each)
             if apart is None:
                 return None
-            taken[each] = apart
+            form, variables = apart
+            taken[each] = form, [fn.module.read(var, fn.span(argument)) for var in variables]
         elif in_order and _may_be_part(fn, argument):
             part = fn.hold(lower(fn, argument), argument)
             lowered[each] = fn.module.read(part, fn.span(argument))
         elif in_order:
             lowered[each] = lower_settled(fn, argument)()
     lowered = lowered if in_order else lower_arguments(fn, whole, parameters, _argument)
-    nones = [each.name for each in parameters.values() if each.name not in given and each.default is None]
-    taken |= {each: (_NONE, []) for each in nones if fn.aggregates}
-    told = {each: rank for each, argument in whole.items() if (rank := _told(fn, argument))}
-    forms = tuple(
-        (each, taken[each][0] if each in taken else ArrayForm(told[each]))
-        for each in parameters
-        if each in taken or each in told
-    )
+    forms = tuple((each, taken[each][0]) for each in parameters if each in taken)
     operands = []
     for parameter in parameters.values():
         if parameter.name in taken:
@@ -406,14 +377,6 @@ def _bind(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> tuple[li
         else:
             operands.append(default_of(fn, parameter, name, node))
     return operands, forms
-
-
-def _comes_apart(fn: FunctionScope, argument: ast.expr, source: FunctionSource, parameter: str) -> bool:
-    return (
-        is_none(fn, argument)
-        or tuple_form(fn, argument) is not None
-        or is_record_argument(fn, argument, source, parameter)
-    )
 
 
 def _may_be_part(fn: FunctionScope, argument: ast.expr) -> bool:
@@ -435,24 +398,3 @@ def _argument(fn: FunctionScope, node: ast.expr) -> _native.Expr:
         return value
     reads, chosen_among = fn.kernel and _reads_in_subscripts(node), fn.choices and (fn.kernel or has_slice(node))
     return fn.module.read(fn.hold(value, node), fn.span(node)) if reads or chosen_among else value
-
-
-def _told(fn: FunctionScope, argument: ast.expr) -> int | None:
-    """How many dimensions an array has, where functions are told that."""
-    return array_dimensions(fn, argument) if fn.program.knows_all else None
-
-
-def _taken_apart(
-    fn: FunctionScope, argument: ast.expr, source: FunctionSource, parameter: str, settled: bool
-) -> tuple[RecordForm | TupleForm, list[_native.Expr]] | None:
-    """The form of a tuple or record, and the values that it consists of: those of now, if `settled`. None after an
-    error."""
-    if is_none(fn, argument):
-        return _NONE, []
-    if (elements := tuple_form(fn, argument)) is not None:
-        return elements, tuple_values(fn, argument, settled)
-    apart = record_apart(fn, argument, source, parameter)
-    if apart is None:
-        return None
-    form, variables = apart
-    return form, [fn.module.read(var, fn.span(argument)) for var in variables]

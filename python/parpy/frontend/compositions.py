@@ -13,15 +13,14 @@ from collections.abc import Callable
 
 from .. import _native
 from ..syntax.names import source_of
-from .arguments import fits
+from .arrays import outside_items
 from .constants import constant_of, whole_number
 from .effects import has_effects
 from .evaluation import lower_all, lower_held
 from .functions import lower_float_fold, lower_op
-from .intrinsics import Intrinsic, intrinsic_of
+from .intrinsics import Intrinsic
 from .lowering import lower
 from .scope import FunctionScope
-from .tuples import spelled_out
 
 Term = Callable[[], _native.Expr]
 _MOST_COUNTED = 2000  # Python computes with integers of thousands of digits, which are refused anyway
@@ -31,15 +30,9 @@ def lower_composed(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _
     return _Composer(fn, node).compose(intrinsic.op)
 
 
-def results_of_pair(fn: FunctionScope, node: ast.expr, held: bool = True) -> list[Term] | None:
-    """`q, r = divmod(a, b)`: what makes the two results; None for other values, [] after an error. `held`: both are
-    wanted, of numbers."""
-    binding = fn.resolve(node.func) if isinstance(node, ast.Call) else None
-    known = None if binding is None else intrinsic_of(binding.value)
-    if not isinstance(node, ast.Call) or binding is None or known is None or known.lowering != "pair":
-        return None
-    fn.rely_on(binding)
-    return _Composer(fn, node, held).pair(known.op) if fits(fn, node, known) else []
+def lower_pair(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """divmod(a, b)"""
+    return fn.op("tuple", node, *(make() for make in _Composer(fn, node).pair(intrinsic.op)))
 
 
 def lower_counted(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
@@ -82,9 +75,9 @@ def lower_prod(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
 
 
 def _elements(fn: FunctionScope, node: ast.expr) -> list[ast.expr]:
-    spelled = spelled_out(fn, node)
-    if isinstance(spelled, ast.Tuple | ast.List):
-        return spelled.elts
+    items = outside_items(fn, node)
+    if items is not None:
+        return items
     fn.error("P023", node, "this is no tuple whose elements are known when the function is compiled", "write (a, b)")
     return []
 

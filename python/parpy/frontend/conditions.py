@@ -6,21 +6,16 @@ import ast
 from functools import partial
 
 from .. import _native
-from .constants import constant_of
 from .effects import has_effects
 from .lowering import lower
-from .none import decided, known_truth, undecided
 from .scope import FunctionScope
 
 
 def condition(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """`node` where only its truth counts: operands of `and`, `or` need no common type."""
-    if (known := known_truth(fn, node)) is not None:
-        return constant_of(fn, known, node)
     if isinstance(node, ast.BoolOp):
-        values = undecided(fn, node)
-        result = _truth(fn, values[0])
-        for value in values[1:]:
+        result = _truth(fn, node.values[0])
+        for value in node.values[1:]:
             right = fn.branch(partial(_truth, fn, value))
             result = short_circuit(fn, _word(node), result, right, node)
         return result
@@ -73,8 +68,6 @@ def short_circuit(
 
 
 def lower_ternary(fn: FunctionScope, node: ast.IfExp) -> _native.Expr:
-    if (value := decided(fn, node)) is not node:
-        return lower(fn, value)
     test = condition(fn, node.test)
     chosen, before_chosen = fn.branch(lambda: lower(fn, node.body))
     other, before_other = fn.branch(lambda: lower(fn, node.orelse))

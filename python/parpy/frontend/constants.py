@@ -26,8 +26,6 @@ def constant_of(fn: FunctionScope, value: Any, node: ast.expr) -> _native.Expr:
         if value in _INT64:
             return fn.module.constant(value, fn.span(node))
         _beyond_64_bits(fn, str(value) if value.bit_length() <= MOST_BITS else "of so many digits", node)
-    elif value is None:
-        fn.error("P018", node, "None has no value in compiled code", "use a number")
     elif isinstance(value, str | bytes):
         fn.error("P018", node, "a string has no value in compiled code", "use a number instead")
     else:
@@ -75,13 +73,20 @@ def whole_number(fn: FunctionScope, node: ast.expr) -> int | float | None:
 
 def default_of(fn: FunctionScope, parameter: inspect.Parameter, name: str, node: ast.Call) -> _native.Expr:
     """What a parameter gets that the call leaves out."""
-    value: Any = parameter.default
-    if is_scalar(value):
-        return number_of(fn, value, node)
-    fn.error(
-        "P106",
-        node,
-        f"the default of parameter '{parameter.name}' of '{name}' is {describe(value)}, not a number",
-        f"pass '{parameter.name}' in the call",
-    )
-    return fn.poison(node)
+
+    def of(value: Any) -> _native.Expr:
+        if is_scalar(value):
+            return number_of(fn, value, node)
+        if value is None:
+            return fn.op("none", node)
+        if isinstance(value, tuple):
+            return fn.op("tuple", node, *map(of, value))
+        fn.error(
+            "P106",
+            node,
+            f"the default of parameter '{parameter.name}' of '{name}' is {describe(value)}, not a number",
+            f"pass '{parameter.name}' in the call",
+        )
+        return fn.poison(node)
+
+    return of(parameter.default)

@@ -15,7 +15,7 @@ from .functions import by_numpy
 from .intrinsics import Intrinsic
 from .lowering import lower
 from .scope import FunctionScope
-from .tuples import spelled_out
+from .tuples import parts_given
 
 _VALUES = {"zeros": 0, "ones": 1, "empty": 0}
 
@@ -64,6 +64,4 @@ def _like(fn: FunctionScope, value: _native.Expr, array: ast.expr, node: ast.Cal
 def _shaped(fn: FunctionScope, value: _native.Expr, shape: ast.expr, node: ast.Call) -> _native.Expr:
     if isinstance(shape, ast.Attribute) and shape.attr == "shape" and fn.resolve(shape) is None:
         return _like(fn, value, shape.value, node)
-    known = spelled_out(fn, shape)
-    parts = known.elts if isinstance(known, ast.Tuple | ast.List) else [known]
-    return fn.module.op("full", [value, *lower_all(fn, parts)], fn.span(node))
+    return fn.module.op("full", [value, *lower_all(fn, parts_given(shape))], fn.span(node))

@@ -62,7 +62,7 @@ def _gets_record(fn: FunctionScope, target: ast.expr, value: ast.expr) -> bool:
     """Whether the target, which may be a name, becomes a record."""
     if not isinstance(target, ast.Name):
         return copies_record(fn, target, value)
-    return fn.aggregates and is_record(fn, value, fn.program.uses.fields(fn.source, target.id))
+    return fn.has_records and is_record(fn, value, fn.program.uses.fields(fn.source, target.id))
 
 
 def _refuse_name(fn: FunctionScope, target: ast.expr) -> None:
@@ -89,7 +89,6 @@ def _held_record(fn: FunctionScope, source: Record, node: ast.stmt) -> Record | 
             scalar = scalar_name(leaf.dtype)
             if scalar is not None:
                 fn.add_allocation(fn.module.alloc(fields[leaf.key], scalar, "local", list(leaf.shape), None, span))
-            fn.ranks[fields[leaf.key]] = len(leaf.shape)
         copy_leaf(fn, held, source, leaf, node)
     return held
 

@@ -12,23 +12,21 @@ from ..syntax.names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
 from ..types import Symbol, TypeVar
 from ..vocabulary.device import Register
 from ..vocabulary.operators import scalar_name
-from .arrays import is_array_name, is_field_of_element, not_a_value, refuse_shape
-from .compositions import results_of_pair
+from .arrays import is_array_name, is_field_of_element, not_a_value, outside_spelled_out, refuse_shape
 from .conditions import condition, short_circuit
 from .constants import constant_of, number_of, whole_number
 from .draws import Root
 from .effects import has_effects
-from .evaluation import in_order, lower_twice
+from .evaluation import in_order, lower_all, lower_twice
 from .indices import lower_register
-from .lowering import lower, several_results
+from .lowering import lower
 from .membership import lower_membership
-from .none import known_truth
 from .patterns import first_name, integer_constant, string_key
 from .random_numbers import generator_value
-from .records import is_record, record_of, record_path, record_rank, record_size
+from .records import is_record, record_extent, record_of, record_path, record_rank, record_size
 from .scope import FunctionScope, attribute_hint, describe
 from .subscripts import array_of, element_of, elements_of, extent_of
-from .tuples import chosen_element, compared_tuples, tuple_element, tuple_form
+from .tuples import none
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -52,7 +50,7 @@ _ARRAY_ATTRIBUTES = ("shape", "ndim", "size")
 
 
 def lower_constant(fn: FunctionScope, node: ast.Constant) -> _native.Expr:
-    return constant_of(fn, node.value, node)
+    return none(fn, node) if node.value is None else constant_of(fn, node.value, node)
 
 
 def lower_name(fn: FunctionScope, node: ast.Name) -> _native.Expr:
@@ -77,8 +75,13 @@ def _value_of(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) -
         return _symbol(fn, value, shown, node)
     if is_scalar(value) and _is_constant(fn, binding, node):
         return number_of(fn, value.value if isinstance(value, Enum) else value, node)
+    if value is None:
+        fn.rely_on(binding)
+        return none(fn, node)
     if (is_scalar(value) or is_array(value)) and binding.container is not NO_PLACE:
         return fn.module.read(fn.captured(binding, shown, node), fn.span(node))
+    if isinstance(value, tuple) and fn.tuple_of(node) is not None:
+        return lower(fn, outside_spelled_out(fn, node))
     not_a_value(fn, value, shown, node)
     return fn.poison(node)
 
@@ -120,19 +123,13 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
         return _value_of(fn, binding, ast.unparse(node), node)
     span = fn.span(node)
     if node.attr in _ARRAY_ATTRIBUTES and is_array_name(fn, node.value):
-        if node.attr == "shape":
-            fn.error(
-                "P026",
-                node,
-                "a shape is no value of its own",
-                "take one extent, x.shape[0], or all of them: n, m = x.shape",
-            )
-            return fn.poison(node)
         if is_record(fn, node.value):
             return _of_records(fn, node)
         array = array_of(fn, node.value)
         if array is None:
             return fn.poison(node)
+        if node.attr == "shape":
+            return fn.op("shape", node, fn.module.read(array, span))
         return fn.module.rank(array, span) if node.attr == "ndim" else fn.module.size(array, span)
     if node.attr in _ARRAY_ATTRIBUTES and fn.resolve(node.value) is None:
         refuse_shape(fn, node.value)
@@ -157,13 +154,15 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
 
 
 def _of_records(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
-    """r.ndim and r.size"""
+    """r.ndim, r.size and r.shape"""
     path, record = record_path(fn, node.value), record_of(fn, node.value)
     if path is None or record is None:
         return fn.poison(node)
     if node.attr == "size":
         return record_size(fn, record, path, node)
     known = record_rank(fn, record, node)
+    if node.attr == "shape":
+        return fn.op("tuple", node, *(record_extent(fn, record, path, axis, node) for axis in range(known or 0)))
     return fn.poison(node) if known is None else fn.integer(known, node)
 
 
@@ -209,12 +208,10 @@ def lower_unary(fn: FunctionScope, node: ast.UnaryOp) -> _native.Expr:
 
 
 def lower_compare(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
-    if (known := known_truth(fn, node)) is not None:
-        return constant_of(fn, known, node)
+    if len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot):
+        return _identity(fn, node)
     if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
         return lower_membership(fn, node)
-    if (compared := compared_tuples(fn, node)) is not None:
-        return compared
     for op in node.ops:
         if type(op) not in _COMPARE:
             word, fix = _NO_COMPARE[type(op)]
@@ -223,6 +220,15 @@ def lower_compare(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
     if len(node.ops) == 1 and (is_dtype(fn, node.left) or is_dtype(fn, node.comparators[0])):
         return _compare_types(fn, node)
     return _comparisons(fn, node, 0, lambda: lower(fn, node.left))
+
+
+def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
+    """`y is None`, `y is not None`"""
+    sides = [node.left, *node.comparators]
+    if any(is_record(fn, side) for side in sides):  # which None is not
+        return constant_of(fn, isinstance(node.ops[0], ast.IsNot), node)
+    same = fn.op("is", node, *lower_all(fn, sides))
+    return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
 
 
 def _compare_types(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
@@ -265,20 +271,16 @@ def _comparisons(fn: FunctionScope, node: ast.Compare, index: int, left: Callabl
 def lower_subscript(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
     """An element of an array, of a tuple or of the results of a call, an extent, an entry of a dict, a field."""
     base = node.value
-    makers = results_of_pair(fn, base, held=False)
-    makers = several_results(fn, base) if makers is None else makers
-    if makers is not None:
-        return _one_of_pair(fn, node, makers)
     item = fn.item(node)
     if item is not None:
         return _value_of(fn, item, ast.unparse(node), node)
-    if (element := tuple_element(fn, node)) is not None:
-        return element
-    if isinstance(base, ast.Attribute) and base.attr == "shape" and is_array_name(fn, base.value):
-        return _extent(fn, node, base.value)
     if isinstance(base, ast.Attribute) and base.attr == "shape" and not fn.resolve(base):
-        refuse_shape(fn, base.value)
-        return fn.poison(node)
+        axis = integer_constant(node.slice)
+        if not is_array_name(fn, base.value):
+            refuse_shape(fn, base.value)
+            return fn.poison(node)
+        if axis is not None:
+            return extent_of(fn, base.value, axis, node)
     if string_key(node) is not None and not is_field_of_element(fn, node):
         var = array_of(fn, node)
         return fn.poison(node) if var is None else fn.module.read(var, fn.span(node))
@@ -286,32 +288,6 @@ def lower_subscript(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
     if array is None:
         return fn.poison(node)
     return fn.module.load(array, indices, fn.span(node))
-
-
-def _one_of_pair(fn: FunctionScope, node: ast.Subscript, makers: list[Callable[[], _native.Expr]]) -> _native.Expr:
-    """divmod(a, b)[0]"""
-    index = integer_constant(node.slice)
-    if makers and (index is None or not -len(makers) <= index < len(makers)):
-        fn.error("P025", node.slice, f"{ast.unparse(node.value)} has {len(makers)} elements", "take one by a constant")
-    elif makers and index is not None:
-        return makers[index]()
-    return fn.poison(node)
-
-
-def _extent(fn: FunctionScope, node: ast.Subscript, owner: ast.expr) -> _native.Expr:
-    """x.shape[k]"""
-    index = integer_constant(node.slice)
-    if index is None and fn.aggregates:
-        return chosen_element(fn, node) if tuple_form(fn, node.value) is not None else fn.poison(node)
-    if index is None:
-        fn.error(
-            "P026",
-            node.slice,
-            "which extent of a shape is meant must be an integer constant",
-            "write x.shape[0]; a constant may be negative, to count from the end",
-        )
-        return fn.poison(node)
-    return extent_of(fn, owner, index, node)
 
 
 # ------------------------------------------------------------ types

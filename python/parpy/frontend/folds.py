@@ -9,6 +9,7 @@ from .. import _native
 from .arrays import outside_items
 from .evaluation import lower_all
 from .functions import lower_fold
+from .generators import Generated, lower_generated
 from .intrinsics import Intrinsic
 from .lowering import lower
 from .scope import FunctionScope
@@ -20,14 +21,14 @@ def lower_extreme(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _n
     """max(x), max((a, b)), max(a, b)"""
     if len(node.args) > 1:
         return lower_fold(fn, node, intrinsic)
+    if isinstance(node.args[0], Generated):
+        return lower_generated(fn, node, intrinsic.name, node.args[0])
     items = outside_items(fn, node.args[0])
     if items:
         spread = ast.copy_location(ast.Call(node.func, items, []), node)
         return lower_fold(fn, spread, intrinsic)
-    if items is not None or fn.kernel:
-        what = "gets nothing" if items is not None else "takes no array in kernels"
-        fix = f"give {intrinsic.name} the values one by one, or write the loop that finds it"
-        fn.error("P023", node, f"'{intrinsic.name}' {what}", fix)
+    if items is not None:
+        fn.error("P023", node, f"'{intrinsic.name}' gets nothing", f"give {intrinsic.name} a value")
         return fn.poison(node)
     return _extreme_of_array(fn, node, intrinsic)
 
@@ -39,7 +40,7 @@ def _extreme_of_array(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -
     best, taken, number = fn.temporary(span, shown), fn.temporary(span, shown), fn.temporary(span)
     fail = fn.module.fail("P427", f"{intrinsic.name}: the array has no elements", [], span)
     first = fn.module.assign(best, fn.module.load(array, [fn.integer(0, node)], span), None, span)
-    is_empty = fn.op("==", node, fn.module.extent(array, 0, span), fn.integer(0, node))
+    is_empty = fn.op("==", node, _length(fn, node, array), fn.integer(0, node))
     fn.out.append(fn.module.if_(is_empty, [fail], [first], span))
     take = fn.module.assign(taken, fn.module.load(array, [fn.module.read(number, span)], span), None, span)
     better = fn.op(_BETTER[intrinsic.op], node, fn.module.read(taken, span), fn.module.read(best, span))
@@ -54,6 +55,8 @@ def lower_sum(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     if len(given) > 1:
         fn.error("P023", node, "'sum' gets two values for 'start'", "leave one out")
         return fn.poison(node)
+    if isinstance(node.args[0], Generated):
+        return lower_generated(fn, node, "sum", node.args[0], given[0] if given else None)
     span = fn.span(node)
     items = outside_items(fn, node.args[0])
     if items is not None:
@@ -61,9 +64,6 @@ def lower_sum(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
         for value in values:
             result = fn.op("+", node, result, value)
         return result
-    if fn.kernel:
-        fn.error("P023", node, "'sum' takes no array in kernels", "write the loop that adds the elements")
-        return fn.poison(node)
     array = _array(fn, node.args[0])
     total = fn.hold(lower(fn, given[0]) if given else fn.integer(0, node), node, shown=ast.unparse(node))
     number = fn.temporary(span)
@@ -77,10 +77,14 @@ def _array(fn: FunctionScope, node: ast.expr) -> _native.Var:
     return fn.hold(lower(fn, node), node, shown=ast.unparse(node))
 
 
+def _length(fn: FunctionScope, node: ast.Call, array: _native.Var) -> _native.Expr:
+    return fn.op("length", node, fn.module.read(array, fn.span(node)))
+
+
 def _over(
     fn: FunctionScope, node: ast.Call, array: _native.Var, number: _native.Var, first: int, body: list[_native.Stmt]
 ) -> None:
     """The loop over the numbers of the elements, from the first on."""
     span = fn.span(node)
-    bounds = fn.integer(first, node), fn.module.extent(array, 0, span), fn.integer(1, node)
+    bounds = fn.integer(first, node), _length(fn, node, array), fn.integer(1, node)
     fn.out.append(fn.module.for_(number, *bounds, body, span))

@@ -1,26 +1,17 @@
-"""What stands for records and tuples until types are known, and what is known of arguments before a kernel is
-parsed."""
+"""What stands for records until types are known, and what is known of arguments before a kernel is parsed."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _native
-from .uses import TupleForm
 
-Element: TypeAlias = "_native.Var | list[Element]"  # of a tuple
 Span = tuple[int, int, int, int, int]
 Note = tuple[Span | None, str]
-
-
-class ArrayForm(NamedTuple):
-    """What a function that gets an array is told of it: how many dimensions it has."""
-
-    rank: int
 
 
 class RecordForm(NamedTuple):
@@ -33,8 +24,8 @@ class RecordForm(NamedTuple):
     dtype: np.dtype[Any] | None
 
 
-Forms = tuple[tuple[str, ArrayForm | RecordForm | TupleForm], ...]
-"""The parameters of a function that are records, tuples or None, and arrays of which it is told something."""
+Forms = tuple[tuple[str, RecordForm], ...]
+"""The parameters of a function that are records."""
 
 
 class Kind(NamedTuple):

@@ -73,16 +73,6 @@ def _python_complex(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     return fn.module.op("complex", parts, span)
 
 
-def lower_pair(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    fn.error(
-        "P011",
-        node,
-        f"the two results of '{intrinsic.name}' are not assigned to two variables",
-        f"write a, b = {ast.unparse(node)}",
-    )
-    return fn.poison(node)
-
-
 def lower_float(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     argument = node.args[0]
     text = argument.value if isinstance(argument, ast.Constant) else None

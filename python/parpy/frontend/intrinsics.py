@@ -129,6 +129,8 @@ def _builtin_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield builtins.min, Intrinsic("min", "extreme", "min", 1, _MANY)
     yield builtins.max, Intrinsic("max", "extreme", "max", 1, _MANY)
     yield builtins.sum, Intrinsic("sum", "sum", "", 1, 2, ("start",))
+    yield builtins.any, Intrinsic("any", "truths", "", 1, 1)
+    yield builtins.all, Intrinsic("all", "truths", "", 1, 1)
     yield builtins.pow, Intrinsic("pow", "power", "**", 2, 3)
     yield builtins.round, Intrinsic("round", "round", "", 1, 2, ("ndigits",))
     yield builtins.int, Intrinsic("int", "op", "int", 1, 1)

@@ -94,7 +94,8 @@ def _elements(fn: FunctionScope, node: ast.expr) -> Iterable | None:
     if isinstance(node, ast.Call | ast.Constant):
         return None
     array = fn.hold(lower(fn, node), node, shown=ast.unparse(node))
-    return Iterable([fn.module.extent(array, 0, span)], lambda number: fn.module.load(array, [number()], span), node)
+    length = fn.op("length", node, fn.module.read(array, span))
+    return Iterable([length], lambda number: fn.module.load(array, [number()], span), node)
 
 
 def _range(fn: FunctionScope, node: ast.Call) -> Iterable | None:
@@ -134,6 +135,9 @@ def length_of(fn: FunctionScope, given: Iterable) -> _native.Expr:
 def take(fn: FunctionScope, target: ast.expr, values: Values, number: _native.Var, node: ast.For) -> None:
     """target = what iteration `number` gives"""
     span = fn.span(target)
+    if isinstance(values, tuple) and isinstance(target, ast.Name):
+        assign_value(fn, target, _as_value(fn, values, number, target), node)
+        return
     if isinstance(values, tuple):
         if not isinstance(target, ast.Tuple | ast.List) or len(target.elts) != len(values):
             fn.error(
@@ -153,3 +157,9 @@ def take(fn: FunctionScope, target: ast.expr, values: Values, number: _native.Va
             assign_value(fn, one, fn.module.load(row, [fn.module.constant(index, span)], span), node)
         return
     assign_value(fn, target, taken, node)
+
+
+def _as_value(fn: FunctionScope, values: Values, number: _native.Var, node: ast.expr) -> _native.Expr:
+    if isinstance(values, tuple):
+        return fn.op("tuple", node, *(_as_value(fn, each, number, node) for each in values))
+    return values(partial(fn.module.read, number, fn.span(node)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -13,17 +12,14 @@ from .. import _native
 from ..syntax.text import as_text
 from ..vocabulary.device import DeviceFunction, GridGroup, this_grid
 from .arguments import fits
-from .compositions import results_of_pair
 from .conditions import condition
 from .functions import by_numpy
 from .indices import dimensions_asked, lane, place, register
 from .intrinsics import Intrinsic
 from .lowering import block, lower
-from .memory import device_function
 from .patterns import integer_constant
 from .scope import FunctionScope
 from .subscripts import element_of
-from .tuples import tuple_form, tuple_of_device, tuple_parts
 
 _FULL = 0xFFFFFFFF
 
@@ -36,47 +32,19 @@ def as_kernel(fn: FunctionScope, body: list[_native.Stmt]) -> list[_native.Stmt]
 
 
 def lower_grid(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    if fn.in_kernel(intrinsic.name, node) and (count := dimensions_asked(fn, node, intrinsic.name)) > 1:
-        fn.error(
-            "P011",
-            node,
-            f"the {count} results of '{intrinsic.name}' are not assigned to {count} variables",
-            f"write {', '.join('xyz'[:count])} = {intrinsic.name}({count})",
-        )
+    """cuda.grid(1), a number; cuda.grid(2), a tuple"""
+    if not fn.in_kernel(intrinsic.name, node):
         return fn.poison(node)
-    return place(fn, intrinsic.op, "x", node)
+    axes = [place(fn, intrinsic.op, axis, node) for axis in "xyz"[: dimensions_asked(fn, node, intrinsic.name)]]
+    return axes[0] if len(axes) == 1 else fn.op("tuple", node, *axes) if axes else fn.poison(node)
 
 
-def results_of_device(fn: FunctionScope, node: ast.Call) -> list[_native.Expr]:
-    """The results of a device function such as cuda.grid(2), or of divmod; [] after an error."""
-    makers = results_of_pair(fn, node)
-    makers = unpack_kernel(fn, node, tuple_of_device(fn, node) or 0) if makers is None else makers
-    return [make() for make in makers or ()]
-
-
-def unpack_kernel(fn: FunctionScope, value: ast.expr, count: int) -> list[Callable[[], _native.Expr]] | None:
-    """`x, y = cuda.grid(2)`, `m, p = cuda.match_all_sync(mask, v)`; None for other values, [] after an error."""
-    known = device_function(fn, value, "grid", "match_all")
-    if known is None or not isinstance(value, ast.Call):
-        return None
-    intrinsic = Intrinsic.of(known)
-    if not fn.in_kernel(intrinsic.name, value) or not fits(fn, value, intrinsic):
-        return []
-    if known.lowering == "match_all":
-        found = fn.hold(_exchange(fn, value, known.op), value)
-        read = partial(fn.module.read, found, fn.span(value))
-        makers: list[Callable[[], _native.Expr]] = [read, lambda: fn.op("!=", value, read(), fn.integer(0, value))]
-    else:
-        axes = "xyz"[: dimensions_asked(fn, value, intrinsic.name)]
-        if not axes:
-            return []
-        makers = [partial(place, fn, known.op, axis, value) for axis in axes]
-    if len(makers) == count:
-        return makers
-    fn.error(
-        "P017", value, f"{len(makers)} values cannot be assigned to {count} targets", "give both sides the same length"
-    )
-    return []
+def lower_match_all(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """`m, p = cuda.match_all_sync(mask, v)`"""
+    if not fn.in_kernel(intrinsic.name, node):
+        return fn.poison(node)
+    read = partial(fn.module.read, fn.hold(_exchange(fn, node, intrinsic.op), node), fn.span(node))
+    return fn.op("tuple", node, read(), fn.op("!=", node, read(), fn.integer(0, node)))
 
 
 # ------------------------------------------------------------ statements
@@ -87,9 +55,6 @@ def kernel_statement(fn: FunctionScope, node: ast.Expr) -> bool:
     call = node.value
     if not isinstance(call, ast.Call):
         return False
-    if tuple_form(fn, call) is not None:
-        tuple_parts(fn, call)
-        return True
     sync = _grid_sync(fn, call)
     binding = None if sync is not None else fn.resolve(call.func)
     known = sync if sync is not None else binding.value if binding is not None else None
@@ -98,7 +63,7 @@ def kernel_statement(fn: FunctionScope, node: ast.Expr) -> bool:
         fn.rely_on(binding)
         _print(fn, call)
         return True
-    if isinstance(known, np.ufunc) and fn.aggregates and len(call.args) == known.nin + 1:
+    if isinstance(known, np.ufunc) and fn.has_records and len(call.args) == known.nin + 1:
         _ufunc(fn, call)
         return True
     if not isinstance(known, DeviceFunction) or known.lowering != "barrier":
@@ -201,16 +166,6 @@ def _exchange(fn: FunctionScope, node: ast.Call, op: str) -> _native.Expr:
 def _mask(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """Lanes, a bit each; -1 is all of them."""
     return fn.integer(_FULL, node) if integer_constant(node) == -1 else lower(fn, node)
-
-
-def lower_match_all(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    fn.error(
-        "P011",
-        node,
-        "the two results of 'match_all_sync' are not assigned to two variables",
-        "write mask, same = cuda.match_all_sync(…)",
-    )
-    return fn.poison(node)
 
 
 def lower_vote_equal(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:

@@ -23,22 +23,19 @@ Label = tuple[str, ast.expr]
 
 
 def lower_block(fn: FunctionScope, nodes: list[ast.stmt]) -> list[_native.Stmt]:
-    """The statements of a block, each with the labels in front of it, up to a branch that is known to leave it."""
-    outer, fn.out, goes_on = fn.out, [], True
+    """The statements of a block, each with the labels in front of it."""
+    outer, fn.out = fn.out, []
     labels: list[Label] = []
     for node in nodes:
         found = _label(fn, node)
         if found is not None:
             labels.append(found)
             continue
-        fn.goes_on = True
         _labelled(fn, labels, as_assignment(fn, node))
         labels = []
-        if not (goes_on := fn.goes_on or not isinstance(node, ast.If)):
-            break
     for label in labels:
         _dangling(fn, label, "no statement follows in its block")
-    lowered, fn.out, fn.goes_on = fn.out, outer, goes_on
+    lowered, fn.out = fn.out, outer
     return lowered
 
 

@@ -18,7 +18,7 @@ from . import (
     expressions,
     folds,
     functions,
-    inlining,
+    generators,
     kernels,
     labels,
     loops,
@@ -26,11 +26,10 @@ from . import (
     raises,
     reductions,
     returns,
-    several_results,
     statements,
     tuples,
 )
-from .lowering import Language, LowerExpression, LowerIntrinsic, LowerStatement, Recursion
+from .lowering import Language, LowerExpression, LowerIntrinsic, LowerStatement
 
 EXPRESSIONS: dict[type[ast.expr], LowerExpression] = {
     ast.Constant: expressions.lower_constant,
@@ -42,6 +41,7 @@ EXPRESSIONS: dict[type[ast.expr], LowerExpression] = {
     ast.BoolOp: conditions.lower_bool_op,
     ast.IfExp: conditions.lower_ternary,
     ast.Subscript: expressions.lower_subscript,
+    ast.Tuple: tuples.lower_tuple,
     ast.Call: calls.lower_call,
 }
 
@@ -75,6 +75,7 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "whole": functions.lower_whole,
     "extreme": folds.lower_extreme,
     "sum": folds.lower_sum,
+    "truths": generators.lower_truths,
     "index_fold": functions.lower_index_fold,
     "float_fold": functions.lower_float_fold,
     "fabs": functions.lower_fabs,
@@ -86,8 +87,8 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "filled": creation.lower_filled,
     "copy": creation.lower_copy,
     "axes": axes.lower_axes,
-    "pair": functions.lower_pair,
     # functions that others express
+    "pair": compositions.lower_pair,
     "composed": compositions.lower_composed,
     "counted": compositions.lower_counted,
     "power": compositions.lower_power,
@@ -122,14 +123,5 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "compare_and_swap": kernels.lower_compare_and_swap,
 }
 
-RECURSION = Recursion(
-    block=labels.lower_block,
-    index_parts=tuples.index_parts,
-    without_ellipsis=tuples.without_ellipsis,
-    inlined=inlining.inlined,
-    several_results=several_results.several_results,
-    results_of_device=kernels.results_of_device,
-)
-
-LOOPS = Language("loops", EXPRESSIONS, STATEMENTS, INTRINSICS, RECURSION)
-KERNELS = replace(LOOPS, name="kernels", kernel=True, aggregates=True)
+LOOPS = Language("loops", EXPRESSIONS, STATEMENTS, INTRINSICS, labels.lower_block)
+KERNELS = replace(LOOPS, name="kernels", kernel=True, records=True)

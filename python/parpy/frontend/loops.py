@@ -136,7 +136,6 @@ def _place(fn: FunctionScope, node: ast.For | ast.While, loop: _native.Stmt) -> 
     """The loop, and what stands behind it."""
     fn.out.append(loop)
     fn.lowered_loops[node] = loop
-    _leave_too(fn, node)
     _lower_else(fn, node)
 
 
@@ -166,12 +165,3 @@ def _note_break(fn: FunctionScope, node: ast.Break) -> None:
     if var is not None:
         span = fn.span(node)
         fn.out.append(fn.module.assign(var, fn.module.constant(True, span), None, span))
-
-
-def _leave_too(fn: FunctionScope, loop: ast.For | ast.While) -> None:
-    """Behind a loop that a return may have left, of a function that stands in place of its call."""
-    if fn.has_returned is None or not any(isinstance(part, ast.Return) for part in ast.walk(loop)):
-        return
-    span = fn.span(loop, loop.iter if isinstance(loop, ast.For) else loop.test)
-    test = fn.module.read(fn.has_returned, span)
-    fn.out.append(fn.module.if_(test, [fn.module.break_(span)], [], span))

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from .. import _native
 from ..syntax.names import Scope
 from ..syntax.source import FunctionSource
-from .forms import Element
 from .intrinsics import Intrinsic
 from .refused import EXPRESSIONS, STATEMENTS
 
@@ -26,18 +25,6 @@ if TYPE_CHECKING:
 LowerExpression: TypeAlias = "Callable[[FunctionScope, Any], _native.Expr]"
 LowerStatement: TypeAlias = "Callable[[FunctionScope, Any], None]"
 LowerIntrinsic: TypeAlias = "Callable[[FunctionScope, ast.Call, Intrinsic], _native.Expr]"
-
-
-@dataclass(frozen=True, slots=True)
-class Recursion:
-    """Functions that others below them need, since what they lower may stand inside of what those do."""
-
-    block: Callable[[FunctionScope, list[ast.stmt]], list[_native.Stmt]]
-    index_parts: Callable[[FunctionScope, ast.expr], list[ast.expr]]
-    without_ellipsis: Callable[[FunctionScope, list[ast.expr], ast.expr], list[ast.expr]]
-    inlined: Callable[[FunctionScope, ast.Call, FunctionSource], list[Element]]
-    several_results: Callable[[FunctionScope, ast.expr], list[Callable[[], _native.Expr]] | None]
-    results_of_device: Callable[[FunctionScope, ast.Call], list[_native.Expr]]
 
 
 def _own_names(_: Program, source: FunctionSource) -> Scope:
@@ -53,9 +40,9 @@ class Language:
     expressions: Mapping[type[ast.expr], LowerExpression]
     statements: Mapping[type[ast.stmt], LowerStatement]
     intrinsics: Mapping[str, LowerIntrinsic]  # by Intrinsic.lowering
-    recursion: Recursion
+    block: Callable[[FunctionScope, list[ast.stmt]], list[_native.Stmt]]
     kernel: bool = False  # every thread of a launch runs the entry
-    aggregates: bool = False  # names stand for tuples, records and None
+    records: bool = False  # names stand for records
     exact_integers: bool = True  # integer constants make one of any size, as Python computes it
     functions: tuple[type, ...] = ()  # types of objects that are functions of the program, besides jit functions
     names: Callable[[Program, FunctionSource], Scope] = _own_names
@@ -93,30 +80,4 @@ def statement(fn: FunctionScope, node: ast.stmt) -> None:
 
 def block(fn: FunctionScope, nodes: list[ast.stmt]) -> list[_native.Stmt]:
     """The statements of a block (labels.py)."""
-    return fn.language.recursion.block(fn, nodes)
-
-
-def index_parts(fn: FunctionScope, index: ast.expr) -> list[ast.expr]:
-    """The subscripts that x[index] has (tuples.py)."""
-    return fn.language.recursion.index_parts(fn, index)
-
-
-def without_ellipsis(fn: FunctionScope, parts: list[ast.expr], base: ast.expr) -> list[ast.expr]:
-    """The subscripts of `base` with a slice for each dimension that an ellipsis stands for, in a kernel (tuples.py)."""
-    return fn.language.recursion.without_ellipsis(fn, parts, base)
-
-
-def inlined(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> list[Element]:
-    """The results of a function that returns a tuple; [] after an error (inlining.py)."""
-    return fn.language.recursion.inlined(fn, node, source)
-
-
-def several_results(fn: FunctionScope, node: ast.expr) -> list[Callable[[], _native.Expr]] | None:
-    """What makes the results of a call of a function that returns a tuple, outside of kernels; None for other
-    expressions, [] after an error (several_results.py)."""
-    return fn.language.recursion.several_results(fn, node)
-
-
-def results_of_device(fn: FunctionScope, node: ast.Call) -> list[_native.Expr]:
-    """The results of a device function such as cuda.grid(2); [] after an error (kernels.py)."""
-    return fn.language.recursion.results_of_device(fn, node)
+    return fn.language.block(fn, nodes)

@@ -19,7 +19,6 @@ from .arrays import index_part, numbers_of
 from .evaluation import lower_all
 from .forms import Record, RecordArray
 from .intrinsics import Intrinsic
-from .kinds import array_rank
 from .record_paths import are_records, field, leaves
 from .records import add_field, name_captured
 from .scope import FunctionScope
@@ -51,7 +50,7 @@ def kernel_array(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast.st
         return True
     if not isinstance(target, ast.Name):
         fn.error("P016", target, "an array of a kernel needs a name of its own", f"write a = {intrinsic.name}(…)")
-    elif target.id in fn.variables or fn.is_no_variable(target.id):
+    elif target.id in fn.variables or target.id in fn.records:
         fn.error(
             "P016",
             target,
@@ -74,13 +73,12 @@ def kernel_array(fn: FunctionScope, target: ast.expr, value: ast.expr, _: ast.st
 
 def _name_part(fn: FunctionScope, target: ast.Name, array: _native.Var, parts: list[ast.expr]) -> None:
     """`a = cuda.shared.array(…)[n:]`"""
-    span, rank = fn.span(target), array_rank(fn, array)
+    span = fn.span(target)
     numbers = [number for part in parts for number in numbers_of(fn, part)]
     values = iter(lower_all(fn, numbers))
     part = fn.module.load(array, [index_part(fn, each, values) for each in parts], span)
     var = fn.variable(target.id, target)
     fn.out.append(fn.module.assign(var, part, None, span))
-    fn.ranks[var] = None if rank is None else rank - sum(not isinstance(each, ast.Slice) for each in parts)
 
 
 def _constant_array(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
@@ -159,7 +157,6 @@ def _allocate(fn: FunctionScope, target: ast.Name, call: ast.Call, space: str, n
         return None
     array = fn.module.variable(name, fn.span(target), "" if name == target.id else target.id)
     fn.element_types[target.id] = scalar
-    fn.ranks[array] = len(sizes)
     fn.plain_uses.setdefault(target.id, target)
     size = _dynamic_size(fn, scalar, call) if sizes == [0] else None
     fn.add_allocation(fn.module.alloc(array, scalar, space, [] if size else sizes, size, span))
@@ -199,7 +196,11 @@ def _element_type(fn: FunctionScope, node: ast.expr) -> str | None:
         name = node.value.id if isinstance(node.value, ast.Name) else ""
         if name in fn.element_types:
             return fn.element_types[name]
-        if fn.entry and name in fn.parameters and not fn.is_no_variable(name):
+        if name in fn.tuple_params:  # None perhaps, which asks for nothing where it is never reached
+            whole = fn.module.read(fn.variable(name, node), fn.span(node))
+            fn.out.append(fn.module.evaluate(fn.op("pos", node, whole), fn.span(node)))
+            return "f64"
+        if fn.entry and name in fn.parameters and name not in fn.records:
             fn.program.asked.add(name)
             kind = fn.program.known.get(name)
             known = "f64" if kind is None else kind.element

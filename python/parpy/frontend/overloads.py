@@ -32,8 +32,6 @@ def dispatch(fn: FunctionScope) -> list[_native.Stmt]:
     listed = ", ".join(each.shown for each in alternatives)
     text = f"no signature of '{node.name}' takes the arguments of a call: {listed}"
     statements = [fn.module.fail("P105", text, [], span)]
-    if not _gives_nothing(fn, alternatives[0]):
-        statements.append(fn.module.return_(_known(fn, 0), span))
     fn.out = []
     for number, alternative in reversed([*enumerate(alternatives)]):
         _, taken = fn.branch(partial(_take, fn, alternative))
@@ -80,7 +78,7 @@ def _cost(fn: FunctionScope, alternative: FunctionSource) -> _native.Expr:
         wanted, array = alternative.declared.get(name), alternative.arrays.get(name)
         if array is not None:
             each = _choice(fn, _has_type(fn, name, array), _EXACT, _known(fn, _NONE))
-        elif wanted is None or fn.is_no_variable(name):
+        elif wanted is None or name in fn.records:
             continue
         elif fn.program.uses.takes_array(fn.source, name):
             each = _known(fn, _NONE)

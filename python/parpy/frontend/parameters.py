@@ -10,11 +10,9 @@ from typing import Any
 from .. import _native
 from ..syntax.annotations import Places, converted_to, declared, symbol_places
 from ..types import BufferType, Symbol, TypeVar, elem_size
-from .forms import ArrayForm, RecordForm, Span
+from .forms import Span
 from .records import receive_records
 from .scope import FunctionScope
-from .tuples import receive_tuple, take_tuples
-from .uses import TupleForm
 
 
 def begin(fn: FunctionScope) -> None:
@@ -41,16 +39,9 @@ def begin(fn: FunctionScope) -> None:
 
 
 def receive(fn: FunctionScope) -> None:
-    """The parameters that are no single values get what they are instead."""
+    """The parameters that are records get what they are instead."""
     for name, form in fn.forms:
-        if isinstance(form, TupleForm):
-            receive_tuple(fn, name, form)
-        elif isinstance(form, RecordForm):
-            receive_records(fn, name, form)
-        elif isinstance(form, ArrayForm):
-            fn.ranks[fn.variable(name, fn.parameters[name])] = form.rank
-    if fn.entry:
-        take_tuples(fn)
+        receive_records(fn, name, form)
 
 
 def keep_given(fn: FunctionScope) -> list[_native.Stmt]:
@@ -60,7 +51,7 @@ def keep_given(fn: FunctionScope) -> list[_native.Stmt]:
     wanted = {name for name, _ in fn.symbols.values()}
     again = {part.id for part in ast.walk(fn.node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     for name in fn.parameters:
-        if name in wanted and name in again and not fn.is_no_variable(name):
+        if name in wanted and name in again and name not in fn.records:
             span = fn.span(fn.parameters[name])
             given = fn.given[name] = fn.temporary(span, name)
             whole = fn.module.read(fn.variable(name, fn.parameters[name]), span)
@@ -73,7 +64,7 @@ def converted_parameters(fn: FunctionScope) -> list[_native.Stmt]:
     statements = []
     for name, argument in fn.parameters.items():
         scalar = converted_to(fn.annotations.get(name))
-        if scalar is not None and not fn.is_no_variable(name):
+        if scalar is not None and name not in fn.records and name not in fn.tuple_params:
             span = fn.span(argument)
             var = fn.variable(name, argument)
             value = fn.module.read(var, span)
@@ -94,7 +85,7 @@ def checked_parameters(fn: FunctionScope) -> list[_native.Stmt]:
     for name, argument in fn.parameters.items():
         annotation, span = fn.annotations.get(name), fn.span(argument)
         known = declared(annotation)
-        if known is None or _comes_in_parts(fn, name):
+        if known is None or name in fn.records:
             continue
         fail = f"'{name}' is not what its annotation says", f"the annotation says {known.shown}"
 
@@ -119,10 +110,6 @@ def checked_parameters(fn: FunctionScope) -> list[_native.Stmt]:
             elem = annotation if isinstance(annotation, TypeVar) else elem_size(annotation)
             require(op("types_equal", [op("pos", [whole], span), _type_of(fn, elem, places, span)], span))
     return statements
-
-
-def _comes_in_parts(fn: FunctionScope, name: str) -> bool:
-    return fn.is_no_variable(name)
 
 
 def _type_of(fn: FunctionScope, elem: Any, places: Places, span: Span) -> _native.Expr:

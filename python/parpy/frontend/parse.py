@@ -19,7 +19,6 @@ from ..syntax.annotations import Declared as Annotation
 from ..syntax.annotations import declared
 from ..syntax.deep_stack import on_deep_stack, with_deep_stack
 from ..syntax.names import MISSING, Capture, Guard, source_of
-from ..syntax.paths import ends
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import GEOMETRY
 from .draws import Root
@@ -32,6 +31,7 @@ from .program import Program
 from .random_numbers import begin_streams
 from .records import is_unused_record
 from .scope import FunctionScope
+from .tuples import take_tuples
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,6 @@ class Surface:
     guards: tuple[Guard, ...]
     sources: tuple[_native.Source, ...]
     annotations: tuple[Annotation | None, ...]  # of the params
-    results: int = 0  # how many arrays of one element follow the captures, for what the function returns
-    returns_tuple: bool = False
     general: bool = False  # compiled once for all values and sizes of its parameters
 
 
@@ -146,8 +144,6 @@ def _parse(function: object, program: Program) -> Surface:
         guards=tuple(program.guards.values()),
         sources=tuple(program.module.sources),
         general=program.language.kernel,
-        results=len(entry.results or ()),
-        returns_tuple=entry.returns_tuple,
         annotations=tuple(
             declared(entry.annotations.get(param.name)) if param.key is None else None for param in params
         ),
@@ -172,11 +168,12 @@ def _build(fn: FunctionScope) -> None:
     receive(fn)
     try:
         streams = begin_streams(fn)
-        first = [*streams, *keep_given(fn), *checked_parameters(fn), *checked_arrays(fn), *converted_parameters(fn)]
+        taken = take_tuples(fn) if fn.entry else []
+        first = [*taken, *streams, *keep_given(fn), *checked_parameters(fn), *checked_arrays(fn)]
+        first += converted_parameters(fn)
         body = dispatch(fn) if fn.source.alternatives else block(fn, node.body)
         body = [*first, *fn.allocations, *body]
         fn.module.set_body(fn.function, as_kernel(fn, body) if fn.entry and fn.kernel else body)
-        _check_returns(fn)
     except RecursionError:
         if not on_deep_stack():
             raise
@@ -190,21 +187,6 @@ def _build(fn: FunctionScope) -> None:
         behind(fn)
 
 
-def _check_returns(fn: FunctionScope) -> None:
-    """An entry with results has them on every path."""
-    if fn.results is None:
-        return
-    body = fn.node.body
-    if not fn.bare_returns and ends(body):
-        return
-    fn.error(
-        "P211",
-        fn.bare_returns[0] if fn.bare_returns else body[-1],
-        f"'{fn.node.name}' returns a value on some paths and none on others",
-        "end every path with 'return' and a value",
-    )
-
-
 def _finish(fn: FunctionScope) -> list[Param]:
     """Adds the parameters, which the body decided about: dict entries, then captures."""
     params = []
@@ -212,9 +194,9 @@ def _finish(fn: FunctionScope) -> list[Param]:
         fn.module.add_param(fn.function, var)
         params.append(Param(name))
     for name, argument in fn.parameters.items():
-        entries = fn.dict_params.get(name)
+        entries = fn.tuple_params.get(name) or fn.dict_params.get(name)
         unused = entries is None and (is_unused_record(fn, name) or _is_for_python(fn, name))
-        if name in fn.absent or unused:
+        if unused:
             continue
         if entries is None:
             nobody = fn.entry and not fn.kernel and not _is_named(fn, name)
@@ -229,8 +211,6 @@ def _finish(fn: FunctionScope) -> list[Param]:
     for var in fn.generators:
         fn.module.add_param(fn.function, var)
     for _, var in fn.captures.values():
-        fn.module.add_param(fn.function, var)
-    for var in fn.results or ():
         fn.module.add_param(fn.function, var)
     return params
 

@@ -38,9 +38,8 @@ class Stream:
 # ------------------------------------------------------------ the streams of a function and its loops
 
 
-def begin_streams(fn: FunctionScope, call: ast.Call | None = None) -> list[_native.Stmt]:
-    """What the function does first: the streams of its parameters and of generators outside of it. `call`: in place of
-    which it stands."""
+def begin_streams(fn: FunctionScope) -> list[_native.Stmt]:
+    """What the function does first: the streams of its parameters and of generators outside of it."""
     if fn.kernel:
         return []
     names = fn.program.draws.names(fn.source)
@@ -53,9 +52,6 @@ def begin_streams(fn: FunctionScope, call: ast.Call | None = None) -> list[_nati
             statements += _stream(fn, Root(name), fn.variable(name, argument), span)
     span = fn.span(fn.node)
     for root, origin in origins.items():
-        if fn.caller is not None and call is not None:
-            statements += _stream(fn, root, child(fn.caller, root, call), span)
-            continue
         var = fn.module.variable(fn.unique_name("generator"), span, origin.shown)
         if fn.entry:
             kind = fn.scope.kind_of(origin.shown.partition(".")[0])

@@ -23,23 +23,24 @@ from .arrays import dict_entry, index_part, numbers_of
 from .conditions import condition
 from .evaluation import lower_all, lower_held
 from .forms import CapturedRecords, Record, RecordArray, RecordForm
-from .lowering import index_parts
 from .record_paths import FieldsOf, Leaf, Path, are_records, field_type, joined, leaves, path_of, place_type
 from .scope import FunctionScope
+from .tuples import parts_given
 
 # ------------------------------------------------------------ what is one
 
 
 def record_path(fn: FunctionScope, node: ast.expr) -> Path | None:
     """`node` taken apart, if it starts at a name that stands for records; it may be a field of them."""
-    path = path_of(node) if fn.aggregates else None
+    path = path_of(node) if fn.has_records else None
     return path if path is not None and _stands_for_records(fn, path.root.id) else None
 
 
 def _stands_for_records(fn: FunctionScope, name: str) -> bool:
     if name in fn.records or _known_records(fn, name) is not None or _capture_records(fn, name):
         return True
-    return fn.entry and name in fn.parameters and bool(fn.program.uses.fields(fn.source, name))
+    is_own = fn.entry and name in fn.parameters and name not in fn.tuple_params
+    return is_own and bool(fn.program.uses.fields(fn.source, name))
 
 
 def _known_records(fn: FunctionScope, name: str) -> np.dtype[Any] | None:
@@ -98,7 +99,7 @@ def record_of(fn: FunctionScope, node: ast.expr, shown: str = "", used: frozense
         return None
     known = _inside_field(fn, _base(fn, path), path)
     for index in path.indices:
-        parts = list(index_parts(fn, index))
+        parts = list(parts_given(index))
         if known is None:
             return None
         if known.rank is not None and len(parts) > known.rank - len(known.at):
@@ -262,7 +263,6 @@ def _captured_field(fn: FunctionScope, record: Record, key: str, node: ast.expr)
         return record.fields[key]
     binding = Binding(found.container[key], found.container, key)
     var = fn.captured(binding, f"{found.shown}.{key}", node)
-    fn.ranks[var] = found.ndim + len(leaf[1])
     record.fields[key] = var
     return var
 
@@ -304,7 +304,6 @@ def _chosen_record(fn: FunctionScope, node: ast.expr, target: ast.Name, used: fr
 def _name_record(fn: FunctionScope, target: ast.Name, made: Record) -> None:
     known = fn.records.get(target.id)
     if fn.may_rebind(target.id):
-        fn.stand_for_nothing(target.id)
         fn.records[target.id] = made
     elif known is not None and _same_kind(known, made):
         fn.out.extend(_become(fn, known.variables, made, target))
@@ -415,7 +414,7 @@ def copy_leaf(fn: FunctionScope, target: Record, source: Record, leaf: Leaf, nod
 
 def is_record_argument(fn: FunctionScope, argument: ast.expr, source: FunctionSource, parameter: str) -> bool:
     """Whether records are given to a function."""
-    return fn.aggregates and is_record(fn, argument, fn.program.uses.fields(source, parameter))
+    return fn.has_records and is_record(fn, argument, fn.program.uses.fields(source, parameter))
 
 
 def record_apart(
@@ -453,24 +452,14 @@ def take_record(
 ) -> None:
     """The name stands for the records that consist of these variables."""
     fn.records[name] = Record(dict(zip(form.keys, fields, strict=True)), "", "", tuple(at), form.rank, form.dtype)
-    found = leaves(form.dtype) if form.dtype is not None else []
-    for leaf in found:
-        if form.rank is not None:
-            fn.ranks[fn.records[name].fields[leaf.key]] = form.rank + len(leaf.shape)
 
 
 def make_field(fn: FunctionScope, record: Record, key: str, node: ast.expr) -> _native.Var | None:
     """A further field of records that the kernel makes or captures; None of others."""
-    scope: FunctionScope | None = fn
-    while scope is not None:
-        for array in scope.record_arrays.values():
-            if array.fields is record.fields:
-                return add_field(scope, array, key, scope.allocations.append)
-        captured = _captured_field(scope, record, key, node)
-        if captured is not None:
-            return captured
-        scope = scope.caller
-    return None
+    for array in fn.record_arrays.values():
+        if array.fields is record.fields:
+            return add_field(fn, array, key, fn.allocations.append)
+    return _captured_field(fn, record, key, node)
 
 
 def add_field(
@@ -491,7 +480,6 @@ def add_field(
     shape = [*array.sizes, *found[1]]
     make(fn.module.alloc(var, scalar, array.space, shape, None, fn.span(call)))
     array.fields[key] = var
-    fn.ranks[var] = len(shape)
     return var
 
 

@@ -10,7 +10,7 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
     ast.ListComp: ("a list comprehension", "write a for loop that stores into an array"),
     ast.SetComp: ("a set comprehension", "write a for loop that stores into an array"),
     ast.DictComp: ("a dict comprehension", "write a for loop that stores into an array"),
-    ast.GeneratorExp: ("a generator expression", "write a for loop"),
+    ast.GeneratorExp: ("a generator expression", "sum, min, max, any and all take one; else write a for loop"),
     ast.Await: ("'await'", "call the function from ordinary Python"),
     ast.Yield: ("'yield'", "store the values into an array"),
     ast.YieldFrom: ("'yield from'", "store the values into an array"),
@@ -18,7 +18,6 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
     ast.List: ("a list", "use an array"),
     ast.Set: ("a set", "use an array"),
     ast.Dict: ("a dict", "pass the dict as an argument"),
-    ast.Tuple: ("a tuple as a value", "use one variable for each element"),
     ast.Starred: ("a starred expression", "write the elements one by one"),
     ast.Slice: ("a slice", "write a for loop over the elements"),
 }

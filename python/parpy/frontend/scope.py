@@ -29,10 +29,9 @@ from ..syntax.names import (
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import GEOMETRY, Group
 from .draws import Root
-from .forms import CapturedRecords, DictParam, Element, Forms, Kind, Note, Record, RecordArray, Span
+from .forms import CapturedRecords, DictParam, Forms, Kind, Note, Record, RecordArray, Span
 from .patterns import first_name, integer_constant
 from .program import Program, identifier
-from .uses import TupleForm
 
 # Modules whose numbers are constants of the language, not values that a user may change.
 _LIBRARIES = ("math", "numpy", "parpy")
@@ -41,47 +40,38 @@ _MOST_ITEMS = 2**31
 
 
 class FunctionScope:
-    """One Python function while it is lowered; where there is a `caller`, in place of a call in it."""
+    """One Python function while it is lowered."""
 
-    def __init__(
-        self, program: Program, source: FunctionSource, entry: bool, caller: FunctionScope | None = None
-    ) -> None:
+    def __init__(self, program: Program, source: FunctionSource, entry: bool) -> None:
         self.program = program
         self.source = source
         self.entry = entry
         self.module = program.module
         self.language = language = program.language
         self.kernel = language.kernel
-        self.aggregates = language.aggregates
-        self.names_arrays = language.aggregates or not language.kernel  # and parts of them, and computed ones
-        self.node = program.uses.tree(source) if self.aggregates else source.tree()
+        self.has_records = language.records
+        self.names_arrays = language.records or not language.kernel  # and parts of them, and computed ones
+        self.node = program.uses.tree(source) if self.has_records else source.tree()
         self.scope = language.names(program, source)
         self.scope.guards = program.guards
         self.wholes: dict[ast.expr, int | float | None] = {}  # constants made of constants (constants.whole_number)
         self.out: list[_native.Stmt] = []  # the statements in front of the one that is being lowered
         self.source_index = program.source_index(source)
         self.line_shift = source.line_shift
-        self.caller = caller
-        if caller is None:
-            name = program.function_name(source.function.__name__)
-            self.function = self.module.function(name, entry, self.span(self.node))
-            self.function.part = entry and self.source.part
-        else:
-            self.function = caller.function
+        name = program.function_name(source.function.__name__)
+        self.function = self.module.function(name, entry, self.span(self.node))
+        self.function.part = entry and self.source.part
         # Python variables by name; captured values by place.
         self.variables: dict[str, _native.Var] = {}
-        self.captures: dict[tuple[int, str], tuple[Capture, _native.Var]] = {} if caller is None else caller.captures
+        self.captures: dict[tuple[int, str], tuple[Capture, _native.Var]] = {}
         self.dict_params: dict[str, DictParam] = {}
+        self.tuple_params: dict[str, DictParam] = {}  # with entries by the places in the tuples
         self.parameters: dict[str, ast.arg] = {}
         self.annotations = annotations_of(source.function)
         self.symbols = symbol_places(self.annotations)
         self.plain_uses: dict[str, ast.expr] = {}
-        # Of the entry: what its results are stored to; None as long as it returns nothing.
-        self.results: list[_native.Var] | None = None
-        self.returns_tuple = False
-        self.bare_returns: list[ast.Return] = []
         # Calls of helpers, for the captured values that they get as extra arguments.
-        self.calls: list[tuple[_native.Expr, FunctionScope, Span]] = [] if caller is None else caller.calls
+        self.calls: list[tuple[_native.Expr, FunctionScope, Span]] = []
         # Variables that some path to the current statement assigns; the loops around it.
         self.assigned: set[str] = set()
         self.loops: list[tuple[ast.For | ast.While, int]] = []
@@ -90,7 +80,6 @@ class FunctionScope:
         self.conditions = 0  # how many branches and loops are around it
         self.choices = 0  # how many operands around the current one may not be evaluated, or several times
         self.on_device = False  # inside `with parpy.gpu`
-        self.goes_on = True  # whether what follows the current statement is reached, as far as None tells
         # What the statement gives a name or returns: a copy in it is no part of anything larger.
         self.whole_value: ast.expr | None = None
         # Of a kernel: the sizes of its launch, statements in front of it, names of the grid itself.
@@ -99,14 +88,9 @@ class FunctionScope:
         self.allocations: list[_native.Stmt] = []  # of arrays made in loops and branches: they exist from the start
         self.grids: set[str] = set()
         self.element_types: dict[str, str] = {}  # of the arrays that the kernel itself has
-        # How many dimensions arrays have where that is known here, and not from the kinds of arguments.
-        self.ranks: dict[_native.Var, int | None] = {}
-        self.tuples: dict[str, list[Element]] = {}  # the elements, by name
         self.records: dict[str, Record] = {}
         self.record_arrays: dict[str, RecordArray] = {}  # those that the kernel makes, by name
         self.captured_records: list[CapturedRecords] = []  # those from outside that it uses
-        self.nones: set[str] = set()  # names of None
-        self.absent: set[str] = set()  # parameters that are None, which have no variable
         self.forms: Forms = ()
         self.received: dict[str, list[_native.Var]] = {}  # what such parameters are instead
         self.given: dict[str, _native.Var] = {}  # what annotated parameters were when the function began
@@ -116,12 +100,7 @@ class FunctionScope:
         self.passed_on: set[ast.expr] = set()
         self.generators: list[_native.Var] = []
         self.made_generator: ast.Name | None = None
-        # Where there is a caller: what is returned; and, of functions that return anywhere, whether a loop did.
-        self.inlined_results: list[Element] | None = None
-        self.returned: TupleForm | None = None  # the form of these results
-        self.has_returned: _native.Var | None = None
-        self.several: list[_native.Var] | None = None  # the results of several_results.py
-        self._taken: set[str] = set(self.scope.locals) if caller is None else caller._taken
+        self._taken: set[str] = set(self.scope.locals)
         self._reported_names: set[str] = set()
 
     # ------------------------------------------------------------ positions and errors
@@ -161,8 +140,7 @@ class FunctionScope:
         var = self.variables.get(name)
         if var is None:
             place = self.span(self.parameters.get(name, node))
-            own = name if self.caller is None else self.unique_name(name)
-            var = self.variables[name] = self.module.variable(own, place, "" if own == name else name)
+            var = self.variables[name] = self.module.variable(name, place, "")
         return var
 
     def unique_name(self, wanted: str) -> str:
@@ -183,23 +161,14 @@ class FunctionScope:
         name = node.id
         if not self.is_assigned(node):
             return None
-        if name in self.dict_params and name not in self.tuples:
+        if name in self.dict_params:
             self.misused_dict(name, node)
             return None
-        if self.is_no_variable(name):
-            self._refuse_as_number(name, node)
+        if name in self.records:
+            self.error("P204", node, f"the record '{name}' is used as a number", f"take a field, {name}.x")
             return None
         self.plain_uses.setdefault(name, node)
         return self.variable(name, node)
-
-    def _refuse_as_number(self, name: str, node: ast.Name) -> None:
-        """Reports the use of a name that stands for no variable."""
-        message, fix = f"the tuple '{name}' is used as a number", f"take an element, {name}[0]"
-        if name in self.nones:
-            message, fix = f"argument '{name}' is None here", f"compare it before it is used: if {name} is not None"
-        elif name in self.records:
-            message, fix = f"the record '{name}' is used as a number", f"take a field, {name}.x"
-        self.error("P204", node, message, fix)
 
     def is_assigned(self, node: ast.Name) -> bool:
         """Whether some path to here assigns the local variable; False after an error."""
@@ -358,17 +327,7 @@ class FunctionScope:
     def may_rebind(self, name: str) -> bool:
         """Whether the name may stand for something else from here on: it stands for nothing yet, or every path that
         leads to what follows comes along here."""
-        return not self.conditions or not (name in self.variables or self.is_no_variable(name))
-
-    def is_no_variable(self, name: str) -> bool:
-        """Whether the name stands for a tuple, records or None."""
-        return name in self.tuples or name in self.records or name in self.nones
-
-    def stand_for_nothing(self, name: str) -> None:
-        """The name stands for no tuple, record or None from here on."""
-        for kind in (self.tuples, self.records):
-            kind.pop(name, None)
-        self.nones.discard(name)
+        return not self.conditions or not (name in self.variables or name in self.records)
 
     def is_function(self, found: object) -> bool:
         """Whether calls of an object are those of a function that is compiled with this one."""

@@ -6,25 +6,18 @@ import ast
 
 import numpy as np
 
-from ..syntax.paths import leaves
 from ..syntax.text import as_text
 from ..vocabulary import operators
 from .conditions import condition
 from .effects import has_effects, over_slices
 from .kernels import kernel_statement
 from .lowering import block, lower
-from .none import known_truth
 from .patterns import string_key
 from .reductions import method_of_value
 from .scope import FunctionScope
 
 
 def lower_if(fn: FunctionScope, node: ast.If) -> None:
-    if (known := known_truth(fn, node.test)) is not None:
-        taken = node.body if known else node.orelse
-        fn.out.extend(block(fn, taken))
-        fn.goes_on = fn.goes_on and not leaves(taken)
-        return
     test = condition(fn, node.test)
     before = set(fn.assigned)
     fn.conditions += 1
@@ -33,7 +26,6 @@ def lower_if(fn: FunctionScope, node: ast.If) -> None:
     else_body = block(fn, node.orelse)
     fn.assigned |= after_then
     fn.conditions -= 1
-    fn.goes_on = True
     fn.out.append(fn.module.if_(test, then_body, else_body, fn.span(node, node.test)))
 
 

@@ -7,24 +7,26 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from .. import _native
+from ..syntax.names import Binding
 from .arrays import (
     captured_array,
     dict_entry,
-    element_variable,
     index_part,
     is_array_name,
     is_subscript,
-    is_tuple_element,
     numbers_of,
     refuse_store,
     refuses_item,
     subscripts_array,
 )
 from .evaluation import lower_all, lower_settled
-from .lowering import index_parts, lower, without_ellipsis
+from .lowering import lower
 from .patterns import is_ellipsis, string_key
 from .records import dimensions_of, field_of, is_record, record_extent, record_of, record_path
 from .scope import FunctionScope
+
+# What may be subscripted though it has no name.
+_VALUES = ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare | ast.BoolOp | ast.IfExp | ast.Tuple
 
 
 def array_of(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
@@ -37,7 +39,7 @@ def array_of(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
         if node.id in fn.scope.locals:
             return fn.local(node)
         binding = fn.find(node)
-        return None if binding is None else captured_array(fn, binding, node.id, node)
+        return None if binding is None else _outside(fn, binding, node.id, node)
     if isinstance(node, ast.Subscript):
         field, at = _field_of_records(fn, node)
         if field is not None and not at:
@@ -47,21 +49,19 @@ def array_of(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
             return dict_entry(fn, node, key)
         item = fn.item(node)
         if item is not None:
-            return captured_array(fn, item, ast.unparse(node), node)
-        if is_tuple_element(fn, node):
-            return element_variable(fn, node)
+            return _outside(fn, item, ast.unparse(node), node)
         if field is not None or subscripts_array(fn, node):
             return _named(fn, node)
     elif isinstance(node, ast.Attribute):
         binding = fn.resolve(node)
         if binding is not None:
-            return captured_array(fn, binding, ast.unparse(node), node)
-        if node.attr == "T" and fn.names_arrays:
+            return _outside(fn, binding, ast.unparse(node), node)
+        if node.attr in ("T", "shape") and fn.names_arrays:
             return _named(fn, node)
         if fn.starts_undefined(node):
             lower(fn, node)
             return None
-    elif isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare) and fn.names_arrays:
+    elif isinstance(node, _VALUES) and fn.names_arrays:
         return _named(fn, node)
     fn.error(
         "P025",
@@ -70,6 +70,13 @@ def array_of(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
         "assign the value to a variable first, or subscript an array",
     )
     return None
+
+
+def _outside(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) -> _native.Var | None:
+    """A variable that is an array outside the function, or has the value of a tuple there."""
+    if isinstance(binding.value, tuple) and fn.tuple_of(node) is not None:
+        return _named(fn, node)
+    return captured_array(fn, binding, shown, node)
 
 
 def _named(fn: FunctionScope, node: ast.expr) -> _native.Var:
@@ -174,18 +181,18 @@ def _subscripts_of(
     while isinstance(base, ast.Subscript) and is_subscript(fn, base):
         if refuses_item(fn, base):
             return None, (), []
-        own = index_parts(fn, base.slice)
+        own = base.slice.elts if isinstance(base.slice, ast.Tuple) else [base.slice]
         if parts and any(isinstance(part, ast.Slice) or is_ellipsis(part) for part in own):
             if fn.names_arrays:
-                return _named(fn, base), (), without_ellipsis(fn, parts, base)
+                return _named(fn, base), (), parts
             fn.error("P025", base, "a slice is subscripted again", "give all subscripts at once: x[i, 1:]")
         parts[:0] = own
         base = base.value
-    if base is node and (fn.item(node) is not None or is_tuple_element(fn, node)):
+    if base is node and fn.item(node) is not None:
         refuse_store(fn, node)
         return None, (), []
     field, at = _field_of_records(fn, base)
     array = array_of(fn, base) if field is None else field
-    if parts and is_ellipsis(parts[-1]):
+    if parts and is_ellipsis(parts[-1]) and not any(map(is_ellipsis, parts[:-1])):
         parts.pop()  # all of the dimensions that are left, as without it
-    return array, at, without_ellipsis(fn, parts, base)
+    return array, at, parts

@@ -58,13 +58,10 @@ def assign_value(
 
 
 def refuses_reuse(fn: FunctionScope, target: ast.Name) -> bool:
-    """Reports that a number is to have a name that stands for a tuple or record; False where it does not."""
-    if target.id in fn.nones and not fn.conditions:
-        fn.nones.discard(target.id)
-    if not fn.is_no_variable(target.id):
+    """Reports that a value is to have a name that stands for a record; False where it does not."""
+    if target.id not in fn.records:
         return False
-    what = "None" if target.id in fn.nones else "a tuple" if target.id in fn.tuples else "a record"
-    fn.error("P016", target, f"'{target.id}' is {what} elsewhere", "give the number another name")
+    fn.error("P016", target, f"'{target.id}' is a record elsewhere", "give the value another name")
     return True
 
 

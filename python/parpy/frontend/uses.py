@@ -1,6 +1,4 @@
-"""What functions do with their variables, read off their texts: which are arrays, which records, how many numbers are
-returned.
-"""
+"""What functions do with their variables, read off their texts: which are arrays, which records."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,18 +22,6 @@ from .record_paths import joined, key_of, path_of, record_names, with_separate_f
 _ATTRIBUTES = ("shape", "ndim", "size", "dtype")
 
 
-class TupleForm(NamedTuple):
-    """Of which elements a tuple consists: None for a number, a form for a tuple."""
-
-    parts: tuple[TupleForm | None, ...]
-    is_none: bool = False  # it is None instead
-
-    @property
-    def size(self) -> int:
-        """How many numbers there are in all."""
-        return sum(1 if part is None else part.size for part in self.parts)
-
-
 class Uses:
     """Of the functions of one program; each question is answered once. While that goes on, an answer to it is the
     least one: functions may call themselves."""
@@ -44,7 +30,6 @@ class Uses:
         self._trees: dict[FunctionType, ast.FunctionDef | ast.AsyncFunctionDef] = {}
         self._arrays: dict[tuple[FunctionType, str], bool] = {}
         self._fields: dict[tuple[FunctionType, str], frozenset[str]] = {}
-        self._forms: dict[FunctionType, TupleForm | None] = {}
 
     def tree(self, source: FunctionSource) -> ast.FunctionDef | ast.AsyncFunctionDef:
         """The function with fields of records separated (frontend/record_paths.py)."""
@@ -133,50 +118,6 @@ class Uses:
             elif isinstance(part, ast.Call):
                 for callee, to, node in arguments_of(part, scope):
                     yield node, self.fields(callee, to)
-
-    # ------------------------------------------------------------ results
-
-    def returned_form(self, source: FunctionSource) -> TupleForm | None:
-        """The form of the tuple that a function returns; None: it returns one number or nothing."""
-        function = source.function
-        if function not in self._forms:
-            self._forms[function] = None
-            scope, tree = Scope(function), self.tree(source)
-            returns = [part.value for part in ast.walk(tree) if isinstance(part, ast.Return) and part.value is not None]
-            forms = [self._form(value, scope, tree) for value in returns]
-            self._forms[function] = next((form for form in forms if form is not None), None)
-        return self._forms[function]
-
-    def returned_shape(self, source: FunctionSource) -> str | None:
-        """The parameter whose shape a function returns, as a whole."""
-        parameters = source.function.__code__.co_varnames[: source.function.__code__.co_argcount]
-        for part in ast.walk(self.tree(source)):
-            match part:
-                case ast.Return(value=ast.Attribute(value=ast.Name(id=name), attr="shape")) if name in parameters:
-                    return name
-        return None
-
-    def _form(self, node: ast.expr, scope: Scope, tree: ast.AST, deeper: bool = True) -> TupleForm | None:
-        if isinstance(node, ast.Tuple):
-            return TupleForm(tuple(self._form(part, scope, tree, deeper) for part in node.elts))
-        if isinstance(node, ast.Name) and deeper:
-            values = [
-                part.value
-                for part in ast.walk(tree)
-                if isinstance(part, ast.Assign)
-                and any(isinstance(target, ast.Name) and target.id == node.id for target in part.targets)
-            ]
-            forms = [self._form(value, scope, tree, False) for value in values]
-            return next((form for form in forms if form is not None), None)
-        if isinstance(node, ast.Call):
-            called = _value(node.func, scope)
-            source = callable_source(called)
-            if source is not None:
-                return self.returned_form(source)
-            count = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else 0
-            if isinstance(called, DeviceFunction) and called.lowering == "grid" and isinstance(count, int):
-                return TupleForm((None,) * count) if count > 1 else None
-        return None
 
 
 def named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:

@@ -18,7 +18,7 @@ from ..types import Symbol
 from ..vocabulary import operators
 from .ahead import Once
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
-from .python_parts import Resolver, is_shape, outermost_loops
+from .python_parts import Resolver, outermost_loops
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
 _RUN, _CALL = "__parpy_run__", "__parpy_call__"
@@ -79,7 +79,6 @@ class Splitter:
         self._unset = unset
         self._unset_arrays = unset & self.resolver.arrays()
         self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
-        self._tuples = {name: value for part in self.body for name, value in _tuples(part)}
 
     def driver(self, node: ast.FunctionDef, dry: bool) -> ast.FunctionDef:
         """The function as Python runs it; dry: each loop once."""
@@ -264,8 +263,6 @@ class Splitter:
     def region_for(self, index: int, inputs: tuple[Any, ...]) -> tuple[_native.JitFunction, tuple[Any, ...], list[str]]:
         """The region for the inputs that have values, these values, and the outputs that may have none."""
         _, names, outputs = self.parts[index]
-        if not self._tuples.keys().isdisjoint(names):
-            self._refuse_tuples(dict(zip(names, inputs, strict=True)))
         if self._unset.isdisjoint(names):
             return self.regions[index], inputs, []
         values, without = [], set()
@@ -353,18 +350,6 @@ class Splitter:
             "allocate, return, call callbacks and assign names of arrays outside of parallel loops",
         )
 
-    def _refuse_tuples(self, inputs: dict[str, Any]) -> None:
-        for name, made in self._tuples.items():
-            if isinstance(inputs.get(name), tuple):
-                self._refuse(
-                    "P550",
-                    made,
-                    f"'{name}' is a tuple, and no variable of compiled code can be one",
-                    "write n = x.shape[0], or n, m = x.shape"
-                    if is_shape(made)
-                    else "give each element a name: a, b = …",
-                )
-
     def _refuse(self, code: str, node: ast.stmt | ast.expr, message: str, help_text: str = "") -> None:
         sink = _native.Diagnostics()
         sink.error(code, self._span(node), message, help_text)
@@ -393,13 +378,6 @@ class _Calls(ast.NodeTransformer):
                 self._found.append(source)
             node.func = at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)
         return node
-
-
-def _tuples(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
-    """The names that are given shapes and other tuples, and these."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Assign) and (isinstance(part.value, ast.Tuple) or is_shape(part.value)):
-            yield from ((target.id, part.value) for target in part.targets if isinstance(target, ast.Name))
 
 
 def _is_light(node: ast.stmt) -> bool:

@@ -95,6 +95,7 @@ private:
         if (accept("->")) {
             function_->result = accept("void") ? Type::none() : scalar_type();
         }
+        if (accept("returns")) function_->result_form = string();
         while (!failed_ && accept("result")) {
             const auto number = static_cast<std::size_t>(integer());
             expect("is");

@@ -57,6 +57,7 @@ public:
         if (!function.result.is_unknown()) {
             out_ += " -> " + to_string(function.result);
         }
+        if (!function.result_form.empty()) out_ += " returns \"" + function.result_form + '"';
         for (const auto& [result, argument] : function.given) {
             out_ += " result " + std::to_string(result) + " is " + std::to_string(argument);
         }

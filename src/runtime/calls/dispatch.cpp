@@ -42,7 +42,7 @@ std::uint64_t hash_types(Arguments arguments) {
 Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments arguments,
                                std::uint64_t aliased, Generality generality, Scope scope)
     : executable_(std::move(executable)),
-      written_(arguments.size(), false),
+      written_(arguments.size() + result_count(executable_->program), false),
       generality_(std::move(generality)),
       scope_(scope) {
     fixed_shapes_ = std::ranges::none_of(generality_.positions, [](const auto& position) {
@@ -52,7 +52,6 @@ Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments
                  return position.value;
              });
     for (const Slot& slot : executable_->program.slots) {
-        const ArgumentView& view = arguments[slot.argument];
         Item item;
         item.argument = static_cast<std::uint32_t>(slot.argument);
         item.dimension = static_cast<std::uint8_t>(slot.dimension);
@@ -66,8 +65,8 @@ Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments
                 break;
             case Slot::Kind::kStride:
                 item.fill = Fill::kStride;
-                item.shift = static_cast<std::uint8_t>(
-                    std::countr_zero(static_cast<unsigned>(ir::size_in_bytes(view.scalar()))));
+                item.shift = static_cast<std::uint8_t>(std::countr_zero(static_cast<unsigned>(
+                    ir::size_in_bytes(arguments[slot.argument].scalar()))));
                 break;
             case Slot::Kind::kScalar:
                 // Too wide for a slot, which points to the value instead.

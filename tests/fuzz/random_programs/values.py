@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .data import Array
+from .tuples import TupleWriter
 
 if TYPE_CHECKING:
     from .writer import Writer
@@ -45,15 +46,18 @@ class ValueWriter:
         self.w = writer
         self.random = writer.random
         self._made: set[str] = set()
+        self.tuples = TupleWriter(self)
 
     def statement(self, depth: int) -> bool:
+        if self.w.chance(0.3):
+            return self.tuples.statement(depth)
         kinds = (self.pair, self.scaled, self.applied, self.transpose, self.selected, self.rebound, self.library)
         return self.random.choice(kinds)(depth)
 
-    def _vectors(self) -> list[Array]:
+    def vectors(self) -> list[Array]:
         return [a for a in self.w.arrays if len(a.extents) == 1 and a.kind == "f" and a.limit is None]
 
-    def _helper(self, name: str, head: str, body: str) -> None:
+    def helper(self, name: str, head: str, body: str) -> None:
         """The first body that a helper gets is its own; half of them are plain functions."""
         if name not in self._made:
             self._made.add(name)
@@ -65,25 +69,25 @@ class ValueWriter:
         return self.w.name(array)
 
     def pair(self, depth: int) -> bool:
-        vectors = self._vectors()
+        vectors = self.vectors()
         if not vectors:
             return False
         x = self.random.choice(vectors)
         place = self.w.subscript(x.extents[0], negative=False)
         if place is None:
             return False
-        self._helper("pair", "def pair(x, i, s):", self.random.choice(_PAIRS))
+        self.helper("pair", "def pair(x, i, s):", self.random.choice(_PAIRS))
         first, second = self.w.new_name("e"), self.w.new_name("e")
         self.w.emit(depth, f"{first}, {second} = pair({self._stored(x)}, {place}, {self.w.real(2)} + 0.5)")
         self.w.floats += [first, second]
         return True
 
     def scaled(self, depth: int) -> bool:
-        vectors = self._vectors()
+        vectors = self.vectors()
         if not vectors:
             return False
         x = self.random.choice(vectors)
-        self._helper("scaled", "def scaled(x, s):", self.random.choice(_SCALED))
+        self.helper("scaled", "def scaled(x, s):", self.random.choice(_SCALED))
         array, number = self.w.new_name("v"), self.w.new_name("e")
         self.w.emit(depth, f"{array}, {number} = scaled({self._stored(x)}, {self.w.pick('r', '0.5')})")
         self.w.floats.append(number)
@@ -91,15 +95,15 @@ class ValueWriter:
         return True
 
     def applied(self, depth: int) -> bool:
-        vectors = self._vectors()
+        vectors = self.vectors()
         if not vectors:
             return False
         x, y = self.random.choice(vectors), self.random.choice(vectors)
         i, j = self.w.subscript(x.extents[0]), self.w.subscript(y.extents[0])
         if i is None or j is None:
             return False
-        self._helper("half", "def half(z):", "    return z * 0.5")
-        self._helper("applied", "def applied(f, x, i):", self.w.pick("    return f(x[i])", "    return f(f(x[i])) + 1"))
+        self.helper("half", "def half(z):", "    return z * 0.5")
+        self.helper("applied", "def applied(f, x, i):", self.w.pick("    return f(x[i])", "    return f(f(x[i])) + 1"))
         function = self.w.pick("half", "abs", "np.floor", "half")
         self.w.emit(depth, f"{self._stored(y)}[{j}] = applied({function}, {self.w.name(x)}, {i})")
         return True
@@ -122,7 +126,7 @@ class ValueWriter:
         return True
 
     def selected(self, depth: int) -> bool:
-        vectors = self._vectors()
+        vectors = self.vectors()
         if not vectors:
             return False
         x, target = self.random.choice(vectors), self.random.choice(vectors)
@@ -137,7 +141,7 @@ class ValueWriter:
         return True
 
     def rebound(self, depth: int) -> bool:
-        vectors = self._vectors()
+        vectors = self.vectors()
         alike = [
             (x, y)
             for x in vectors
@@ -164,7 +168,7 @@ class ValueWriter:
         return True
 
     def library(self, depth: int) -> bool:
-        vectors = self._vectors()
+        vectors = self.vectors()
         if not vectors:
             return False
         x = self.random.choice(vectors)

@@ -4,4 +4,3 @@ import parpy
 @parpy.jit
 def f(x):
     a, b = 1, 2, 3
-    c, d = x[0]

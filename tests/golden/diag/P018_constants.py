@@ -3,6 +3,5 @@ import parpy
 
 @parpy.jit
 def f(x):
-    x[0] = None
     x[1] = "one"
     x[2] = b"two"

@@ -24,8 +24,8 @@ typedef unsigned long long u64;
 
 __attribute__((disable_tail_calls)) static i64 factorial(i64 n, i64 lowest_frame);
 
-// input.ir:9: helper length(x, i, n):
-INLINE float length(const float* x, i64 i, i64 n) {
+// input.ir:9: helper norm(x, i, n):
+INLINE float norm_(const float* x, i64 i, i64 n) {
     // input.ir:10: s = 0.0
     float s = 0.0f;
     // input.ir:11: for k in range(n):
@@ -62,8 +62,8 @@ static NOINLINE void norms_i(const float* __restrict x, float* __restrict y, i64
     // input.ir:6: for i in range(n):
     #pragma clang loop vectorize(assume_safety)
     for (i64 i = begin; i < end; ++i) {
-        // input.ir:7: y[i] = length(x, i, 3) + f32(factorial(3))
-        y[i] = length(x, i, 3) + factorial(3, parpy_stack_limit());
+        // input.ir:7: y[i] = norm(x, i, 3) + f32(factorial(3))
+        y[i] = norm_(x, i, 3) + factorial(3, parpy_stack_limit());
     }
 }
 

@@ -49,8 +49,8 @@ template <class T> INLINE T wrap_mul(T a, decltype(T()) b) { return (T)((u64)a *
 
 static __device__ i64 factorial(i64 n, i64 lowest_frame);
 
-// input.ir:9: helper length(x, i, n):
-INLINE float length(const float* x, i64 i, i64 n) {
+// input.ir:9: helper norm(x, i, n):
+INLINE float norm_(const float* x, i64 i, i64 n) {
     // input.ir:10: s = 0.0
     float s = 0.0f;
     // input.ir:11: for k in range(n):
@@ -82,8 +82,8 @@ extern "C" __global__ void __launch_bounds__(1024) norms_i(const float* x, float
     // input.ir:6: for i in range(n):
     int i = (int)threadIdx.x;
     if (i < 1000) {
-        // input.ir:7: y[i] = length(x, i, 3) + f32(factorial(3))
-        y[i] = length(x, i, 3) + factorial(3, stack_limit());
+        // input.ir:7: y[i] = norm(x, i, 3) + f32(factorial(3))
+        y[i] = norm_(x, i, 3) + factorial(3, stack_limit());
     }
 }
 

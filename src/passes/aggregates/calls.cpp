@@ -1,0 +1,302 @@
+// Calls of lower_aggregates: functions by the kinds of their arguments, and those whose statements
+// stand in place of their calls.
+#include <algorithm>
+
+#include "ir/clone.h"
+#include "ir/visit.h"
+#include "passes/aggregates/lowering.h"
+#include "passes/types/function_names.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+std::unordered_set<const Function*> with_callers(const Module& module,
+                                                 std::unordered_set<const Function*> found) {
+    for (std::size_t before = 0; before != found.size();) {
+        before = found.size();
+        for (const Function* function : module.functions) {
+            for_each_expr(function->body, [&](const Expr& e) {
+                if (e.op == Op::kCall && found.contains(e.callee)) found.insert(function);
+            });
+        }
+    }
+    return found;
+}
+
+// A return with a value that is not the last statement.
+bool returns_before_its_end(const Function& function) {
+    return any_stmt(function.body, [&](const Stmt& stmt) {
+        return stmt.kind == StmtKind::kReturn && &stmt != function.body.back() &&
+               static_cast<const Return&>(stmt).value != nullptr;
+    });
+}
+
+// The same statements with nothing behind any return: what follows an `if` that returns stands in
+// its other branch. False where that cannot be: a return in a loop, or in an `if` of which some
+// paths return and others go on.
+bool put_returns_last(Body& stmts) {
+    const auto is_return = [](const Stmt& stmt) { return stmt.kind == StmtKind::kReturn; };
+    for (std::size_t i = 0; i < stmts.size(); ++i) {
+        if (is_return(*stmts[i])) {
+            stmts.resize(i + 1);
+            return true;
+        }
+        if (!any_stmt(Body{stmts[i]}, is_return)) continue;
+        auto* branch = stmts[i]->as<If>();
+        if (branch == nullptr) return false;
+        const Body rest(stmts.begin() + static_cast<std::ptrdiff_t>(i) + 1, stmts.end());
+        const bool then_ends = never_ends(branch->then_body);
+        const bool else_ends = never_ends(branch->else_body);
+        if (!rest.empty() && !then_ends && !else_ends) return false;
+        if (!then_ends) branch->then_body.insert(branch->then_body.end(), rest.begin(), rest.end());
+        if (!else_ends) branch->else_body.insert(branch->else_body.end(), rest.begin(), rest.end());
+        stmts.resize(i + 1);
+        return put_returns_last(branch->then_body) && put_returns_last(branch->else_body);
+    }
+    return true;
+}
+
+}  // namespace
+
+// ------------------------------------------------------------ functions by kinds
+
+// What calls of itself give is known after a few rounds, or never.
+constexpr int kMostRounds = 8;
+constexpr std::ptrdiff_t kMostInstances = 100;
+
+KindInstances::KindInstances(PassContext& context, const Module& module) : context_(context) {
+    for (const Function* function : module.functions) {
+        if (returns_before_its_end(*function)) returns_early_.insert(function);
+        const auto asks = [](const Expr& e) { return e.op == Op::kShape || e.op == Op::kEllipsis; };
+        if (returns_early_.contains(function) || any_expr(function->body, asks))
+            asks_ranks_.insert(function);
+    }
+    asks_ranks_ = with_callers(module, std::move(asks_ranks_));
+}
+
+KindInstance& KindInstances::find(const Function& source, const std::vector<Kind>& given) {
+    std::vector<Kind> kinds = given;
+    if (!asks_ranks_.contains(&source)) std::ranges::transform(kinds, kinds.begin(), without_ranks);
+    const auto known = std::ranges::find_if(all_, [&](const KindInstance& each) {
+        return each.source == &source && each.kinds == kinds;
+    });
+    if (known != all_.end()) return *known;
+    const auto count = std::ranges::count_if(
+        all_, [&](const KindInstance& each) { return each.source == &source; });
+    all_.push_back(
+        {.source = &source, .kinds = std::move(kinds), .function = nullptr, .result = {}});
+    KindInstance& made = all_.back();
+    if (count >= kMostInstances) {
+        made.result = Kind::mixed();
+        made.is_known = made.is_refused = true;
+    }
+    return made;
+}
+
+const Kind& KindInstances::result_of(KindInstance& instance) {
+    if (instance.is_known || instance.is_open) return instance.result;
+    instance.is_open = true;
+    KindsHere begin;
+    for (std::size_t i = 0; i < instance.source->params.size(); ++i)
+        begin.of[instance.source->params[i]] =
+            i < instance.kinds.size() ? instance.kinds[i] : Kind::number();
+    int rounds = 0;
+    for (Kind before = Kind::none(); before != instance.result;) {
+        before = instance.result;
+        if (++rounds > kMostRounds) {  // it grows with each call of itself
+            instance.result = Kind::mixed();
+            break;
+        }
+        KindsHere here = begin;
+        KindWalk walk([this](const Function& callee, const std::vector<Kind>& kinds) {
+            return result_of(find(callee, kinds));
+        });
+        walk.walk(instance.source->body, here);
+        instance.result = walk.result();
+    }
+    instance.is_open = false;
+    // What another function that is open gave so far may change.
+    instance.is_known = std::ranges::none_of(all_, [](const KindInstance& e) { return e.is_open; });
+    return instance.result;
+}
+
+bool KindInstances::stands_in(KindInstance& instance) {
+    const Kind& result = result_of(instance);
+    if (result.form == Kind::Form::kNothing) return false;
+    // Functions return arrays at their end alone.
+    const bool array = result.is_number() && result.rank > 0;
+    return !result.is_number() || (array && returns_early_.contains(instance.source));
+}
+
+Function* KindInstances::function_of(KindInstance& instance) {
+    if (instance.function != nullptr) return instance.function;
+    Module& module = context_.module;
+    std::string name = instance.source->name;
+    const auto taken = [&](const Function* f) { return f != instance.source && f->name == name; };
+    for (int number = 2; std::ranges::any_of(module.functions, taken); ++number)
+        name = instance.source->name + "_" + std::to_string(number);
+    Substitution substitution;
+    instance.function = clone_function(module, *instance.source, name, substitution);
+    waiting_.push_back(&instance);
+    return instance.function;
+}
+
+KindInstance* KindInstances::next() {
+    if (waiting_.empty()) return nullptr;
+    KindInstance* instance = waiting_.front();
+    waiting_.pop_front();
+    return instance;
+}
+
+// ------------------------------------------------------------ calls
+
+Parts Lowering::call(Expr& e) {
+    if (e.callee->kind == FunctionKind::kForeign) {
+        e.operands = numbers(e.operands);
+        return {Kind::number(), {&e}};
+    }
+    std::vector<Kind> kinds;
+    for (const Expr* operand : e.operands)
+        kinds.push_back(walk_.of(*operand, here_));
+    KindInstance& instance = instances_.find(*e.callee, kinds);
+    const Kind result = instances_.result_of(instance);
+    std::vector<Parts> arguments = lower_all(e.operands);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (arguments[i].kind.form == Kind::Form::kMixed) {
+            fail_mixed(*e.operands[i]);
+            return poison(e.span);
+        }
+    }
+    if (instance.is_refused) {
+        fail(Code::kP022, e.span,
+             "'" + shown_name(module_, *e.callee) + "' is called with tuples of too many kinds",
+             "hand it tuples of one length, or an array");
+        return poison(e.span);
+    }
+    if (instances_.stands_in(instance)) return put_in_place(e, result, std::move(arguments));
+    e.callee = instances_.function_of(instance);
+    e.operands.clear();
+    for (const Parts& argument : arguments)
+        e.operands.insert(e.operands.end(), argument.leaves.begin(), argument.leaves.end());
+    return {result.form == Kind::Form::kNothing ? Kind::number() : result, {&e}};
+}
+
+Parts Lowering::put_in_place(const Expr& e, const Kind& result, std::vector<Parts> arguments) {
+    const Function& source = *e.callee;
+    const auto is_this = [&](const InPlace& each) { return each.source == &source; };
+    if (std::ranges::any_of(in_place_, is_this)) {
+        fail(
+            Code::kP022, e.span,
+            "'" + shown_name(module_, source) + "' returns " + a_kind(result) + " and calls itself",
+            "hand it an array, and store the results there");
+        return poison(e.span, result);
+    }
+    if (!never_ends(source.body)) {
+        fail(Code::kP211, source.span,
+             "'" + shown_name(module_, source) +
+                 "' returns a value on some paths and nothing on others",
+             "end every path with 'return' and a value");
+        return poison(e.span, result);
+    }
+    // A copy with variables of its own, of which the body alone is used; parameters that are never
+    // assigned are the variables that they are given.
+    Substitution substitution;
+    std::unordered_set<const Var*> changed;
+    for_each_stmt(source.body, [&](const Stmt& stmt) {
+        const auto* assign = stmt.as<Assign>();
+        const auto* loop = stmt.as<For>();
+        if (assign != nullptr) changed.insert(assign->var);
+        if (loop != nullptr) changed.insert(loop->var);
+    });
+    const std::size_t count = std::min(source.params.size(), arguments.size());
+    for (std::size_t i = 0; i < count; ++i) {
+        const Parts& given = arguments[i];
+        const bool named = given.kind.is_number() && given.leaves[0]->op == Op::kVar;
+        if (named && !changed.contains(source.params[i]))
+            substitution.vars[source.params[i]] = given.leaves[0]->var;
+    }
+    const auto given_by_name = substitution.vars;
+    Function* copy = clone_function(module_, source, source.name, substitution);
+    std::erase(module_.functions, copy);
+    Body& stmts = copy->body;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (given_by_name.contains(source.params[i])) {
+            here_.of[given_by_name.at(source.params[i])] = arguments[i].kind;
+        } else {
+            set(substitution.vars.at(source.params[i]), std::move(arguments[i]),
+                e.operands[i]->span);
+        }
+    }
+    InPlace place{&source, make_variable(source.name, e.span, source.name),
+                  has_optional(result) ? result : Kind(), nullptr, loops_.size()};
+    const bool last = put_returns_last(stmts);
+    if (!last) {
+        place.returned = make_variable("returned", e.span, "returned");
+        out_->push_back(assigned(place.returned, truth(false, e.span), e.span));
+    }
+    in_place_.push_back(place);
+    const KindsHere before = here_;
+    Body inside;
+    Body* const outer = std::exchange(out_, &inside);
+    if (!last) loops_.push_back({});
+    for (Stmt* stmt : stmts) {
+        if (!here_.reachable) break;
+        statement(*stmt);
+    }
+    if (!last) loops_.pop_back();
+    out_ = outer;
+    const InPlace done = in_place_.back();
+    in_place_.pop_back();
+    if (last) {
+        out_->insert(out_->end(), inside.begin(), inside.end());
+    } else {
+        // False takes any type, and tells what follows that the results have values whatever leaves
+        // the loop.
+        for (Var* each : variables(done.result, done.kind))
+            out_->push_back(assigned(each, truth(false, e.span), e.span));
+        b_.span = e.span;
+        inside.push_back(b_.break_());
+        out_->push_back(b_.while_(truth(true, e.span), std::move(inside)));
+    }
+    here_.reachable = before.reachable;
+    here_.of[done.result] = done.kind;
+    return read(done.result, done.kind, e.span);
+}
+
+// A return of a function that stands in place of its call.
+void Lowering::return_in_place(Parts value, Span span) {
+    InPlace& place = in_place_.back();
+    value = as_kind(std::move(value), place.kind, span);
+    if (place.kind.form == Kind::Form::kNothing) {
+        place.kind = value.kind;
+    } else if (const Kind both = joined(place.kind, value.kind);
+               both.form == Kind::Form::kMixed || both.leaf_count() != value.leaves.size()) {
+        fail(Code::kP017, span,
+             "'" + shown_name(module_, *place.source) + "' returns " + a_kind(place.kind) +
+                 " elsewhere, and " + a_kind(value.kind) + " here",
+             "return the same kinds of values on every path");
+        return;
+    } else {
+        place.kind = both;
+    }
+    set(place.result, std::move(value), span);
+    if (place.returned == nullptr) return;
+    const bool in_loop = loops_.size() > place.loops + 1;
+    if (in_loop) {
+        out_->push_back(assigned(place.returned, truth(true, span), span));
+        for (std::size_t i = place.loops + 1; i < loops_.size(); ++i)
+            loops_[i].returns = true;
+    }
+    b_.span = span;
+    out_->push_back(b_.break_());
+}
+
+void Lowering::leave_too(Span span) {
+    b_.span = span;
+    out_->push_back(b_.if_(var(in_place_.back().returned, span), {b_.break_()}));
+}
+
+}  // namespace parpy

@@ -1,0 +1,467 @@
+// See kind_walk.h.
+#include "passes/aggregates/kind_walk.h"
+
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/visit.h"
+
+namespace parpy {
+
+using namespace ir;
+
+Kind kind_of(const Var& var, const KindsHere& here) {
+    if (const auto found = here.of.find(&var); found != here.of.end()) return found->second;
+    return Kind::number(var.type.is_array() ? var.type.rank : 0);
+}
+
+bool runs_for_ever(const Stmt& loop) {
+    const auto* repeat = loop.as<While>();
+    return repeat != nullptr && repeat->condition->op == Op::kConst &&
+           repeat->condition->constant == Constant{true};
+}
+
+namespace {
+
+bool leaves_loop(const Body& body) {
+    return std::ranges::any_of(body, [](const Stmt* stmt) {
+        if (stmt->kind == StmtKind::kBreak) return true;
+        if (stmt->kind == StmtKind::kFor || stmt->kind == StmtKind::kWhile) return false;
+        bool found = false;
+        for_each_body(*stmt, [&](const Body& inner) { found = found || leaves_loop(inner); });
+        return found;
+    });
+}
+
+}  // namespace
+
+bool never_ends(const Body& body) {
+    return std::ranges::any_of(body, [](const Stmt* stmt) {
+        switch (stmt->kind) {
+            case StmtKind::kReturn:
+            case StmtKind::kBreak:
+            case StmtKind::kContinue:
+            case StmtKind::kFail:
+                return true;
+            case StmtKind::kIf: {
+                const auto& branch = *stmt->as<If>();
+                return never_ends(branch.then_body) && never_ends(branch.else_body);
+            }
+            case StmtKind::kWhile:
+                return runs_for_ever(*stmt) && !leaves_loop(stmt->as<While>()->body);
+            case StmtKind::kGpu:
+                return never_ends(stmt->as<Gpu>()->body);
+            default:
+                return false;
+        }
+    });
+}
+
+std::optional<std::size_t> place_of(const Expr& index, std::size_t count) {
+    const auto* given = std::get_if<std::int64_t>(&index.constant.value);
+    if (index.op == Op::kNeg && index.operands[0]->op == Op::kConst) {
+        const auto positive = constant_integer(index.operands[0]);
+        if (!positive || *positive <= 0 || *positive > static_cast<std::int64_t>(count))
+            return std::nullopt;
+        return count - static_cast<std::size_t>(*positive);
+    }
+    if (index.op != Op::kConst || given == nullptr) return std::nullopt;
+    const std::int64_t size = static_cast<std::int64_t>(count);
+    const std::int64_t place = *given < 0 ? *given + size : *given;
+    if (place < 0 || place >= size) return std::nullopt;
+    return static_cast<std::size_t>(place);
+}
+
+std::optional<std::vector<std::size_t>> sliced_places(const Expr& slice, std::size_t count) {
+    std::optional<std::int64_t> given[3];
+    std::size_t next = 0;
+    for (const int bound : {kSliceBegin, kSliceEnd, kSliceStep}) {
+        if ((slice.index & bound) == 0) continue;
+        const auto value = constant_integer(slice.operands[next++]);
+        if (!value) return std::nullopt;
+        given[bound == kSliceBegin ? 0 : bound == kSliceEnd ? 1 : 2] = value;
+    }
+    const std::int64_t step = given[2].value_or(1), size = static_cast<std::int64_t>(count);
+    if (step == 0) return std::nullopt;
+    const auto clamped = [&](std::int64_t bound) {
+        if (bound < 0) bound += size;
+        return step > 0 ? std::clamp(bound, std::int64_t{0}, size)
+                        : std::clamp(bound, std::int64_t{-1}, size - 1);
+    };
+    const std::int64_t begin = given[0] ? clamped(*given[0]) : step > 0 ? 0 : size - 1;
+    const std::int64_t end = given[1] ? clamped(*given[1]) : step > 0 ? size : -1;
+    std::vector<std::size_t> places;
+    for (std::int64_t i = begin; step > 0 ? i < end : i > end; i += step)
+        places.push_back(static_cast<std::size_t>(i));
+    return places;
+}
+
+// ------------------------------------------------------------ expressions
+
+namespace {
+
+// Of what an operator makes of two numbers or arrays.
+int greater_rank(const Kind& a, const Kind& b) {
+    const bool known = a.is_number() && b.is_number() && a.rank >= 0 && b.rank >= 0;
+    return known ? std::max(a.rank, b.rank) : Kind::kUnknownRank;
+}
+
+}  // namespace
+
+Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
+    const auto operand = [&](std::size_t i) { return of(*expr.operands[i], here); };
+    const auto under = [&](bool holds, std::size_t i) {
+        KindsHere known = here;
+        assume(*expr.operands[0], holds, known);
+        return of(*expr.operands[i], known);
+    };
+    switch (expr.op) {
+        case Op::kTuple: {
+            std::vector<Kind> parts;
+            for (std::size_t i = 0; i < expr.operands.size(); ++i)
+                parts.push_back(operand(i));
+            return Kind::tuple(std::move(parts));
+        }
+        case Op::kNone:
+            return Kind::none();
+        case Op::kVar:
+            return kind_of(*expr.var, here);
+        case Op::kShape: {
+            const Kind array = operand(0);
+            if (!array.is_number() || array.rank < 0) return Kind::mixed();
+            const auto rank = static_cast<std::size_t>(array.rank);
+            return Kind::tuple(std::vector<Kind>(rank, Kind::number()));
+        }
+        case Op::kItem: {
+            const Kind whole = operand(0);
+            if (whole.is_number())
+                return Kind::number(std::max(whole.rank - 1, whole.rank < 0 ? -1 : 0));
+            const auto place = place_of(*expr.operands[1], whole.parts.size());
+            return !whole.is_tuple() ? Kind::mixed()
+                   : place           ? whole.parts[*place]
+                                     : any_part(whole);
+        }
+        case Op::kLoad:
+            return of_part(expr, here);
+        case Op::kSelect: {
+            if (const auto known = truth(*expr.operands[0], here)) return operand(*known ? 1 : 2);
+            return joined(under(true, 1), under(false, 2));
+        }
+        case Op::kAnd:
+        case Op::kOr: {
+            if (const auto known = truth(*expr.operands[0], here))
+                return operand(*known == (expr.op == Op::kAnd) ? 1 : 0);
+            return joined(operand(0), under(expr.op == Op::kAnd, 1));
+        }
+        case Op::kAdd: {
+            const Kind a = operand(0), b = operand(1);
+            if (!a.is_tuple() || !b.is_tuple()) return Kind::number(greater_rank(a, b));
+            std::vector<Kind> parts = a.parts;
+            parts.insert(parts.end(), b.parts.begin(), b.parts.end());
+            return Kind::tuple(std::move(parts));
+        }
+        case Op::kMul: {
+            const auto times = constant_integer(expr.operands[1]);
+            if (!times) break;
+            const Kind a = operand(0);
+            if (!a.is_tuple()) return Kind::number(greater_rank(a, Kind::number()));
+            std::vector<Kind> parts;
+            for (std::int64_t i = 0; i < *times; ++i)
+                parts.insert(parts.end(), a.parts.begin(), a.parts.end());
+            return Kind::tuple(std::move(parts));
+        }
+        case Op::kCall: {
+            if (expr.callee->kind == FunctionKind::kForeign) return Kind::number();
+            std::vector<Kind> kinds;
+            for (std::size_t i = 0; i < expr.operands.size(); ++i)
+                kinds.push_back(operand(i));
+            return result_of_(*expr.callee, kinds);
+        }
+        default:
+            break;
+    }
+    return Kind::number(rank_of(expr, here));
+}
+
+// `x[i, j]`, and `t[0][i]`, of which the subscripts stand in one list.
+Kind KindWalk::of_part(const Expr& load, const KindsHere& here) const {
+    Kind part = kind_of(*load.var, here);
+    for (std::size_t i = 0; i < load.operands.size() && !part.is_number(); ++i) {
+        if (!part.is_tuple()) return Kind::mixed();
+        const Expr& index = *load.operands[i];
+        if (index.op == Op::kSlice) {
+            const auto places = sliced_places(index, part.parts.size());
+            if (!places) return Kind::mixed();
+            std::vector<Kind> parts;
+            for (const std::size_t place : *places)
+                parts.push_back(part.parts[place]);
+            part = Kind::tuple(std::move(parts));
+        } else if (const auto place = place_of(index, part.parts.size())) {
+            part = Kind(part.parts[*place]);
+        } else {
+            part = any_part(part);
+        }
+        if (part.is_number() && i + 1 < load.operands.size())
+            return Kind::number(Kind::kUnknownRank);
+    }
+    return part.is_number() && kind_of(*load.var, here).is_number()
+               ? Kind::number(rank_of_part(load, here))
+               : part;
+}
+
+std::optional<bool> KindWalk::truth(const Expr& expr, const KindsHere& here) const {
+    switch (expr.op) {
+        case Op::kConst:
+            if (const auto* value = std::get_if<bool>(&expr.constant.value)) return *value;
+            return std::nullopt;
+        case Op::kSame: {
+            const Kind a = of(*expr.operands[0], here), b = of(*expr.operands[1], here);
+            if (a.is_none() && b.is_none()) return true;
+            const bool one = a.is_none() != b.is_none();
+            const Kind& other = a.is_none() ? b : a;
+            if (one && (other.is_number() || other.is_tuple())) return false;
+            return std::nullopt;
+        }
+        case Op::kNot:
+        case Op::kPyBool: {
+            const auto known = truth(*expr.operands[0], here);
+            return known ? std::optional(expr.op == Op::kNot ? !*known : *known) : std::nullopt;
+        }
+        case Op::kAnd:
+        case Op::kOr: {
+            const bool settles = expr.op == Op::kOr;
+            const auto a = truth(*expr.operands[0], here);
+            if (a == settles) return settles;
+            const auto b = truth(*expr.operands[1], here);
+            if (a && b) return *b;
+            return std::nullopt;
+        }
+        case Op::kVar:
+            if (kind_of(*expr.var, here).is_none()) return false;
+            return std::nullopt;
+        default:
+            return std::nullopt;
+    }
+}
+
+void KindWalk::assume(const Expr& condition, bool holds, KindsHere& here) const {
+    switch (condition.op) {
+        case Op::kNot:
+        case Op::kPyBool:
+            assume(*condition.operands[0], holds == (condition.op == Op::kPyBool), here);
+            break;
+        case Op::kAnd:
+        case Op::kOr:
+            if (holds != (condition.op == Op::kAnd)) break;
+            for (const Expr* operand : condition.operands)
+                assume(*operand, holds, here);
+            break;
+        case Op::kVar:
+            if (const Kind kind = kind_of(*condition.var, here); holds && kind.is_optional())
+                here.of[condition.var] = kind.parts[0];
+            break;
+        case Op::kSame: {
+            const Expr *name = condition.operands[0], *other = condition.operands[1];
+            if (name->op != Op::kVar) std::swap(name, other);
+            if (name->op != Op::kVar || !of(*other, here).is_none()) break;
+            const Kind kind = kind_of(*name->var, here);
+            if (kind.is_optional()) here.of[name->var] = holds ? Kind::none() : kind.parts[0];
+            break;
+        }
+        default:
+            break;
+    }
+}
+
+// Of an expression that is a number or an array.
+int KindWalk::rank_of(const Expr& expr, const KindsHere& here) const {
+    constexpr int kUnknown = Kind::kUnknownRank;
+    const auto rank = [&](const Expr& e) {
+        const Kind kind = of(e, here);
+        return kind.is_number() ? kind.rank : kUnknown;
+    };
+    const auto count = static_cast<int>(expr.operands.size());
+    switch (expr.op) {
+        case Op::kConst:
+        case Op::kExtent:
+        case Op::kRank:
+        case Op::kSize:
+        case Op::kLength:
+        case Op::kSame:
+        case Op::kIn:
+        case Op::kRegister:
+        case Op::kAtomic:
+            return 0;
+        case Op::kReduce: {
+            if (count == 1) return 0;
+            const int all = rank(*expr.operands[0]);
+            const bool keeps = expr.constant == Constant{true};
+            return all < 0 || keeps ? all : all - (count - 1);
+        }
+        case Op::kMatMul: {
+            const int a = rank(*expr.operands[0]), b = rank(*expr.operands[1]);
+            return a < 0 || b < 0 ? kUnknown : std::max(a + b - 2, 0);
+        }
+        case Op::kFull:
+        case Op::kReshape:
+            return count - 1;
+        case Op::kLike:
+            return rank(*expr.operands[1]);
+        case Op::kEmpty:
+        case Op::kTranspose:
+            return rank(*expr.operands[0]);
+        default:
+            break;
+    }
+    int most = 0;
+    for (const Expr* operand : expr.operands) {
+        const int own = rank(*operand);
+        if (own < 0) return kUnknown;
+        most = std::max(most, own);
+    }
+    return most;
+}
+
+int KindWalk::rank_of_part(const Expr& load, const KindsHere& here) const {
+    constexpr int kUnknown = Kind::kUnknownRank;
+    const int whole = kind_of(*load.var, here).rank;
+    if (whole < 0) return kUnknown;
+    int taken = 0, made = 0, by_arrays = 0;
+    for (const Expr* index : load.operands) {
+        if (index->op == Op::kEllipsis) continue;
+        if (index->op == Op::kSlice || index->op == Op::kNewAxis) {
+            taken += index->op == Op::kSlice ? 1 : 0;
+            ++made;
+            continue;
+        }
+        const Kind kind = of(*index, here);
+        if (kind.is_tuple()) {
+            taken += static_cast<int>(kind.parts.size());
+            continue;
+        }
+        if (kind.rank < 0) return kUnknown;
+        if (kind.rank > 0 && load.operands.size() > 1) return kUnknown;
+        // A mask takes several dimensions; which arrays are masks is not known here.
+        if (kind.rank > 1) return kUnknown;
+        by_arrays = std::max(by_arrays, kind.rank);
+        ++taken;
+    }
+    return std::max(whole - taken + made + by_arrays, 0);
+}
+
+// ------------------------------------------------------------ statements
+
+void KindWalk::walk(const Body& body, KindsHere& here) {
+    for (const Stmt* stmt : body) {
+        if (!here.reachable) return;
+        walk(*stmt, here);
+    }
+}
+
+void KindWalk::walk(const Stmt& stmt, KindsHere& here) {
+    switch (stmt.kind) {
+        case StmtKind::kAssign: {
+            const auto& assign = *stmt.as<Assign>();
+            Kind kind = of(*assign.value, here);
+            if (kind.is_optional() && assign.update) kind = Kind(kind.parts[0]);
+            if (assign.update && *assign.update == Op::kAdd && kind.is_tuple()) {
+                const Kind before = kind_of(*assign.var, here);
+                kind.parts.insert(kind.parts.begin(), before.parts.begin(), before.parts.end());
+            } else if (assign.update && kind.is_number()) {
+                const Kind held = kind_of(*assign.var, here);
+                const int before = held.is_optional() ? held.parts[0].rank : held.rank;
+                kind.rank =
+                    before < 0 || kind.rank < 0 ? Kind::kUnknownRank : std::max(before, kind.rank);
+            }
+            here.of[assign.var] = std::move(kind);
+            break;
+        }
+        case StmtKind::kIf: {
+            const auto& branch = *stmt.as<If>();
+            if (const auto known = truth(*branch.condition, here)) {
+                walk(*known ? branch.then_body : branch.else_body, here);
+                break;
+            }
+            KindsHere other = here;
+            assume(*branch.condition, true, here);
+            assume(*branch.condition, false, other);
+            walk(branch.then_body, here);
+            walk(branch.else_body, other);
+            here.merge(other);
+            break;
+        }
+        case StmtKind::kFor:
+        case StmtKind::kWhile: {
+            here = around(stmt, here).behind;
+            break;
+        }
+        case StmtKind::kBreak:
+        case StmtKind::kContinue:
+            if (!loops_.empty()) {
+                Loop& loop = *loops_.back();
+                (stmt.kind == StmtKind::kBreak ? loop.left : loop.repeated).push_back(here);
+            }
+            here.reachable = false;
+            break;
+        case StmtKind::kReturn:
+            if (const Expr* value = stmt.as<Return>()->value)
+                result_ = joined(result_, of(*value, here));
+            here.reachable = false;
+            break;
+        case StmtKind::kFail:
+            here.reachable = false;
+            break;
+        case StmtKind::kGpu:
+            walk(stmt.as<Gpu>()->body, here);
+            break;
+        default:
+            break;
+    }
+}
+
+// Loops in loops are met again with each iteration of those around them, mostly with what is known.
+const KindWalk::Known& KindWalk::around(const Stmt& loop, const KindsHere& here) {
+    const auto [place, is_new] = known_.try_emplace(&loop);
+    Known& known = place->second;
+    if (!is_new && known.before == here) return known;
+    KindsHere head = here, behind;
+    for (bool changed = true; changed;) {
+        KindsHere again = head;
+        behind = {};
+        iterate(loop, again, behind);
+        changed = head.merge(again);
+        // What may be None behind the loop may be so in it: the loop may end at its head.
+        for (const auto& [var, kind] : behind.of) {
+            const auto found = head.of.find(var);
+            if (found == head.of.end() || !has_optional(kind)) continue;
+            Kind both = joined(found->second, kind);
+            if (both == found->second) continue;
+            found->second = std::move(both);
+            changed = true;
+        }
+    }
+    return known_[&loop] = {here, std::move(head), std::move(behind)};
+}
+
+// One iteration from `here`, the head of the loop, back to it; `behind`: where it is left.
+void KindWalk::iterate(const Stmt& loop, KindsHere& here, KindsHere& behind) {
+    const auto* repeat = loop.as<While>();
+    const auto* counted = loop.as<For>();
+    Loop own;
+    if (runs_for_ever(loop)) {
+        behind.reachable = false;
+    } else {
+        behind = here;
+    }
+    if (counted != nullptr) here.of[counted->var] = Kind::number();
+    loops_.push_back(&own);
+    walk(repeat != nullptr ? repeat->body : counted->body, here);
+    loops_.pop_back();
+    for (const KindsHere& each : own.repeated)
+        here.merge(each);
+    if (counted != nullptr) behind.merge(here);
+    for (const KindsHere& each : own.left)
+        behind.merge(each);
+}
+
+}  // namespace parpy

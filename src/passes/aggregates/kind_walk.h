@@ -1,0 +1,65 @@
+// Finds the kinds of a function's variables along its paths, and the kind of its result. Changes
+// nothing.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "passes/aggregates/kinds.h"
+
+namespace parpy {
+
+class KindWalk {
+public:
+    // The kind that a call of `callee` with arguments of these kinds gives.
+    using ResultOf = std::function<Kind(const ir::Function& callee, const std::vector<Kind>&)>;
+    explicit KindWalk(ResultOf result_of) : result_of_(std::move(result_of)) {}
+
+    [[nodiscard]] Kind of(const ir::Expr& expr, const KindsHere& here) const;
+    // Whether a condition holds that follows from kinds alone: `y is None`.
+    [[nodiscard]] std::optional<bool> truth(const ir::Expr& expr, const KindsHere& here) const;
+    // What holds besides where the condition has this truth: `y` is None, or a number.
+    void assume(const ir::Expr& condition, bool holds, KindsHere& here) const;
+    // From before the statements to behind them.
+    void walk(const ir::Body& body, KindsHere& here);
+    // Around a loop: at the head of its iterations, and behind it.
+    struct Known {
+        KindsHere before, head, behind;
+    };
+    const Known& around(const ir::Stmt& loop, const KindsHere& here);
+    // What the returns met so far give; nothing for those without a value.
+    [[nodiscard]] const Kind& result() const { return result_; }
+
+private:
+    struct Loop {
+        std::vector<KindsHere> left, repeated;
+    };
+    void walk(const ir::Stmt& stmt, KindsHere& here);
+    void iterate(const ir::Stmt& loop, KindsHere& here, KindsHere& behind);
+    [[nodiscard]] int rank_of(const ir::Expr& expr, const KindsHere& here) const;
+    [[nodiscard]] Kind of_part(const ir::Expr& load, const KindsHere& here) const;
+    [[nodiscard]] int rank_of_part(const ir::Expr& load, const KindsHere& here) const;
+
+    ResultOf result_of_;
+    Kind result_;
+    std::vector<Loop*> loops_;
+    std::unordered_map<const ir::Stmt*, Known> known_;
+};
+
+// The kind of a variable at this place.
+[[nodiscard]] Kind kind_of(const ir::Var& var, const KindsHere& here);
+// Whether the loop runs until something in it leaves it.
+[[nodiscard]] bool runs_for_ever(const ir::Stmt& loop);
+// Whether no path leads to the end of the statements.
+[[nodiscard]] bool never_ends(const ir::Body& body);
+
+// The elements begin, begin + step, … that a slice of constants takes of so many.
+[[nodiscard]] std::optional<std::vector<std::size_t>> sliced_places(const ir::Expr& slice,
+                                                                    std::size_t count);
+// The place of an element, counted from the end if negative; none where it is no constant or there
+// is no such element.
+[[nodiscard]] std::optional<std::size_t> place_of(const ir::Expr& index, std::size_t count);
+
+}  // namespace parpy

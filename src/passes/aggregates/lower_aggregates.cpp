@@ -1,0 +1,515 @@
+// See lower_aggregates.h. The statements; expressions stand in values.cpp, calls in calls.cpp.
+#include "passes/aggregates/lower_aggregates.h"
+
+#include <algorithm>
+
+#include "ir/clone.h"
+#include "ir/visit.h"
+#include "passes/aggregates/lowering.h"
+#include "passes/checks/check_sites.h"
+
+namespace parpy {
+
+using namespace ir;
+
+Lowering::Lowering(PassContext& context, KindInstances& instances, Function& function)
+    : context_(context),
+      module_(context.module),
+      instances_(instances),
+      function_(function),
+      walk_([this](const Function& callee, const std::vector<Kind>& kinds) {
+          return instances_.result_of(instances_.find(callee, kinds));
+      }),
+      b_(context.module) {
+    for (const Var* param : function.params)
+        names_.insert(param->name);
+    for_each_stmt(function.body, [&](const Stmt& stmt) {
+        for_each_var(stmt, [&](const Var* name) { names_.insert(name->name); });
+    });
+    for_each_expr(function.body, [&](const Expr& e) {
+        if (e.var != nullptr) names_.insert(e.var->name);
+    });
+    by_hand_ = any_stmt(function.body, [](const Stmt& stmt) {
+        const auto* gpu = stmt.as<Gpu>();
+        return gpu != nullptr && gpu->by_hand();
+    });
+    last_ = function.body.empty() ? nullptr : function.body.back();
+    end_ = last_ != nullptr ? last_->span : function.span;
+}
+
+void Lowering::run(const std::vector<Kind>& kinds) {
+    std::vector<Var*> params;
+    for (std::size_t i = 0; i < function_.params.size(); ++i) {
+        Var* param = function_.params[i];
+        if (function_.kind == FunctionKind::kEntry || i >= kinds.size() || kinds[i].is_number()) {
+            params.push_back(param);
+            if (i < kinds.size()) here_.of[param] = kinds[i];
+            continue;
+        }
+        here_.of[param] = kinds[i];
+        for (Var* part : variables(param, kinds[i]))
+            params.push_back(part);
+    }
+    function_.params = std::move(params);
+    if (function_.kind == FunctionKind::kEntry) {
+        KindsHere begin = here_;
+        walk_.walk(function_.body, begin);
+        result_kind_ = walk_.result();
+    }
+    body(function_.body);
+    allocate_in(function_.body);
+    check_end();
+}
+
+void Lowering::body(Body& stmts) {
+    Body out;
+    Body* const outer = std::exchange(out_, &out);
+    for (Stmt* stmt : stmts) {
+        if (!here_.reachable) break;
+        statement(*stmt);
+    }
+    out_ = outer;
+    stmts = std::move(out);
+}
+
+void Lowering::statement(Stmt& stmt) {
+    switch (stmt.kind) {
+        case StmtKind::kAssign:
+            assign(static_cast<Assign&>(stmt));
+            return;
+        case StmtKind::kStore:
+            store(static_cast<Store&>(stmt));
+            return;
+        case StmtKind::kIf:
+            branch(static_cast<If&>(stmt));
+            return;
+        case StmtKind::kWhile:
+            repeat(static_cast<While&>(stmt));
+            return;
+        case StmtKind::kFor: {
+            auto& loop = static_cast<For&>(stmt);
+            const std::vector<Expr*> bounds = numbers({loop.begin, loop.end, loop.step});
+            loop.begin = bounds[0];
+            loop.end = bounds[1];
+            loop.step = bounds[2];
+            inside(loop, loop.body);
+            return;
+        }
+        case StmtKind::kReturn:
+            leave(static_cast<Return&>(stmt));
+            return;
+        case StmtKind::kEvaluate: {
+            auto& evaluate = static_cast<Evaluate&>(stmt);
+            const bool aggregate = concerns(*evaluate.value);
+            const Parts value = lower(evaluate.value);
+            if (aggregate && (value.leaves.size() != 1 || value.leaves[0]->op == Op::kVar)) return;
+            evaluate.value = value.leaves[0];
+            break;
+        }
+        case StmtKind::kPrint:
+            print(static_cast<Print&>(stmt));
+            break;
+        case StmtKind::kAssert: {
+            auto& assertion = static_cast<Assert&>(stmt);
+            assertion.condition = condition(assertion.condition);
+            break;
+        }
+        case StmtKind::kFail: {
+            auto& failure = static_cast<Fail&>(stmt);
+            failure.values = numbers(failure.values);
+            out_->push_back(&stmt);
+            here_.reachable = false;
+            return;
+        }
+        case StmtKind::kGpu: {
+            auto& gpu = static_cast<Gpu&>(stmt);
+            for_each_slot(stmt, [&](Expr*& slot) { slot = lowered(slot); });
+            ++on_device_;
+            body(gpu.body);
+            allocate_in(gpu.body);
+            --on_device_;
+            out_->push_back(&stmt);
+            return;
+        }
+        case StmtKind::kBreak:
+        case StmtKind::kContinue:
+            if (!loops_.empty()) {
+                const KindWalk::Known& around = loops_.back().known;
+                become(stmt.kind == StmtKind::kBreak ? around.behind : around.head, *out_);
+            }
+            here_.reachable = false;
+            break;
+        case StmtKind::kAlloc:
+            if (in_place_.empty()) break;
+            allocations_.push_back(&stmt);
+            return;
+        default:
+            break;
+    }
+    out_->push_back(&stmt);
+}
+
+// In front: arrays of functions that stand in place of their calls may be results.
+void Lowering::allocate_in(Body& stmts) {
+    stmts.insert(stmts.begin(), allocations_.begin(), allocations_.end());
+    allocations_.clear();
+}
+
+void Lowering::assign(Assign& stmt) {
+    if (!stmt.update) {
+        Parts value = lower(stmt.value);
+        if (value.kind.form == Kind::Form::kMixed && !value.leaves.empty()) fail_mixed(*stmt.value);
+        if (value.kind.is_number()) {
+            stmt.value = value.leaves.front();
+            here_.of[stmt.var] = std::move(value.kind);
+            out_->push_back(&stmt);
+            return;
+        }
+        set(stmt.var, std::move(value), stmt.span);
+        return;
+    }
+    const Kind before = kind_of(*stmt.var, here_);
+    if (before.is_tuple() && *stmt.update == Op::kAdd) {
+        Expr* both = surface(Op::kAdd, {var(stmt.var, stmt.span), stmt.value}, stmt.span);
+        set(stmt.var, lower(both), stmt.span);
+        return;
+    }
+    if (!before.is_number())
+        (void)number_in(read(*var(stmt.var, stmt.span)), *var(stmt.var, stmt.span));
+    const auto rank_of = [](const Kind& kind) {
+        return kind.is_optional() ? kind.parts[0].rank : kind.rank;
+    };
+    const int rank = rank_of(walk_.of(*stmt.value, here_));
+    stmt.value = lowered(stmt.value);
+    const bool known = rank_of(before) >= 0 && rank >= 0;
+    here_.of[stmt.var] = Kind::number(known ? std::max(rank_of(before), rank) : -1);
+    out_->push_back(&stmt);
+}
+
+void Lowering::store(Store& stmt) {
+    const Kind whole = kind_of(*stmt.array, here_);
+    if (whole.is_tuple()) {
+        const auto place =
+            stmt.indices.size() > 1 ? place_of(*stmt.indices[0], whole.parts.size()) : std::nullopt;
+        if (!place || !whole.parts[*place].is_number()) {
+            fail(Code::kP016, stmt.span,
+                 "'" + stmt.array->shown() + "' is a tuple, which cannot be changed",
+                 "make a new one: t = (t[0], value)");
+            return;
+        }
+        const Parts owner = part_of(read(stmt.array, whole, stmt.span), *place);
+        stmt.array = owner.leaves.front()->var;
+        stmt.indices.erase(stmt.indices.begin());
+    } else if (!whole.is_number()) {
+        (void)number_in(read(*var(stmt.array, stmt.span)), *var(stmt.array, stmt.span));
+        return;
+    }
+    const int rank = kind_of(*stmt.array, here_).rank;
+    if (stmt.update) {
+        stmt.indices = subscripts(stmt.indices, rank);
+        stmt.value = lowered(stmt.value);
+        out_->push_back(&stmt);
+        return;
+    }
+    Parts value = lower(stmt.value);
+    const std::size_t at = out_->size();
+    std::vector<Expr*> indices = subscripts(stmt.indices, rank);
+    if (out_->size() > at && value.leaves.size() == 1 && value.leaves[0]->op != Op::kConst)
+        value.leaves[0] = held(value.leaves[0], stmt.span, at);
+    stmt.indices = std::move(indices);
+    if (value.kind.is_tuple()) {
+        store_tuple(stmt, std::move(value));
+        return;
+    }
+    stmt.value = number_in(std::move(value), *stmt.value);
+    out_->push_back(&stmt);
+}
+
+// `x[i] = (a, b)`: the elements of a row.
+void Lowering::store_tuple(Store& stmt, Parts value) {
+    const auto is_number = [](const Kind& kind) { return kind.is_number(); };
+    const Span span = stmt.span;
+    if (!std::ranges::all_of(value.kind.parts, is_number)) {
+        fail(Code::kP204, span, "a tuple of tuples is stored to an array",
+             "store each of its elements on a line of its own");
+        return;
+    }
+    Expr* part = surface(Op::kLoad, stmt.indices, span);
+    part->var = stmt.array;
+    if (walk_.of(*part, here_) == Kind::number(0)) {
+        (void)number_in(std::move(value), *stmt.value);
+        return;
+    }
+    value = held(std::move(value), span);
+    Var* const row = held(part, span, out_->size())->var;
+    const auto count = static_cast<std::int64_t>(value.leaves.size());
+    b_.span = span;
+    FailBuilder failing(b_, Code::kP433);
+    failing.site().message = std::to_string(count) + " values are stored to " +
+                             failing.value(extent(row, span)) + " elements";
+    Stmt* failure = failing.make();
+    out_->push_back(
+        b_.if_(surface(Op::kNe, {extent(row, span), number(count, span)}, span), {failure}));
+    for (std::int64_t i = 0; i < count; ++i) {
+        auto* each = module_.make<Store>(span);
+        each->array = row;
+        each->indices = {number(i, span)};
+        each->value = value.leaves[static_cast<std::size_t>(i)];
+        out_->push_back(each);
+    }
+}
+
+void Lowering::branch(If& stmt) {
+    if (const auto known = walk_.truth(*stmt.condition, here_)) {
+        const bool written = stmt.condition->op == Op::kConst;  // the user's own constant stays
+        if (!written) {
+            for (Stmt* each : *known ? stmt.then_body : stmt.else_body) {
+                if (!here_.reachable) break;
+                statement(*each);
+            }
+            return;
+        }
+    }
+    KindsHere then = here_, other = here_;
+    walk_.assume(*stmt.condition, true, then);
+    walk_.assume(*stmt.condition, false, other);
+    stmt.condition = condition(stmt.condition);
+    here_ = std::move(then);
+    body(stmt.then_body);
+    std::swap(here_, other);
+    body(stmt.else_body);
+    KindsHere both = here_;
+    both.merge(other);
+    become(both, stmt.else_body);
+    std::swap(here_, other);
+    become(both, stmt.then_body);
+    here_ = std::move(both);
+    out_->push_back(&stmt);
+}
+
+void Lowering::repeat(While& loop) {
+    // The condition is evaluated anew in each iteration.
+    const KindWalk::Known known = walk_.around(loop, here_);
+    become(known.head, *out_);
+    here_ = known.head;
+    KindsHere inside = here_;
+    walk_.assume(*loop.condition, true, inside);
+    Body before;
+    Body* const outer = std::exchange(out_, &before);
+    Expr* condition = this->condition(loop.condition);
+    out_ = outer;
+    loop.condition = condition;
+    here_ = std::move(inside);
+    loops_.push_back({known});
+    body(loop.body);
+    become(known.head, loop.body);
+    const bool returns = loops_.back().returns;
+    loops_.pop_back();
+    if (!before.empty()) {
+        b_.span = loop.condition->span;
+        before.push_back(b_.if_(surface(Op::kNot, {condition}, condition->span), {b_.break_()}));
+        loop.body.insert(loop.body.begin(), before.begin(), before.end());
+        loop.condition = truth(true, condition->span);
+    }
+    here_ = known.behind;
+    out_->push_back(&loop);
+    if (returns) leave_too(loop.span);
+}
+
+void Lowering::inside(Stmt& loop, Body& stmts) {
+    const KindWalk::Known known = walk_.around(loop, here_);
+    become(known.head, *out_);
+    here_ = known.head;
+    here_.of[static_cast<For&>(loop).var] = Kind::number();
+    loops_.push_back({known});
+    body(stmts);
+    become(known.head, stmts);
+    const bool returns = loops_.back().returns;
+    loops_.pop_back();
+    here_ = known.behind;
+    out_->push_back(&loop);
+    if (returns) leave_too(loop.span);
+}
+
+void Lowering::print(Print& stmt) {
+    std::vector<std::string> texts{stmt.texts.front()};
+    std::vector<Expr*> values;
+    std::vector<Parts> all = lower_all(stmt.values);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        spell(all[i], *stmt.values[i], texts, values);
+        texts.back() += stmt.texts[i + 1];
+    }
+    stmt.texts = std::move(texts);
+    stmt.values = std::move(values);
+}
+
+// A value as Python prints it.
+void Lowering::spell(const Parts& value, const Expr& written, std::vector<std::string>& texts,
+                     std::vector<Expr*>& values) {
+    if (value.kind.is_none()) {
+        texts.back() += "None";
+        return;
+    }
+    if (value.kind.is_optional()) {
+        fail(Code::kP204, written.span, "a value that may be None is printed",
+             "test it before: if y is not None");
+        return;
+    }
+    if (!value.kind.is_tuple()) {
+        values.push_back(number_in(value, written));
+        texts.emplace_back();
+        return;
+    }
+    texts.back() += "(";
+    for (std::size_t i = 0; i < value.kind.parts.size(); ++i) {
+        texts.back() += i > 0 ? ", " : "";
+        spell(part_of(value, i), written, texts, values);
+    }
+    texts.back() += value.kind.parts.size() == 1 ? ",)" : ")";
+}
+
+// ------------------------------------------------------------ results
+
+void Lowering::leave(Return& stmt) {
+    const bool to_python = function_.kind == FunctionKind::kEntry && in_place_.empty();
+    if (stmt.value == nullptr) {
+        bare_return_ = stmt.span;
+        if (!in_place_.empty()) {
+            fail(Code::kP211, stmt.span,
+                 "'" + in_place_.back().source->name +
+                     "' returns a value on some paths and nothing on others",
+                 "end every path with 'return' and a value");
+        }
+        out_->push_back(&stmt);
+    } else {
+        Parts value = lower(stmt.value);
+        if (value.kind.form == Kind::Form::kMixed) fail_mixed(*stmt.value);
+        if (!in_place_.empty()) {
+            return_in_place(std::move(value), stmt.span);
+        } else if (to_python && !by_hand_) {
+            return_to_python(stmt, std::move(value));
+        } else {
+            stmt.value = number_in(std::move(value), *stmt.value);
+            out_->push_back(&stmt);
+        }
+    }
+    here_.reachable = false;
+}
+
+namespace {
+
+// How a result is put together (Function::result_form).
+std::string form_of(const Kind& kind) {
+    if (!kind.is_tuple()) return kind.is_none() ? "-" : kind.is_optional() ? "?" : ".";
+    std::string out = "(";
+    for (const Kind& part : kind.parts)
+        out += form_of(part);
+    return out + ")";
+}
+
+}  // namespace
+
+// The entry stores its results where the caller finds them.
+void Lowering::return_to_python(const Return& stmt, Parts value) {
+    const Span span = stmt.span;
+    value = as_kind(std::move(value), result_kind_, span);
+    const std::string form = form_of(value.kind);
+    if (!has_result_) {
+        has_result_ = true;
+        function_.result_form = form;
+        for (const Expr* leaf : value.leaves) {
+            Var* result = make_variable("result", leaf->span, "");
+            result->user_name.clear();
+            result->type = Type::array(Scalar::kI64, 1);
+            result->type.weak = true;
+            result->dims = {Dim{1, 1}};
+            result->origin = {Origin::Kind::kArgument, context_.signature.size() + results_.size(),
+                              0};
+            results_.push_back(result);
+        }
+        function_.params.insert(function_.params.end(), results_.begin(), results_.end());
+    } else if (function_.result_form != form) {
+        fail(Code::kP017, span, "the function returns another number of values elsewhere",
+             "return the same number of values on every path");
+        return;
+    }
+    Body stores;
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+        auto* each = module_.make<Store>(span);
+        each->array = results_[i];
+        each->indices = {number(0, span)};
+        each->value = value.leaves[i];
+        each->labels = stmt.labels;
+        stores.push_back(each);
+    }
+    if (on_device_ > 0) {
+        out_->insert(out_->end(), stores.begin(), stores.end());
+    } else if (!stores.empty()) {  // elements of arrays are read on the device
+        auto* gpu = module_.make<Gpu>(span);
+        gpu->body = std::move(stores);
+        out_->push_back(gpu);
+    }
+    if (&stmt != last_) {
+        b_.span = span;
+        out_->push_back(b_.return_());
+    }
+}
+
+// An entry with results has them on every path.
+void Lowering::check_end() {
+    if (!has_result_ || (!here_.reachable && !bare_return_.valid())) return;
+    fail(Code::kP211, bare_return_.valid() ? bare_return_ : end_,
+         "'" + function_.name + "' returns a value on some paths and none on others",
+         "end every path with 'return' and a value");
+}
+
+// ------------------------------------------------------------ the pass
+
+namespace {
+
+bool has_aggregates(const Module& module) {
+    return std::ranges::any_of(module.functions, [](const Function* function) {
+        return any_expr(function->body, [](const Expr& e) { return is_aggregate(e.op); });
+    });
+}
+
+}  // namespace
+
+void lower_aggregates(PassContext& context) {
+    Module& module = context.module;
+    Function& entry = *module.entry_function();
+    const bool returns = any_stmt(entry.body, [](const Stmt& stmt) {
+        return stmt.kind == StmtKind::kReturn && static_cast<const Return&>(stmt).value != nullptr;
+    });
+    if (!returns && !has_aggregates(module)) return;
+    // Functions as the frontend made them are looked at for each combination of kinds; so is the
+    // entry where one calls it.
+    std::vector<Function*> sources = module.functions;
+    const auto calls_entry = [&](const Function* function) {
+        return any_expr(function->body, [&](const Expr& e) { return e.callee == &entry; });
+    };
+    if (std::ranges::any_of(sources, calls_entry)) {
+        Substitution own;
+        Function* called = clone_function(module, entry, entry.name, own);
+        called->kind = FunctionKind::kHelper;
+        sources.push_back(called);
+        for (Function* function : sources) {
+            for_each_expr(function->body, [&](Expr& e) {
+                if (e.callee == &entry) e.callee = called;
+            });
+        }
+    }
+    KindInstances instances(context, module);
+    Lowering(context, instances, entry).run({});
+    while (KindInstance* next = instances.next())
+        Lowering(context, instances, *next->function).run(next->kinds);
+    if (context.diagnostics.has_errors()) return;
+    std::erase_if(module.functions, [&](const Function* function) {
+        return function != &entry && function->kind != FunctionKind::kForeign &&
+               std::ranges::find(sources, function) != sources.end();
+    });
+    module.entry = static_cast<std::size_t>(std::ranges::find(module.functions, &entry) -
+                                            module.functions.begin());
+}
+
+}  // namespace parpy

@@ -1,0 +1,25 @@
+// Replaces tuples, None and what is asked of them by the numbers and arrays that they consist of.
+//
+//     before  p = tuple(a, x[i])                after  p_0 = a
+//             q = swap(p)                              p_1 = x[i]
+//             y[i] = item(q, 0)                        swap_0 = p_1
+//             helper swap(t):                          swap_1 = p_0
+//                 return tuple(item(t, 1), …)          y[i] = swap_0
+//
+// A name of a tuple is a name for each number or array in it; functions that get tuples or None are
+// made once for each combination of kinds, and the statements of one that returns a tuple stand in
+// place of its call. Conditions on None are decided, and the branches that they rule out dropped.
+// What the entry returns is stored to arrays of one element, its last parameters; the form of the
+// result is Function::result_form.
+//
+// Before: kSurface, the entry's parameters with types. After: kSurface; none of the
+// operators of is_aggregate (kinds.h).
+#pragma once
+
+#include "passes/pass.h"
+
+namespace parpy {
+
+void lower_aggregates(PassContext& context);
+
+}  // namespace parpy

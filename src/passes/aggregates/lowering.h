@@ -1,0 +1,195 @@
+// The parts of lower_aggregates: the functions of a program by the kinds of their arguments
+// (KindInstances), and the walk that rewrites one of them (Lowering).
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/builder.h"
+#include "passes/aggregates/kind_walk.h"
+#include "passes/pass.h"
+
+namespace parpy {
+
+// A value as the numbers and arrays that it consists of, from the left.
+struct Parts {
+    Kind kind;
+    std::vector<ir::Expr*> leaves;
+};
+
+// A function for arguments of these kinds.
+struct KindInstance {
+    const ir::Function* source = nullptr;  // as the frontend made it
+    std::vector<Kind> kinds;
+    ir::Function* function = nullptr;  // what calls call; null until one does
+    Kind result;
+    bool is_known = false;    // the result is
+    bool is_open = false;     // it is being looked for
+    bool is_refused = false;  // there are too many for other kinds already
+};
+
+class KindInstances {
+public:
+    KindInstances(PassContext& context, const ir::Module& module);
+
+    KindInstance& find(const ir::Function& source, const std::vector<Kind>& kinds);
+    // The kind of its result; what calls of itself give is found by repetition.
+    const Kind& result_of(KindInstance& instance);
+    // Its statements take the place of its calls, since no function of the program returns such a
+    // value.
+    [[nodiscard]] bool stands_in(KindInstance& instance);
+    // The function that calls call, which is to be rewritten.
+    ir::Function* function_of(KindInstance& instance);
+    // The next one of these; null: there is none.
+    [[nodiscard]] KindInstance* next();
+
+private:
+    PassContext& context_;
+    std::deque<KindInstance> all_;
+    std::unordered_set<const ir::Function*> asks_ranks_, returns_early_;
+    std::deque<KindInstance*> waiting_;
+};
+
+// What messages call a value: t, t[0]; "" for what has no name. `shown`: in quotes.
+[[nodiscard]] std::string name_of(const ir::Expr& expr);
+[[nodiscard]] std::string shown(const ir::Expr& expr);
+
+class Lowering {
+public:
+    // `kinds`: of the parameters, which a function that is no entry gets in parts.
+    Lowering(PassContext& context, KindInstances& instances, ir::Function& function);
+
+    void run(const std::vector<Kind>& kinds);
+
+private:
+    // ------------------------------------------------------------ statements
+    void body(ir::Body& stmts);
+    void allocate_in(ir::Body& stmts);
+    void statement(ir::Stmt& stmt);
+    void assign(ir::Assign& stmt);
+    void store(ir::Store& stmt);
+    void store_tuple(ir::Store& stmt, Parts value);
+    void branch(ir::If& stmt);
+    void repeat(ir::While& loop);
+    void inside(ir::Stmt& loop, ir::Body& stmts);
+    void leave(ir::Return& stmt);
+    void return_to_python(const ir::Return& stmt, Parts value);
+    void print(ir::Print& stmt);
+    void spell(const Parts& value, const ir::Expr& written, std::vector<std::string>& texts,
+               std::vector<ir::Expr*>& values);
+    void check_end();
+
+    // ------------------------------------------------------------ expressions
+    // In values.cpp, parts.cpp and conditions.cpp.
+
+    // The parts of `expr`, which has no other use from here on. What has to run first is in `out_`.
+    Parts lower(ir::Expr* expr);
+    // One that is a number or an array; others are an error.
+    ir::Expr* lowered(ir::Expr* expr);
+    ir::Expr* condition(ir::Expr* expr);
+    ir::Expr* number_in(Parts parts, const ir::Expr& written);
+    // From the left: what a later one puts in front changes nothing that an earlier one reads.
+    std::vector<Parts> lower_all(const std::vector<ir::Expr*>& operands);
+    std::vector<ir::Expr*> numbers(const std::vector<ir::Expr*>& operands);
+    // Subscripts of so many dimensions, with the numbers of tuples among them as subscripts of
+    // their own.
+    std::vector<ir::Expr*> subscripts(const std::vector<ir::Expr*>& indices, int rank);
+    [[nodiscard]] bool concerns(const ir::Expr& expr) const;
+    Parts read(ir::Expr& expr);
+    Parts read(ir::Var* name, const Kind& kind, Span span);
+    Parts item(ir::Expr& expr);
+    Parts subscript(ir::Expr& expr);
+    Parts shape(ir::Expr& expr);
+    Parts length(ir::Expr& expr);
+    Parts shaped(ir::Expr& expr);
+    Parts atomic(ir::Expr& expr);
+    Parts membership(ir::Expr& expr);
+    Parts choose(ir::Expr& expr);
+    Parts compare(ir::Expr& expr);
+    Parts compare_with_none(ir::Expr& expr);
+    Parts joined_tuples(ir::Expr& expr);
+    Parts as_kind(Parts value, const Kind& kind, Span span);
+    void become(const KindsHere& there, ir::Body& stmts);
+    // `name`: what messages call the tuple.
+    Parts one_of(Parts tuple, ir::Expr* index, Span span, const std::string& name);
+    Parts chosen_at_run_time(const Parts& tuple, const Kind& kind, ir::Expr* index, Span span);
+    [[nodiscard]] Parts part_of(const Parts& tuple, std::size_t place) const;
+    ir::Expr* same(ir::Expr& expr);
+    void fail_mixed(const ir::Expr& written);
+
+    // ------------------------------------------------------------ calls (calls.cpp)
+    Parts call(ir::Expr& expr);
+    Parts put_in_place(const ir::Expr& expr, const Kind& result, std::vector<Parts> arguments);
+    void return_in_place(Parts value, Span span);
+    // Where a loop around may have been left by a return: leaves the next one as well.
+    void leave_too(Span span);
+
+    // ------------------------------------------------------------ variables (variables.cpp)
+    // The variables that hold a value of this kind under the name of `var`.
+    std::vector<ir::Var*> variables(ir::Var* name, const Kind& kind);
+    void variables(ir::Var* name, const Kind& kind, const std::string& place,
+                   std::vector<ir::Var*>& found);
+    ir::Var* make_variable(const std::string& wanted, Span span, const std::string& shown);
+    ir::Assign* assigned(ir::Var* name, ir::Expr* value, Span span);
+    // The value in variables that nothing else assigns, and constants.
+    Parts held(Parts value, Span span);
+    // The same, set by the statement that gets the number `at` in `out_`.
+    ir::Expr* held(ir::Expr* value, Span span, std::size_t at);
+    void set(ir::Var* name, Parts value, Span span);
+
+    // ------------------------------------------------------------ small pieces
+    ir::Expr* surface(ir::Op op, std::vector<ir::Expr*> operands, Span span);
+    ir::Expr* number(std::int64_t value, Span span);
+    ir::Expr* truth(bool value, Span span);
+    ir::Expr* var(ir::Var* name, Span span);
+    ir::Expr* extent(ir::Var* array, Span span, int axis = 0);
+    void fail(Code code, Span span, std::string message, std::string help = {});
+    // What stands for a value that was reported as an error.
+    Parts poison(Span span, const Kind& kind = Kind::number());
+
+    PassContext& context_;
+    ir::Module& module_;
+    KindInstances& instances_;
+    ir::Function& function_;
+    KindWalk walk_;
+    KindsHere here_;
+    ir::Body* out_ = nullptr;  // what runs in front of the statement that is walked
+    ir::Builder b_;
+    std::unordered_map<const ir::Var*, std::unordered_map<std::string, ir::Var*>> places_;
+    std::unordered_set<std::string> names_;  // of the function's variables
+    int on_device_ = 0;                      // Gpu blocks around
+    bool poisoned_ = false;  // the kind of a value is not known, which was reported as an error
+
+    // The loops around: what holds at their heads and behind them, and whether they hold a return
+    // of a function that stands in place of its call.
+    struct Around {
+        KindWalk::Known known;
+        bool returns = false;
+    };
+    std::vector<Around> loops_;
+    // A function that stands in place of its call.
+    struct InPlace {
+        const ir::Function* source = nullptr;
+        ir::Var* result = nullptr;    // the name that gets what it returns
+        Kind kind;                    // of that
+        ir::Var* returned = nullptr;  // whether it has: it stands in a loop of its own, which
+                                      // returns leave; null: it returns at its end alone
+        std::size_t loops = 0;        // around its statements
+    };
+    std::vector<InPlace> in_place_;
+    ir::Body allocations_;  // of their arrays
+    // Of the entry.
+    bool by_hand_ = false;            // it launches a kernel written by hand
+    const ir::Stmt* last_ = nullptr;  // its last statement
+    Span end_;                        // and where that stands
+    bool has_result_ = false;
+    Kind result_kind_;               // on all paths
+    std::vector<ir::Var*> results_;  // what its results are stored to
+    Span bare_return_;
+};
+
+}  // namespace parpy

@@ -1,0 +1,238 @@
+// Expressions of lower_aggregates: tuples as their parts, and what is asked of them.
+#include <algorithm>
+
+#include "ir/clone.h"
+#include "ir/ops.h"
+#include "ir/visit.h"
+#include "passes/aggregates/lowering.h"
+#include "passes/checks/check_sites.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+bool reads(const Expr& expr) {
+    return any_expr(expr, [](const Expr& e) { return e.op == Op::kLoad || has_effects(e.op); });
+}
+
+bool acts(const Body& body, std::size_t from) {
+    return std::ranges::any_of(
+        body.begin() + static_cast<std::ptrdiff_t>(from), body.end(), [](const Stmt* stmt) {
+            return any_stmt(Body{const_cast<Stmt*>(stmt)}, [](const Stmt& s) {
+                bool found = s.kind != StmtKind::kAssign && s.kind != StmtKind::kIf;
+                for_each_slot(s, [&](const Expr* e) { found = found || has_effects(*e); });
+                return found;
+            });
+        });
+}
+
+}  // namespace
+
+std::string name_of(const Expr& expr) {
+    if (expr.op == Op::kVar) return expr.var->shown();
+    if (expr.op != Op::kLoad) return {};
+    std::string name = expr.var->shown();
+    for (const Expr* index : expr.operands) {
+        const auto place = constant_integer(index);
+        if (!place) return {};
+        name += "[" + std::to_string(*place) + "]";
+    }
+    return name;
+}
+
+std::string shown(const Expr& expr) {
+    const std::string name = name_of(expr);
+    return name.empty() ? name : "'" + name + "'";
+}
+
+bool Lowering::concerns(const Expr& expr) const {
+    return any_expr(expr, [&](const Expr& e) {
+        return is_aggregate(e.op) || e.op == Op::kCall ||
+               (e.var != nullptr && !kind_of(*e.var, here_).is_number());
+    });
+}
+
+std::vector<Parts> Lowering::lower_all(const std::vector<Expr*>& operands) {
+    std::vector<Parts> all;
+    for (Expr* operand : operands) {
+        const std::size_t at = out_->size();
+        Parts parts = lower(operand);
+        std::size_t place = at;
+        for (Parts& earlier : all) {
+            for (Expr*& leaf : earlier.leaves) {
+                if (out_->size() == at || !reads(*leaf) || !acts(*out_, place)) continue;
+                leaf = held(leaf, leaf->span, place++);
+            }
+        }
+        all.push_back(std::move(parts));
+    }
+    return all;
+}
+
+std::vector<Expr*> Lowering::numbers(const std::vector<Expr*>& operands) {
+    std::vector<Parts> all = lower_all(operands);
+    std::vector<Expr*> result;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        result.push_back(number_in(std::move(all[i]), *operands[i]));
+    return result;
+}
+
+Expr* Lowering::number_in(Parts parts, const Expr& written) {
+    if (parts.kind.is_number()) return parts.leaves.front();
+    const std::string name = shown(written);
+    if (parts.kind.is_optional()) {  // an error where it is None when the program runs
+        b_.span = written.span;
+        FailBuilder failing(b_, Code::kP434);
+        failing.site().message =
+            (name.empty() ? "a value" : name) + " is None, and is used as a number";
+        Stmt* failure = failing.make();
+        Expr* none = surface(Op::kNot, {parts.leaves[1]}, written.span);
+        out_->push_back(b_.if_(none, {failure}));
+        return parts.leaves.front();
+    }
+    switch (parts.kind.form) {
+        case Kind::Form::kTuple:
+            fail(Code::kP204, written.span,
+                 name.empty() ? a_kind(parts.kind) + " is used as a number"
+                              : "the tuple " + name + " is used as a number",
+                 "take an element" + (name.empty() ? " of it" : ", " + name_of(written) + "[0]"));
+            break;
+        case Kind::Form::kNone:
+            fail(Code::kP204, written.span,
+                 (name.empty() ? "None" : name + " is None here, and") + " is used as a number",
+                 name.empty()
+                     ? "use a number"
+                     : "compare it before it is used: if " + name_of(written) + " is not None");
+            break;
+        default:
+            fail_mixed(written);
+            break;
+    }
+    return number(0, written.span);
+}
+
+// A name, or a value, that has one kind on a path and another on another.
+void Lowering::fail_mixed(const Expr& written) {
+    if (written.op == Op::kShape) {
+        fail(Code::kP026, written.span, "how many dimensions this array has is not known here",
+             "take one extent, x.shape[0], or all of them: n, m = x.shape");
+    } else if (const std::string name = shown(written); !name.empty()) {
+        fail(Code::kP217, written.span,
+             name + " is a tuple, a number or None, according to the path that leads here",
+             "give each of them a name of its own");
+    } else {
+        fail(Code::kP217, written.span,
+             "the kind of this value depends on the path that leads here",
+             "give each kind of value a name of its own");
+    }
+}
+
+Parts Lowering::lower(Expr* expr) {
+    if (!concerns(*expr)) return {walk_.of(*expr, here_), {expr}};
+    Expr& e = *expr;
+    switch (e.op) {
+        case Op::kTuple: {
+            Parts all;
+            std::vector<Kind> kinds;
+            for (Parts& part : lower_all(e.operands)) {
+                kinds.push_back(std::move(part.kind));
+                all.leaves.insert(all.leaves.end(), part.leaves.begin(), part.leaves.end());
+            }
+            all.kind = Kind::tuple(std::move(kinds));
+            return all;
+        }
+        case Op::kNone:
+            return {Kind::none(), {}};
+        case Op::kVar:
+            return read(e);
+        case Op::kItem:
+            return item(e);
+        case Op::kLoad:
+            return subscript(e);
+        case Op::kShape:
+            return shape(e);
+        case Op::kLength:
+            return length(e);
+        case Op::kExtent:
+        case Op::kRank:
+        case Op::kSize:
+            fail(Code::kP204, e.span,
+                 "'" + e.var->shown() + "' is " + a_kind(kind_of(*e.var, here_)) +
+                     ", which has no shape",
+                 kind_of(*e.var, here_).is_tuple() ? "take its length: len(" + e.var->shown() + ")"
+                                                   : "");
+            return poison(e.span);
+        case Op::kSame:
+            return {Kind::number(), {same(e)}};
+        case Op::kIn:
+            return membership(e);
+        case Op::kField:
+            fail(Code::kP104, e.span,
+                 shown(*e.operands[0]) + " has a string subscript but is no dict and no record",
+                 "a dict is an argument of the function that Python calls, a record an element of "
+                 "an array of them: write r[i].pos.x in full");
+            return poison(e.span);
+        case Op::kFull:
+        case Op::kReshape:
+            return shaped(e);
+        case Op::kAtomic:
+            return atomic(e);
+        case Op::kSelect:
+        case Op::kAnd:
+        case Op::kOr:
+            return choose(e);
+        case Op::kNot:
+        case Op::kPyBool:
+            if (const auto known = walk_.truth(e, here_))
+                return {Kind::number(), {truth(*known, e.span)}};
+            if (walk_.of(*e.operands[0], here_).is_optional()) {
+                e.operands[0] = condition(e.operands[0]);
+                return {Kind::number(), {expr}};
+            }
+            break;
+        case Op::kEq:
+        case Op::kNe:
+        case Op::kLt:
+        case Op::kLe:
+        case Op::kGt:
+        case Op::kGe:
+            if (walk_.of(*e.operands[0], here_).is_tuple() ||
+                walk_.of(*e.operands[1], here_).is_tuple()) {
+                return compare(e);
+            }
+            if (e.op == Op::kEq || e.op == Op::kNe) {
+                for (const Expr* side : e.operands) {
+                    const Kind kind = walk_.of(*side, here_);
+                    if (kind.is_none() || kind.is_optional()) return compare_with_none(e);
+                }
+            }
+            break;
+        case Op::kAdd:
+        case Op::kMul:
+            if (walk_.of(e, here_).is_tuple()) return joined_tuples(e);
+            break;
+        case Op::kCall:
+            return call(e);
+        default:
+            break;
+    }
+    const Kind kind = walk_.of(e, here_);
+    e.operands = numbers(e.operands);
+    return {kind, {expr}};
+}
+
+Expr* Lowering::lowered(Expr* expr) {
+    return number_in(lower(expr), *expr);
+}
+
+// As `lowered`, where its truth counts alone, which None has as well.
+Expr* Lowering::condition(Expr* expr) {
+    Parts value = lower(expr);
+    if (!value.kind.is_optional()) return number_in(std::move(value), *expr);
+    Expr* holds = surface(Op::kPyBool, {value.leaves[0]}, expr->span);
+    return surface(Op::kAnd, {value.leaves[1], holds}, expr->span);
+}
+
+}  // namespace parpy

@@ -1,0 +1,110 @@
+"""Statements over tuples, None and generator expressions: names and exchanges, arguments and results of functions,
+values that may be None, loops over tuples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .data import Array
+
+if TYPE_CHECKING:
+    from .values import ValueWriter
+
+_BOTH = (
+    "    return t[0] * s + t[1][0]",
+    "    a, (b, c) = t\n    return a * b - s + c",
+    "    return sum(t[1]) + t[0] if s > 0 else max(t[1])",
+    "    u = t[1] + (t[0],)\n    return u[2] * 2 - u[len(u) - 3]",
+)
+_PLACE = "    for q in range(len(x)):\n        if x[q] > s:\n            return q\n    return None"
+_TURNED = ("    return t[1], t[0]", "    return (*t[1:], t[0])", "    return t if s > 0 else (t[1], t[0])")
+_SUMS = (
+    "sum({x}[q] * 0.5 for q in range(len({x})))",
+    "sum(v for v in {x} if v > 0)",
+    "1.0 if any(v > 1 for v in {x}) else 0.25",
+    "0.5 if all(v < r for v in {x}) else -1.0",
+    "max(abs(v) for v in {x}) if len({x}) > 0 else 0.5",
+)
+
+
+class TupleWriter:
+    def __init__(self, values: ValueWriter) -> None:
+        self.values = values
+        self.w = values.w
+        self.random = values.w.random
+
+    def statement(self, depth: int) -> bool:
+        kinds = (self.names, self.argument, self.turned, self.found, self.best, self.generated, self.looped, self.shape)
+        return self.random.choice(kinds)(depth)
+
+    def _vector(self) -> Array | None:
+        vectors = self.values.vectors()
+        return self.random.choice(vectors) if vectors else None
+
+    def _result(self, depth: int, value: str) -> bool:
+        name = self.w.new_name("e")
+        self.w.emit(depth, f"{name} = {value}")
+        self.w.floats.append(name)
+        return True
+
+    def names(self, depth: int) -> bool:
+        t = self.w.new_name("t")
+        self.w.emit(depth, f"{t} = ({self.w.real(1)} + 0.5, (r, k), 0.25)")
+        if self.w.chance(0.4):
+            self.w.emit(depth, f"if {self.w.condition()}:")
+            self.w.emit(depth + 1, f"{t} = ({t}[2], ({t}[0], k + 1), {t}[1][0])")
+        if self.w.chance(0.4):
+            self.w.emit(depth, f"for {t}i in range({self.w.pick('2', 'k')}):")
+            self.w.emit(depth + 1, f"{t} = ({t}[2], {t}[1], {t}[0])")
+        return self._result(depth, f"{t}[0] * {t}[1][0] + {t}[1][1] - {t}[2]")
+
+    def argument(self, depth: int) -> bool:
+        self.values.helper("both", "def both(t, s):", self.random.choice(_BOTH))
+        return self._result(depth, f"both(({self.w.real(1)} + 0.5, (r, k)), {self.w.pick('0.5', 'k', '-1.5')})")
+
+    def turned(self, depth: int) -> bool:
+        self.values.helper("turned", "def turned(t, s):", self.random.choice(_TURNED))
+        first, second = self.w.new_name("e"), self.w.new_name("e")
+        self.w.emit(depth, f"{first}, {second} = turned(turned(({self.w.real(1)} + 0.5, r), r), 0.5)")
+        self.w.floats += [first, second]
+        return True
+
+    def found(self, depth: int) -> bool:
+        x = self._vector()
+        if x is None:
+            return False
+        self.values.helper("place", "def place(x, s):", _PLACE)
+        q = self.w.new_name("q")
+        self.w.emit(depth, f"{q} = place({self.w.name(x)}, {self.w.real(1)} + 0.5)")
+        return self._result(depth, f"0.5 if {q} is None else {self.w.name(x)}[{q}] * 0.5")
+
+    def best(self, depth: int) -> bool:
+        x = self._vector()
+        if x is None:
+            return False
+        b = self.w.new_name("b")
+        self.w.emit(depth, f"{b} = None")
+        self.w.emit(depth, f"for {b}v in {self.w.name(x)}:")
+        self.w.emit(depth + 1, f"if {b} is None or {b}v {self.w.pick('<', '>')} {b}:")
+        self.w.emit(depth + 2, f"{b} = {b}v")
+        return self._result(depth, f"r if {b} is None else {b} + 0.5")
+
+    def generated(self, depth: int) -> bool:
+        x = self._vector()
+        return x is not None and self._result(depth, self.random.choice(_SUMS).format(x=self.w.name(x)))
+
+    def looped(self, depth: int) -> bool:
+        total, t = self.w.new_name("s"), self.w.new_name("t")
+        self.w.emit(depth, f"{total} = 0.0")
+        self.w.emit(depth, f"{t} = ((1, r), (k, 0.5), (2, {self.w.real(1)} + 0.5))")
+        self.w.emit(depth, f"for {t}a, {t}b in {t}:")
+        self.w.emit(depth + 1, f"{total} += {t}a * {t}b")
+        return self._result(depth, f"{total} + {t}[k % 3][1]")
+
+    def shape(self, depth: int) -> bool:
+        x = self._vector()
+        if x is None:
+            return False
+        t = self.w.new_name("t")
+        self.w.emit(depth, f"{t} = ({self.w.name(x)}.shape[0], *{self.w.name(x)}.shape)")
+        return self._result(depth, f"{t}[1] * 0.5 + ({t}[:1] == {self.w.name(x)}.shape) + (k in {t})")
