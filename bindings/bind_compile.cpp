@@ -175,8 +175,7 @@ void bind_compile(nb::module_& m) {
         "cache_info", cache_info, "function"_a,
         "(specialisations, compilations, names of what is passed at run time) of a jit function.");
     m.def(
-        "parse_anew",
-        [](nb::handle function) { jit_function(function)->state->surface = nullptr; },
+        "parse_anew", [](nb::handle function) { jit_function(function)->state->surface = nullptr; },
         "function"_a, "The next call of the jit function parses it again.");
     m.def("clear_cache", [] {
         ++cache_generation;

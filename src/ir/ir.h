@@ -438,8 +438,8 @@ struct Function {
     std::vector<Var*> params;
     Type result = Type::unknown();
     // Of an entry: how what it returns is put together from its results. "." is a number or an
-    // array, "-" is None, "?" a number or None, which two results say: the number, and whether it is
-    // there; "(…)" is a tuple; empty: it returns nothing.
+    // array, "-" is None, "?" a number or None, which two results say: the number, and whether it
+    // is there; "(…)" is a tuple; empty: it returns nothing.
     std::string result_form;
     // Of an entry: results that are arguments themselves, by the numbers of both (Origin).
     std::vector<std::pair<std::size_t, std::size_t>> given;

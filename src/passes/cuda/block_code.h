@@ -11,8 +11,8 @@ namespace parpy {
 
 enum class Runs : std::uint8_t {
     kAll,  // every thread executes it, with the same values
-    kOne,  // the first thread alone executes it: it stores, and nothing that it gives each thread is
-           // wanted later, a scalar or elements of an array of the thread's own
+    kOne,  // the first thread alone executes it: it stores, and nothing that it gives each thread
+           // is wanted later, a scalar or elements of an array of the thread's own
     kStructured,  // control flow that every thread follows; look at the statements inside
     kThreads,     // a loop that is spread over the threads
     kPerThread,   // code on thread registers, made by a legalise pass: executed as it stands

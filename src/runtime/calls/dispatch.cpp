@@ -65,8 +65,8 @@ Specialization::Specialization(std::shared_ptr<Executable> executable, Arguments
                 break;
             case Slot::Kind::kStride:
                 item.fill = Fill::kStride;
-                item.shift = static_cast<std::uint8_t>(std::countr_zero(static_cast<unsigned>(
-                    ir::size_in_bytes(arguments[slot.argument].scalar()))));
+                item.shift = static_cast<std::uint8_t>(std::countr_zero(
+                    static_cast<unsigned>(ir::size_in_bytes(arguments[slot.argument].scalar()))));
                 break;
             case Slot::Kind::kScalar:
                 // Too wide for a slot, which points to the value instead.
