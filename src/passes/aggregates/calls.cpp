@@ -2,6 +2,7 @@
 // stand in place of their calls.
 #include <algorithm>
 
+#include "analysis/callers.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
 #include "passes/aggregates/lowering.h"
@@ -12,19 +13,6 @@ namespace parpy {
 using namespace ir;
 
 namespace {
-
-std::unordered_set<const Function*> with_callers(const Module& module,
-                                                 std::unordered_set<const Function*> found) {
-    for (std::size_t before = 0; before != found.size();) {
-        before = found.size();
-        for (const Function* function : module.functions) {
-            for_each_expr(function->body, [&](const Expr& e) {
-                if (e.op == Op::kCall && found.contains(e.callee)) found.insert(function);
-            });
-        }
-    }
-    return found;
-}
 
 // A return with a value that is not the last statement.
 bool returns_before_its_end(const Function& function) {
@@ -70,11 +58,12 @@ constexpr std::ptrdiff_t kMostInstances = 100;
 KindInstances::KindInstances(PassContext& context, const Module& module) : context_(context) {
     for (const Function* function : module.functions) {
         if (returns_before_its_end(*function)) returns_early_.insert(function);
-        const auto asks = [](const Expr& e) { return e.op == Op::kShape || e.op == Op::kEllipsis; };
-        if (returns_early_.contains(function) || any_expr(function->body, asks))
-            asks_ranks_.insert(function);
     }
-    asks_ranks_ = with_callers(module, std::move(asks_ranks_));
+    asks_ranks_ = with_callers(module, [&](const Function& function) {
+        return returns_early_.contains(&function) || any_expr(function.body, [](const Expr& e) {
+                   return e.op == Op::kShape || e.op == Op::kEllipsis;
+               });
+    });
 }
 
 KindInstance& KindInstances::find(const Function& source, const std::vector<Kind>& given) {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/callers.h"
 #include "analysis/geometry.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
@@ -19,8 +20,6 @@ namespace parpy {
 using namespace ir;
 
 namespace {
-
-using FunctionSet = std::unordered_set<const Function*>;
 
 // What the mapping names: labels, and places of loops as the automatic mode's mapping has them.
 class MappedLoops {
@@ -79,23 +78,6 @@ bool may_leave_unassigned(const Function& function) {
     return std::ranges::any_of(exposed, [&](const Var* var) {
         return var->constant == nullptr && std::ranges::count(function.params, var) == 0;
     });
-}
-
-// The functions for which it holds, and those that call them.
-FunctionSet with_callers(const Module& module, const std::function<bool(const Function&)>& holds) {
-    FunctionSet found;
-    for (const Function* function : module.functions) {
-        if (holds(*function)) found.insert(function);
-    }
-    for (std::size_t before = 0; before != found.size();) {
-        before = found.size();
-        for (const Function* function : module.functions) {
-            for_each_expr(function->body, [&](const Expr& e) {
-                if (e.op == Op::kCall && found.contains(e.callee)) found.insert(function);
-            });
-        }
-    }
-    return found;
 }
 
 bool is_update(const Stmt& stmt) {
