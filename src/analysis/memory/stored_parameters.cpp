@@ -1,6 +1,7 @@
 // See stored_parameters.h.
 #include "analysis/memory/stored_parameters.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "ir/visit.h"
@@ -11,20 +12,51 @@ using namespace ir;
 
 namespace {
 
-// fn(x) for each variable that the value may be, or be a part of.
+// What may be a tuple: its parts are what was put into it, and no new values.
+bool may_be_tuple(const Expr& value, const VarSet& tuples) {
+    switch (value.op) {
+        case Op::kTuple:
+        case Op::kItem:
+        case Op::kCall:
+            return true;
+        case Op::kVar:
+        case Op::kLoad:
+            return tuples.contains(value.var);
+        case Op::kAdd:
+        case Op::kMul:
+        case Op::kSelect:
+        case Op::kAnd:
+        case Op::kOr:
+            return std::ranges::any_of(value.operands, [&](const Expr* operand) {
+                return may_be_tuple(*operand, tuples);
+            });
+        default:
+            return false;
+    }
+}
+
+// fn(x) for each variable that the value may be, be a part of, or have among its parts.
 template <class F>
-void for_each_root(const Expr& value, const F& fn) {
+void for_each_root(const Expr& value, const VarSet& tuples, const F& fn) {
     switch (value.op) {
         case Op::kVar:
         case Op::kArray:
         case Op::kLoad:
             fn(value.var);
             break;
+        case Op::kItem:
+            for_each_root(*value.operands[0], tuples, fn);
+            break;
+        case Op::kAdd:
+        case Op::kMul:
+            if (!may_be_tuple(value, tuples)) break;
+            [[fallthrough]];
+        case Op::kTuple:
         case Op::kSelect:
         case Op::kAnd:
         case Op::kOr:
             for (const Expr* operand : value.operands) {
-                for_each_root(*operand, fn);
+                for_each_root(*operand, tuples, fn);
             }
             break;
         default:
@@ -32,16 +64,21 @@ void for_each_root(const Expr& value, const F& fn) {
     }
 }
 
+VarSet possible_tuples(const std::vector<const Assign*>& names) {
+    VarSet tuples;
+    for (bool more = true; more;) {
+        more = false;
+        for (const Assign* assign : names) {
+            if (may_be_tuple(*assign->value, tuples)) more = tuples.insert(assign->var) || more;
+        }
+    }
+    return tuples;
+}
+
 }  // namespace
 
 VarSet possibly_stored(const Function& function) {
     VarSet stored = uses_of(function.body).stored;
-    for_each_expr(function.body, [&](const Expr& e) {
-        if (e.op != Op::kCall) return;
-        for (const Expr* operand : e.operands) {
-            for_each_root(*operand, [&](Var* var) { stored.insert(var); });
-        }
-    });
     std::vector<const Assign*> names;
     for_each_stmt(function.body, [&](const Stmt& stmt) {
         const auto* assign = stmt.as<Assign>();
@@ -49,11 +86,20 @@ VarSet possibly_stored(const Function& function) {
         if (assign->update) stored.insert(assign->var);  // in place, if it is an array
         names.push_back(assign);
     });
+    const VarSet tuples = possible_tuples(names);
+    for_each_expr(function.body, [&](const Expr& e) {
+        if (e.op != Op::kCall) return;
+        for (const Expr* operand : e.operands) {
+            for_each_root(*operand, tuples, [&](Var* var) { stored.insert(var); });
+        }
+    });
     for (bool more = true; more;) {
         more = false;
         for (const Assign* assign : names) {
-            if (assign->update || !stored.contains(assign->var)) continue;
-            for_each_root(*assign->value, [&](Var* var) { more = stored.insert(var) || more; });
+            const bool parts = !assign->update || tuples.contains(assign->var);  // t += (x,)
+            if (!parts || !stored.contains(assign->var)) continue;
+            for_each_root(*assign->value, tuples,
+                          [&](Var* var) { more = stored.insert(var) || more; });
         }
     }
     return stored;
