@@ -199,7 +199,7 @@ def test_middle_operand_of_a_comparison_is_evaluated_once() -> None:
         ("c, d = x.shape", "c = x.shape[0 of 2]\nd = x.shape[1 of 2]"),
         ("q, r = divmod(a, 3)", "tmp = tuple(a // 3, a % 3)\nq = item(tmp, 0, 2)\nr = item(tmp, 1, 2)"),
         ("t = (a, *b, None)", "t = tuple() + tuple(a) + b + tuple(none())"),
-        ("a, (b, c) = 1, x", "a = 1\ntmp = x\nb = item(tmp, 0, 2)\nc = item(tmp, 1, 2)"),
+        ("a, (b, c) = 1, x", "a = 1\nb = item(x, 0, 2)\nc = item(x, 1, 2)"),
         ("'docstring'\n...\npass", "pass"),
         ("a + b", "pass"),
         ("return", "return"),

@@ -110,7 +110,8 @@ def _pairs(fn: FunctionScope, target: ast.expr, value: ast.expr) -> list[Pair] |
     makers = unpack_shape(fn, value, count)
     if makers is not None:
         return [(t, make, None) for t, make in zip(target.elts, makers, strict=True)] if makers else None
-    return _taken_apart(fn, target.elts, items_of(fn, value, count), value)
+    stored = {part.id for part in ast.walk(target) if isinstance(part, ast.Name)}
+    return _taken_apart(fn, target.elts, items_of(fn, value, count, stored), value)
 
 
 def _taken_apart(

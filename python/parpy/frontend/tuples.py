@@ -4,7 +4,7 @@ value consists of, and takes it apart (lower_aggregates)."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 from .. import _native
@@ -37,9 +37,18 @@ def parts_given(node: ast.expr) -> list[ast.expr]:
     return node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
 
 
-def items_of(fn: FunctionScope, node: ast.expr, count: int) -> list[Callable[[], _native.Expr]]:
-    """What makes the elements that `node`, a tuple or an array, is taken apart into; the first evaluates it."""
+def items_of(
+    fn: FunctionScope, node: ast.expr, count: int, stored: Collection[str]
+) -> list[Callable[[], _native.Expr]]:
+    """What makes the elements that `node`, a tuple or an array, is taken apart into; the first evaluates it, unless it
+    is a variable that is none of those `stored` meanwhile."""
+    if isinstance(node, ast.Name) and node.id in fn.scope.locals and node.id not in stored:
+        return [partial(_item, fn, partial(lower, fn, node), node, index, count) for index in range(count)]
     return items_of_value(fn, partial(lower, fn, node), node, count)
+
+
+def _item(fn: FunctionScope, make: Callable[[], _native.Expr], node: ast.expr, index: int, count: int) -> _native.Expr:
+    return fn.op("item", node, make(), fn.integer(index, node), fn.integer(count, node))
 
 
 def items_of_value(
@@ -51,8 +60,7 @@ def items_of_value(
     def item(index: int) -> _native.Expr:
         if not found:
             found.append(fn.hold(make(), node, shown=ast.unparse(node)))
-        value = fn.module.read(found[0], fn.span(node))
-        return fn.op("item", node, value, fn.integer(index, node), fn.integer(count, node))
+        return _item(fn, partial(fn.module.read, found[0], fn.span(node)), node, index, count)
 
     return [partial(item, index) for index in range(count)]
 

@@ -39,7 +39,8 @@ struct Kind {
     [[nodiscard]] bool is_tuple() const { return form == Form::kTuple; }
     [[nodiscard]] bool is_none() const { return form == Form::kNone; }
     [[nodiscard]] bool is_optional() const { return form == Form::kOptional; }
-    // How many variables hold such a value; an optional one the number, and whether it is there.
+    // How many variables hold such a value. An optional one has two: the number, and whether it is
+    // there.
     [[nodiscard]] std::size_t leaf_count() const;
     friend bool operator==(const Kind&, const Kind&) = default;
 };

@@ -29,7 +29,7 @@ Lowering::Lowering(PassContext& context, KindInstances& instances, Function& fun
     for_each_expr(function.body, [&](const Expr& e) {
         if (e.var != nullptr) names_.insert(e.var->name);
     });
-    by_hand_ = any_stmt(function.body, [](const Stmt& stmt) {
+    by_hand_ = any_stmt(module_.entry_function()->body, [](const Stmt& stmt) {
         const auto* gpu = stmt.as<Gpu>();
         return gpu != nullptr && gpu->by_hand();
     });
@@ -321,7 +321,7 @@ void Lowering::inside(Stmt& loop, Body& stmts) {
     become(known.head, *out_);
     here_ = known.head;
     here_.of[static_cast<For&>(loop).var] = Kind::number();
-    loops_.push_back({known});
+    loops_.push_back({known, &static_cast<For&>(loop)});
     body(stmts);
     become(known.head, stmts);
     const bool returns = loops_.back().returns;

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/callers.h"
 #include "ir/builder.h"
 #include "passes/aggregates/kind_walk.h"
 #include "passes/pass.h"
@@ -50,7 +51,7 @@ public:
 private:
     PassContext& context_;
     std::deque<KindInstance> all_;
-    std::unordered_set<const ir::Function*> asks_ranks_, returns_early_;
+    FunctionSet asks_ranks_, returns_early_;
     std::deque<KindInstance*> waiting_;
 };
 
@@ -117,6 +118,7 @@ private:
     // `name`: what messages call the tuple.
     Parts one_of(Parts tuple, ir::Expr* index, Span span, const std::string& name);
     Parts chosen_at_run_time(const Parts& tuple, const Kind& kind, ir::Expr* index, Span span);
+    [[nodiscard]] bool counts_to(const ir::Expr& index, std::int64_t count) const;
     [[nodiscard]] Parts part_of(const Parts& tuple, std::size_t place) const;
     ir::Expr* same(ir::Expr& expr);
     void fail_mixed(const ir::Expr& written);
@@ -168,6 +170,7 @@ private:
     // of a function that stands in place of its call.
     struct Around {
         KindWalk::Known known;
+        const ir::For* loop = nullptr;
         bool returns = false;
     };
     std::vector<Around> loops_;
@@ -183,7 +186,7 @@ private:
     std::vector<InPlace> in_place_;
     ir::Body allocations_;  // of their arrays
     // Of the entry.
-    bool by_hand_ = false;            // it launches a kernel written by hand
+    bool by_hand_ = false;            // it launches a kernel written by hand, or belongs to one
     const ir::Stmt* last_ = nullptr;  // its last statement
     Span end_;                        // and where that stands
     bool has_result_ = false;

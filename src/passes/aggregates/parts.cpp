@@ -94,7 +94,7 @@ Parts Lowering::one_of(Parts tuple, Expr* index, Span span, const std::string& n
     if (const auto place = place_of(*index, count)) return part_of(tuple, *place);
     const bool constant =
         index->op == Op::kConst || (index->op == Op::kNeg && index->operands[0]->op == Op::kConst);
-    if (constant || count == 0) {
+    if (constant) {
         const auto number = constant_integer(index);
         fail(Code::kP025, index->span,
              "the tuple " + (name.empty() ? "" : name + " ") + "has no element" +
@@ -105,7 +105,8 @@ Parts Lowering::one_of(Parts tuple, Expr* index, Span span, const std::string& n
         return poison(span);
     }
     const Kind kind = any_part(tuple.kind);
-    if (kind.form == Kind::Form::kMixed || kind.leaf_count() * count != tuple.leaves.size()) {
+    const bool alike = kind.leaf_count() * count == tuple.leaves.size();
+    if (kind.form == Kind::Form::kMixed || !alike) {
         fail(Code::kP025, index->span,
              "which element of a tuple of different kinds is meant is not known when the program "
              "is compiled",
@@ -115,23 +116,45 @@ Parts Lowering::one_of(Parts tuple, Expr* index, Span span, const std::string& n
     return chosen_at_run_time(tuple, kind, index, span);
 }
 
+// Whether the subscript is the variable of a loop around that counts from 0 to `count` at most.
+bool Lowering::counts_to(const Expr& index, std::int64_t count) const {
+    return std::ranges::any_of(loops_, [&](const Around& around) {
+        const For* loop = around.loop;
+        if (loop == nullptr || index.op != Op::kVar || index.var != loop->var) return false;
+        const auto begin = constant_integer(loop->begin), end = constant_integer(loop->end);
+        const bool counts = begin && end && *begin >= 0 && *end <= count;
+        return counts && constant_integer(loop->step).value_or(0) > 0 &&
+               !any_stmt(loop->body, [&](const Stmt& stmt) {
+                   const auto* assign = stmt.as<Assign>();
+                   const auto* inner = stmt.as<For>();
+                   return (assign != nullptr && assign->var == loop->var) ||
+                          (inner != nullptr && inner->var == loop->var);
+               });
+    });
+}
+
 // An element of a tuple of values of one kind, by a subscript that is known when the program runs.
 Parts Lowering::chosen_at_run_time(const Parts& tuple, const Kind& kind, Expr* index, Span span) {
     const auto count = static_cast<std::int64_t>(tuple.kind.parts.size());
+    const bool inside = counts_to(*index, count);
     Expr* whole = surface(Op::kPyInt, {surface(Op::kPyIndex, {lowered(index)}, span)}, span);
     Var* const at = held(whole, span, out_->size())->var;
     const auto read_at = [&] { return var(at, span); };
-    b_.span = span;
-    FailBuilder failing(b_, Code::kP421);
-    failing.site().message = "subscript " + failing.value(read_at()) +
-                             " is out of bounds for a tuple of " + std::to_string(count) +
-                             " elements";
-    Stmt* failure = failing.make();
-    Expr* outside = surface(Op::kOr,
-                            {surface(Op::kLt, {read_at(), number(-count, span)}, span),
-                             surface(Op::kGe, {read_at(), number(count, span)}, span)},
-                            span);
-    out_->push_back(b_.if_(outside, {failure}));
+    if (!inside) {
+        b_.span = span;
+        // Kernels written by hand check subscripts where they are asked to.
+        FailBuilder failing(b_, by_hand_ ? Code::kP421 : Code::kP435);
+        failing.site().message = "subscript " + failing.value(read_at()) +
+                                 " is out of bounds for a tuple of " + std::to_string(count) +
+                                 (count == 1 ? " element" : " elements");
+        Stmt* failure = failing.make();
+        Expr* outside = surface(Op::kOr,
+                                {surface(Op::kLt, {read_at(), number(-count, span)}, span),
+                                 surface(Op::kGe, {read_at(), number(count, span)}, span)},
+                                span);
+        out_->push_back(b_.if_(outside, {failure}));
+    }
+    if (count == 0) return poison(span);
     Parts result{kind, {}};
     for (std::size_t leaf = 0; leaf < kind.leaf_count(); ++leaf) {
         const auto of_part = [&](std::int64_t i) {
