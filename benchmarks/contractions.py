@@ -32,51 +32,14 @@ import numpy as np
 import parpy
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "python"))
+
+import products  # noqa: E402
+from products import SPELLINGS, rows, scalar, updated  # noqa: E402
+
 RESULTS = ROOT / "benchmarks" / "results" / "contractions.json"
 
 TURN, ASLEEP = 0.1, 0.05  # seconds of a turn, and until idle threads are asleep
-
-
-def scalar(alpha, beta, C, A, B):
-    for i in range(C.shape[0]):
-        for j in range(C.shape[1]):
-            total = 0.0
-            for k in range(A.shape[1]):
-                total += A[i, k] * B[k, j]
-            C[i, j] = beta * C[i, j] + alpha * total
-
-
-def zeroed(alpha, beta, C, A, B):
-    for i in range(C.shape[0]):
-        for j in range(C.shape[1]):
-            C[i, j] = 0.0
-            for k in range(A.shape[1]):
-                C[i, j] += A[i, k] * B[k, j]
-
-
-def updated(alpha, beta, C, A, B):
-    for i in range(C.shape[0]):
-        for j in range(C.shape[1]):
-            for k in range(A.shape[1]):
-                C[i, j] += A[i, k] * B[k, j]
-
-
-def rows(alpha, beta, C, A, B):
-    for i in range(C.shape[0]):
-        C[i, :] *= beta
-        for k in range(A.shape[1]):
-            C[i, :] += A[i, k] * B[k, :]
-
-
-def expression(alpha, beta, C, A, B):
-    C[:] = alpha * A @ B + beta * C
-
-
-def operator(alpha, beta, C, A, B):
-    C[:] = A @ B
-
-
-SPELLINGS = [scalar, zeroed, updated, rows, expression, operator]
 
 
 @parpy.jit
@@ -100,18 +63,6 @@ def syr2k(alpha, beta, C, A, B):
 
 
 @parpy.jit
-def symm(alpha, beta, C, A, B):
-    for i in range(C.shape[0]):
-        for j in range(C.shape[1]):
-            total = 0.0
-            for k in range(i + 1):
-                total += A[i, k] * B[k, j]
-            for k in range(i + 1, C.shape[0]):
-                total += A[k, i] * B[k, j]
-            C[i, j] = beta * C[i, j] + alpha * total
-
-
-@parpy.jit
 def trmm(alpha, A, B):
     for i in range(B.shape[0]):
         for j in range(B.shape[1]):
@@ -122,63 +73,8 @@ def trmm(alpha, A, B):
 
 
 @parpy.jit
-def covariance(data, cov):
-    for i in range(data.shape[1]):
-        for j in range(i, data.shape[1]):
-            total = 0.0
-            for k in range(data.shape[0]):
-                total += data[k, i] * data[k, j]
-            cov[i, j] = total / (data.shape[0] - 1.0)
-            cov[j, i] = cov[i, j]
-
-
-@parpy.jit
 def k2mm(alpha, beta, A, B, C, D):
     D[:] = alpha * A @ B @ C + beta * D
-
-
-@parpy.jit
-def doitgen(A, C4, out):
-    for r in range(A.shape[0]):
-        for q in range(A.shape[1]):
-            for p in range(C4.shape[1]):
-                total = 0.0
-                for s in range(C4.shape[0]):
-                    total += A[r, q, s] * C4[s, p]
-                out[r, q, p] = total
-
-
-@parpy.jit
-def conv2d(x, w, y):
-    for n in range(y.shape[0]):
-        for h in range(y.shape[1]):
-            for v in range(y.shape[2]):
-                for o in range(y.shape[3]):
-                    total = 0.0
-                    for kh in range(w.shape[0]):
-                        for kw in range(w.shape[1]):
-                            for c in range(w.shape[2]):
-                                total += x[n, h + kh, v + kw, c] * w[kh, kw, c, o]
-                    y[n, h, v, o] = total
-
-
-def product(C, A, B):
-    for i in range(C.shape[0]):
-        for j in range(C.shape[1]):
-            total = 0.0
-            for k in range(A.shape[1]):
-                total += A[i, k] * B[k, j]
-            C[i, j] = total
-
-
-def batches(A, B, C):
-    for b in range(C.shape[0]):
-        for i in range(C.shape[1]):
-            for j in range(C.shape[2]):
-                total = 0.0
-                for k in range(A.shape[2]):
-                    total += A[b, i, k] * B[b, k, j]
-                C[b, i, j] = total
 
 
 @parpy.jit
@@ -243,6 +139,9 @@ def cases(quick: bool) -> Iterator[tuple[str, Call, Call, Callable[[], bool], fl
                     check,
                     2 * n**3,
                 )
+    symm, covariance, doitgen, conv2d = (
+        parpy.jit(each) for each in (products.symm, products.covariance, products.over_batches, products.convolution)
+    )
     any_size = with_changing_sizes(scalar, lambda n: (1.0, 0.0, *np.zeros((3, n, n))))
     for n in (64, 500, 1000) if quick else (64, 500, 1000, 2000):
         A, B, C = arrays("f8", (n, n), (n, n), (n, n))
@@ -254,16 +153,16 @@ def cases(quick: bool) -> Iterator[tuple[str, Call, Call, Callable[[], bool], fl
             close(C, out),
             2 * n**3,
         )
-    changing = with_changing_sizes(batches, lambda n: np.zeros((3, n, n, n)))
+    changing = with_changing_sizes(products.batched, lambda n: np.zeros((3, n, n, n)))
     for kind in ("", ", sizes at run time"):
         for n in (8, 16, 32, 64, 100):
-            function = changing if kind else parpy.jit(batches)
+            function = changing if kind else parpy.jit(products.batched)
             count = max(8, 4_000_000 // n**3)
             A, B = arrays("f8", (count, n, n), (count, n, n))
             C, out = np.empty_like(A), np.empty_like(A)
             yield (
                 f"batches of {n} f8{kind}",
-                lambda f=function, a=A, b=B, c=C: f(a, b, c, opts=opts),
+                lambda f=function, a=A, b=B, c=C: f(c, a, b, opts=opts),
                 lambda a=A, b=B, o=out: np.matmul(a, b, out=o),
                 close(C, out),
                 2 * count * n**3,
@@ -317,7 +216,7 @@ def cases(quick: bool) -> Iterator[tuple[str, Call, Call, Callable[[], bool], fl
     yield f"trmm {n} f8", ours_trmm, peer("trmm", numpy_trmm), lambda: bool(np.allclose(target, got["trmm"])), n**3
     yield (
         f"covariance {n} f8",
-        lambda: covariance(A, C, opts=opts),
+        lambda: covariance(C, A, opts=opts),
         peer("covariance", lambda: (A.T @ A) / (n - 1.0)),
         lambda: bool(np.allclose(C, got["covariance"])),
         n**3,
@@ -334,7 +233,7 @@ def cases(quick: bool) -> Iterator[tuple[str, Call, Call, Callable[[], bool], fl
     Y = np.empty_like(X)
     yield (
         "doitgen 60 60 128 f8",
-        lambda: doitgen(X, W, Y, opts=opts),
+        lambda: doitgen(Y, X, W, opts=opts),
         peer("doitgen", lambda: (X.reshape(-1, 128) @ W).reshape(X.shape)),
         lambda: bool(np.allclose(Y, got["doitgen"])),
         2 * 60 * 60 * 128**2,
@@ -344,8 +243,8 @@ def cases(quick: bool) -> Iterator[tuple[str, Call, Call, Callable[[], bool], fl
         made = np.empty((8, 64, 64, filters), np.float32)
         yield (
             f"conv2d {channels} to {filters} channels f4",
-            lambda x=image, w=kernel, y=made: conv2d(x, w, y, opts=opts),
-            peer("conv2d", lambda x=image, w=kernel: np.tensordot(windows(x, 3, 3), w, 3)),
+            lambda x=image, w=kernel, y=made: conv2d(y, x, w, opts=opts),
+            peer("conv2d", lambda x=image, w=kernel: np.maximum(np.tensordot(windows(x, 3, 3), w, 3), 0)),
             lambda y=made: bool(np.allclose(y, got["conv2d"], rtol=1e-3, atol=1e-3)),
             2 * 8 * 64 * 64 * 9 * channels * filters,
         )
@@ -392,7 +291,7 @@ def compile_times() -> dict[str, float]:
         for kind, columns in (("contraction", n), ("loops", 3)):
             A, B, C = np.ones((n, n)), np.ones((n, columns)), np.zeros((n, columns))
             begin = time.perf_counter()
-            parpy.jit(product)(C, A, B, opts=opts)
+            parpy.jit(scalar)(1.0, 0.0, C, A, B, opts=opts)
             times[kind].append(time.perf_counter() - begin)
     return {kind: round(1000 * statistics.median(taken), 1) for kind, taken in times.items()}
 

@@ -4,12 +4,14 @@ numbers, one row, few rows."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import parpy
+import products
 from contraction_checks import AUTO, SETTLED, chain, is_contraction, notes
 
 
@@ -30,34 +32,10 @@ def syr2k(c, a, b):
 
 
 @parpy.jit
-def symm(c, a, b):
-    for i in range(c.shape[0]):
-        for j in range(c.shape[1]):
-            total = 0.0
-            for k in range(i + 1):
-                total += a[i, k] * b[k, j]
-            for k in range(i + 1, c.shape[0]):
-                total += a[k, i] * b[k, j]
-            c[i, j] = 0.5 * c[i, j] + 1.5 * total
-
-
-@parpy.jit
 def trmm(b, a):
     for i in range(b.shape[0]):
         for j in range(b.shape[1]):
             b[i, j] += np.dot(a[i + 1 :, i], b[i + 1 :, j])
-
-
-@parpy.jit
-def covariance(c, data):
-    for i in range(data.shape[1]):
-        for j in range(i, data.shape[1]):
-            total = 0.0
-            for k in range(data.shape[0]):
-                total += data[k, i] * data[k, j]
-            total /= data.shape[0] - 1.0
-            c[i, j] = total
-            c[j, i] = total
 
 
 @parpy.jit
@@ -67,46 +45,13 @@ def correlation(c, data):
         c[i + 1 :, i] = c[i, i + 1 :]
 
 
-@parpy.jit
-def convolution(y, x, w):
-    for n in range(y.shape[0]):
-        for h in range(y.shape[1]):
-            for v in range(y.shape[2]):
-                for o in range(y.shape[3]):
-                    total = 0.0
-                    for kh in range(w.shape[0]):
-                        for kw in range(w.shape[1]):
-                            for ci in range(w.shape[2]):
-                                total += x[n, h + kh, v + kw, ci] * w[kh, kw, ci, o]
-                    y[n, h, v, o] = max(total, 0.0)
+symm, covariance, convolution = map(parpy.jit, (products.symm, products.covariance, products.convolution))
+batched, over_batches = parpy.jit(products.batched), parpy.jit(products.over_batches)
 
-
-@parpy.jit
-def batched(c, a, b):
-    for g in range(c.shape[0]):
-        for i in range(c.shape[1]):
-            for j in range(c.shape[2]):
-                total = 0.0
-                for k in range(a.shape[2]):
-                    total += a[g, i, k] * b[g, k, j]
-                c[g, i, j] = total
-
-
-@parpy.jit
-def over_batches(c, a, b):
-    for r in range(a.shape[0]):
-        for q in range(a.shape[1]):
-            for p in range(b.shape[1]):
-                total = 0.0
-                for s in range(b.shape[0]):
-                    total += a[r, q, s] * b[s, p]
-                c[r, q, p] = total
-
-
-FORMS: dict[Callable[..., Any], tuple[tuple[int, ...], ...]] = {
+FORMS: dict[Callable[..., Any], tuple[float | tuple[int, ...], ...]] = {
     syrk: ((50, 50), (50, 31)),
     syr2k: ((50, 50), (50, 31), (50, 31)),
-    symm: ((50, 33), (50, 50), (50, 33)),
+    symm: (1.5, 0.5, (50, 33), (50, 50), (50, 33)),
     trmm: ((50, 33), (50, 50)),
     covariance: ((50, 50), (61, 50)),
     correlation: ((50, 50), (61, 50)),
@@ -120,20 +65,24 @@ FORMS: dict[Callable[..., Any], tuple[tuple[int, ...], ...]] = {
 @pytest.mark.parametrize("function", FORMS, ids=lambda f: f.__name__)
 def test_forms(function: Callable[..., Any], dtype: str) -> None:
     rng = np.random.default_rng(0)
-    arguments = [rng.uniform(-1, 1, shape).astype(dtype) for shape in FORMS[function]]
+    arguments = [
+        rng.uniform(-1, 1, each).astype(dtype) if isinstance(each, tuple) else each for each in FORMS[function]
+    ]
     assert is_contraction(function, arguments)
-    want = [a.copy() for a in arguments]
-    function(*want, seq=True)
-    results = []
-    for opts in (AUTO, SETTLED):
-        got = [a.copy() for a in arguments]
-        function(*got, opts=opts)
-        results.append(got[0])
-        np.testing.assert_allclose(got[0], want[0], rtol=1e-4, atol=1e-4 if dtype == "f4" else 1e-12)
+
+    def result(run: Callable[..., Any]) -> Any:
+        """The first array, when `run` has stored to it."""
+        given = [np.copy(each) if isinstance(each, np.ndarray) else each for each in arguments]
+        run(*given)
+        return next(each for each in given if isinstance(each, np.ndarray))
+
+    want = result(partial(function, seq=True))
+    results = [result(partial(function, opts=opts)) for opts in (AUTO, SETTLED)]
+    for got in results:
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 if dtype == "f4" else 1e-12)
     np.testing.assert_array_equal(results[0], results[1])
-    oracle = [a.copy() for a in arguments]
-    parpy.calls.jit.interpret(function, oracle, SETTLED, "settle-reductions")
-    np.testing.assert_array_equal(results[1], oracle[0])
+    oracle = result(lambda *given: parpy.calls.jit.interpret(function, given, SETTLED, "settle-reductions"))
+    np.testing.assert_array_equal(results[1], oracle)
 
 
 def conjugated(c, a, b):

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import parpy
+import products
 from contraction_cases import case
 from contraction_checks import AUTO, CPU, SETTLED, chain, check, compiled, is_contraction, notes
 from legality import Nest
@@ -30,52 +31,8 @@ def test_infinities_behind_masks(block: int) -> None:
     assert sum(check(case(seed, special=True)) for seed in range(1000 + 20 * block, 1020 + 20 * block)) > 3
 
 
-@parpy.jit
-def scalar(alpha, beta, c, a, b):
-    for i in range(c.shape[0]):
-        for j in range(c.shape[1]):
-            t = 0.0
-            for k in range(a.shape[1]):
-                t += a[i, k] * b[k, j]
-            c[i, j] = alpha * t + beta * c[i, j]
-
-
-@parpy.jit
-def zeroed(alpha, beta, c, a, b):
-    for i in range(c.shape[0]):
-        for j in range(c.shape[1]):
-            c[i, j] = 0.0
-            for k in range(a.shape[1]):
-                c[i, j] += a[i, k] * b[k, j]
-
-
-@parpy.jit
-def updated(alpha, beta, c, a, b):
-    for i in range(c.shape[0]):
-        for j in range(c.shape[1]):
-            for k in range(a.shape[1]):
-                c[i, j] += a[i, k] * b[k, j]
-
-
-@parpy.jit
-def rows(alpha, beta, c, a, b):
-    for i in range(c.shape[0]):
-        c[i, :] *= beta
-        for k in range(a.shape[1]):
-            c[i, :] += alpha * a[i, k] * b[k, :]
-
-
-@parpy.jit
-def expression(alpha, beta, c, a, b):
-    c[:] = alpha * a @ b + beta * c
-
-
-@parpy.jit
-def product(alpha, beta, c, a, b):
-    c[:] = a @ b
-
-
-SPELLINGS = [scalar, zeroed, updated, rows, expression, product]
+SPELLINGS = [parpy.jit(each) for each in products.SPELLINGS]
+scalar, zeroed, updated, rows, expression, product = SPELLINGS
 
 
 def expected(function: Callable[..., Any], alpha: float, beta: float, c: Any, a: Any, b: Any) -> Any:
@@ -118,7 +75,7 @@ def test_no_steps(function: Callable[..., Any]) -> None:
         a, b, c = np.ones((shape[0], 0)), np.ones((0, shape[1])), np.full(shape, 3.0)
         got = c.copy()
         function(1.5, 0.5, got, a, b, opts=AUTO)
-        begin = {"scalar": 1.5, "zeroed": 0.0, "updated": 3.0, "rows": 1.5, "expression": 1.5, "product": 0.0}
+        begin = {"scalar": 1.5, "zeroed": 0.0, "updated": 3.0, "rows": 1.5, "expression": 1.5, "operator": 0.0}
         np.testing.assert_array_equal(got, np.full(shape, begin[function.__name__]))
 
 
