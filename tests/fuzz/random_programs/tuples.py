@@ -18,6 +18,11 @@ _BOTH = (
 )
 _PLACE = "    for q in range(len(x)):\n        if x[q] > s:\n            return q\n    return None"
 _TURNED = ("    return t[1], t[0]", "    return (*t[1:], t[0])", "    return t if s > 0 else (t[1], t[0])")
+_MOVED = (
+    "    a, (b, n) = t\n    m = min(len(a), len(b))\n    a[:m] = b[:m][::-1] * s - n",
+    "    for q in range(min(len(t[0]), len(t[1][0]))):\n        t[0][q] = t[1][0][q] + s",
+    "    u = t[1] + (t[0],)\n    u[0][: len(u[2]) // 2] += s\n    t[0][:] = t[0] * 0.5",
+)
 _SUMS = (
     "sum({x}[q] * 0.5 for q in range(len({x})))",
     "sum(v for v in {x} if v > 0)",
@@ -34,7 +39,18 @@ class TupleWriter:
         self.random = values.w.random
 
     def statement(self, depth: int) -> bool:
-        kinds = (self.names, self.argument, self.turned, self.found, self.best, self.generated, self.looped, self.shape)
+        numbers = (
+            self.names,
+            self.argument,
+            self.turned,
+            self.found,
+            self.best,
+            self.generated,
+            self.looped,
+            self.shape,
+        )
+        arrays = (self.arrays, self.moved)
+        kinds = arrays if self.w.chance(0.25) else numbers
         return self.random.choice(kinds)(depth)
 
     def _vector(self) -> Array | None:
@@ -67,6 +83,40 @@ class TupleWriter:
         first, second = self.w.new_name("e"), self.w.new_name("e")
         self.w.emit(depth, f"{first}, {second} = turned(turned(({self.w.real(1)} + 0.5, r), r), 0.5)")
         self.w.floats += [first, second]
+        return True
+
+    def _two_arrays(self) -> tuple[str, str] | None:
+        """Two vectors that a statement stores to, which may be one, or share memory."""
+        x, y = self._vector(), self._vector()
+        if x is None or y is None:
+            return None
+        self.w.signature.written.update((x.name, y.name))
+        return self.w.name(x), self.w.name(y)
+
+    def arrays(self, depth: int) -> bool:
+        pair = self._two_arrays()
+        if pair is None:
+            return False
+        x, y = pair
+        t = self.w.new_name("t")
+        self.w.emit(depth, f"{t} = ({x}, ({y}, r))")
+        self.w.emit(depth, f"{t}m = min(len({x}), len({t}[1][0]))")
+        first, second = self.w.random.choice(((f"{t}[0]", f"{t}[1][0]"), (f"{t}[1][0]", f"{t}[0]")))
+        if self.w.chance(0.5):
+            self.w.emit(depth, f"{first}[:{t}m] {self.w.pick('=', '+=')} {second}[:{t}m] * 0.5 + {t}[1][1]")
+        else:
+            self.w.label(depth)
+            self.w.emit(depth, f"for {t}i in range({t}m):")
+            place = self.w.pick(f"{t}i", f"{t}m - 1 - {t}i")
+            self.w.emit(depth + 1, f"{first}[{t}i] = {second}[{place}] + {self.w.pick('r', '0.5')}")
+        return True
+
+    def moved(self, depth: int) -> bool:
+        pair = self._two_arrays()
+        if pair is None:
+            return False
+        self.values.helper("moved", "def moved(t, s):", self.random.choice(_MOVED))
+        self.w.emit(depth, f"moved(({pair[0]}, ({pair[1]}, 0.5)), {self.w.pick('r', 'k', '-1.5')})")
         return True
 
     def found(self, depth: int) -> bool:
