@@ -124,6 +124,13 @@ def in_tuples_of_tuples(t, k):
     return t
 
 
+def through_subscripts(t, k):
+    t[0][0][:] = t[1] * 2
+    t[1][:2] += t[0][0][1:3]
+    t[0][0][k] = 5
+    t[-1][-1], t[0][0][0] = t[0][1], t[1][-1]
+
+
 @pytest.mark.parametrize("backend", TARGETS)
 def test_arrays_that_share_memory(backend):
     b = np.arange(10.0)
@@ -131,6 +138,7 @@ def test_arrays_that_share_memory(backend):
     for first, second in pairs:
         check(stores_through_both, ((first, second), 2), backend)
         check(in_tuples_of_tuples, (((first, 3), second), 1), backend)
+        check(through_subscripts, (((first, 3), second), 1), backend)
     check(stores_through_both, ((np.zeros(1), b[:4]), 2), backend)
 
 

@@ -189,17 +189,23 @@ void Lowering::assign(Assign& stmt) {
 void Lowering::store(Store& stmt) {
     const Kind whole = kind_of(*stmt.array, here_);
     if (whole.is_tuple()) {
-        const auto place =
-            stmt.indices.size() > 1 ? place_of(*stmt.indices[0], whole.parts.size()) : std::nullopt;
-        if (!place || !whole.parts[*place].is_number()) {
+        Parts owner = read(stmt.array, whole, stmt.span);
+        std::size_t taken = 0;
+        while (owner.kind.is_tuple() && taken + 1 < stmt.indices.size()) {
+            const auto place = place_of(*stmt.indices[taken], owner.kind.parts.size());
+            if (!place) break;
+            owner = part_of(owner, *place);
+            ++taken;
+        }
+        if (!owner.kind.is_number()) {
             fail(Code::kP016, stmt.span,
                  "'" + stmt.array->shown() + "' is a tuple, which cannot be changed",
                  "make a new one: t = (t[0], value)");
             return;
         }
-        const Parts owner = part_of(read(stmt.array, whole, stmt.span), *place);
         stmt.array = owner.leaves.front()->var;
-        stmt.indices.erase(stmt.indices.begin());
+        stmt.indices.erase(stmt.indices.begin(),
+                           stmt.indices.begin() + static_cast<std::ptrdiff_t>(taken));
     } else if (!whole.is_number()) {
         (void)number_in(read(*var(stmt.array, stmt.span)), *var(stmt.array, stmt.span));
         return;

@@ -19,7 +19,7 @@ _BOTH = (
 _PLACE = "    for q in range(len(x)):\n        if x[q] > s:\n            return q\n    return None"
 _TURNED = ("    return t[1], t[0]", "    return (*t[1:], t[0])", "    return t if s > 0 else (t[1], t[0])")
 _MOVED = (
-    "    a, (b, n) = t\n    m = min(len(a), len(b))\n    a[:m] = b[:m][::-1] * s - n",
+    "    a, (b, n) = t\n    m = min(len(a), len(b))\n    for q in range(m):\n        a[q] = b[m - 1 - q] * s - n",
     "    for q in range(min(len(t[0]), len(t[1][0]))):\n        t[0][q] = t[1][0][q] + s",
     "    u = t[1] + (t[0],)\n    u[0][: len(u[2]) // 2] += s\n    t[0][:] = t[0] * 0.5",
 )
