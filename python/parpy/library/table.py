@@ -68,6 +68,11 @@ _METHODS: dict[str, Callable[..., Any]] = {
 _OF_TUPLES = {np.column_stack, np.concatenate, np.hstack, np.stack, np.vstack}
 
 
+def functions() -> list[Any]:
+    """The functions of NumPy that the library has."""
+    return list(_FUNCTIONS)
+
+
 def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
     """What a call of NumPy's function calls instead, and the call with its arguments; None where nothing fits."""
     try:

@@ -1,0 +1,313 @@
+"""The page docs/language.md: every construct of Python that compiled code takes, each with a program that the tests
+run, and every function that it knows, as the tables of the frontend have them.
+
+`python tests/python/language_rows.py` writes the page anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from parpy.frontend import draws, intrinsics, refused
+from parpy.frontend.languages import LOOPS
+from parpy.library import table
+
+PAGE = Path(__file__).parents[2] / "docs" / "language.md"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A construct: `form` as a user writes it, `note` about its meaning, `body` of a function of `x`, an array of six
+    floats, and `k`, a small integer, in which it stands."""
+
+    node: type[ast.AST]
+    form: str
+    note: str
+    body: str
+
+
+VALUES = [
+    (
+        "numbers",
+        "Python's, which are weak, and NumPy's scalars: bool, 8 to 64-bit integers, float16 to float64, complex",
+        "types.md",
+    ),
+    (
+        "arrays",
+        "of NumPy, CuPy, PyTorch, JAX and `parpy.buffer`, of any strides and dimensions, which may share memory",
+        "calls.md",
+    ),
+    (
+        "tuples",
+        "of values of any kind, named ones included; they have parts, sums, a length, and cannot be changed",
+        "loops.md",
+    ),
+    ("None", "as a default, in place of a number, and as a result", "loops.md"),
+    ("dicts and objects", "with names as keys; their attributes are read", "calls.md"),
+    (
+        "functions",
+        "plain ones, decorated ones and lambdas, as arguments and in tuples outside of the function",
+        "functions.md",
+    ),
+    ("texts and types", "as arguments that choose a branch or the type of an array", "functions.md"),
+    ("generators", "`np.random.Generator` and `RandomState`", "random.md"),
+]
+
+STATEMENTS = [
+    Row(
+        ast.Assign,
+        "`a = v`, `x[i] = v`, `a, (b, c) = t`, `a = b = v`",
+        "values first, then the stores from the left",
+        "a, (b, c) = k, (x[0], x[1])\nx[0] = x[1] = a + b\nreturn a, b, c",
+    ),
+    Row(
+        ast.Assign,
+        "`r = x[1:]`, `y = x * 2`",
+        "a name of a part of an array, or of a new array",
+        "r = x[1:]\ny = x * 2\nr[0] = y[2]\nreturn r[0] + y[1]",
+    ),
+    Row(
+        ast.Assign,
+        "`x[1:] = v`, `x[x > 0] = v`",
+        "elements of a slice, or those that a mask selects",
+        "x[1:] = x[:-1] * 2\nx[x > 4] = 0.5",
+    ),
+    Row(
+        ast.AugAssign,
+        "`a += v`, `x[i] *= v`, `x += v`",
+        "on arrays in place; a parallel loop may reduce",
+        "s = 0.0\nfor i in range(len(x)):\n    s += x[i]\n    x[k] -= i\nx += 1\nreturn s",
+    ),
+    Row(ast.AnnAssign, "`a: np.float32 = v`", "a declared type", "a: np.float32 = x[1]\nreturn a * 2"),
+    Row(
+        ast.For,
+        "`for i in range(a, b, c)`",
+        "bounds and steps may be computed",
+        "for i in range(len(x) - 1, -1, -k):\n    x[i] = i\nelse:\n    x[0] = -1",
+    ),
+    Row(
+        ast.For,
+        "`for v in x`, `enumerate`, `zip`, `reversed`",
+        "over arrays and tuples",
+        "s = 0.0\nfor i, (a, b) in enumerate(zip(x, reversed(x))):\n    s += i * a - b\n"
+        "for c, d in ((1, k), (2, 3)):\n    s += c * d\nreturn s",
+    ),
+    Row(
+        ast.While,
+        "`while c: … else: …`",
+        "runs in sequence",
+        "i = 0\nwhile i < k:\n    i += 1\nelse:\n    i += 10\nreturn i",
+    ),
+    Row(ast.Break, "`break`", "", "for i in range(9):\n    if i > k:\n        break\nreturn i"),
+    Row(ast.Continue, "`continue`", "", "for i in range(len(x)):\n    if i == k:\n        continue\n    x[i] = 0"),
+    Row(
+        ast.If,
+        "`if c: … elif d: … else: …`",
+        "branches that cannot be taken for the types of a call need not make sense",
+        "if k > 1 and x[0] >= 0:\n    x[0] = 1\nelif k:\n    x[0] = 2\nelse:\n    x[0] = 3",
+    ),
+    Row(
+        ast.Return,
+        "`return v`, `return a, x * 2`",
+        "numbers, arrays, None, and tuples of them",
+        "return k, (x * 2, None), x[1:]",
+    ),
+    Row(
+        ast.Assert,
+        '`assert c, "text"`',
+        "checked with `debug=True` and `opts.check`",
+        "assert k > 0, 'k is positive'\nreturn k",
+    ),
+    Row(
+        ast.Raise,
+        '`raise ValueError(f"bad {a}")`',
+        "ends the call with the user's exception",
+        "if k > 1:\n    raise ValueError(f'bad {k}')",
+    ),
+    Row(ast.Expr, "`f(x)`, `print(a)`", "calls for their effect", "x.fill(2)"),
+    Row(ast.Pass, "`pass`", "", "pass"),
+    Row(ast.With, "`with parpy.gpu:`", "runs sequential code on one GPU thread", "with parpy.gpu:\n    x[0] = k"),
+    Row(
+        ast.FunctionDef,
+        "`def g(a): …`",
+        "a function inside, with the variables around it",
+        "def g(a):\n    return a * k\nreturn g(x[1]) + g(2)",
+    ),
+]
+
+EXPRESSIONS = [
+    Row(
+        ast.Constant,
+        '`1`, `2.5`, `3j`, `True`, `None`, `"text"`',
+        "texts and None to compare with, or as arguments",
+        "return 1, 2.5, 3j, True, None",
+    ),
+    Row(
+        ast.Name,
+        "`a`, `math.pi`",
+        "variables, and what stands outside of the function, read anew at each call",
+        "return k",
+    ),
+    Row(
+        ast.Attribute,
+        "`x.shape`, `x.size`, `x.ndim`, `x.T`, `z.real`, `p.mass`",
+        "of arrays, numbers and objects",
+        "return x.shape, x.size, x.ndim, x.T[1]",
+    ),
+    Row(
+        ast.BinOp,
+        "`a + b`, `a // b`, `a % b`, `a ** b`, `a << b`, `a @ b`, …",
+        "on numbers and, element by element, on arrays",
+        "return x + k, x // 2 % 3, x ** k, k << 3, x @ x",
+    ),
+    Row(ast.UnaryOp, "`-a`, `+a`, `~a`, `not a`", "", "return -x, +k, ~k, not k"),
+    Row(ast.Compare, "`a < b <= c`, `a is None`, `a in t`", "", "return 0 < k <= 2, x > 1, k in (1, 2), k is None"),
+    Row(
+        ast.BoolOp,
+        "`a and b`, `a or b`",
+        "of conditions; the second is evaluated where it counts",
+        "return k > 1 and x[k] > 1, k > 5 or x[0] > 5",
+    ),
+    Row(ast.IfExp, "`a if c else b`", "one of them is evaluated", "return x[0] if k > 5 else k"),
+    Row(
+        ast.Subscript,
+        "`x[i, -1]`, `x[1:, None]`, `x[..., 0]`, `x[idx]`, `t[k]`",
+        "elements, parts, masks, arrays of subscripts",
+        "t = (k, 7)\nreturn x[-1], x[1:][0], x[..., 0], x[None, 1:4], t[k - 1]",
+    ),
+    Row(ast.Slice, "`x[a:b:c]`", "also backward, with computed bounds", "return x[k::-1], x[1:k + 3:2]"),
+    Row(ast.Tuple, "`(a, b)`", "", "t = (k, (x[0], 1))\nreturn t[1] + t[:1], len(t)"),
+    Row(ast.Starred, "`(*t, 1)`", "in tuples", "t = (k, 2)\nreturn (*t, *x.shape, 1)"),
+    Row(ast.Call, "`f(a, b=c)`", "functions of the user, and those below", "return max(k, 1), abs(x[0] - 2)"),
+    Row(
+        ast.GeneratorExp,
+        "`sum(a for b in c if d)`",
+        "in sum, min, max, any and all",
+        "return sum(v * i for i, v in enumerate(x) if v > 1), any(v > 4 for v in x)",
+    ),
+    Row(ast.ListComp, "`sum([a for b in c])`", "the same", "return max([v * 2 for v in x])"),
+    Row(
+        ast.List,
+        "`[1, 2]`",
+        "to loop over, and behind `in`",
+        "s = 0\nfor a in [1, k]:\n    s += a\nreturn s, k in [1, 2]",
+    ),
+    Row(ast.Lambda, "`lambda a: …`", "as an argument, or called by its name", "g = lambda a: a * k\nreturn g(x[1])"),
+    Row(ast.JoinedStr, '`f"…{a:.2f}"`', "in raise and print", "if k > 1:\n    raise ValueError(f'bad {x[1]:.2f}')"),
+]
+
+METHODS = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argsort",
+    "astype",
+    "copy",
+    "cumprod",
+    "cumsum",
+    "fill",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "ravel",
+    "repeat",
+    "reshape",
+    "searchsorted",
+    "std",
+    "sum",
+    "transpose",
+    "var",
+]
+
+
+def functions() -> dict[str, list[str]]:
+    """By module, the functions that compiled code knows."""
+    found: dict[str, set[str]] = {}
+    for _, row in intrinsics.table().values():
+        module, _, name = row.name.rpartition(".")
+        if module.startswith("cuda") or row.lowering.startswith("misplaced"):
+            continue
+        if not module:
+            module = "builtins" if hasattr(builtins, row.name) else "parpy.builtin"
+        found.setdefault(module, set()).add(name)
+    found["np"] |= {name.removeprefix("np.") for name in map(_name_of, table.functions())}
+    found["builtins"] |= {"range", "enumerate", "zip", "reversed", "print"}
+    return {module: sorted(names) for module, names in sorted(found.items())}
+
+
+def _name_of(function: Any) -> str:
+    if isinstance(getattr(function, "__self__", None), np.ufunc):  # np.add.outer
+        return f"{function.__self__.__name__}.{function.__name__}"
+    module = function.__module__.removeprefix("numpy").lstrip(".")
+    return f"{module}.{function.__name__}" if module == "linalg" else str(function.__name__)
+
+
+def refusals() -> Iterator[tuple[str, str]]:
+    taken = {row.node for row in (*STATEMENTS, *EXPRESSIONS)}
+    for refusals in (refused.STATEMENTS, refused.EXPRESSIONS):
+        for node, (what, cure) in refusals.items():
+            if node not in taken:
+                yield what, cure
+
+
+def page() -> str:
+    lines = [
+        "# The language in tables",
+        "",
+        "The tables of the frontend, as `tests/python/language_rows.py` writes them. The tests run a program for each",
+        "row of the statements and expressions, compiled and by Python. [loops.md](loops.md) and",
+        "[functions.md](functions.md) say more about each, [kernels.md](kernels.md) what kernels by hand have besides.",
+        "",
+        "## Values",
+        "",
+        "| kind | which | more |",
+        "|---|---|---|",
+        *(f"| {kind} | {which} | [{link}]({link}) |" for kind, which, link in VALUES),
+    ]
+    for title, rows in (("Statements", STATEMENTS), ("Expressions", EXPRESSIONS)):
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            "| form | notes |",
+            "|---|---|",
+            *(f"| {row.form} | {row.note} |" for row in rows),
+        ]
+    lines += ["", "## Functions", "", "| module | functions |", "|---|---|"]
+    lines += [f"| `{module}` | {_listed(names)} |" for module, names in functions().items()]
+    lines += [f"| methods of arrays | {_listed(METHODS)} |"]
+    lines += [f"| methods of generators, `np.random` | {_listed(sorted(draws.METHODS))} |"]
+    lines += [
+        "",
+        "Python calls other functions of NumPy and SciPy between the compiled parts, outside of compiled loops.",
+        "Types of NumPy convert, as in `np.float32(a)`. Functions of the user are compiled with those that call them.",
+        "",
+        "## What is refused, and what to write instead",
+        "",
+        "| found | instead |",
+        "|---|---|",
+        *(f"| {what} | {cure} |" for what, cure in dict.fromkeys(refusals())),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _listed(names: list[str]) -> str:
+    return " ".join(f"`{name}`" for name in names)
+
+
+def nodes() -> set[type[ast.AST]]:
+    """Those that the frontend has functions for."""
+    return {*LOOPS.expressions, *LOOPS.statements}
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
