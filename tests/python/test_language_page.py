@@ -35,8 +35,10 @@ def outcome(function: Callable[..., Any], **keywords: Any) -> tuple[Any, np.ndar
 
 
 def same(got: Any, want: Any) -> bool:
-    if isinstance(want, tuple):
-        return isinstance(got, tuple) and len(got) == len(want) and all(map(same, got, want))
+    if isinstance(want, dict):
+        return isinstance(got, dict) and got.keys() == want.keys() and all(same(got[key], want[key]) for key in want)
+    if isinstance(want, tuple | list):
+        return type(got) is type(want) and len(got) == len(want) and all(map(same, got, want))
     return bool(np.array_equal(got, want)) and np.shape(got) == np.shape(want)
 
 

@@ -111,3 +111,63 @@ def test_on_the_simulator() -> None:
     a, b = given()
     agree(summed(a, b, 3, opts=options), summed.__wrapped__(a, b, 3))
     agree(roots(a, b, 3, opts=options), roots.__wrapped__(a, b, 3))
+
+
+# ------------------------------------------------------------ arguments of functions of which Python runs a part
+
+
+def moved(x, v, n):
+    for _ in range(n):
+        x = x + v
+    return x, v
+
+
+def watched(x, v, n):
+    sums = np.zeros(n)
+    for k in range(n):
+        x = x + v
+        sums[k] = x.sum() + x[0]
+    return sums, x, v
+
+
+def kept_in_a_list(x, v, n):
+    log = []
+    for k in range(n):
+        if k > 1:
+            v = v * 0.5
+        x = x + v
+    log.append(x)
+    x += 1
+    v[0] = 7
+    return log, x, v
+
+
+def stored_to_in_between(x, v, n):
+    sums = np.zeros(n)
+    for k in range(n):
+        x[0] = k
+        sums[k] = x.sum()
+        if k > 0:
+            x = x.copy()
+    return sums, v
+
+
+@pytest.mark.parametrize("function", [moved, watched, kept_in_a_list], ids=lambda f: f.__name__)
+def test_arguments_that_are_replaced_at_times(function: Callable[..., Any]) -> None:
+    """Results are the arguments themselves where nothing replaced them, as in Python."""
+    compiled = parpy.jit(function)
+    for n in (0, 1, 3, 0):
+        ours, pythons = (np.ones(2), np.ones(2)), (np.ones(2), np.ones(2))
+        got, want = compiled(*ours, n), function(*pythons, n)
+        agree(got[1:], want[1:])
+        np.testing.assert_array_equal(got[0], want[0])
+        np.testing.assert_array_equal(ours, pythons)
+        for mine, theirs in zip(got, want, strict=True):
+            assert [mine is each for each in ours] == [theirs is each for each in pythons]
+
+
+def test_arguments_that_are_stored_to_before_are_no_copies() -> None:
+    x, y = np.ones(2), np.ones(2)
+    with pytest.raises(parpy.CompileError, match=r"P217"):
+        parpy.jit(stored_to_in_between)(x, np.ones(2), 3)
+    assert (x == y).all()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from .. import _native
+from ..syntax.lists import fixed_lists
 from .effects import has_effects
 from .evaluation import held_for
 from .exchanges import record_chain, record_exchange
@@ -19,7 +20,7 @@ from .records import record_copy
 from .scope import FunctionScope
 from .subscripts import held_element, unpack_shape
 from .targets import assign_value
-from .tuples import items_of, items_of_value
+from .tuples import items_of, items_of_value, spelled_out
 
 # A single target, what makes its value, and the expression that is read for it.
 Pair = tuple[ast.expr, Callable[[], _native.Expr], ast.expr | None]
@@ -57,6 +58,8 @@ def assign(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt)
     """target = value of numbers or arrays."""
     if isinstance(target, ast.Tuple | ast.List):
         _assign_tuple(fn, target, value, node)
+    elif isinstance(target, ast.Name) and isinstance(value, ast.List) and target.id in fixed_lists(ast.walk(fn.node)):
+        assign_value(fn, target, spelled_out(fn, value), node)
     else:
         assign_value(fn, target, lower(fn, value), node)
 

@@ -15,7 +15,7 @@ from .functions import by_numpy
 from .intrinsics import Intrinsic
 from .lowering import lower
 from .scope import FunctionScope
-from .tuples import parts_given
+from .tuples import new_array, parts_given
 
 _VALUES = {"zeros": 0, "ones": 1, "empty": 0}
 
@@ -45,6 +45,22 @@ def lower_filled(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _na
 def lower_copy(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     """np.copy(x)"""
     return by_numpy(fn, lower(fn, node.args[0]), node)
+
+
+def lower_array(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """np.array of lists or tuples that are written out, or of an array."""
+    if fn.kernel:
+        fn.error(
+            "P023", node, f"'{intrinsic.name}' makes no arrays in kernels", "use cuda.local.array or cuda.shared.array"
+        )
+        return fn.poison(node)
+    made = new_array(fn, node.args[0])
+    given = dict(zip(("dtype",), node.args[1:], strict=False))
+    given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
+    dtype = given.get("dtype")
+    if dtype is not None and not (isinstance(dtype, ast.Constant) and dtype.value is None):
+        made = converted(fn, made, dtype)
+    return made
 
 
 def converted(fn: FunctionScope, value: _native.Expr, dtype: ast.expr) -> _native.Expr:

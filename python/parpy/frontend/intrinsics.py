@@ -228,6 +228,7 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
     for name, keyword, most in (("transpose", "axes", 2), ("reshape", "shape", 2), ("ravel", "", 1)):
         keywords = (keyword,) if keyword else ()
         yield getattr(np, name), Intrinsic(f"np.{name}", "axes", name, 1, most, keywords)
+    yield np.array, Intrinsic("np.array", "listed", "", 1, 2, ("dtype",))
     yield np.copy, Intrinsic("np.copy", "copy", "", 1, 1)
     yield np.outer, Intrinsic("np.outer", "outer", "", 2, 2)
     yield np.clip, Intrinsic("np.clip", "clip", "", 3, 3)

@@ -86,6 +86,7 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "outer": functions.lower_outer,
     "filled": creation.lower_filled,
     "copy": creation.lower_copy,
+    "listed": creation.lower_array,
     "axes": axes.lower_axes,
     # functions that others express
     "pair": compositions.lower_pair,

@@ -15,9 +15,9 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
     ast.Yield: ("'yield'", "store the values into an array"),
     ast.YieldFrom: ("'yield from'", "store the values into an array"),
     ast.JoinedStr: ("an f-string", "format the text in the caller"),
-    ast.List: ("a list", "use an array"),
+    ast.List: ("a list", "use an array, np.array([1, 2])"),
     ast.Set: ("a set", "use an array"),
-    ast.Dict: ("a dict", "pass the dict as an argument"),
+    ast.Dict: ("a dict", "pass the dict as an argument, or give it a name of its own"),
     ast.Starred: ("a starred expression", "write the elements one by one"),
     ast.Slice: ("a slice", "write a for loop over the elements"),
 }

@@ -24,6 +24,7 @@ from .lowering import lower
 from .patterns import is_ellipsis, string_key
 from .records import dimensions_of, field_of, is_record, record_extent, record_of, record_path
 from .scope import FunctionScope
+from .tuples import new_array
 
 # What may be subscripted though it has no name.
 _VALUES = ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare | ast.BoolOp | ast.IfExp | ast.Tuple
@@ -149,15 +150,26 @@ def _extents_of_records(
 def element_of(fn: FunctionScope, node: ast.Subscript) -> tuple[_native.Var | None, list[_native.Expr]]:
     """The array and the subscripts of `x[i, j]`, also written x[i][j]."""
     array, at, parts = _subscripts_of(fn, node)
-    values = lower_all(fn, [n for part in parts for n in numbers_of(fn, part)])
+    values = lower_all(fn, [n for part in parts for n in numbers_of(fn, part)], _subscript)
     return array, _all_subscripts(fn, at, parts, iter(values), node)
 
 
 def held_element(fn: FunctionScope, node: ast.Subscript) -> tuple[_native.Var | None, Callable[[], list[_native.Expr]]]:
     """The array, and a function that makes the subscripts, evaluated now, as often as wanted."""
     array, at, parts = _subscripts_of(fn, node)
-    makers = [lower_settled(fn, n) for part in parts for n in numbers_of(fn, part)]
+    makers = [_settled_subscript(fn, n) for part in parts for n in numbers_of(fn, part)]
     return array, lambda: _all_subscripts(fn, at, parts, iter([make() for make in makers]), node)
+
+
+def _subscript(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """A number or an array of them, which may be written out: `x[[i, j]]`."""
+    return new_array(fn, node) if isinstance(node, ast.List) else lower(fn, node)
+
+
+def _settled_subscript(fn: FunctionScope, node: ast.expr) -> Callable[[], _native.Expr]:
+    if not isinstance(node, ast.List):
+        return lower_settled(fn, node)
+    return partial(fn.module.read, fn.hold(new_array(fn, node), node), fn.span(node))
 
 
 def _all_subscripts(

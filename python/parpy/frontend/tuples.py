@@ -27,6 +27,18 @@ def lower_tuple(fn: FunctionScope, node: ast.Tuple) -> _native.Expr:
     return result
 
 
+def new_array(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """np.array(`node`), of lists and tuples that are written out, or of a tuple or an array."""
+    return fn.op("array_of", node, spelled_out(fn, node))
+
+
+def spelled_out(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """A value as a tuple where it is a list."""
+    if isinstance(node, ast.List | ast.Tuple) and not any(isinstance(part, ast.Starred) for part in node.elts):
+        return fn.op("tuple", node, *lower_all(fn, node.elts, spelled_out))
+    return lower(fn, node)
+
+
 def none(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     return fn.op("none", node)
 

@@ -29,12 +29,26 @@ def is_array_function(value: object) -> TypeGuard[Callable[..., Any]]:
 
 
 def is_left_to_numpy(value: object, node: ast.Call) -> bool:
-    """Whether compiled code has no such function, or none that takes so many arguments."""
+    """Whether compiled code has no such function, or none that takes such arguments."""
+    if value is np.array:
+        return not _is_array_of_values(node)
     return (
         is_array_function(value)
         and operators.scalar_name(value) is None
         and intrinsic_of(value) is None
         and library_function(value, node) is None
+    )
+
+
+def _is_array_of_values(node: ast.Call) -> bool:
+    """Whether the call makes an array of numbers and arrays that are written out one by one, or of one variable."""
+    if not 1 <= len(node.args) <= 2 or not {keyword.arg for keyword in node.keywords} <= {"dtype"}:
+        return False
+    others = ast.comprehension | ast.Starred | ast.Dict | ast.Set
+    return bool(getattr(node.args[0], "elts", True)) and not any(
+        isinstance(part, others)
+        or (isinstance(part, ast.Constant) and not isinstance(part.value, int | float | complex))
+        for part in ast.walk(node.args[0])
     )
 
 

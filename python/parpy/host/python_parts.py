@@ -17,6 +17,7 @@ from ..frontend.draws import Draws
 from ..frontend.record_paths import key_of
 from ..frontend.uses import Uses, arguments_of, named
 from ..syntax.annotations import annotations_of
+from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
 from ..syntax.names import Binding, Scope, attribute, callable_source, is_array
 from ..syntax.source import FunctionSource
 from ..types import BufferType
@@ -48,13 +49,13 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
     for part in resolver.nodes:
         if isinstance(part, ast.Return) and part.value is not None:
             elements = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
-            if resolver.is_python(part.value) or (
+            if resolver.is_python(part) or (
                 not called
                 and any(resolver.is_left(e) and _root(resolver.moved(e) or e) in arguments | made for e in elements)
             ):
                 return True
         elif isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
-            if resolver.is_python(part.value):
+            if resolver.is_python(part.value) or resolver.keeps(part):
                 return True
         elif any(resolver.calls_back(getattr(part, head)) for head in ("test", "iter") if hasattr(part, head)):
             return True  # of a branch, a loop, or a part of an expression
@@ -141,7 +142,32 @@ class Resolver:
             (isinstance(part, ast.Call) and self._calls_python(part))
             or (isinstance(part, ast.Subscript) and self._is_grid(part))
             or (isinstance(part, ast.Assign | ast.AnnAssign) and self._renames(part))
+            or self.keeps(part)
         )
+
+    def keeps(self, part: ast.AST) -> bool:
+        """Whether it makes a list, dict or set that Python keeps, or is the name of one."""
+        if isinstance(part, ast.Name):
+            return part.id in self._kept
+        return is_kept_by_python(part, self._fixed)
+
+    @lazy
+    def _fixed(self) -> frozenset[str]:
+        return fixed_lists(self.nodes)
+
+    @lazy
+    def _kept(self) -> frozenset[str]:
+        return kept_names(self.nodes, self._fixed, self._gives_list)
+
+    def _gives_list(self, call: ast.Call) -> bool:
+        """Whether it calls a function of the user that returns a list, dict or set."""
+        binding = self.find(call.func)
+        source = None if binding is None else callable_source(binding.value)
+        if source is None or source.function is self.function or not self.has_driver(source.function):
+            return False
+        callee = Resolver(source, called=True)
+        returned = [part.value for part in callee.nodes if isinstance(part, ast.Return) and part.value is not None]
+        return any(makes_list(value) or callee.keeps(value) for value in returned)
 
     def _is_grid(self, node: ast.Subscript) -> bool:
         """Whether it is np.mgrid[0:n, 0:m] or one of its kin."""
@@ -251,7 +277,7 @@ class Resolver:
                 if not isinstance(part, ast.Assign | ast.AnnAssign):
                     continue
                 for name, value in _named_values(part):
-                    if isinstance(value, ast.Tuple):
+                    if isinstance(value, ast.Tuple | ast.List):
                         tuples.add(name)  # refused where it is made
                     if self._is_captured_array(value) or self._is_allocation(value):
                         found.add(name)
@@ -315,7 +341,7 @@ class Resolver:
     def calls_back(self, node: ast.AST) -> bool:
         """Whether something in `node` calls a function that Python runs."""
         return self._has_python_parts and any(
-            isinstance(part, ast.Call) and self._runs_in_python(part) for part in ast.walk(node)
+            (isinstance(part, ast.Call) and self._runs_in_python(part)) or self.keeps(part) for part in ast.walk(node)
         )
 
     def _calls_python(self, call: ast.Call) -> bool:

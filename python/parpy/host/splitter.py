@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from .. import _native
 from ..calls.errors import fail
 from ..syntax.annotations import annotations_of, symbol_places
+from ..syntax.lists import makes_list
 from ..syntax.names import callable_source
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
@@ -19,6 +20,7 @@ from ..vocabulary import operators
 from .ahead import Once
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
 from .python_parts import Resolver, outermost_loops
+from .replaced import copied, replaced_at_times
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
 _RUN, _CALL = "__parpy_run__", "__parpy_call__"
@@ -52,6 +54,7 @@ class _Part(NamedTuple):
     nodes: list[ast.stmt]
     inputs: list[str]
     outputs: list[str]
+    replaced: Names  # outputs that paths through it leave what they were, if these are arrays
 
 
 class Splitter:
@@ -67,7 +70,7 @@ class Splitter:
         self.annotations = annotations_of(source.function)
         self.regions: list[_native.JitFunction] = []
         self.parts: list[_Part] = []
-        self._without: dict[tuple[int, frozenset[str]], _native.JitFunction] = {}
+        self._variants: dict[tuple[int, Names, Names], _native.JitFunction] = {}
         self.labels: list[set[str]] = []
         self.lines: list[tuple[int, int]] = []
         self.run_by_python: dict[str, ast.stmt] = {}
@@ -178,17 +181,24 @@ class Splitter:
             if value is None or self.resolver.is_python(value):
                 yield node
                 continue
-            elements = list(value.elts) if isinstance(value, ast.Tuple) else [value]
+            if isinstance(value, ast.Dict):
+                elements = list(value.values)
+            else:
+                elements = list(value.elts) if isinstance(value, ast.Tuple | ast.List) else [value]
             for index, element in enumerate(elements):
-                if isinstance(element, ast.Constant) or self.resolver.is_left(element):
+                if isinstance(element, ast.Constant) or self.resolver.is_left(element) or makes_list(element):
                     continue
                 self._hoisted += 1
                 name = f"result_{self._hoisted}"
                 target = ast.copy_location(ast.Name(name, ast.Store()), element)
                 yield ast.copy_location(ast.Assign([target], element), node)
                 elements[index] = ast.copy_location(ast.Name(name, ast.Load()), element)
-            single = elements[0] if not isinstance(value, ast.Tuple) else ast.Tuple(elements, ast.Load())
-            yield ast.copy_location(ast.Return(ast.copy_location(single, value)), node)
+            made: ast.expr = elements[0]
+            if isinstance(value, ast.Dict):
+                made = ast.Dict(value.keys, elements)
+            elif isinstance(value, ast.Tuple | ast.List):
+                made = type(value)(elements, ast.Load())
+            yield ast.copy_location(ast.Return(ast.copy_location(made, value)), node)
 
     # ------------------------------------------------------------ what is compiled
 
@@ -199,8 +209,8 @@ class Splitter:
         inputs = sorted(self._inputs(nodes, frozenset(outputs)))
         index = len(self.regions)
         last = nodes[-1]
-        self.parts.append(_Part(nodes, inputs, outputs))
-        self.regions.append(self._compiled(index, frozenset()))
+        self.parts.append(_Part(nodes, inputs, outputs, replaced_at_times(nodes, outputs, inputs, self._is_users)))
+        self.regions.append(self._compiled(index, frozenset(), frozenset()))
         self.labels.append(self._labels_in(nodes, set()))
         shift = self.source.line_shift
         self.lines.append((nodes[0].lineno + shift, (last.end_lineno or last.lineno) + shift))
@@ -218,21 +228,24 @@ class Splitter:
             made.append(ast.If(unset, [ast.Delete([ast.Name(each, ast.Del())])], []))
         return [at(each, last) for each in made]
 
-    def _compiled(self, index: int, without: frozenset[str]) -> _native.JitFunction:
-        """A region as a jit function; the variables `without` a value are no parameters."""
-        nodes, inputs, outputs = self.parts[index]
+    def _compiled(self, index: int, without: Names, replaced: Names) -> _native.JitFunction:
+        """A region as a jit function; the variables `without` a value are no parameters. The arrays that are `replaced`
+        at times are copies at first, so that the results are arrays of their own; its results say which they are."""
+        nodes, inputs, outputs, _ = self.parts[index]
         arrays = without & self._unset_arrays
         if arrays:
             nodes = without_arrays(nodes, arrays, self._new_name("unset"), self.resolver.is_label)
         name = self.source.function.__name__ + (f"_{index + 1}" if index else "")
         body = [at(each, nodes[0]) for each in never_assigned(without & live_before(nodes, frozenset()))]
         results: list[ast.expr] = [ast.Name(each, ast.Load()) for each in outputs]
-        marks = {each: self._new_name(f"{each}_is_set") for each in outputs if each in without}
+        marks = {each: self._new_name(f"{each}_is_set") for each in outputs if each in without | replaced}
+        body += [copied(each, nodes[0]) for each in sorted(replaced)]
         body += marked(nodes, marks) if marks else nodes
         for place, each in enumerate(outputs):
             if each in marks:
                 mark = ast.Name(marks[each], ast.Load())
-                results[place] = ast.IfExp(mark, results[place], ast.Constant(False))
+                if each in without:
+                    results[place] = ast.IfExp(mark, results[place], ast.Constant(False))
                 results.append(mark)
         if outputs:
             body.append(at(ast.Return(ast.Tuple(results, ast.Load())), nodes[-1]))
@@ -243,16 +256,24 @@ class Splitter:
         function.__annotations__ = {each: self.annotations[each] for each in given if each in self.annotations}
         return self._jit(RegionSource(self.source, node, function))
 
+    def _is_users(self, call: ast.Call) -> bool:
+        binding = self.resolver.find(call.func)
+        return binding is not None and callable_source(binding.value) is not None
+
     def _new_name(self, name: str) -> str:
         while name in self.locals:
             name += "_"
         return name
 
-    def known(self, index: int, open_outputs: list[str], results: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The outputs of a region, of which some are open: the results end with whether these have a value."""
+    def known(self, index: int, open_outputs: dict[str, Any], results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The outputs of a region, of which some are open: the results end with whether it gives these a value; else
+        they have the one that `open_outputs` says."""
         outputs = self.parts[index].outputs
         is_set = dict(zip(open_outputs, results[len(outputs) :], strict=True))
-        return tuple(value if is_set.get(name, True) else UNSET for name, value in zip(outputs, results, strict=False))
+        return tuple(
+            value if is_set.get(name, True) else open_outputs[name]
+            for name, value in zip(outputs, results, strict=False)
+        )
 
     def _input(self, name: str) -> ast.expr:
         """What a call of a region gets: of a variable that may have no value a function that gives it."""
@@ -260,23 +281,30 @@ class Splitter:
         nothing = ast.arguments([], [], None, [], [], None, [])
         return ast.Lambda(nothing, load) if name in self._unset else load
 
-    def region_for(self, index: int, inputs: tuple[Any, ...]) -> tuple[_native.JitFunction, tuple[Any, ...], list[str]]:
-        """The region for the inputs that have values, these values, and the outputs that may have none."""
-        _, names, outputs = self.parts[index]
-        if self._unset.isdisjoint(names):
-            return self.regions[index], inputs, []
-        values, without = [], set()
+    def region_for(
+        self, index: int, inputs: tuple[Any, ...]
+    ) -> tuple[_native.JitFunction, tuple[Any, ...], dict[str, Any]]:
+        """The region for the inputs that have values, these values, and the outputs that it may give none, with those
+        that they keep."""
+        _, names, outputs, replaced = self.parts[index]
+        if self._unset.isdisjoint(names) and not replaced:
+            return self.regions[index], inputs, {}
+        values: dict[str, Any] = {}
         for name, value in zip(names, inputs, strict=True):
             try:
-                values.append(value() if name in self._unset else value)
+                values[name] = value() if name in self._unset else value
             except NameError:
-                without.add(name)
-        if not without:
-            return self.regions[index], tuple(values), []
-        key = index, frozenset(without)
-        if key not in self._without:
-            self._without[key] = self._compiled(*key)
-        return self._without[key], tuple(values), [each for each in outputs if each in without]
+                continue
+        without = frozenset(names).difference(values)
+        replaced = frozenset(name for name in replaced - without if getattr(values[name], "ndim", 0) > 0)
+        given = tuple(values.values())
+        if not without and not replaced:
+            return self.regions[index], given, {}
+        key = index, without, replaced
+        if key not in self._variants:
+            self._variants[key] = self._compiled(*key)
+        kept = {name: values.get(name, UNSET) for name in outputs if name in without | replaced}
+        return self._variants[key], given, kept
 
     def _inputs(self, nodes: list[ast.stmt], outputs: Names) -> set[str]:
         found = {name for name in live_before(nodes, outputs) if name in self.locals or name.startswith("result_")}
@@ -309,19 +337,27 @@ class Splitter:
 
     def slow_loops(self) -> list[str]:
         """Warnings of the outermost loops that Python runs since they call functions of NumPy that compiled code does
-        not know."""
+        not know, or use lists, dicts and sets."""
         texts = []
         for loop in outermost_loops(self.source.tree().body):
-            calls = [part for part in ast.walk(loop) if isinstance(part, ast.Call)]
-            found = next((call for call in calls if self.resolver.calls_numpy(call)), None)
-            if found is None:
-                continue
-            sink = _native.Diagnostics()
-            shown = ast.unparse(found.func)
-            message = f"Python runs this loop: compiled code does not know '{shown}'"
-            sink.performance("P315", self._span(loop), message, "call it in front of the loop, or write it out")
-            texts.append(sink.render([self.source.native()]))
+            reason = next(filter(None, map(self._why_python, ast.walk(loop))), None)
+            if reason is not None:
+                sink = _native.Diagnostics()
+                sink.performance("P315", self._span(loop), f"Python runs this loop: {reason[0]}", reason[1])
+                texts.append(sink.render([self.source.native()]))
         return texts
+
+    def _why_python(self, part: ast.AST) -> tuple[str, str] | None:
+        """What Python runs there, and what to write instead."""
+        if isinstance(part, ast.Call) and self.resolver.calls_numpy(part):
+            shown = ast.unparse(part.func)
+            return f"compiled code does not know '{shown}'", "call it in front of the loop, or write it out"
+        if self.resolver.keeps(part):
+            shown = (
+                f"'{part.id}' is a list, dict or set" if isinstance(part, ast.Name) else "it makes a list, dict or set"
+            )
+            return shown, "store to an array, x[i] = value, which np.empty makes in front of the loop"
+        return None
 
     def _span(self, node: ast.stmt | ast.expr) -> tuple[int, int, int, int, int]:
         line, column = node.lineno + self.source.line_shift, node.col_offset + 1

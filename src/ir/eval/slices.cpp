@@ -205,6 +205,9 @@ private:
         }
         Selection result{{}, {0}};
         std::size_t axis = 0;
+        const bool among_slices = std::ranges::any_of(indices, [](const Expr* index) {
+            return index->op == Op::kSlice || index->op == Op::kNewAxis;
+        });
         for (const Expr* index : indices) {
             if (index->op == Op::kNewAxis) {
                 result.shape.push_back(1);
@@ -228,19 +231,31 @@ private:
             if (host_.failed()) {
                 return std::nullopt;
             }
-            if (count(at.shape) > 1 && result.offsets.size() == 1) {
-                result.shape = at.shape;
-                result.offsets.resize(at.values.size(), result.offsets[0]);
-            }
-            for (std::size_t i = 0; i < result.offsets.size(); ++i) {
-                std::int64_t k = std::get<std::int64_t>(at.values[i % at.values.size()].value);
+            std::vector<std::int64_t> moved;
+            for (const Constant& given : at.values) {
+                std::int64_t k = std::get<std::int64_t>(given.value);
                 k += k < 0 ? size : 0;
                 if (k < 0 || k >= size) {
                     out_of_bounds(*index, array, size);
                     return std::nullopt;
                 }
-                result.offsets[i] += k * stride;
+                moved.push_back(k * stride);
             }
+            if (among_slices && !at.shape.empty()) {  // a dimension like those of slices
+                result.shape.push_back(at.shape[0]);
+                std::vector<std::int64_t> offsets;
+                for (const std::int64_t offset : result.offsets)
+                    for (const std::int64_t each : moved)
+                        offsets.push_back(offset + each);
+                result.offsets = std::move(offsets);
+                continue;
+            }
+            if (count(at.shape) != 1 && result.offsets.size() == 1) {
+                result.shape = at.shape;
+                result.offsets.resize(at.values.size(), result.offsets[0]);
+            }
+            for (std::size_t i = 0; i < result.offsets.size(); ++i)
+                result.offsets[i] += moved[i % moved.size()];
         }
         return result;
     }

@@ -61,7 +61,7 @@ KindInstances::KindInstances(PassContext& context, const Module& module) : conte
     }
     asks_ranks_ = with_callers(module, [&](const Function& function) {
         return returns_early_.contains(&function) || any_expr(function.body, [](const Expr& e) {
-                   return e.op == Op::kShape || e.op == Op::kEllipsis;
+                   return e.op == Op::kShape || e.op == Op::kArrayOf || e.op == Op::kEllipsis;
                });
     });
 }

@@ -132,6 +132,12 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
             const auto rank = static_cast<std::size_t>(array.rank);
             return Kind::tuple(std::vector<Kind>(rank, Kind::number()));
         }
+        case Op::kArrayOf: {
+            const std::optional<Nest> nest = nest_of(operand(0));
+            if (!nest) return Kind::mixed();
+            const auto dimensions = static_cast<int>(nest->extents.size());
+            return Kind::number(nest->rank < 0 ? Kind::kUnknownRank : dimensions + nest->rank);
+        }
         case Op::kItem: {
             const Kind whole = operand(0);
             if (whole.is_number())

@@ -18,7 +18,7 @@ std::size_t Kind::leaf_count() const {
 bool is_aggregate(ir::Op op) {
     using enum ir::Op;
     return op == kTuple || op == kItem || op == kNone || op == kShape || op == kLength ||
-           op == kSame || op == kIn || op == kField || op == kEllipsis;
+           op == kSame || op == kIn || op == kField || op == kArrayOf || op == kEllipsis;
 }
 
 Kind joined(const Kind& a, const Kind& b) {
@@ -65,6 +65,19 @@ Kind without_ranks(const Kind& kind) {
     for (Kind& part : result.parts)
         part = without_ranks(part);
     return result;
+}
+
+std::optional<Nest> nest_of(const Kind& kind) {
+    if (kind.is_number()) return Nest{{}, kind.rank};
+    if (!kind.is_tuple()) return std::nullopt;
+    if (kind.parts.empty()) return Nest{{0}, 0};
+    const std::optional<Nest> first = nest_of(kind.parts[0]);
+    if (!first ||
+        !std::ranges::all_of(kind.parts, [&](const Kind& part) { return nest_of(part) == first; }))
+        return std::nullopt;
+    Nest nest{{static_cast<std::int64_t>(kind.parts.size())}, first->rank};
+    nest.extents.insert(nest.extents.end(), first->extents.begin(), first->extents.end());
+    return nest;
 }
 
 std::string a_kind(const Kind& kind) {

@@ -3,6 +3,8 @@
 // lower_aggregates.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -56,6 +58,15 @@ struct Kind {
 [[nodiscard]] Kind without_ranks(const Kind& kind);
 // Whether there is an optional value in it.
 [[nodiscard]] bool has_optional(const Kind& kind);
+// How an array of the elements of nested tuples is laid out: as many along each dimension, and the
+// dimensions that each element has itself.
+struct Nest {
+    std::vector<std::int64_t> extents;
+    int rank = 0;
+    friend bool operator==(const Nest&, const Nest&) = default;
+};
+// Nothing where the tuples in it differ, or something in it is no number and no array.
+[[nodiscard]] std::optional<Nest> nest_of(const Kind& kind);
 // "a number", "an array", "a tuple of 2 elements", "None".
 [[nodiscard]] std::string a_kind(const Kind& kind);
 

@@ -107,6 +107,10 @@ private:
     Parts shape(ir::Expr& expr);
     Parts length(ir::Expr& expr);
     Parts shaped(ir::Expr& expr);
+    Parts array_of(ir::Expr& expr);
+    // An array of this layout whose elements have the type that all of the `leaves` fit in.
+    ir::Expr* array_for(const Nest& nest, const std::vector<ir::Expr*>& leaves, Span span);
+    void check_same_shape(const Nest& nest, const std::vector<ir::Expr*>& leaves, Span span);
     Parts atomic(ir::Expr& expr);
     Parts membership(ir::Expr& expr);
     Parts choose(ir::Expr& expr);

@@ -164,6 +164,8 @@ Parts Lowering::lower(Expr* expr) {
                  kind_of(*e.var, here_).is_tuple() ? "take its length: len(" + e.var->shown() + ")"
                                                    : "");
             return poison(e.span);
+        case Op::kArrayOf:
+            return array_of(e);
         case Op::kSame:
             return {Kind::number(), {same(e)}};
         case Op::kIn:

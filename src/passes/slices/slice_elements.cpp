@@ -164,12 +164,16 @@ std::vector<Expr*> SliceElements::indices(const std::vector<Subscript>& subscrip
     IndexMath math(builder_, shapes_.index_type());
     std::vector<Expr*> result;
     std::size_t next = 0;
+    const bool among_slices =
+        std::ranges::any_of(subscripts, [](const Subscript& s) { return s.index == nullptr; });
     for (const Subscript& s : subscripts) {
         if (s.is_slice()) {
             Expr* moved = math.multiply(number_of(place[next++]), math.copy(*s.step));
             result.push_back(math.add(math.copy(*s.begin), moved));
         } else if (s.is_new_axis()) {
             ++next;
+        } else if (among_slices && !shapes_.of(*s.index).empty()) {  // an array is a dimension then
+            result.push_back(element(*s.index, {place[next++]}));
         } else {  // either a scalar, or all subscripts share the whole place
             result.push_back(element(*s.index, part(place, shapes_.of(*s.index))));
         }
@@ -363,6 +367,7 @@ void SliceElements::note_hazard(const Expr& load, const Place& place) {
     for (const Subscript& s : all) {
         if (s.index != nullptr) {
             counts.push_back(nullptr);
+            next += shapes_.of(*s.index).size();  // no matter where nothing else has a place
         } else if (SliceLoop* loop = place[next++]; s.is_slice()) {
             counts.push_back(loop);
         }

@@ -281,15 +281,21 @@ Shape Shapes::compute(const Expr& expr) {
                 shape.push_back(extent(*expr.operands[i]));
             }
             return shape;
-        case Op::kLoad:
-            for (const Subscript& subscript : subscripts(expr)) {
+        case Op::kLoad: {
+            const std::vector<Subscript>& all = subscripts(expr);
+            const bool among_slices =
+                std::ranges::any_of(all, [](const Subscript& s) { return s.index == nullptr; });
+            for (const Subscript& subscript : all) {
                 if (subscript.index == nullptr) {
                     shape.push_back(subscript.length);
+                } else if (const Shape own = of(*subscript.index); among_slices) {
+                    shape.insert(shape.end(), own.begin(), own.end());
                 } else {
-                    broadcast(shape, of(*subscript.index), expr.span);
+                    broadcast(shape, own, expr.span);
                 }
             }
             return shape;
+        }
         default: {
             const int branches = branches_;
             for (const Expr* operand : expr.operands) {

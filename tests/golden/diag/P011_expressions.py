@@ -3,7 +3,7 @@ import parpy
 
 @parpy.jit
 def f(x, n):
-    a = [1, 2]
+    a = n + [1, 2]
     b = (i for i in range(n))
     c = lambda *all: 0
     if (d := n) > 0:
@@ -12,4 +12,4 @@ def f(x, n):
     x[2] = n is None
     x[3] = x @ x
     e = 1, 2
-    return [i for i in range(n)]
+    x[4] = n * [i for i in range(n)]

@@ -119,18 +119,23 @@ int Typer::walk_index(Expr*& slot, const Var* array) {
     return index.rank;
 }
 
-// Slices count one each; arrays of subscripts (x[k[:]]) stand for themselves, among no slices.
+// Slices count one each; arrays of subscripts (x[k[:]]) stand for themselves. Among slices one
+// array with one dimension may stand, which is a dimension in its place.
 int Typer::walk_indices(std::vector<Expr*>& indices, const Var* array) {
     int slices = 0;
     int gathered = 0;
+    int others = 0;  // subscripts besides
     for (Expr*& index : indices) {
         const bool is_slice = index->op == Op::kNewAxis || index->op == Op::kSlice;
         const int rank = walk_index(index, array);
         (is_slice ? slices : gathered) = is_slice ? slices + rank : std::max(gathered, rank);
-        if (slices > 0 && gathered > 0) {
+        others += is_slice ? 0 : 1;
+        if (slices > 0 && gathered > 0 && (gathered > 1 || others > 1)) {
             report(Code::kP223, index->span,
-                   "'" + array->shown() + "' has both slices and arrays as subscripts",
-                   "write a loop over one of them");
+                   "'" + array->shown() +
+                       "' has slices beside several subscripts that are arrays or numbers",
+                   "take the slices first, and give the result a name");
+            gathered = 0;
         }
     }
     return slices + gathered;

@@ -1,0 +1,102 @@
+"""Lists, dicts and sets that a function makes.
+
+A list that is written out and only read is a tuple in compiled code. The others are Python's: Python runs the
+statements that they stand in.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+_DISPLAYS = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
+_READERS = {builtins.len.__name__, builtins.enumerate.__name__, builtins.zip.__name__, builtins.reversed.__name__}
+
+
+def fixed_lists(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """The names among `nodes`, all of a function's, that stand for lists which are written out and only read: their
+    elements, their length, and what is among them."""
+    listed: Counter[str] = Counter()
+    stored: Counter[str] = Counter()
+    loads: Counter[str] = Counter()
+    allowed: Counter[str] = Counter()
+    for node in nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List) and _is_plain(node.value):
+            listed.update(target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.Name):
+            (loads if isinstance(node.ctx, ast.Load) else stored)[node.id] += 1
+        allowed.update(_names_that_are_read(node))
+    return frozenset(name for name in listed if stored[name] == listed[name] and loads[name] == allowed[name])
+
+
+def is_kept_by_python(node: ast.AST, fixed: frozenset[str]) -> bool:
+    """Whether the statement gives a name a list, dict or set that compiled code does not have, or returns one."""
+    if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return) or node.value is None:
+        return False
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.List):  # to other targets the elements are assigned
+        return any(isinstance(target, ast.Name) and target.id not in fixed for target in node.targets)
+    return makes_list(node.value)
+
+
+def kept_names(
+    nodes: Iterable[ast.AST], fixed: frozenset[str], gives_list: Callable[[ast.Call], bool]
+) -> frozenset[str]:
+    """The names that such lists, dicts and sets have, those that calls give included."""
+    assigned = [node for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign)]
+    found: set[str] = set()
+    pairs = [
+        (target.id, value)
+        for node in assigned
+        if node.value is not None
+        for each in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        for target, value in _named(each, node.value)
+    ]
+    while True:
+        more = {
+            name
+            for name, value in pairs
+            if (makes_list(value) and name not in fixed)
+            or (isinstance(value, ast.Name) and value.id in found)
+            or (isinstance(value, ast.Call) and gives_list(value))
+        }
+        if more <= found:
+            return frozenset(found)
+        found |= more
+
+
+def _named(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
+    """The names in a target, with what each of them gets where that is written out."""
+    if isinstance(target, ast.Name):
+        yield target, value
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        for each, part in zip(target.elts, value.elts, strict=False):
+            yield from _named(each, part)
+
+
+def makes_list(value: ast.expr) -> bool:
+    """Whether the value is a new list, dict or set, or a tuple with one."""
+    if isinstance(value, ast.Tuple):
+        return any(map(makes_list, value.elts))
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id in ("list", "dict", "set")
+    return isinstance(value, _DISPLAYS)
+
+
+def _is_plain(value: ast.List) -> bool:
+    return bool(value.elts) and not any(isinstance(part, ast.Starred) for part in value.elts)
+
+
+def _names_that_are_read(node: ast.AST) -> list[str]:
+    """Those of which `node` itself takes elements or the length alone."""
+    read: list[ast.expr] = []
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice):
+        read.append(node.value)
+    elif isinstance(node, ast.For | ast.comprehension):
+        read.append(node.iter)
+    elif isinstance(node, ast.Compare) and isinstance(node.ops[-1], ast.In | ast.NotIn):
+        read.append(node.comparators[-1])
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _READERS:
+        read += node.args
+    return [each.id for each in read if isinstance(each, ast.Name)]

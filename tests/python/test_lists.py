@@ -1,0 +1,231 @@
+"""Lists: np.array of those that are written out, lists of subscripts, lists that are only read, and those that Python
+keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import TARGETS, options
+from parpy.host.driver import driver_of
+from parpy.syntax.names import source_of
+
+
+def same(got: Any, want: Any) -> bool:
+    if isinstance(want, dict):
+        return isinstance(got, dict) and list(got) == list(want) and all(same(got[key], want[key]) for key in want)
+    if isinstance(want, list | tuple):
+        return type(got) is type(want) and len(got) == len(want) and all(map(same, got, want))
+    same_type = not isinstance(want, np.ndarray) or got.dtype == want.dtype
+    return same_type and np.shape(got) == np.shape(want) and bool(np.array_equal(got, want))
+
+
+def check(function: Any, make: Any, backend: str) -> None:
+    ours, pythons = make(), make()
+    got, want = parpy.jit(function)(*ours, opts=options(backend, {})), function(*pythons)
+    assert same(got, want), (got, want)
+    assert same(ours, pythons)
+
+
+# ------------------------------------------------------------ np.array
+
+
+def of_numbers(x, k):
+    a, b = x[0], x[1]
+    return np.array([a + b, k, 2.5]), np.array([1, k]), np.array((True, k > 0)), np.array([k, 1j]), np.array([x[0]])
+
+
+def of_rows(x, k):
+    rotation = np.array([[x[0], -x[1]], [x[1], x[0]]])
+    return rotation @ x[:2], np.array([x, x * 2]), np.array([[1, 2, 3], [4, k, 6]]), np.array([(x[0], k), (k, 1)])
+
+
+def of_types(x, k):
+    return np.array([k, 2], dtype=np.float32), np.array([x[0], 2.5], "int16"), np.array([0, k], dtype=float)
+
+
+def of_one_value(x, k):
+    t = (x[0], k)
+    y = np.array(x)
+    y[0] = 7
+    return np.array(t), y, x[0]
+
+
+def right_side(state, sigma):
+    x, y, z = state
+    return np.array([sigma * (y - x), x * (28 - z) - y, x * y - 8 / 3 * z])
+
+
+def in_loops(x, k):
+    out = np.zeros((4, 3))
+    state = np.array([1.0, 1.0, 1.05])
+    for i in range(4):
+        half = state + 0.005 * right_side(state, 10.0)
+        state = state + 0.01 * right_side(half, 10.0)
+        out[i] = state
+    return out
+
+
+def of_each_row(x, k):
+    rows = np.zeros((5, 2))
+    parpy.label("i")
+    for i in range(5):
+        v = np.array([i + x[0], k])
+        w = np.array([v, v * 2])
+        rows[i] = w[1] - w[0][::-1]
+    return rows
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize(
+    "function", [of_numbers, of_rows, of_types, of_one_value, in_loops, of_each_row], ids=lambda f: f.__name__
+)
+def test_arrays_of_values(function, backend):
+    for dtype in ("f8", "f4", "i4", "c16"):
+        if dtype == "c16" and function is not of_numbers:
+            continue
+        check(function, lambda dtype=dtype: (np.arange(3, 6).astype(dtype), 2), backend)
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_in_a_mapped_loop(backend):
+    x, compiled = np.arange(3.0), parpy.jit(of_each_row)
+    mapped = {"i": parpy.threads(5)}
+    assert same(compiled(x, 2, opts=options(backend, mapped)), of_each_row(x, 2))
+
+
+def test_python_runs_no_part():
+    for function in (of_numbers, of_rows, of_types, right_side, swapped, stencil):
+        assert driver_of(source_of(function)) is None
+
+
+def rows_of_different_sizes(x, y):
+    return np.array([x, y])
+
+
+def nested_unevenly(x, k):
+    return np.array([(x[0], k), (k, 1, 2)])
+
+
+def test_shapes_that_differ():
+    with pytest.raises(ValueError, match=r"P433\]: an array is made of parts with 3 and 1 elements"):
+        parpy.jit(rows_of_different_sizes)(np.zeros(3), np.zeros(1))
+    with pytest.raises(parpy.CompileError, match=r"P204\]: the elements of this array have different shapes"):
+        parpy.jit(nested_unevenly)(np.zeros(3), 1)
+
+
+# ------------------------------------------------------------ subscripts
+
+
+def swapped(a, i, j):
+    a[[i, j]] = a[[j, i]]
+    a += a[:, [3, 2, 1, 0]]
+    a[:, 0] = a[:, [-1, 0]][:, 1]
+    return a[[0, i, i], 1], a[1:][:, [1]], a[::-1, [j, 0]].sum(axis=0), a[None, [1]].sum(), a[[i]] - a[[j, i]]
+
+
+def added(a, i, j):
+    a[0, [i, j]] += 10
+    b = a[0]
+    b[[i, j, i]] *= 2
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("function", [swapped, added], ids=lambda f: f.__name__)
+def test_lists_of_subscripts(function, backend):
+    for i, j in ((0, 1), (1, 2), (-1, 0), (2, 2)):
+        check(function, lambda i=i, j=j: (np.arange(12.0).reshape(3, 4), i, j), backend)
+
+
+# ------------------------------------------------------------ lists that are only read
+
+
+def stencil(x, k):
+    weights = [1, k, 1]
+    out = x.copy()
+    for i in range(1, len(x) - 1):
+        total = 0.0
+        for j, w in enumerate(weights):
+            total += w * x[i + j - 1]
+        out[i] = total / len(weights) + weights[i % 3] + (k in weights)
+    return out
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_lists_that_are_read(backend):
+    check(stencil, lambda: (np.arange(7.0), 2), backend)
+
+
+# ------------------------------------------------------------ lists, dicts and sets of Python
+
+
+def in_a_dict(x, k):
+    s = 0.0
+    for v in x:
+        s += v
+    return {"sum": s, "double": x * 2, "given": x, "list": [k, s], "n": len(x)}
+
+
+def collected(x, k):
+    found = []
+    for i in range(len(x)):
+        y = x[i] * x[i] + k
+        if y > 3:
+            found.append(y)
+    return found, len(found)
+
+
+def kept_apart(x, k):
+    steps = []
+    v = x * 1
+    for _ in range(3):
+        v = v * 2 + k
+        steps.append(v)
+    return steps
+
+
+def counted(x, k):
+    counts = {}
+    for i in range(len(x)):
+        key = int(x[i]) % 2
+        counts[key] = counts.get(key, 0) + 1
+    total = sum(counts.values())
+    if counts:
+        total += k
+    return counts, total
+
+
+def as_list(x, k):
+    return [x[0] * 2, k]
+
+
+def listed(x, k):
+    first, second = as_list(x, k), [v * 2 for v in x]
+    second.append(0.5)
+    y = np.array(second)
+    y += first[1]
+    return y, second, first
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize(
+    "function", [in_a_dict, collected, kept_apart, counted, as_list, listed], ids=lambda f: f.__name__
+)
+def test_lists_of_python(function, backend):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warnings.warn", lambda *_, **__: None)
+        check(function, lambda: (np.arange(1.0, 6.0), 2), backend)
+
+
+def test_a_loop_that_python_runs_is_warned_of():
+    def squares(x):
+        found = []
+        for v in x:
+            found.append(v * v)
+        return found
+
+    with pytest.warns(parpy.PerformanceWarning, match=r"P315\]: Python runs this loop: 'found' is a list, dict or set"):
+        assert parpy.jit(squares)(np.arange(3.0)) == [0, 1, 4]
