@@ -196,7 +196,7 @@ EXPRESSIONS = [
     Row(
         ast.List,
         "`[1, 2]`",
-        "to loop over, behind `in`, as subscripts, in `np.array`, and under a name that is only read; else Python keeps it",
+        "to loop over, behind `in`, as subscripts, in `np.array`, under a name that is only read; else Python keeps it",
         "s = 0\nw = [1, k, 1]\nfor a in [1, k]:\n    s += a * w[k]\n"
         "x[[0, 1]] = x[[1, k]]\nreturn s, k in [1, 2], np.array([s, 2.5]), [s, k]",
     ),
@@ -204,7 +204,8 @@ EXPRESSIONS = [
         ast.Dict,
         '`{"a": b}`, `[a for b in c]`, `found.append(a)`',
         "Python keeps lists, dicts and sets that grow or are returned, and runs the statements around them",
-        "found, total = [], 0\nfor v in x:\n    total += v\nfound.append(total)\nreturn {'total': found, 'twice': x * 2}",
+        "found, total = [], 0\nfor v in x:\n    total += v\n"
+        "found.append(total)\nreturn {'total': found, 'twice': x * 2}",
     ),
     Row(ast.Lambda, "`lambda a: …`", "as an argument, or called by its name", "g = lambda a: a * k\nreturn g(x[1])"),
     Row(ast.JoinedStr, '`f"…{a:.2f}"`', "in raise and print", "if k > 1:\n    raise ValueError(f'bad {x[1]:.2f}')"),
