@@ -25,7 +25,6 @@ import program_data as data
 
 # What is refused, by style and program: the code of its diagnostic and what it is about. It goes when it compiles.
 REFUSED: dict[tuple[str, str], tuple[str, str]] = {
-    ("numpy", "doitgen"): ("P223", "an operand of a matrix product has 4 dimensions"),
     ("numpy", "mandelbrot2"): ("P217", "the name 'C' stands for several arrays"),
     ("numpy", "nbody"): ("P217", "'concatenate_three_result' may outlive the values of 'joined'"),
     ("numba", "mandelbrot2"): ("P217", "the name 'Cv' stands for several arrays"),

@@ -240,3 +240,27 @@ def test_reductions_beside_what_is_mapped(backend, shape):
         function(x, y, opts=options(backend, loops))
         np.testing.assert_allclose(x, u)
         np.testing.assert_allclose(y, v)
+
+
+def many(a, b):
+    return a @ b
+
+
+def many_within(a, b):
+    c = np.dot(a * 2, b) - 1
+    return c + (a[..., :1] if a.ndim > 1 and b.ndim > 1 else 0)
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize("function", [many, many_within], ids=lambda f: f.__name__)
+def test_products_of_arrays_with_many_dimensions(function, backend):
+    generator = np.random.default_rng(0)
+    compiled = parpy.jit(function)
+    for left in ((3,), (2, 3), (4, 2, 3), (2, 1, 2, 3), (0, 2, 3), (2, 0, 3)):
+        for right in ((3,), (3, 5), (3, 0)):
+            a, b = (generator.integers(0, 5, shape).astype("f8") for shape in (left, right))
+            got, want = compiled(a, b, opts=options(backend, {})), function(a, b)
+            assert np.shape(got) == np.shape(want)
+            assert np.array_equal(got, want)
+    with pytest.raises(parpy.CompileError, match="the second operand of a matrix product has 3 dimensions"):
+        compiled(np.ones((2, 3)), np.ones((2, 3, 4)), opts=options(backend, {}))

@@ -424,14 +424,13 @@ private:
             return {};
         }
         const std::int64_t inner = a.shape.back();
-        const std::int64_t rows = a.shape.size() > 1 ? a.shape[0] : 1;
+        Tensor result{{a.shape.begin(), a.shape.end() - 1}, {}};
+        const std::int64_t rows = count(result.shape);
         const std::int64_t columns = b.shape.size() > 1 ? b.shape[1] : 1;
         if (inner != b.shape[0]) {
             host_.fail(e.span, "the shapes of a matrix product do not fit together");
             return {};
         }
-        Tensor result;
-        if (a.shape.size() > 1) result.shape.push_back(rows);
         if (b.shape.size() > 1) result.shape.push_back(columns);
         const Scalar type = e.type.scalar;
         const bool truth = type == Scalar::kBool;

@@ -498,9 +498,9 @@ Expr* SliceElements::matmul(const Expr& expr, const Place& place) {
     const Expr& identity = *builder_.constant(expr.type, identity_of(op, expr.type.scalar));
     Var* result =
         accumulate("dot", op, identity, place, {a.back()}, [&](const std::vector<SliceLoop*>& own) {
-            Place at_left = {own[0]};
+            Place at_left(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(a.size() - 1));
             Place at_right = {own[0]};
-            if (a.size() > 1) at_left.insert(at_left.begin(), place[0]);
+            at_left.push_back(own[0]);
             if (b.size() > 1) at_right.push_back(place.back());
             Expr* x = element(left, at_left);
             Expr* y = element(right, at_right);

@@ -351,10 +351,7 @@ Shape Shapes::matmul(const Expr& expr) {
     const Shape b = of(*expr.operands[1]);
     match(a.back(), b[0], false,
           {expr.span, "the operands of a matrix product have shapes ", a, b});
-    Shape shape;
-    if (a.size() > 1) {
-        shape.push_back(a[0]);
-    }
+    Shape shape(a.begin(), a.end() - 1);
     if (b.size() > 1) {
         shape.push_back(b.back());
     }

@@ -24,7 +24,7 @@ std::uint64_t hash_words(std::span<const std::uint64_t> words) {
 }
 
 bool same_words(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+    return std::ranges::equal(a, b);
 }
 
 // The same for all calls whose arguments have the same types, ranks and places.

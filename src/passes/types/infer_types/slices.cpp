@@ -283,14 +283,14 @@ Operand Typer::walk_matmul(Expr*& slot) {
                "multiply with '*', or pass an array with one or two dimensions");
         return result;
     }
-    if (std::max(left, right) > 2) {
+    if (right > 2) {  // np.dot and np.matmul differ there
         report(Code::kP223, expr.span,
-               "an operand of a matrix product has " + std::to_string(std::max(left, right)) +
+               "the second operand of a matrix product has " + std::to_string(right) +
                    " dimensions",
                "give one or two; loop over the others");
         return result;
     }
-    result.rank = std::max({left, right, 2}) - (left == 1 ? 1 : 0) - (right == 1 ? 1 : 0);
+    result.rank = left - 1 + right - 1;
     const Typing typing = type_operation(Op::kMul, operands);
     if (!typing.error.empty()) {
         report(typing, expr.span);
@@ -299,7 +299,7 @@ Operand Typer::walk_matmul(Expr*& slot) {
     result.type = typing.result;
     if (rewriting() && typing.result.is_scalar()) {
         if (right == 2) hold_contraction(expr.operands[0], left);
-        if (left == 2) hold_contraction(expr.operands[1], right);
+        if (left >= 2) hold_contraction(expr.operands[1], right);
         const Scalar kept = storage(typing.operand).scalar;
         const bool half = kept == Scalar::kF16 || kept == Scalar::kBF16;
         const Type computed = Type::of(half ? Scalar::kF32 : kept);

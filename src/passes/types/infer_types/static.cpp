@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "ir/builder.h"
 #include "ir/visit.h"
@@ -24,7 +25,7 @@ const bool* truth_of(const Expr& expr) {
 }
 
 bool has_static(const Expr& expr) {
-    return is_static(expr.op) ||
+    return is_static(expr.op) || expr.op == Op::kRank ||
            std::ranges::any_of(expr.operands, [](const Expr* e) { return has_static(*e); });
 }
 
@@ -67,8 +68,12 @@ private:
     void fold(Expr*& slot) {
         // Other conditions leave the result the type that both branches give it.
         const bool chooses = slot->op == Op::kSelect && has_static(*slot->operands[0]);
-        for (Expr*& operand : slot->operands)
+        for (Expr*& operand : slot->operands) {
+            const bool outer =
+                std::exchange(chooses_, chooses_ || (chooses && &operand == slot->operands.data()));
             fold(operand);
+            chooses_ = outer;
+        }
         Expr& e = *slot;
         switch (e.op) {
             case Op::kBackendIs:
@@ -112,6 +117,11 @@ private:
             case Op::kLe:
                 compute(slot);
                 break;
+            case Op::kNe:
+            case Op::kGt:
+            case Op::kGe:  // a statement is left out when its mistakes have been reported
+                if (chooses_) compute(slot);
+                break;
             default:
                 break;
         }
@@ -131,6 +141,15 @@ private:
                 break;
             case Op::kEq:
                 slot = constant(e, *a == *b);
+                break;
+            case Op::kNe:
+                slot = constant(e, *a != *b);
+                break;
+            case Op::kGt:
+                slot = constant(e, *a > *b);
+                break;
+            case Op::kGe:
+                slot = constant(e, *a >= *b);
                 break;
             case Op::kLt:
                 slot = constant(e, *a < *b);
@@ -223,6 +242,7 @@ private:
 
     PassContext& context_;
     Function& function_;
+    bool chooses_ = false;  // in the condition of a choice between two values
     std::unordered_map<const Var*, std::vector<const Expr*>> given_;  // by the assignments
 };
 
