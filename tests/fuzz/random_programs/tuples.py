@@ -49,7 +49,7 @@ class TupleWriter:
             self.looped,
             self.shape,
         )
-        arrays = (self.arrays, self.moved)
+        arrays = (self.arrays, self.moved, self.array_of, self.exchanged)
         kinds = arrays if self.w.chance(0.25) else numbers
         return self.random.choice(kinds)(depth)
 
@@ -109,6 +109,22 @@ class TupleWriter:
             self.w.emit(depth, f"for {t}i in range({t}m):")
             place = self.w.pick(f"{t}i", f"{t}m - 1 - {t}i")
             self.w.emit(depth + 1, f"{first}[{t}i] = {second}[{place}] + {self.w.pick('r', '0.5')}")
+        return True
+
+    def array_of(self, depth: int) -> bool:
+        v = self.w.new_name("v")
+        form = self.w.pick("[{a}, r, k]", "[[r, {a}], [k, 0.5], [{a}, r]]", "[k, r]", "(({a}, k), (r, r))")
+        self.w.emit(depth, f"{v} = np.array({form.format(a=self.w.real(1) + ' + 0.5')})")
+        return self._result(depth, f"{v}[k % 2].sum() + {v}.sum() * {v}.size")
+
+    def exchanged(self, depth: int) -> bool:
+        x = self._vector()
+        i, j = (None, None) if x is None else (self.w.subscript(x.extents[0]), self.w.subscript(x.extents[0]))
+        if x is None or i is None or j is None:
+            return False
+        self.w.signature.written.add(x.name)
+        name = self.w.name(x)
+        self.w.emit(depth, self.w.pick(f"{name}[[{i}, {j}]] = {name}[[{j}, {i}]]", f"{name}[[{i}, {j}]] += r"))
         return True
 
     def moved(self, depth: int) -> bool:

@@ -284,10 +284,10 @@ Operand Typer::walk_matmul(Expr*& slot) {
         return result;
     }
     if (right > 2) {  // np.dot and np.matmul differ there
-        report(Code::kP223, expr.span,
-               "the second operand of a matrix product has " + std::to_string(right) +
-                   " dimensions",
-               "give one or two; loop over the others");
+        report(
+            Code::kP223, expr.span,
+            "the second operand of a matrix product has " + std::to_string(right) + " dimensions",
+            "give one or two; loop over the others");
         return result;
     }
     result.rank = left - 1 + right - 1;
