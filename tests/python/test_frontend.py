@@ -73,8 +73,9 @@ def value(expression: str, **names: Any) -> str:
         ("a << 1 | b >> 2 & ~n ^ 3", "a << 1 | b >> 2 & ~n ^ 3"),
         ("+a", "+a"),
         ("x[a, -1]", "x[a, -1]"),
-        ("x[a][b]", "x[a, b]"),
-        ("x[a, b][n]", "x[a, b, n]"),
+        ("x[1][b]", "x[1, b]"),
+        ("x[len(x) - 1, 2][n]", "x[length(x) - 1, 2, n]"),
+        ("x[a][b]", "tmp = x[a]\nx[0] = tmp[b]"),  # a may be an array
         ("x[()]", "x[]"),
         ("a if b else n", "a if b else n"),
         ("a < b", "a < b"),

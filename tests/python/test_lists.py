@@ -140,6 +140,22 @@ def test_lists_of_subscripts(function, backend):
         check(function, lambda i=i, j=j: (np.arange(12.0).reshape(3, 4), i, j), backend)
 
 
+def chained(a, k, j):
+    rows = np.array([2, 0])
+    total = a[rows][0][1] + a[rows][1].sum() + a[k][j] + a[rows[0]][rows][1] + a[1:][rows - 1][-1, j]
+    a[rows][0] = 5  # stores to a copy
+    a[k][j] = 7
+    a[k][rows] += 1
+    return a[0][rows][:1], a[:, 1][rows], total
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_subscripts_of_what_subscripts_took(backend):
+    """x[k][j] is x[k, j] where k is a number, which types decide."""
+    for k in (0, 1, -1):
+        check(chained, lambda k=k: (np.arange(12.0).reshape(3, 4), k, 2), backend)
+
+
 # ------------------------------------------------------------ lists that are only read
 
 

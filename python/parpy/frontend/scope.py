@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TypeGuard, TypeVar
@@ -102,6 +103,25 @@ class FunctionScope:
         self.made_generator: ast.Name | None = None
         self._taken: set[str] = set(self.scope.locals)
         self._reported_names: set[str] = set()
+        self._counters: frozenset[str] | None = None
+
+    def counters(self) -> frozenset[str]:
+        """The variables that nothing but loops over ranges gives values."""
+        if self._counters is None:
+            self._counters = self._find_counters()
+        return self._counters
+
+    def _find_counters(self) -> frozenset[str]:
+        stored: Counter[str] = Counter()
+        counted: Counter[str] = Counter()
+        for part in ast.walk(self.node):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                stored[part.id] += 1
+            elif isinstance(part, ast.For) and isinstance(part.target, ast.Name) and isinstance(part.iter, ast.Call):
+                binding = self.resolve(part.iter.func)
+                if binding is not None and binding.value is range:
+                    counted[part.target.id] += 1
+        return frozenset(name for name in counted if counted[name] == stored[name]) - self.parameters.keys()
 
     # ------------------------------------------------------------ positions and errors
 

@@ -8,6 +8,7 @@ from functools import partial
 
 from .. import _native
 from ..syntax.names import Binding
+from ..vocabulary.device import Register
 from .arrays import (
     captured_array,
     dict_entry,
@@ -161,6 +162,26 @@ def held_element(fn: FunctionScope, node: ast.Subscript) -> tuple[_native.Var | 
     return array, lambda: _all_subscripts(fn, at, parts, iter([make() for make in makers]), node)
 
 
+def _is_number(fn: FunctionScope, node: ast.expr) -> bool:
+    """Whether an expression is a number whatever the types of variables are: it is made of constants, lengths, and
+    variables of loops that count."""
+    if isinstance(node, ast.Constant):
+        return type(node.value) is int
+    if isinstance(node, ast.Name):
+        return node.id in fn.scope.locals and node.id in fn.counters()
+    if isinstance(node, ast.UnaryOp):
+        return _is_number(fn, node.operand)
+    if isinstance(node, ast.BinOp):
+        return _is_number(fn, node.left) and _is_number(fn, node.right)
+    if isinstance(node, ast.Call):
+        binding = fn.resolve(node.func)
+        return binding is not None and (binding.value is len or binding.value is int)
+    if isinstance(node, ast.Attribute):
+        binding = fn.resolve(node)
+        return node.attr in ("size", "ndim") or (binding is not None and isinstance(binding.value, Register | int))
+    return False
+
+
 def _subscript(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """A number or an array of them, which may be written out: `x[[i, j]]`."""
     return new_array(fn, node) if isinstance(node, ast.List) else lower(fn, node)
@@ -194,9 +215,10 @@ def _subscripts_of(
         if refuses_item(fn, base):
             return None, (), []
         own = base.slice.elts if isinstance(base.slice, ast.Tuple) else [base.slice]
+        if parts and fn.names_arrays and not all(_is_number(fn, part) for part in own):
+            if record_path(fn, base) is None or any(isinstance(part, ast.Slice) or is_ellipsis(part) for part in own):
+                return _named(fn, base), (), parts  # x[k][j] is x[k, j] of a number k alone
         if parts and any(isinstance(part, ast.Slice) or is_ellipsis(part) for part in own):
-            if fn.names_arrays:
-                return _named(fn, base), (), parts
             fn.error("P025", base, "a slice is subscripted again", "give all subscripts at once: x[i, 1:]")
         parts[:0] = own
         base = base.value

@@ -49,7 +49,7 @@ class TupleWriter:
             self.looped,
             self.shape,
         )
-        arrays = (self.arrays, self.moved, self.array_of, self.exchanged)
+        arrays = (self.arrays, self.moved, self.array_of, self.exchanged, self.chained)
         kinds = arrays if self.w.chance(0.25) else numbers
         return self.random.choice(kinds)(depth)
 
@@ -126,6 +126,17 @@ class TupleWriter:
         name = self.w.name(x)
         self.w.emit(depth, self.w.pick(f"{name}[[{i}, {j}]] = {name}[[{j}, {i}]]", f"{name}[[{i}, {j}]] += r"))
         return True
+
+    def chained(self, depth: int) -> bool:
+        x = self._vector()
+        k = next((each for each in self.w.indices if x is not None and each.limit is x.extents[0]), None)
+        i = None if x is None or k is None else self.w.subscript(k.extents[0])
+        if x is None or k is None or i is None:
+            return False
+        if self.w.chance(0.3):
+            self.w.emit(depth, f"{self.w.name(x)}[{k.name}][{i}] = r")
+            return True
+        return self._result(depth, f"{self.w.name(x)}[{k.name}][{i}] * 0.5 + {self.w.name(x)}[{k.name}][::-1][{i}]")
 
     def moved(self, depth: int) -> bool:
         pair = self._two_arrays()
