@@ -215,10 +215,11 @@ def _subscripts_of(
         if refuses_item(fn, base):
             return None, (), []
         own = base.slice.elts if isinstance(base.slice, ast.Tuple) else [base.slice]
-        if parts and fn.names_arrays and not all(_is_number(fn, part) for part in own):
-            if record_path(fn, base) is None or any(isinstance(part, ast.Slice) or is_ellipsis(part) for part in own):
-                return _named(fn, base), (), parts  # x[k][j] is x[k, j] of a number k alone
-        if parts and any(isinstance(part, ast.Slice) or is_ellipsis(part) for part in own):
+        sliced = any(isinstance(part, ast.Slice) or is_ellipsis(part) for part in own)
+        joins = all(_is_number(fn, part) for part in own) or (not sliced and record_path(fn, base) is not None)
+        if parts and fn.names_arrays and not joins:
+            return _named(fn, base), (), parts  # x[k][j] is x[k, j] of a number k alone
+        if parts and sliced:
             fn.error("P025", base, "a slice is subscripted again", "give all subscripts at once: x[i, 1:]")
         parts[:0] = own
         base = base.value
