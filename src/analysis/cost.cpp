@@ -58,7 +58,7 @@ double cost(const Expr& expr) {
             return sum + kLibrary;
         case Op::kTile:
             return sum +
-                   cost_of_step(expr) *
+                   cost_of_step(shape_of_tile(expr), expr.operands[kTileSums]->type.scalar) *
                        static_cast<double>(
                            constant_integer(expr.operands[kTileSteps]).value_or(kGuessedSteps));
         case Op::kCall: {
@@ -112,10 +112,8 @@ double cost_of(const Stmt& stmt) {
     return cost(stmt);
 }
 
-double cost_of_step(const Expr& tile) {
-    const TileShape shape = shape_of_tile(tile);
-    const auto bytes =
-        static_cast<double>(shape.lanes * size_in_bytes(tile.operands[kTileSums]->type.scalar));
+double cost_of_step(const TileShape& shape, Scalar type) {
+    const auto bytes = static_cast<double>(shape.lanes * size_in_bytes(type));
     return static_cast<double>(shape.rows * shape.vectors) * std::max(1.0, bytes / 32) * kFused;
 }
 

@@ -3,13 +3,14 @@
 #pragma once
 
 #include "ir/ir.h"
+#include "ir/tile.h"
 
 namespace parpy {
 
 // Nanoseconds of one iteration of `loop`. Trip counts that are not known are guessed.
 [[nodiscard]] double cost_of_iteration(const ir::For& loop);
 // Of one step of a kTile.
-[[nodiscard]] double cost_of_step(const ir::Expr& tile);
+[[nodiscard]] double cost_of_step(const ir::TileShape& tile, ir::Scalar type);
 // Of a statement; of loops in it likewise.
 [[nodiscard]] double cost_of(const ir::Stmt& stmt);
 

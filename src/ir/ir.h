@@ -316,6 +316,9 @@ struct For : StmtOf<StmtKind::kFor> {
     Expr* step = nullptr;  // never a constant zero
     Body body;
     LoopMapping mapping;
+    // Nanoseconds of an iteration, an f64 that is known in front of the loop; null where nobody
+    // said. Nothing but the sharing of iterations asks.
+    Expr* cost = nullptr;
     // Host code of a device program: what Module::sites says where a call launches many kernels
     // from the loop, whose iterations are independent (note_host_loops).
     std::optional<std::size_t> noted;

@@ -317,6 +317,9 @@ private:
                                      to_string(s.var->type));
                 }
             }
+            if (s.cost != nullptr && !s.cost->type.is(Scalar::kF64))
+                fail(s.span,
+                     "the cost of loop '" + s.var->name + "' has type " + to_string(s.cost->type));
         }
         if (from(Profile::kLoops)) {
             for (const For* enclosing : loops_) {

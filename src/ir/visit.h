@@ -87,6 +87,7 @@ void for_each_slot(S& stmt, F&& fn) {
             slot(loop.begin);
             slot(loop.end);
             slot(loop.step);
+            slot(loop.cost);
             for (auto& reduction : loop.mapping.reductions) {
                 for (auto& index : reduction.indices) {
                     slot(index);

@@ -3,6 +3,7 @@ numbers, one row, few rows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -193,6 +194,14 @@ def test_one_row(function: Callable[..., Any], dtype: str) -> None:
         parpy.calls.jit.interpret(compiled_anew, [want, x, a], SETTLED, "settle-reductions")
         np.testing.assert_array_equal(got, want)
         np.testing.assert_array_equal(settled, want)
+
+
+@pytest.mark.parametrize("function", [syrk, covariance], ids=lambda f: f.__name__)
+def test_triangles_are_shared(function: Callable[..., Any]) -> None:
+    """Some blocks of a triangle have nothing to do: what they cost is not asked of one of them."""
+    zeros = np.zeros((1000, 1000)), np.zeros((1000, 1000))
+    costs = re.findall(r"parpy_chunks\(context, \d+, ([\d.]+)", parpy.print_compiled(function, zeros, AUTO))
+    assert costs and all(float(nanoseconds) > 1000 for nanoseconds in costs)
 
 
 def test_large_batches_are_shared_and_small_ones_are_not() -> None:

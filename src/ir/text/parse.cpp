@@ -441,6 +441,11 @@ private:
         if (accept("reducing")) {
             reductions(s->mapping);
         }
+        if (accept("cost")) {
+            expect("(");
+            s->cost = expression();
+            expect(")");
+        }
         s->noted = noted();
         s->body = suite(*s, start);
         return s;

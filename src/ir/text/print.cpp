@@ -300,7 +300,7 @@ private:
         if (!unit_step) {
             head += ", " + expr(*s.step);
         }
-        line(head + ")" + mapping(s.mapping) + noted(s.noted) + ":", s.span);
+        line(head + ")" + mapping(s.mapping) + cost(s) + noted(s.noted) + ":", s.span);
         body(s.body);
     }
 
@@ -375,6 +375,10 @@ private:
         out += geometry(s.grid, s.block, s.shared_bytes);
         out += cluster_text(s);
         line(out + (s.overlapped ? " overlapped" : "") + noted(s.noted), s.span);
+    }
+
+    std::string cost(const For& s) {
+        return s.cost != nullptr ? " cost(" + expr(*s.cost) + ")" : "";
     }
 
     static std::string noted(std::optional<std::size_t> site) {

@@ -2,7 +2,9 @@
 #include "passes/cpu/contraction_code.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "analysis/cost.h"
 #include "analysis/uses.h"
 #include "ir/ops.h"
 #include "ir/visit.h"
@@ -10,6 +12,12 @@
 namespace parpy {
 
 using namespace ir;
+
+namespace {
+
+constexpr double kPacked = 0.3;  // nanoseconds of a factor that is laid out
+
+}  // namespace
 
 ContractionCode::ContractionCode(Module& module, const Contraction& contraction,
                                  const ContractionPlan& plan, const ContractionPlace& place)
@@ -221,7 +229,9 @@ Body ContractionCode::panel(Expr* first, Expr* end) {
         for (const Segment& s : segments_)
             all.push_back(whole(s));
         Stmt* packed = pack_right(all, b_.var(strip), b_.var(strip));
-        out.push_back(loop(strip, number(0), strips, {packed}, level));
+        For* packing = loop(strip, number(0), strips, {packed}, level);
+        packing->cost = cost(kPacked * static_cast<double>(plan_.tile.columns()), {products_}, {});
+        out.push_back(packing);
     }
 
     Expr* rows = sub(end_row_, first_row_);
@@ -232,8 +242,15 @@ Body ContractionCode::panel(Expr* first, Expr* end) {
     for (const For* each : c_.outer)
         blocks = mul(blocks, sub(bounds(*each).end, bounds(*each).begin));
     Var* at = b_.scalar("block", Scalar::kI64);
-    out.push_back(loop(at, number(0), named(out, "blocks", blocks),
-                       block(b_.var(at), of_rows, strips), level));
+    For* all = loop(at, number(0), named(out, "blocks", blocks), block(b_.var(at), of_rows, strips),
+                    level);
+    // Of all blocks alike: some of a triangle have nothing to do.
+    const auto sums = static_cast<double>(plan_.tile.rows * plan_.tile.columns());
+    const bool half = c_.is_triangle() || std::ranges::any_of(c_.steps, &ContractionSteps::varies);
+    const double product = cost_of_step(plan_.tile, type_) / sums *
+                           static_cast<double>(plan_.parts) * (half ? 0.5 : 1);
+    all->cost = cost(product, {rows, sub(end, first), products_}, {of_rows, of_columns});
+    out.push_back(all);
     return out;
 }
 
@@ -456,6 +473,27 @@ void ContractionCode::parts(const Segment& s, Expr* first_row, Expr* end_row, Bo
     for (std::size_t l = s.cut; l-- > 0;)
         all = loop(part.around[l], bounds(*loops[l]).begin, bounds(*loops[l]).end, {all});
     out.push_back(all);
+}
+
+// So many nanoseconds, times and divided by these.
+Expr* ContractionCode::cost(double nanoseconds, const Exprs& times, const Exprs& by) {
+    Exprs factors, divisors;
+    for (Expr* each : times) {
+        const auto known = constant_integer(each);
+        known ? void(nanoseconds *= static_cast<double>(*known)) : factors.push_back(each);
+    }
+    for (Expr* each : by) {
+        const auto known = constant_integer(each);
+        known ? void(nanoseconds /= std::max(static_cast<double>(*known), 1.0))
+              : divisors.push_back(each);
+    }
+    const double digits = std::pow(10, 3 - std::floor(std::log10(std::max(nanoseconds, 1e-3))));
+    Expr* result = b_.real(std::round(nanoseconds * digits) / digits, Scalar::kF64);
+    for (const Expr* each : factors)
+        result = b_.binary(Op::kMul, result, b_.convert(copy(each), Scalar::kF64));
+    for (const Expr* each : divisors)
+        result = b_.binary(Op::kDiv, result, b_.convert(copy(each), Scalar::kF64));
+    return result;
 }
 
 // ---------------------------------------------------------------- numbers

@@ -106,6 +106,7 @@ private:
     void parts(const Segment& segment, ir::Expr* first_row, ir::Expr* end_row, ir::Body& out,
                const std::function<void(const Part&, ir::Body&)>& body);
     Part whole(const Segment& segment);
+    ir::Expr* cost(double nanoseconds, const Exprs& times, const Exprs& by);
 
     // ---- contraction_packing.cpp
     ir::Stmt* pack_right(const std::vector<Part>& parts, ir::Expr* strip, ir::Expr* number);

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/cost.h"
 #include "analysis/geometry.h"
 #include "analysis/integers/index_math.h"
 #include "analysis/uses.h"
 #include "ir/clone.h"
-#include "ir/tile.h"
 #include "ir/visit.h"
 #include "mapping/plan.h"
 
@@ -35,12 +33,10 @@ public:
     }
 
     Expr* of(const Body& body) {
-        tiles_alone_ = has_tile(body);
         std::vector<Term> terms = {{kPerIteration, {}}};
         add(body, {1, {}}, 0, terms);
         Expr* sum = b_.real(rounded(terms[0].nanoseconds));
         for (std::size_t i = 1; i < terms.size(); ++i) {
-            if (terms[i].nanoseconds == 0) continue;
             Expr* product = b_.real(rounded(terms[i].nanoseconds));
             for (const Expr* trips : terms[i].trips)
                 product = b_.binary(Op::kMul, product, b_.convert(own(*trips), Scalar::kF64));
@@ -75,17 +71,6 @@ private:
         for (const Stmt* stmt : body) {
             const auto* loop = stmt->as<For>();
             if (const auto* assign = stmt->as<Assign>()) follow(*assign);
-            if (const Expr* tile = tile_of(*stmt)) {
-                const Expr& steps = *tile->operands[kTileSteps];
-                if (!constant_integer(&steps) && known(steps)) {
-                    Term inner = times;
-                    inner.trips.push_back(own(steps));
-                    inner.nanoseconds *= cost_of_step(*tile);
-                    terms.push_back(inner);
-                    continue;
-                }
-            }
-            if (tiles_alone_ && !has_tile(*stmt)) continue;
             if (loop == nullptr) {
                 terms[place].nanoseconds += times.nanoseconds * time_.of(*stmt);
                 continue;
@@ -100,19 +85,14 @@ private:
             } else {
                 inner.nanoseconds *= traffic_.known_trips(*loop) ? traffic_.trips(*loop) : kGuessed;
             }
-            if (!tiles_alone_) terms[inner_place].nanoseconds += inner.nanoseconds * kPerIteration;
+            if (loop->cost != nullptr && known(*loop->cost)) {  // who made it knows
+                inner.trips.push_back(own(*loop->cost));
+                terms.push_back(std::move(inner));
+                continue;
+            }
+            terms[inner_place].nanoseconds += inner.nanoseconds * kPerIteration;
             add(loop->body, inner, inner_place, terms);
         }
-    }
-
-    template <class T>
-    static bool has_tile(const T& code) {
-        return any_expr(code, [](const Expr& e) { return e.op == Op::kTile; });
-    }
-
-    static const Expr* tile_of(const Stmt& stmt) {
-        const auto* evaluate = stmt.as<Evaluate>();
-        return evaluate != nullptr && evaluate->value->op == Op::kTile ? evaluate->value : nullptr;
     }
 
     // A number that code in front of the outer loop can compute.
@@ -151,7 +131,6 @@ private:
     SequentialTime time_;
     const Uses inside_;
     Substitution values_;
-    bool tiles_alone_ = false;  // beside sums of products nothing counts
 };
 
 }  // namespace

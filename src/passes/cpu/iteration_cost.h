@@ -6,8 +6,8 @@
 //             y[i] += x[i, j]
 //
 // Loops inside whose ranges depend on the loop's variable count as in its middle iteration; those
-// that depend on more than is known in front of the loop, as often as Traffic estimates. Where
-// tiles of sums (ir/tile.h) are computed, nothing else counts.
+// that depend on more than is known in front of the loop, as often as Traffic estimates. Of a
+// loop that says what an iteration costs (For::cost) nothing is asked.
 #pragma once
 
 #include "analysis/traffic.h"

@@ -180,7 +180,8 @@ private:
         kernel->result = Type::none();
         Launch* launch = b.launch(kernel, {});
         launch->iterations = iterations;
-        launch->cost = iteration_cost(b, loop, *iterations, traffic_);
+        launch->cost =
+            loop.cost != nullptr ? own(loop.cost) : iteration_cost(b, loop, *iterations, traffic_);
         launch->max_workers = loop.mapping.threads;
         Substitution substitution = own_variables(loop, captured);
         for (Var* var : captured) {

@@ -111,7 +111,7 @@ static void contraction_block_run(void* frame, i64 begin, i64 end, i64 chunk) {
 extern "C" int contraction(ParpyContext* context, const double* __restrict A,
                            const double* __restrict B, double* __restrict C) {
     // input.ir:5: for i in range(A.shape[0]):
-    const i64 chunks = parpy_chunks(context, 20, 1847.0, 120);
+    const i64 chunks = parpy_chunks(context, 20, 1440.0, 120);
     contraction_block_frame contraction_block_args = {A, B, C};
     parpy_parallel_for(context, 20, chunks, 120, contraction_block_run, &contraction_block_args);
     return 0;
