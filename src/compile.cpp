@@ -21,6 +21,7 @@
 #include "passes/cpu/legalize_cpu.h"
 #include "passes/cpu/outline_workers.h"
 #include "passes/cpu/simplify_signs.h"
+#include "passes/cuda/contractions/contract_kernels.h"
 #include "passes/cuda/jam_loops.h"
 #include "passes/cuda/legalize_cuda_barriers.h"
 #include "passes/cuda/legalize_cuda_calls.h"
@@ -192,6 +193,8 @@ const std::vector<Row>& table() {
           "after all that make divisions, and while the ranges of a function's parameters and variables are known in all of it"}, On::kAll},
         {{"place-arrays", place_arrays, kMapped,
           "when it is known which threads run what; before split-kernels, which tells what kernels share"}, On::kCuda},
+        {{"contract-kernels", contract_kernels, kMapped,
+          "automatic mode: after all that compare or analyse subscripts, and place-arrays, which gives memory to arrays of loops; before split-kernels, which takes nests apart", chooses}, On::kCuda},
         {{"split-kernels", split_kernels, kMapped,
           "after infer-reductions: a reduced scalar may be updated in several kernels, others tie them together"}, On::kCuda},
         {{"narrow-indices", narrow_indices, kMapped,

@@ -17,6 +17,7 @@
 #include "ir/depth.h"
 #include "ir/visit.h"
 #include "passes/cpu/contract_loops.h"
+#include "passes/cuda/contractions/contract_kernels.h"
 #include "passes/mapped/choose_mapping.h"
 #include "passes/mapped/legality_text.h"
 #include "passes/pass.h"
@@ -288,11 +289,17 @@ Explanation explain_as(const Module& surface, const Signature& signature, const 
     explainer.mapping(out);
     if (!legal) return out;
     std::size_t next = judged;
-    if (const std::size_t contracted = place("contract-loops"); contracted < passes.size()) {
-        if (!run_passes(mapped, passes.subspan(judged, contracted - judged))) return out;
-        explainer.contractions(contraction_notes(mapped), out);
+    const auto contractions = [&](std::string_view pass, auto* notes) {
+        const std::size_t contracted = place(pass);
+        if (contracted >= passes.size()) return true;
+        if (!run_passes(mapped, passes.subspan(judged, contracted - judged))) return false;
+        explainer.contractions(notes(mapped), out);
         next = contracted;
-    }
+        return true;
+    };
+    if (!contractions("contract-loops", contraction_notes)) return out;
+    if (options.automatic && !contractions("contract-kernels", kernel_contraction_notes))
+        return out;
     const std::size_t outlined = std::min(place("outline-kernels") + 1, passes.size());
     if (!run_passes(mapped, passes.subspan(next, outlined - next))) return out;
     auto placed = explainer.in_kernels();

@@ -60,6 +60,9 @@ public:
             case Op::kTile:
                 uses_.stored.insert(e->operands[kTileSums]->var);
                 break;
+            case Op::kMma:
+                uses_.stored.insert(e->operands.front()->var);
+                break;
             case Op::kArray:  // outside an argument list: assume the worst
                 uses_.loaded.insert(e->var);
                 uses_.stored.insert(e->var);

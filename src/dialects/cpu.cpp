@@ -85,7 +85,7 @@ constexpr Dialect kDialect{
               "double", "c64", "c128"},
     .registers = {"0", "0", "0", "0", "0", "0", "1", "1", "1", "1", "1", "1", "0", "0", "1",
                   "(i64)__builtin_frame_address(0)", "parpy_stack_limit()"},
-    .barriers = {"", "", "", "", "", "", ""},
+    .barriers = {},
     .functions = kOwnFunctions,
     .operators = kOperators,
     .any_order = kAnyOrder,

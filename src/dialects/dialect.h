@@ -93,11 +93,13 @@ struct Dialect {
     std::string_view name;
     std::array<std::string_view, ir::kScalarCount> types;  // by Scalar
     std::array<std::string_view, 17> registers;            // by Register; int or i64 values
-    std::array<std::string_view, 7> barriers;              // by BarrierScope, as statements
+    std::array<std::string_view, 9> barriers;              // by BarrierScope, as statements; of
+                                                           // kCopies in front of the number
     std::span<const Spelling> functions = {};              // elementary ones, before `operators`
     std::span<const Spelling> operators;                   // before the common rows of c_family.cpp
     bool has_double = true;
     bool reports_failures = true;   // kernels can say what failed
+    bool contracts = false;         // kernels copy to shared memory while they compute (kCopies)
     bool overlaps_launches = true;  // a kernel may begin while the one before it ends
     bool wraps_by_helpers = false;  // signed overflow is undefined: wrapping_operators() come first
     std::span<const Spelling> any_order;     // inside reductions of kVector loops

@@ -63,6 +63,7 @@ void find_stored(ProgramFacts& facts) {
             ir::for_each_stmt(function->body, [&](const ir::Stmt& stmt) {
                 if (const auto* store = stmt.as<ir::Store>()) {
                     facts.stored.insert(store->array);
+                    if (store->copied > 0) facts.copied_to.insert(store->array);
                 } else if (const auto* launch = stmt.as<ir::Launch>()) {
                     pass(launch->arguments, *launch->kernel);
                 } else if (const auto* alloc = stmt.as<ir::Alloc>()) {
@@ -178,7 +179,7 @@ bool can_fail(const Function& function) {
 }
 
 ProgramFacts facts_of(const ir::Module& module) {
-    ProgramFacts facts{module, {}, {}, {}, {}, {}, {}, {}, {}, {}, false, false, 1, {}};
+    ProgramFacts facts{module, {}, {}, {}, {}, {}, {}, {}, {}, {}, false, false, 1, {}, {}};
     for (const Source& source : module.sources) {
         for_each_word(source.text, [&](std::string_view word) { facts.words.emplace(word); });
     }
@@ -192,7 +193,8 @@ ProgramFacts facts_of(const ir::Module& module) {
         }
         ir::for_each_stmt(function->body, [&](const ir::Stmt& stmt) {
             if (const auto* launch = stmt.as<ir::Launch>()) {
-                facts.by_hand |= launch->shared_bytes != nullptr;
+                facts.by_hand |=
+                    launch->shared_bytes != nullptr && !ir::constant_integer(launch->shared_bytes);
                 const auto& [x, y, z] = launch->cluster;
                 if (x * y * z > 1) {
                     facts.kernel_cluster[launch->kernel] =

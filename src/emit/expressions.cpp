@@ -503,6 +503,8 @@ Text ExprPrinter::print_node(const Expr& expr) const {
         case Op::kAtomic:
             return print_atomic(expr);
         case Op::kTile:
+        case Op::kMma:
+        case Op::kAligned:
             return print_tile(expr);
         default:
             return print_row(expr, row_of(expr));

@@ -64,6 +64,8 @@ private:
     Text print_call(const ir::Expr& expr) const;
     Text print_atomic(const ir::Expr& expr) const;
     Text print_tile(const ir::Expr& expr) const;
+    Text print_mma(const ir::Expr& expr) const;
+    Text print_aligned(const ir::Expr& expr) const;
     Text print_load(const ir::Expr& expr) const;
     Text print_index(const ir::Expr& expr) const;
     Text operand(const ir::Expr& expr, Precedence at_least) const;  // with the value of its type

@@ -24,8 +24,9 @@ struct ProgramFacts {
     std::unordered_set<const ir::Var*> unused;  // parameters that a kernel's body does not name
     bool by_hand = false;
     bool fails = false;  // a thread may end at a failed check, and then no other waits for it
-    std::int64_t max_unroll_count = 1;            // Options
-    std::unordered_set<const ir::Var*> in_tiles;  // arrays of a kTile
+    std::int64_t max_unroll_count = 1;             // Options
+    std::unordered_set<const ir::Var*> in_tiles;   // arrays of a kTile
+    std::unordered_set<const ir::Var*> copied_to;  // by a Store::copied
 };
 
 class FunctionPrinter {

@@ -156,6 +156,10 @@ void FunctionPrinter::statement(const ir::Stmt& stmt) {
             const ir::BarrierScope scope = stmt.as<ir::Barrier>()->scope;
             const bool leaves = scope == ir::BarrierScope::kGrid && facts_.fails &&
                                 !dialect_.grid_barrier_or_leave.empty();
+            if (scope == ir::BarrierScope::kCopies) {
+                return line(std::string(dialect_.barriers[static_cast<std::size_t>(scope)]) + "<" +
+                            std::to_string(stmt.as<ir::Barrier>()->pending) + ">();");
+            }
             return line(std::string(leaves ? dialect_.grid_barrier_or_leave
                                            : dialect_.barriers[static_cast<std::size_t>(scope)]));
         }
@@ -191,6 +195,11 @@ void FunctionPrinter::assign(const ir::Assign& stmt) {
 
 void FunctionPrinter::store(const ir::Store& stmt) {
     if (stmt.atomic) return atomic_update(stmt);
+    if (stmt.copied > 0) {
+        return line("copy_async<" + std::to_string(stmt.copied) + ">(&" +
+                    exprs_.element(*stmt.array, stmt.indices) + ", &" +
+                    exprs_.element(*stmt.value->var, stmt.value->operands) + ");");
+    }
     std::string value = exprs_.root(*stmt.value);
     // An element that the compiler keeps in a register may be a counter as well. A copy is no step.
     const bool copies = stmt.value->op == Op::kConst || stmt.value->op == Op::kLoad;
@@ -295,10 +304,12 @@ void FunctionPrinter::alloc(const ir::Alloc& stmt) {
         line("}");
         return;
     }
-    const std::string qualifier = array.space == ir::Space::kShared
-                                      ? std::string(dialect_.shared_qualifier) + " "
-                                  : facts_.in_tiles.contains(&array) ? "alignas(64) "
-                                                                     : "";
+    const bool copied = facts_.copied_to.contains(&array);
+    const std::string qualifier =
+        array.space == ir::Space::kShared
+            ? std::string(dialect_.shared_qualifier) + " " + (copied ? "__align__(16) " : "")
+        : facts_.in_tiles.contains(&array) ? "alignas(64) "
+                                           : "";
     line(qualifier + type + " " + name + "[" + size + "];");
 }
 

@@ -276,6 +276,10 @@ struct Store : StmtOf<StmtKind::kStore> {
     std::optional<Op> update;
     Expr* value = nullptr;
     bool atomic = false;
+    // Kernels: so many elements side by side, from the one that `value` loads on, are copied while
+    // the thread goes on: into shared memory. They are there behind a barrier kCopies that waits
+    // for them. 0: an ordinary store.
+    std::int64_t copied = 0;
 };
 
 // How a loop runs; all zero: sequentially, where it stands.
@@ -373,6 +377,8 @@ struct Alloc : StmtOf<StmtKind::kAlloc> {
 // kDevice: no wait; what the thread did before it is seen everywhere before what it does after it.
 // kBlockMemory, kSystemMemory: the same for the threads of the block, and for the host as well.
 // kStream: the kernels launched before this one have ended (Launch::overlapped).
+// kGroup: the copies (Store::copied) that the thread began since the last one are a group.
+// kCopies: all groups of the thread but the last `pending` ones are done.
 enum class BarrierScope : std::uint8_t {
     kWarp,
     kBlock,
@@ -381,9 +387,12 @@ enum class BarrierScope : std::uint8_t {
     kBlockMemory,
     kSystemMemory,
     kStream,
+    kGroup,
+    kCopies,
 };
 struct Barrier : StmtOf<StmtKind::kBarrier> {
     BarrierScope scope = BarrierScope::kBlock;
+    std::int64_t pending = 0;
 };
 
 // Runs `kernel` from host code. CUDA: grid × block threads. CPU: `iterations` of the outermost

@@ -108,6 +108,7 @@ Type special_result(const Expr& expr) {
         case Op::kMatchAll:
         case Op::kActiveMask:
             return Type::of(Scalar::kU32);
+        case Op::kAligned:
         case Op::kVoteAll:
         case Op::kVoteAny:
         case Op::kSyncAll:
@@ -121,6 +122,7 @@ Type special_result(const Expr& expr) {
         case Op::kSyncWarp:
         case Op::kSleep:
         case Op::kTile:
+        case Op::kMma:
             return Type::none();
         case Op::kReal:
         case Op::kImag:
@@ -284,7 +286,7 @@ Var* array_passed(const Expr& argument) {
 
 bool has_effects(Op op) {
     return op == Op::kCall || op == Op::kShuffleDown || op == Op::kShuffleXor ||
-           op == Op::kShuffleCluster || op == Op::kTile || (op >= Op::kAtomic && op <= Op::kSleep);
+           op == Op::kShuffleCluster || op == Op::kTile || op == Op::kMma || (op >= Op::kAtomic && op <= Op::kSleep);
 }
 
 bool has_effects(const Expr& expr) {

@@ -12,7 +12,28 @@ TileShape shape_of_tile(const Expr& tile) {
     return {size(kTileRows), size(kTileVectors), size(kTileLanes)};
 }
 
+namespace {
+
+bool is_valid_mma(const Expr& mma) {
+    const Expr& sums = *mma.operands.front();
+    if (sums.op != Op::kLoad || sums.var->space != Space::kLocal) return false;
+    for (const Expr* operand : mma.operands)
+        if (!operand->type.is(Scalar::kF64)) return false;
+    return true;
+}
+
+}  // namespace
+
+bool copies_to_shared(const Store& store) {
+    const bool shared =
+        store.array->space == Space::kShared || store.array->space == Space::kDynamic;
+    return shared && !store.update && !store.atomic && store.value->op == Op::kLoad &&
+           store.value->type.is(store.array->type.scalar);
+}
+
 bool is_valid_tile(const Expr& tile) {
+    if (tile.op == Op::kAligned) return tile.operands.front()->op == Op::kLoad;
+    if (tile.op == Op::kMma) return is_valid_mma(tile);
     const auto is_place = [&](TileOperand which) {
         const Expr& e = *tile.operands[which];
         return e.op == Op::kLoad && e.type == tile.operands[kTileSums]->type;

@@ -45,7 +45,21 @@ struct TileShape {
 };
 [[nodiscard]] TileShape shape_of_tile(const Expr& tile);
 
-// What verify asks of the operands.
+// What verify asks of the operands of a kTile, kMma or kAligned.
 [[nodiscard]] bool is_valid_tile(const Expr& tile);
+// What it asks of a store that copies (Store::copied).
+[[nodiscard]] bool copies_to_shared(const Store& store);
+
+// A kMma adds the product of an f64 matrix of 16 rows and 8 steps and one of 8 steps and 8 columns
+// to 16 × 8 sums. The threads of a warp hold them: with g = lane / 4 and q = lane % 4
+//
+//     mma(sums[p], a0, a1, a2, a3, b0, b1)
+//
+//     a0, a1: of rows g and g + 8, step q;    a2, a3: of the same rows, step q + 4
+//     b0, b1: of column g, steps q and q + 4
+//     sums[p], and behind it: of row g, columns 2 q and 2 q + 1, then of row g + 8
+//
+// Each sum is a chain of fused multiply-adds in the order of the steps. The place is an element of
+// an array of the thread's own.
 
 }  // namespace parpy::ir

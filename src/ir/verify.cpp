@@ -273,9 +273,7 @@ private:
     }
 
     void store(const Store& s) {
-        if (!required(s.value, s.span) || s.array == nullptr) {
-            return;
-        }
+        if (!required(s.value, s.span) || s.array == nullptr) return;
         update(s.update, s.span, s.atomic);
         element(s.array, s.indices, s.indices.size(), s.span);
         const Type element_type = Type::of(s.array->type.scalar);
@@ -285,15 +283,14 @@ private:
                              std::string(name(s.array->type.scalar)) + " is assigned a " +
                              to_string(s.value->type));
         }
+        if (s.copied > 0 && !copies_to_shared(s))
+            fail(s.span, "'" + s.array->name + "' is no shared array that elements are copied to");
     }
 
     void update(const std::optional<Op>& op, Span span, bool atomic = false) {
-        if (op && !is_update(*op)) {
+        if (op && !is_update(*op))
             fail(span, "'" + std::string(text(*op)) + "' is no update operator");
-        }
-        if (op && !atomic && from(Profile::kTarget)) {
-            fail(span, "an update was not legalised");
-        }
+        if (op && !atomic && from(Profile::kTarget)) fail(span, "an update was not legalised");
     }
 
     void loop(const For& s) {
@@ -559,7 +556,7 @@ private:
         }
         if (e.op == Op::kCall) {
             arguments(*e.callee, e.operands, e.span);
-        } else if (e.op == Op::kTile) {
+        } else if (e.op == Op::kTile || e.op == Op::kMma || e.op == Op::kAligned) {
             if (!is_valid_tile(e))
                 fail(e.span, "the operands of '" + print(e) + "' do not suit it");
         } else if (e.op == Op::kConst) {

@@ -118,4 +118,15 @@ double SequentialTime::of(const Body& body) const {
     return sum;
 }
 
+Independence ParallelLoops::independence(For& loop) {
+    if (legal(loop)) return reduces(loop) ? Independence::kNone : Independence::kFull;
+    const LoopFacts& found = facts(loop);
+    const bool reads_first = !found.dependences.empty() && found.carried_scalars.empty() &&
+                             found.last_values.empty() && found.conditions.empty() &&
+                             std::ranges::all_of(found.dependences, [](const Dependence& d) {
+                                 return d.kind == Dependence::Kind::kAnti;
+                             });
+    return reads_first ? Independence::kReadsFirst : Independence::kNone;
+}
+
 }  // namespace parpy

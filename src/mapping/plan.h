@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/contractions/contractions.h"
 #include "analysis/memory/dependences.h"
 #include "analysis/traffic.h"
 #include "analysis/updates.h"
@@ -45,6 +46,8 @@ public:
     // The updates that are to be atomic for the loop to be legal; empty for others.
     [[nodiscard]] std::vector<Update> scattered(ir::For& loop);
     [[nodiscard]] bool reduces(ir::For& loop);
+    // As contractions ask for it.
+    [[nodiscard]] Independence independence(ir::For& loop);
     // Dependences::interchangeable().
     [[nodiscard]] bool interchangeable(ir::For& outer, ir::For& inner) {
         return dependences_.interchangeable(outer, inner);

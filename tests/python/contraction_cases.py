@@ -20,6 +20,9 @@ from legality import Nest
 SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 15, 16, 17, 23, 24, 25, 31, 33, 47, 48, 49)
 STEPS = (0, 1, 2, 7, 8, 9, 15, 16, 31, 32, 33, 40)
 LONG = (319, 320, 321, 511, 512, 513, 640, 700)
+# Of tiles of a GPU.
+LARGE_SIZES = (16, 31, 32, 33, 47, 48, 63, 64, 65, 66, 80, 96, 97, 127, 128, 129)
+LARGE_STEPS = (16, 17, 31, 32, 33, 47, 64, 65, 100, 130)
 LAYOUTS = ("C", "C", "C", "F", "steps", "reversed", "offset")
 
 
@@ -34,9 +37,10 @@ class Case:
 
 
 class _Writer:
-    def __init__(self, seed: int, special: bool) -> None:
+    def __init__(self, seed: int, special: bool, large: bool) -> None:
         self.seed = seed
         self.rng = random.Random(seed)
+        self.large = large
         self.special = special  # infinities and NaNs among the values
         self.type = self.rng.choice([np.float64, np.float64, np.float32])
         self.arrays: dict[str, tuple[tuple[str, ...], str]] = {}
@@ -50,6 +54,10 @@ class _Writer:
 
     def sizes(self) -> dict[str, int]:
         rng = self.rng
+        if self.large:
+            few = self.symbolic and self.chance(0.3)  # not in a program for these sizes alone
+            rows, columns = rng.choice(SIZES if few else LARGE_SIZES), rng.choice(LARGE_SIZES)
+            return {"rows": rows, "columns": columns, "steps": rng.choice(STEPS if few else LARGE_STEPS), "batch": 2}
         rows, columns, steps = rng.choice(SIZES), rng.choice(SIZES), rng.choice(STEPS)
         if self.chance(0.12):
             rows, columns, steps = rng.choice(SIZES[:12]), rng.choice(SIZES[:12]), rng.choice(LONG)
@@ -221,6 +229,6 @@ def _laid_out(values: np.ndarray, layout: str) -> np.ndarray:
     return np.asfortranarray(values) if layout == "F" else values
 
 
-def case(seed: int, special: bool = False) -> Case:
-    """`special`: with infinities and NaNs among the factors."""
-    return _Writer(seed, special).case()
+def case(seed: int, special: bool = False, large: bool = False) -> Case:
+    """`special`: with infinities and NaNs among the factors; `large`: enough products for the tiles of a GPU."""
+    return _Writer(seed, special, large).case()

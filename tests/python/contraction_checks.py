@@ -17,6 +17,7 @@ from parpy import CompileBackend, CompileOptions
 CPU = CompileBackend.Cpu
 AUTO = parpy.auto(backend=CPU)
 SETTLED = parpy.auto(backend=CPU, deterministic=True)
+ON_SIMULATOR = [parpy.auto(backend=CompileBackend.Sim, deterministic=settled) for settled in (False, True)]
 
 FMA = {np.dtype("f8"): ("fma", ctypes.c_double), np.dtype("f4"): ("fmaf", ctypes.c_float)}
 
@@ -81,4 +82,18 @@ def check(c: Case) -> int:
         assert_same(interpreted(nest, AUTO, "contract-loops"), want, c.text)
         if arguments is c.calls[0]:  # later ones may be those of a program for other sizes
             assert_same(compiled(nest, AUTO), want, c.text)
+    return count
+
+
+def check_on_simulator(c: Case) -> int:
+    """Kernels agree with the CPU to the last bit; how many of its calls ran as contractions."""
+    nest, count = c.nest(), 0
+    for arguments in c.calls:
+        nest.arguments = arguments
+        want = compiled(nest, SETTLED)
+        for opts in ON_SIMULATOR:
+            contracts = is_contraction(nest.function, nest.copies().values(), opts)
+            count += contracts
+            if contracts or opts.deterministic:
+                assert_same(compiled(nest, opts), want, c.text)
     return count

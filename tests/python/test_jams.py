@@ -119,14 +119,14 @@ def test_other_parallel_loops_inside_are_left_alone():
 
 
 def test_chosen_for_large_products():
-    a, b, c = arrays(1024, 1024, 512, np.float32)
+    a, b, c = arrays(1024, 1024, 512, np.int32)
     automatic = parpy.auto(backend=parpy.CompileBackend.Cuda)
     source = parpy.print_compiled(product, [a, b, c], automatic)
     assert "_copy" in source
     # What is explained can be asked for.
     found = parpy.explain(product, a, b, c, opts=automatic)
     assert parpy.print_compiled(product, [a, b, c], found.opts) == source
-    few = arrays(64, 64, 512, np.float32)
+    few = arrays(64, 64, 512, np.int32)
     assert "_copy" not in parpy.print_compiled(product, few, automatic)
 
 

@@ -89,6 +89,12 @@ struct NearContraction {
     std::string reason;
 };
 
+// What explain says beside a loop: that it is a contraction and its tile, or what it lacks.
+struct ContractionNote {
+    const ir::For* loop = nullptr;
+    std::string text;
+};
+
 struct Contractions {
     std::vector<Contraction> found;
     std::vector<NearContraction> missed;

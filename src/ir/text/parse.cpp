@@ -328,13 +328,22 @@ private:
         }
         if (word_follows && accept("barrier")) {
             auto* s = module_.make<Barrier>();
-            constexpr std::array<std::string_view, 7> kScopes = {
-                "warp", "block", "grid", "device", "block_memory", "system_memory", "stream"};
+            constexpr std::array<std::string_view, 9> kScopes = {
+                "warp",          "block",  "grid",  "device", "block_memory",
+                "system_memory", "stream", "group", "copies"};
             s->scope = word<BarrierScope>(kScopes, "the scope of a barrier");
+            if (s->scope == BarrierScope::kCopies) s->pending = integer();
             return s;
         }
         if (word_follows && accept("launch")) {
             return launch();
+        }
+        if (is("copy") && peek(1).kind == Kind::kNumber) {
+            next();
+            const std::int64_t elements = integer();
+            Stmt* s = assignment();
+            if (s != nullptr && s->as<Store>() != nullptr) s->as<Store>()->copied = elements;
+            return s;
         }
         if (word_follows && accept("atomic")) {
             Stmt* s = assignment();

@@ -161,10 +161,14 @@ public:
                 break;
             }
             case StmtKind::kBarrier: {
-                constexpr std::array<std::string_view, 7> kScopes = {
-                    "warp", "block", "grid", "device", "block_memory", "system_memory", "stream"};
-                line("barrier " +
-                         std::string(kScopes[static_cast<std::size_t>(s.as<Barrier>()->scope)]),
+                constexpr std::array<std::string_view, 9> kScopes = {
+                    "warp",          "block",  "grid",  "device", "block_memory",
+                    "system_memory", "stream", "group", "copies"};
+                const auto& barrier = *s.as<Barrier>();
+                line("barrier " + std::string(kScopes[static_cast<std::size_t>(barrier.scope)]) +
+                         (barrier.scope == BarrierScope::kCopies
+                              ? " " + std::to_string(barrier.pending)
+                              : ""),
                      s.span);
                 break;
             }
@@ -281,7 +285,8 @@ private:
 
     void store(const Store& s) {
         const std::string update = s.update ? std::string(text(*s.update)) : "";
-        line((s.atomic ? "atomic " : "") + element(*s.array, s.indices) + " " + update + "= " +
+        const std::string copy = s.copied > 0 ? "copy " + std::to_string(s.copied) + " " : "";
+        line((s.atomic ? "atomic " : copy) + element(*s.array, s.indices) + " " + update + "= " +
                  expr(*s.value),
              s.span);
     }

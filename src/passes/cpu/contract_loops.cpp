@@ -40,7 +40,7 @@ public:
         : context_(context),
           entry_(*context.module.entry_function()),
           loops_(entry_, context.options.deterministic) {
-        const auto judge = [&](For& loop) { return independence_of(loop); };
+        const auto judge = [&](For& loop) { return loops_.independence(loop); };
         all_ = find_contractions(context.module, judge, context.options.deterministic);
         for (const Contraction& contraction : all_.found)
             decisions_[contraction.top] = {};
@@ -130,18 +130,6 @@ private:
                (mapping.level == Level::kSequential && mapping.threads > 1 && around == nullptr);
     }
 
-    Independence independence_of(For& loop) {
-        if (loops_.legal(loop))
-            return loops_.reduces(loop) ? Independence::kNone : Independence::kFull;
-        const LoopFacts& facts = loops_.facts(loop);
-        const bool reads_first = !facts.dependences.empty() && facts.carried_scalars.empty() &&
-                                 facts.last_values.empty() && facts.conditions.empty() &&
-                                 std::ranges::all_of(facts.dependences, [](const Dependence& d) {
-                                     return d.kind == Dependence::Kind::kAnti;
-                                 });
-        return reads_first ? Independence::kReadsFirst : Independence::kNone;
-    }
-
     static std::string quoted(const For& loop) { return "'" + loop.var->shown() + "'"; }
 
     const Contraction& of_top(const Stmt* top) const {
@@ -168,7 +156,7 @@ private:
     }
 
     void decide(const Contraction& c, For* worker, bool alone, Decision& decision) {
-        ContractionSizes sizes = sizes_of(c);
+        ContractionSizes sizes = sizes_of(c, loops_.traffic());
         ContractionPlace& place = decision.place;
         for (const For* loop : c.asked) {
             if (!on_workers(*loop, worker)) continue;
@@ -202,27 +190,6 @@ private:
             decision.plan.reset();
             decision.reason = "its factors are too large for a worker of " + quoted(*worker);
         }
-    }
-
-    ContractionSizes sizes_of(const Contraction& c) {
-        const Traffic traffic = loops_.traffic();
-        ContractionSizes sizes;
-        sizes.rows = c.one_row ? 1 : traffic.trips(*c.rows);
-        sizes.columns =
-            c.is_triangle() ? traffic.most_trips(*c.columns) : traffic.trips(*c.columns);
-        sizes.known_rows = constant_trips(c, *c.rows).has_value();
-        sizes.known_columns = traffic.known_trips(*c.columns).has_value();
-        for (const For* loop : c.outer)
-            sizes.outer *= traffic.trips(*loop);
-        for (const ContractionSteps& steps : c.steps) {
-            for (const ContractionSteps::Range& range : steps.ranges) {
-                double products = static_cast<double>(steps.rights.size());
-                for (const For* loop : range.loops)
-                    products *= traffic.trips(*loop);
-                sizes.products += products;
-            }
-        }
-        return sizes;
     }
 
     PassContext& context_;

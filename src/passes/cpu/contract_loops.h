@@ -20,6 +20,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/contractions/contractions.h"
 #include "passes/pass.h"
 
 namespace parpy {
@@ -32,11 +33,6 @@ void contract_loops(PassContext& context);
 // The loops that add up their products.
 [[nodiscard]] std::vector<ir::For*> contracted_steps(PassContext& context);
 
-// What explain says beside a loop: that it is a contraction and its tile, or what it lacks.
-struct ContractionNote {
-    const ir::For* loop = nullptr;
-    std::string text;
-};
 [[nodiscard]] std::vector<ContractionNote> contraction_notes(PassContext& context);
 
 }  // namespace parpy

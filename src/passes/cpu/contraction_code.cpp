@@ -21,9 +21,7 @@ constexpr double kPacked = 0.3;  // nanoseconds of a factor that is laid out
 
 ContractionCode::ContractionCode(Module& module, const Contraction& contraction,
                                  const ContractionPlan& plan, const ContractionPlace& place)
-    : b_(module, contraction.top->span),
-      math_(b_, Scalar::kI64),
-      c_(contraction),
+    : ContractionMath(module, contraction),
       plan_(plan),
       place_(place),
       type_(real_part_of(contraction.type)) {}
@@ -496,63 +494,7 @@ Expr* ContractionCode::cost(double nanoseconds, const Exprs& times, const Exprs&
     return result;
 }
 
-// ---------------------------------------------------------------- numbers
-
-Expr* ContractionCode::add(const Expr* a, const Expr* b) {
-    return math_.add(copy(a), copy(b));
-}
-Expr* ContractionCode::sub(const Expr* a, const Expr* b) {
-    if (const auto difference = (linear(*a) - linear(*b)).value()) return number(*difference);
-    return math_.subtract(copy(a), copy(b));
-}
-Expr* ContractionCode::mul(const Expr* a, const Expr* b) {
-    if (constant_integer(a) == 0 || constant_integer(b) == 0) return number(0);
-    return math_.multiply(copy(a), copy(b));
-}
-Expr* ContractionCode::least(const Expr* a, const Expr* b) {
-    return same(*a, *b) ? copy(a) : math_.least(copy(a), copy(b));
-}
-Expr* ContractionCode::greatest(const Expr* a, const Expr* b) {
-    return same(*a, *b) ? copy(a) : math_.greatest(copy(a), copy(b));
-}
-Expr* ContractionCode::quotient(const Expr* a, const Expr* b) {
-    const auto x = constant_integer(a), y = constant_integer(b);
-    if (x && y) return number(*x / *y);
-    if (y == 1) return copy(a);
-    return b_.binary(Op::kQuotient, copy(a), copy(b));
-}
-Expr* ContractionCode::remainder(const Expr* a, const Expr* b) {
-    const auto x = constant_integer(a), y = constant_integer(b);
-    if (x && y) return number(*x % *y);
-    if (y == 1) return number(0);
-    return b_.binary(Op::kRemainder, copy(a), copy(b));
-}
-Expr* ContractionCode::parts_of(const Expr* a, std::int64_t each) {
-    return quotient(add(a, each - 1), number(each));
-}
-
-Expr* ContractionCode::named(Body& out, std::string name, Expr* value) {
-    if (value->op == Op::kConst || value->op == Op::kVar) return value;
-    Var* var = b_.scalar(std::move(name), Scalar::kI64);
-    out.push_back(b_.assign(var, copy(value)));
-    return b_.var(var);
-}
-
-// ---------------------------------------------------------------- bounds
-
-Expr* ContractionCode::at_row(const Expr* bound, const Expr* row) {
-    Substitution substitution;
-    substitution.values[c_.rows->var] = row;
-    return math_.sum(linear(*folded(b_, clone(b_.module(), bound, substitution))));
-}
-Expr* ContractionCode::least_of(const Expr* bound, Trend trend, const Expr* first_row,
-                                const Expr* last_row) {
-    return at_row(bound, trend == Trend::kFalls ? last_row : first_row);
-}
-Expr* ContractionCode::greatest_of(const Expr* bound, Trend trend, const Expr* first_row,
-                                   const Expr* last_row) {
-    return at_row(bound, trend == Trend::kGrows ? last_row : first_row);
-}
+// ---------------------------------------------------------------- loops
 
 For* ContractionCode::loop(Var* var, const Expr* begin, const Expr* end, Body body, Level level) {
     For* made = b_.loop(var, copy(begin), copy(end), std::move(body));
@@ -567,10 +509,6 @@ For* ContractionCode::loop(Var* var, const Expr* begin, const Expr* end, Body bo
 void ContractionCode::on_workers(For& loop) const {
     loop.mapping.level = Level::kWorkers;
     loop.mapping.threads = place_.threads;
-}
-
-Var* ContractionCode::like(const Var* var) {
-    return b_.module().make_like(*var);
 }
 
 Substitution ContractionCode::with(std::initializer_list<std::pair<const Var*, Var*>> vars) const {

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "analysis/contractions/contractions.h"
-#include "analysis/integers/index_math.h"
 #include "ir/builder.h"
 #include "ir/clone.h"
+#include "passes/contractions/contraction_math.h"
 #include "passes/cpu/contraction_plan.h"
 
 namespace parpy {
@@ -32,7 +32,7 @@ struct ContractionPlace {
     bool on_host = true;  // else memory is the worker's own
 };
 
-class ContractionCode {
+class ContractionCode : ContractionMath {
 public:
     ContractionCode(ir::Module& module, const Contraction& contraction, const ContractionPlan& plan,
                     const ContractionPlace& place);
@@ -138,45 +138,16 @@ private:
     // make(row, column, sum) for the elements of a tile that the contraction has.
     void elements(const Tile& tile, ir::Body& out,
                   const std::function<ir::Body(ir::Var*, ir::Var*, ir::Expr*)>& make);
-    ir::Expr* adds_something(ir::Expr* row);
-
-    // ---- numbers: operands are copied
-    ir::Expr* number(std::int64_t value) { return b_.integer(value); }
-    ir::Expr* copy(const ir::Expr* e) { return ir::clone(b_.module(), e); }
-    ir::Expr* add(const ir::Expr* a, const ir::Expr* b);
-    ir::Expr* sub(const ir::Expr* a, const ir::Expr* b);
-    ir::Expr* mul(const ir::Expr* a, const ir::Expr* b);
-    ir::Expr* add(const ir::Expr* a, std::int64_t b) { return add(a, number(b)); }
-    ir::Expr* mul(const ir::Expr* a, std::int64_t b) { return mul(a, number(b)); }
-    ir::Expr* least(const ir::Expr* a, const ir::Expr* b);
-    ir::Expr* greatest(const ir::Expr* a, const ir::Expr* b);
-    // Of what is not negative by what is positive.
-    ir::Expr* quotient(const ir::Expr* a, const ir::Expr* b);
-    ir::Expr* remainder(const ir::Expr* a, const ir::Expr* b);
-    ir::Expr* parts_of(const ir::Expr* a, std::int64_t each);  // rounded up
-    // The value under a name, if it is neither a constant nor a variable.
-    ir::Expr* named(ir::Body& out, std::string name, ir::Expr* value);
 
     // ---- bounds
-    const Contraction::Bounds& bounds(const ir::For& loop) const { return c_.bounds.at(&loop); }
-    ir::Expr* at_row(const ir::Expr* bound, const ir::Expr* row);
-    // The least (greatest) value of a bound in rows.
-    ir::Expr* least_of(const ir::Expr* bound, Trend trend, const ir::Expr* first_row,
-                       const ir::Expr* last_row);
-    ir::Expr* greatest_of(const ir::Expr* bound, Trend trend, const ir::Expr* first_row,
-                          const ir::Expr* last_row);
     const ir::Expr* first_step(const Segment& s) const;
     const ir::Expr* end_step(const Segment& s) const;
 
     ir::For* loop(ir::Var* var, const ir::Expr* begin, const ir::Expr* end, ir::Body body,
                   ir::Level level = ir::Level::kSequential);
     void on_workers(ir::For& loop) const;
-    ir::Var* like(const ir::Var* var);  // another one
     ir::Substitution with(std::initializer_list<std::pair<const ir::Var*, ir::Var*>> vars) const;
 
-    ir::Builder b_;
-    IndexMath math_;
-    const Contraction& c_;
     const ContractionPlan& plan_;
     const ContractionPlace place_;
     const ir::Scalar type_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/contractions/contractions.h"
+#include "analysis/contractions/sizes.h"
 #include "ir/tile.h"
 #include "parpy/options.h"
 
@@ -53,14 +54,6 @@ struct ContractionPlan {
     std::int64_t panel_bytes = 0;
 };
 
-// What is known of sizes: of constants all, of others an estimate.
-struct ContractionSizes {
-    double rows = 0, columns = 0, products = 0;  // of a step: all products
-    double outer = 1;                            // runs of the loops around
-    bool serial = false;                         // on one worker
-    bool known_rows = false, known_columns = false, known_products = false;
-};
-
 // `reason` says why loops are better, if there is no plan.
 [[nodiscard]] std::optional<ContractionPlan> plan_contraction(const Contraction& contraction,
                                                               const ContractionSizes& sizes,
@@ -76,13 +69,5 @@ struct ContractionSizes {
 [[nodiscard]] std::vector<ContractionPlan::Direct> direct_rights(const Contraction& contraction,
                                                                  std::int64_t tile_columns);
 [[nodiscard]] std::optional<ContractionPlan::Result> direct_result(const Contraction& contraction);
-
-// Trips of a loop of the contraction, where constant.
-[[nodiscard]] std::optional<std::int64_t> constant_trips(const Contraction& contraction,
-                                                         const ir::For& loop);
-// Columns of all rows together.
-[[nodiscard]] std::optional<std::int64_t> constant_columns(const Contraction& contraction);
-// Products that are added to each sum, all rows together, where that is a constant.
-[[nodiscard]] std::optional<std::int64_t> constant_products(const Contraction& contraction);
 
 }  // namespace parpy

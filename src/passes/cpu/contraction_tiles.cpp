@@ -95,88 +95,34 @@ void ContractionCode::elements(const Tile& tile, Body& out,
     }
 }
 
-// Some range of steps of the row has one.
-Expr* ContractionCode::adds_something(Expr* row) {
-    Expr* any = nullptr;
-    for (const ContractionSteps& steps : c_.steps) {
-        for (const ContractionSteps::Range& range : steps.ranges) {
-            Expr* all = nullptr;
-            for (const For* each : range.loops) {
-                Expr* some = b_.binary(Op::kLt, at_row(bounds(*each).begin, row),
-                                       at_row(bounds(*each).end, row));
-                all = all == nullptr ? some : b_.binary(Op::kAnd, all, some);
-            }
-            any = any == nullptr ? all : b_.binary(Op::kOr, any, all);
-        }
-    }
-    return any;
-}
-
 // ---------------------------------------------------------------- sums
 
 void ContractionCode::begin_sums(const Tile& tile, Body& out) {
-    const auto* assign = c_.before.empty() ? nullptr : c_.before.back()->as<Assign>();
-    const auto* store = c_.before.empty() ? nullptr : c_.before.back()->as<Store>();
-    const bool is_element = !c_.indices.empty();
-    const bool assigned = !is_element && assign != nullptr && assign->var == c_.target;
-    const bool stored = is_element && store != nullptr && store->array == c_.target &&
-                        !store->atomic && same(store->indices, c_.indices);
-    // The value that the last statement gives the sum, which is stored when all is added.
-    const Expr* value = assigned && !assign->update ? assign->value
-                        : stored && !store->update  ? store->value
-                                                    : nullptr;
-    if (value != nullptr && value->op == Op::kConst && c_.before.size() == 1 &&
-        (plan_.parts == 1 || is_positive_zero(*value))) {
+    const Expr* all = first_of_all();
+    if (all != nullptr && (plan_.parts == 1 || is_positive_zero(*all))) {
         Var* at = b_.scalar("sum", Scalar::kI64);
-        const std::int64_t all = plan_.tile.rows * plan_.tile.columns();
-        Expr* first = plan_.parts == 1 ? copy(value) : b_.real(0, type_);
+        const std::int64_t sums = plan_.tile.rows * plan_.tile.columns();
+        Expr* first = plan_.parts == 1 ? copy(all) : b_.real(0, type_);
         Body fill = {b_.store(sums_, {add(tile.sums, b_.var(at))}, first)};
-        out.push_back(loop(at, number(0), number(all), std::move(fill), Level::kVector));
+        out.push_back(loop(at, number(0), number(sums), std::move(fill), Level::kVector));
         return;
     }
     elements(tile, out, [&](Var* row, Var* column, Expr* sum) {
-        const Substitution here = with({{c_.rows->var, row}, {c_.columns->var, column}});
-        const bool replaced = value != nullptr || stored;
         Body body;
-        for (std::size_t i = 0; i + (replaced ? 1 : 0) < c_.before.size(); ++i)
-            body.push_back(clone(b_.module(), c_.before[i], here));
-        std::vector<Expr*> indices;
-        for (const Expr* index : c_.indices)
-            indices.push_back(clone(b_.module(), index, here));
-        Expr* begins = nullptr;
-        if (value != nullptr) {
-            begins = clone(b_.module(), value, here);
-        } else if (stored) {
-            begins = b_.updated(b_.load(c_.target, std::move(indices)), *store->update,
-                                clone(b_.module(), store->value, here));
-        } else {
-            begins = is_element ? b_.load(c_.target, std::move(indices)) : b_.var(c_.target);
-        }
-        store_parts(sums_, sum, plan_.tile.columns(), begins, body);
+        Expr* first = first_sum(with({{c_.rows->var, row}, {c_.columns->var, column}}), body);
+        store_parts(sums_, sum, plan_.tile.columns(), first, body);
         return body;
     });
 }
 
 void ContractionCode::end_sums(const Tile& tile, Body& out) {
     elements(tile, out, [&](Var* row, Var* column, Expr* sum) {
-        const Substitution here = with({{c_.rows->var, row}, {c_.columns->var, column}});
-        Body body = clone(b_.module(), c_.again, here);
         Expr* value = b_.load(sums_, {copy(sum)});
         if (plan_.parts > 1) {
             Expr* other = b_.load(sums_, {add(sum, plan_.tile.columns())});
             value = b_.make(Op::kComplex, {value, other});
         }
-        if (c_.indices.empty()) {
-            body.push_back(b_.assign(c_.target, value));
-        } else {
-            std::vector<Expr*> indices;
-            for (const Expr* index : c_.indices)
-                indices.push_back(clone(b_.module(), index, here));
-            body.push_back(b_.store(c_.target, std::move(indices), value));
-        }
-        const Body behind = clone(b_.module(), c_.behind, here);
-        body.insert(body.end(), behind.begin(), behind.end());
-        return body;
+        return last_sum(with({{c_.rows->var, row}, {c_.columns->var, column}}), value);
     });
 }
 

@@ -5,6 +5,7 @@
 
 #include "mapping/plan.h"
 #include "passes/cpu/contract_loops.h"
+#include "passes/cuda/contractions/contract_kernels.h"
 #include "passes/mapped/gpu_blocks.h"
 #include "passes/mapped/legality_text.h"
 
@@ -38,7 +39,10 @@ void choose_cpu_mapping(PassContext& context) {
 }
 
 void choose_cuda_mapping(PassContext& context) {
-    if (choose(context, plan_cuda)) put_arrays_on_gpu(context.module);
+    if (!choose(context, plan_cuda)) return;
+    for (For* loop : steps_of_kernels(context))
+        loop->mapping = {};
+    put_arrays_on_gpu(context.module);
 }
 
 void note_given_up(const Diagnostics& attempt, Diagnostics& out) {

@@ -1,0 +1,66 @@
+// What code of a contraction is made of on every target: numbers that fold, bounds of its loops,
+// the statements around its sums.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/contractions/contractions.h"
+#include "analysis/integers/index_math.h"
+#include "ir/builder.h"
+#include "ir/clone.h"
+
+namespace parpy {
+
+class ContractionMath {
+protected:
+    ContractionMath(ir::Module& module, const Contraction& contraction);
+
+    // ---- numbers: operands are copied
+    ir::Expr* number(std::int64_t value) { return b_.integer(value); }
+    ir::Expr* copy(const ir::Expr* e) { return ir::clone(b_.module(), e); }
+    ir::Expr* add(const ir::Expr* a, const ir::Expr* b);
+    ir::Expr* sub(const ir::Expr* a, const ir::Expr* b);
+    ir::Expr* mul(const ir::Expr* a, const ir::Expr* b);
+    ir::Expr* add(const ir::Expr* a, std::int64_t b) { return add(a, number(b)); }
+    ir::Expr* mul(const ir::Expr* a, std::int64_t b) { return mul(a, number(b)); }
+    ir::Expr* least(const ir::Expr* a, const ir::Expr* b);
+    ir::Expr* greatest(const ir::Expr* a, const ir::Expr* b);
+    // Of what is not negative by what is positive.
+    ir::Expr* quotient(const ir::Expr* a, const ir::Expr* b);
+    ir::Expr* remainder(const ir::Expr* a, const ir::Expr* b);
+    ir::Expr* parts_of(const ir::Expr* a, std::int64_t each);  // rounded up
+    // The value under a name, if it is neither a constant nor a variable.
+    ir::Expr* named(ir::Body& out, std::string name, ir::Expr* value);
+    ir::Var* like(const ir::Var* var);  // another one
+
+    // ---- bounds
+    const Contraction::Bounds& bounds(const ir::For& loop) const { return c_.bounds.at(&loop); }
+    ir::Expr* at_row(const ir::Expr* bound, const ir::Expr* row);
+    // The least (greatest) value of a bound in rows.
+    ir::Expr* least_of(const ir::Expr* bound, Trend trend, const ir::Expr* first_row,
+                       const ir::Expr* last_row);
+    ir::Expr* greatest_of(const ir::Expr* bound, Trend trend, const ir::Expr* first_row,
+                          const ir::Expr* last_row);
+    // Whether some range of steps of the row has one.
+    ir::Expr* adds_something(ir::Expr* row);
+
+    // ---- sums, of the row and column that `here` says
+    // The constant that all begin with, and nothing else happens in front of the steps; or null.
+    [[nodiscard]] const ir::Expr* first_of_all() const;
+    // What a sum begins with, behind the statements in front.
+    ir::Expr* first_sum(const ir::Substitution& here, ir::Body& out);
+    // What becomes of a sum that has this value.
+    ir::Body last_sum(const ir::Substitution& here, ir::Expr* value);
+
+    ir::Builder b_;
+    IndexMath math_;
+    const Contraction& c_;
+
+private:
+    [[nodiscard]] const ir::Expr* given() const;
+    [[nodiscard]] bool stores_first() const;
+    std::vector<ir::Expr*> element_of(const ir::Substitution& here);
+};
+
+}  // namespace parpy

@@ -1,0 +1,209 @@
+// See contract_kernels.h.
+#include "passes/cuda/contractions/contract_kernels.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "analysis/contractions/products.h"
+#include "analysis/uses.h"
+#include "dialects/dialect.h"
+#include "ir/visit.h"
+#include "mapping/plan.h"
+#include "passes/cuda/contractions/contraction_kernel.h"
+#include "passes/cuda/contractions/contraction_tile.h"
+#include "passes/mapped/legality_text.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+struct Decision {
+    std::optional<KernelTile> tile;
+    std::string reason = "it stands in code that the GPU runs";
+};
+
+class KernelContractor {
+public:
+    explicit KernelContractor(PassContext& context)
+        : context_(context),
+          entry_(*context.module.entry_function()),
+          loops_(entry_, context.options.deterministic) {
+        const auto judge = [&](For& loop) { return loops_.independence(loop); };
+        all_ = find_contractions(context.module, judge, context.options.deterministic);
+        for (const Contraction& c : all_.found)
+            decisions_[c.top] = {};
+        if (!decisions_.empty()) walk(entry_.body, false);
+    }
+
+    void run() {
+        if (!decisions_.empty()) host(entry_.body);
+    }
+
+    [[nodiscard]] std::vector<For*> steps() const {
+        std::vector<For*> result;
+        for (const Contraction& c : all_.found) {
+            if (!decisions_.at(c.top).tile) continue;
+            for (const ContractionSteps& steps : c.steps) {
+                for (const ContractionSteps::Range& range : steps.ranges)
+                    result.insert(result.end(), range.loops.begin(), range.loops.end());
+            }
+        }
+        return result;
+    }
+
+    [[nodiscard]] std::vector<ContractionNote> notes() const {
+        std::vector<ContractionNote> result;
+        for (const Contraction& c : all_.found) {
+            const Decision& decision = decisions_.at(c.top);
+            if (!decision.tile) {
+                result.push_back({c.top, "a contraction that stays loops: " + decision.reason});
+                continue;
+            }
+            const KernelTile& tile = *decision.tile;
+            std::string over;
+            for (const ContractionSteps& steps : c.steps) {
+                for (const For* loop : steps.ranges.front().loops)
+                    over += (over.empty() ? "" : ", ") + quoted(*loop);
+            }
+            result.push_back({c.top, "a contraction of rows " + quoted(*c.rows) + " and columns " +
+                                         quoted(*c.columns) + " over " + over + ", in tiles of " +
+                                         std::to_string(tile.rows) + " × " +
+                                         std::to_string(tile.columns) + ", " +
+                                         std::to_string(tile.products) + " products at a time" +
+                                         (tile.matrices ? ", by matrix units" : "")});
+        }
+        for (const NearContraction& missed : all_.missed)
+            result.push_back({missed.top, "no contraction: " + missed.reason});
+        return result;
+    }
+
+private:
+    static std::string quoted(const For& loop) { return "'" + loop.var->shown() + "'"; }
+
+    // Before and after loops are mapped.
+    static bool on_gpu(const For& loop) {
+        return loop.mapping.parallel() || loop.mapping.threads > 0;
+    }
+
+    const Contraction& of_top(const Stmt* top) const {
+        return *std::ranges::find_if(all_.found,
+                                     [&](const Contraction& c) { return c.top == top; });
+    }
+
+    // Host code, and what stands in a Gpu block beside nothing that it exchanges scalars with.
+    void walk(Body& body, bool in_loop) {
+        for (Stmt* stmt : body) {
+            if (decisions_.contains(stmt)) {
+                decide(of_top(stmt), in_loop);
+                continue;
+            }
+            const auto* loop = stmt->as<For>();
+            if (loop != nullptr && on_gpu(*loop)) continue;
+            const auto* gpu = stmt->as<Gpu>();
+            if (gpu != nullptr && !separable(*gpu)) continue;
+            const bool repeats = loop != nullptr || stmt->kind == StmtKind::kWhile;
+            for_each_body(*stmt, [&](Body& inner) { walk(inner, in_loop || repeats); });
+        }
+    }
+
+    bool separable(const Gpu& gpu) const {
+        if (gpu.body.size() == 1) return true;
+        const Uses all = uses_of(gpu.body);
+        if (!all.allocated.empty()) return false;
+        return std::ranges::all_of(gpu.body, [&](const Stmt* stmt) {
+            const VarSet read = exposed_reads(Body{const_cast<Stmt*>(stmt)});
+            return std::ranges::none_of(read, [&](Var* v) { return all.written.contains(v); });
+        });
+    }
+
+    void decide(const Contraction& c, bool in_loop) {
+        Decision& decision = decisions_[c.top];
+        if (context_.options.deterministic && !c.fused) {
+            decision.reason = "deterministic=True rounds these products before they are added";
+        } else if (c.copies_rights && in_loop) {
+            decision.reason = "a loop around would copy its right factors again and again";
+        } else {
+            decision.tile = plan_kernel_tile(c, sizes_of(c, loops_.traffic()), decision.reason);
+        }
+    }
+
+    void host(Body& body) {
+        Body out;
+        for (Stmt* stmt : body) {
+            if (contracts(stmt)) {
+                append(out, stmt);
+                continue;
+            }
+            auto* gpu = stmt->as<Gpu>();
+            if (gpu != nullptr && std::ranges::any_of(gpu->body, [&](const Stmt* inner) {
+                    return contracts(inner);
+                })) {
+                take_apart(*gpu, out);
+                continue;
+            }
+            for_each_body(*stmt, [&](Body& inner) { host(inner); });
+            out.push_back(stmt);
+        }
+        body = std::move(out);
+    }
+
+    [[nodiscard]] bool contracts(const Stmt* stmt) const {
+        const auto found = decisions_.find(stmt);
+        return found != decisions_.end() && found->second.tile;
+    }
+
+    void take_apart(const Gpu& gpu, Body& out) {
+        Gpu* rest = nullptr;
+        for (Stmt* stmt : gpu.body) {
+            if (contracts(stmt)) {
+                append(out, stmt);
+                rest = nullptr;
+                continue;
+            }
+            if (rest == nullptr) {
+                rest = context_.module.make<Gpu>(gpu.span);
+                out.push_back(rest);
+            }
+            rest->body.push_back(stmt);
+        }
+    }
+
+    void append(Body& out, const Stmt* top) {
+        const Contraction& c = of_top(top);
+        for (For* loop : c.asked)
+            add_requirements(context_.module, loops_.accesses(), loops_.facts(*loop).conditions);
+        const Body code = ContractionKernel(context_.module, c, *decisions_.at(top).tile).run();
+        out.insert(out.end(), code.begin(), code.end());
+    }
+
+    PassContext& context_;
+    Function& entry_;
+    ParallelLoops loops_;
+    Contractions all_;
+    std::unordered_map<const Stmt*, Decision> decisions_;  // by the top
+};
+
+bool may_contract(PassContext& context) {
+    return kernel_dialect(context.options.backend).contracts &&
+           adds_products(context.module.entry_function()->body, 2);
+}
+
+}  // namespace
+
+void contract_kernels(PassContext& context) {
+    if (may_contract(context)) KernelContractor(context).run();
+}
+
+std::vector<For*> steps_of_kernels(PassContext& context) {
+    return may_contract(context) ? KernelContractor(context).steps() : std::vector<For*>();
+}
+
+std::vector<ContractionNote> kernel_contraction_notes(PassContext& context) {
+    return may_contract(context) ? KernelContractor(context).notes()
+                                 : std::vector<ContractionNote>();
+}
+
+}  // namespace parpy

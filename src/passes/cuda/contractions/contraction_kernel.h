@@ -1,0 +1,163 @@
+// Writes a contraction (analysis/contractions) as a kernel: a grid over tiles of the sums, whose
+// factors lie in shared memory.
+//
+//     gpu grid(tiles) block(256):
+//         sums[…] = what the sums begin with                      each thread has its own
+//         for step in range(begin - 1 part, end, 1 part):
+//             if it is no part in front: the part has been copied; all threads are here
+//             copy left[next part] = A[i, k]; right[next part] = B[k, j]
+//             if it is no part in front: sums[…] += left[this part] * right[this part]
+//         what becomes of the sums
+//
+// Each sum is added to in the order of the source, each product fused into its addition. Steps
+// behind the last one are -0 times 0, which leaves every sum as it is; those that only some rows
+// of a tile make are asked for row by row. What lies beyond the last row or column is computed
+// from any values, and left where it is.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "passes/contractions/contraction_math.h"
+#include "passes/cuda/contractions/contraction_tile.h"
+
+namespace parpy {
+
+class ContractionKernel : ContractionMath {
+public:
+    ContractionKernel(ir::Module& module, const Contraction& contraction, const KernelTile& tile);
+
+    // Host code.
+    ir::Body run();
+
+private:
+    // Steps that follow each other, of all rows of the tile.
+    struct Segment {
+        const ContractionSteps* steps = nullptr;
+        ir::Expr* begin = nullptr;  // of its only loop, or 0 of the iterations of several
+        ir::Expr* end = nullptr;
+        std::int64_t products = 0;  // of a step
+        ir::Var* rights = nullptr;  // memory that has copies of the right factors
+        ir::Expr* first = nullptr;  // step that it begins with
+        [[nodiscard]] bool one_loop() const { return steps->ranges.front().loops.size() == 1; }
+    };
+    // How factors lie in shared memory. Those that lie side by side along the steps in memory do so
+    // there too, row by row, and chunks of them change places (factor_place).
+    struct Layout {
+        bool by_rows = false;
+        std::int64_t vector = 1;  // elements that a thread copies at a time
+        std::int64_t size = 0;    // elements of a stage
+        std::int64_t pitch = 0;   // from a row, or step, to the next
+    };
+    // How threads share the elements of a tile of factors: each has some of the rows and steps.
+    struct Spread {
+        ir::Expr* row = nullptr;  // its first
+        ir::Expr* step = nullptr;
+        std::int64_t rows = 1, row_distance = 0;
+        std::int64_t steps = 1, step_distance = 0;
+        std::int64_t vector = 1;
+        bool along_steps = false;  // the vector
+        // Whether its vectors lie at multiples of their size in memory; null: they do.
+        ir::Expr* aligned = nullptr;
+        bool idle = false;  // some threads have none: those with a step beyond the last
+    };
+    // Where a factor belongs: a step and a row (or column), and where that is in the tile.
+    struct Spot {
+        ir::Expr* step = nullptr;
+        ir::Expr* row = nullptr;
+        ir::Expr* in_part = nullptr;
+        ir::Expr* in_tile = nullptr;
+    };
+
+    void measure(ir::Body& out);
+    ir::Body kernel();
+    void locate(ir::Body& out);
+    void place_threads(ir::Body& out);
+    std::vector<Segment> segments(ir::Expr* first_row, ir::Expr* last_row, ir::Body& out);
+    void copy_rights(ir::Body& out);
+
+    // make(row in the tile, column in the tile, row, column, place of the sum), of each sum.
+    template <class F>
+    ir::Stmt* each_sum(F&& make);
+    ir::Expr* inside(ir::Expr* row, ir::Expr* column);
+    void begin_sums(ir::Body& out);
+    void end_sums(ir::Body& out);
+
+    void add_segment(const Segment& segment, bool first, ir::Body& out);
+    void lay_out();
+    const Layout& layout(bool left) const { return left ? left_ : right_; }
+    Spread spread(const Segment& segment, bool left, ir::Body& out);
+    Spread spread(const Segment& segment, bool left, bool vectors, ir::Body& out);
+    void fill(const Segment& segment, bool left, const Spread& spread, ir::Expr* ahead, ir::Var* to,
+              ir::Body& out);
+    bool align(const Segment& segment, bool left, Spread& spread, ir::Body& out);
+    ir::Body spread_out(const Spread& spread, ir::Expr* ahead, bool left, bool unrolls,
+                        const std::function<void(const Spot&, ir::Body&)>& body);
+    ir::Body fill_vectors(const Segment& segment, bool left, const Spot& spot, ir::Var* to,
+                          const Spread& spread);
+    ir::Body fill_each(const Segment& segment, bool left, const Spot& spot, ir::Var* to,
+                       const Spread& spread);
+    // Steps behind the last one are filled; else they are left out.
+    [[nodiscard]] bool pads(const Segment& segment) const;
+    // A whole number of parts.
+    [[nodiscard]] bool whole_parts(const Segment& segment) const;
+    ir::Expr* exists(const Segment& segment, bool left, const Spot& spot);
+    ir::Body fill_one(const Segment& segment, bool left, const Spot& spot, ir::Var* to);
+    ir::Body take(const Segment& segment, bool left, std::int64_t product, const Spot& spot,
+                  ir::Var* to, std::int64_t vector);
+    ir::Stmt* copied(ir::Expr* place, ir::Expr* value, std::int64_t vector);
+    // The place in shared memory, of a stage.
+    ir::Expr* factor_place(const Segment& segment, ir::Var* stage, bool left, ir::Expr* in_part,
+                           std::int64_t product, const ir::Expr* in_tile);
+    // ... of the product of this number.
+    ir::Expr* product_place(const Segment& segment, ir::Var* stage, bool left,
+                            const ir::Expr* number, const ir::Expr* in_tile);
+    ir::Expr* placed(ir::Var* stage, bool left, ir::Expr* location, const ir::Expr* in_tile);
+    ir::Substitution at_step(const Segment& segment, const ContractionSteps::Range& range,
+                             ir::Expr* step);
+    ir::Body multiply(const Segment& segment, ir::Var* at, ir::Var* number_of);
+    ir::Body multiply_some(const Segment& segment, ir::Var* at, ir::Expr* step);
+    ir::Expr* all_rows_add(const Segment& segment, ir::Expr* step);
+
+    // ---- 32-bit numbers within a tile; operands are copied
+    ir::Expr* small(std::int64_t value) { return b_.integer(value, ir::Scalar::kI32); }
+    ir::Expr* plus(const ir::Expr* a, const ir::Expr* b) { return small_.add(copy(a), copy(b)); }
+    ir::Expr* times(const ir::Expr* a, std::int64_t b) {
+        return small_.multiply(copy(a), small(b));
+    }
+    ir::Expr* part(ir::Op op, const ir::Expr* a, std::int64_t b);  // quotient, remainder
+    ir::Expr* kept(ir::Body& out, const char* name, ir::Expr* value);
+    ir::Expr* wide(const ir::Expr* a) { return b_.convert(copy(a), ir::Scalar::kI64); }
+    ir::Stmt* unrolled(ir::Var* var, std::int64_t trips, ir::Body body);
+    ir::Expr* both(ir::Expr* a, ir::Expr* b);  // either may be null
+
+    ir::Expr* row_in_tile(ir::Expr* number);
+    ir::Expr* column_in_tile(ir::Expr* number);
+    std::vector<ir::Expr*> sum_place(const ir::Expr* row, const ir::Expr* column);
+    [[nodiscard]] std::int64_t stage_size() const { return left_.size + right_.size; }
+    [[nodiscard]] std::int64_t shared_bytes() const;
+    [[nodiscard]] std::int64_t rows_of_thread() const;
+    [[nodiscard]] std::int64_t columns_of_thread() const;
+
+    IndexMath small_;
+    const KernelTile& tile_;
+    const ir::Scalar type_;
+    ir::Substitution outer_;  // variables of the outer loops
+    ir::Expr* first_row_ = nullptr;
+    ir::Expr* end_row_ = nullptr;
+    ir::Expr* first_column_ = nullptr;  // of all rows
+    ir::Expr* end_column_ = nullptr;
+    ir::Expr* row_ = nullptr;       // the tile's first
+    ir::Expr* last_row_ = nullptr;  // its last that there is
+    ir::Expr* column_ = nullptr;
+    ir::Expr* thread_ = nullptr;
+    ir::Expr* own_row_ = nullptr;  // in the tile, of the thread's first sum
+    ir::Expr* own_column_ = nullptr;
+    ir::Var* factors_ = nullptr;  // by stages, of each first those of the rows
+    Layout left_, right_;
+    ir::Var* sums_ = nullptr;
+    std::vector<std::pair<ir::Var*, ir::Expr*>>
+        copies_;  // of right factors, by segment; first step
+};
+
+}  // namespace parpy

@@ -1,0 +1,104 @@
+// See contraction_tile.h. Figures are those of an H100 or H200: a multiprocessor adds so many
+// products in a nanosecond, the tile's share of it is what is left beside its loads, and so many
+// blocks of it are needed to keep one busy. What all tiles read comes from the second cache.
+#include "passes/cuda/contractions/contraction_tile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "analysis/geometry.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+constexpr double kProductsPerNs = 240;        // of f64 matrices
+constexpr double kNarrowProductsPerNs = 190;  // of f32
+constexpr double kCacheBytesPerNs = 5500;     // of the whole card
+// Below that, threads that each have a sum or a few are as fast.
+constexpr double kFewestRows = 16, kFewestSteps = 16, kFewestProducts = 1 << 18;
+
+struct Candidate {
+    KernelTile tile;
+    double share;       // of the multiprocessor's products
+    double to_be_busy;  // blocks
+};
+
+// clang-format off
+constexpr Candidate kMatrices[] = {
+    {{128, 128, 16, 3, 256, true, 64, 32}, 0.73, 1},
+    {{128, 64, 16, 3, 256, true, 32, 32}, 0.62, 1.5},
+    {{64, 64, 16, 4, 128, true, 32, 32}, 0.62, 3},
+    {{64, 64, 16, 4, 256, true, 32, 16}, 0.55, 2},
+    {{32, 32, 16, 4, 128, true, 16, 16}, 0.43, 5},
+};
+constexpr Candidate kNumbers[] = {
+    {{128, 128, 16, 3, 256, false, 8, 8}, 0.85, 1},
+    {{128, 64, 16, 3, 128, false, 8, 8}, 0.80, 2},
+    {{64, 64, 16, 3, 64, false, 8, 8}, 0.75, 3},
+    {{32, 32, 16, 4, 64, false, 4, 4}, 0.50, 8},
+};
+// clang-format on
+
+double nanoseconds(const Candidate& candidate, const ContractionSizes& sizes, bool half,
+                   double per_ns, double size) {
+    const auto rows = static_cast<double>(candidate.tile.rows),
+               columns = static_cast<double>(candidate.tile.columns);
+    const double across = std::ceil(sizes.rows / rows), down = std::ceil(sizes.columns / columns);
+    const double tiles =
+        (half ? across * (down + 1) / 2 : across * down) * std::max(sizes.outer, 1.0);
+    const double of_one = std::ceil(tiles / static_cast<double>(kMultiprocessors));
+    const double busy = std::max(of_one, candidate.to_be_busy) * rows * columns * sizes.products /
+                        (per_ns * candidate.share);
+    const double read = tiles * (rows + columns) * sizes.products * size / kCacheBytesPerNs;
+    return std::max(busy, read);
+}
+
+}  // namespace
+
+std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
+                                           const ContractionSizes& sizes, std::string& reason) {
+    const bool wide = contraction.type == Scalar::kF64;
+    if (!wide && contraction.type != Scalar::kF32) {
+        reason = "tiles are of f32 and f64";
+        return std::nullopt;
+    }
+    const auto fails = [&](bool failed, const char* what) {
+        if (failed) reason = what;
+        return failed;
+    };
+    const double products =
+        sizes.rows * sizes.columns * sizes.products * std::max(sizes.outer, 1.0);
+    if (fails(contraction.one_row || sizes.rows < kFewestRows, "there are too few rows") ||
+        fails(sizes.columns < kFewestRows, "there are too few columns") ||
+        fails(sizes.products < kFewestSteps, "there are too few steps") ||
+        fails(products < kFewestProducts, "there are too few products") ||
+        fails(!contraction.before_row.empty() || !contraction.behind_row.empty(),
+              "statements of a row stand beside the sums")) {
+        return std::nullopt;
+    }
+    std::optional<KernelTile> best;
+    double least = 0;
+    const std::span<const Candidate> all =
+        wide ? std::span<const Candidate>(kMatrices) : std::span<const Candidate>(kNumbers);
+    for (const Candidate& candidate : all) {
+        const bool fits = std::ranges::all_of(contraction.steps, [&](const ContractionSteps& s) {
+            const auto each = static_cast<std::int64_t>(s.rights.size());
+            return candidate.tile.products % each == 0;
+        });
+        if (!fits) continue;
+        const double time = nanoseconds(candidate, sizes, contraction.is_triangle(),
+                                        wide ? kProductsPerNs : kNarrowProductsPerNs,
+                                        static_cast<double>(size_in_bytes(contraction.type)));
+        if (best && time >= least) continue;
+        best = candidate.tile;
+        least = time;
+    }
+    if (!best) reason = "an iteration adds too many products";
+    return best;
+}
+
+}  // namespace parpy

@@ -1,0 +1,28 @@
+// How a GPU computes a contraction: the tile of sums of a block, and who adds up what.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "analysis/contractions/contractions.h"
+#include "analysis/contractions/sizes.h"
+
+namespace parpy {
+
+struct KernelTile {
+    std::int64_t rows = 0, columns = 0;  // of a block; powers of two
+    std::int64_t products = 0;           // of a sum, that lie in shared memory at a time
+    std::int64_t stages = 0;             // such parts that are there or on their way
+    std::int64_t threads = 0;
+    bool matrices = false;  // warps multiply matrices (kMma), else each thread numbers
+    // Sums of a warp, or of a thread.
+    std::int64_t own_rows = 0, own_columns = 0;
+};
+
+// The tile that the cost model expects to be fastest; `reason` says why loops are better, if none.
+[[nodiscard]] std::optional<KernelTile> plan_kernel_tile(const Contraction& contraction,
+                                                         const ContractionSizes& sizes,
+                                                         std::string& reason);
+
+}  // namespace parpy
