@@ -283,7 +283,7 @@ Var* array_passed(const Expr& argument) {
 }
 
 bool has_effects(Op op) {
-    return op == Op::kCall || op == Op::kShuffleDown || op == Op::kShuffleXor ||
+    return op == Op::kCall || op == Op::kApply || op == Op::kShuffleDown || op == Op::kShuffleXor ||
            op == Op::kShuffleCluster || op == Op::kTile || (op >= Op::kAtomic && op <= Op::kSleep);
 }
 

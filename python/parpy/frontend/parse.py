@@ -22,9 +22,12 @@ from ..syntax.names import MISSING, Capture, Guard, source_of
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import GEOMETRY
 from .draws import Root
+from .forms import Single, TupleKind
+from .function_values import settle_late
 from .kernels import as_kernel
 from .languages import LOOPS
 from .lowering import block
+from .nested_functions import begin_nested
 from .overloads import checked_arrays, dispatch
 from .parameters import begin, checked_parameters, converted_parameters, keep_given, receive
 from .program import Program
@@ -123,6 +126,7 @@ def check(functions: Sequence[FunctionSource], undefined: Sequence[tuple[Functio
 
 def _parse(function: object, program: Program) -> Surface:
     entry = FunctionScope(program, source_of(function), True)
+    entry.scope.known = _known(entry)
     _build(entry)
     _build_pending(program)
     functions: list[FunctionScope] = [entry, *program.helpers.values()]
@@ -133,8 +137,8 @@ def _parse(function: object, program: Program) -> Surface:
         params = own if scope is entry else params
         for call, callee, span in scope.calls:
             for key in callee.captures:
-                value = scope.module.read(scope.captures[key][1], span)
-                scope.module.add_operand(call, value)
+                var = scope.owned_variable(key) or scope.captures[key][1]
+                scope.module.add_operand(call, scope.module.read(var, span))
     return Surface(
         module=program.module,
         name=entry.function.name,
@@ -150,12 +154,25 @@ def _parse(function: object, program: Program) -> Surface:
     )
 
 
+def _known(entry: FunctionScope) -> dict[str, Any]:
+    """Of the arguments of a call those that decide what draws random numbers."""
+    kinds, draws = entry.program.known_tuples, entry.program.draws
+    values = {name: kind.value for name, kind in kinds.items() if isinstance(kind, Single)}
+    known = {name: value for name, value in values.items() if draws.may_be_drawing(value)}
+    absent = {name for name, kind in kinds.items() if isinstance(kind, TupleKind) and kind.is_none}
+    return known | dict.fromkeys(absent & draws.names(entry.source, known)) if kinds else {}
+
+
 def _build_pending(program: Program) -> None:
     """The functions that compiled code calls. Raises CompileError with all that was found wrong."""
-    done = 0
-    while done < len(program.pending):  # building one may meet others
-        _build(program.pending[done])
-        done += 1
+    done = settled = 0
+    while done < len(program.pending) or settled < len(program.late):  # building one may meet others
+        if done < len(program.pending):
+            _build(program.pending[done])
+            done += 1
+        else:
+            settle_late(*program.late[settled])
+            settled += 1
     raise_for(program.diagnostics, program.module.sources)
 
 
@@ -165,6 +182,7 @@ def _build(fn: FunctionScope) -> None:
     if before is not None:
         before(fn)
     begin(fn)
+    begin_nested(fn)
     receive(fn)
     try:
         streams = begin_streams(fn)
@@ -236,7 +254,7 @@ def _pass_captures_on(functions: list[FunctionScope]) -> None:
         for scope in functions:
             for _, callee, span in scope.calls:
                 for key, (capture, _) in list(callee.captures.items()):
-                    if key not in scope.captures:
+                    if key not in scope.captures and key not in scope.owned and key not in scope.enclosed:
                         scope.pass_on(key, capture, span)
                         changed = True
 

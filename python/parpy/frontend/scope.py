@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Callable, Mapping
+from types import FunctionType, ModuleType
 from typing import Any, TypeGuard, TypeVar
 
 from .. import _native
@@ -17,6 +17,7 @@ from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.names import (
     MISSING,
     NO_PLACE,
+    NOTHING,
     Binding,
     Capture,
     attribute,
@@ -64,6 +65,11 @@ class FunctionScope:
         # Python variables by name; captured values by place.
         self.variables: dict[str, _native.Var] = {}
         self.captures: dict[tuple[int, str], tuple[Capture, _native.Var]] = {}
+        # What functions that are arguments of the entry read of those that made them: by place, its variables.
+        self.owned: dict[tuple[int, str], _native.Var] = {}
+        # The nested functions that names stand for; what nested functions read of this one: by place, the name.
+        self.nested: dict[str, FunctionType] = {}
+        self.enclosed: dict[tuple[int, str], str] = {}
         self.dict_params: dict[str, DictParam] = {}
         self.tuple_params: dict[str, DictParam] = {}  # with entries by the places in the tuples
         self.parameters: dict[str, ast.arg] = {}
@@ -97,11 +103,35 @@ class FunctionScope:
         # Generators of random numbers: what the next draw of each comes from, arguments that hand one on, variables of
         # those outside of functions that a called function gets; the name that one is being made for.
         self.streams: dict[Root, Any] = {}
+        self.absent: set[str] = set()  # parameters that would be generators and are None
         self.passed_on: set[ast.expr] = set()
         self.generators: list[_native.Var] = []
         self.made_generator: ast.Name | None = None
         self._taken: set[str] = set(self.scope.locals)
         self._reported_names: set[str] = set()
+        outer = program.owners.get(source.function)
+        if outer is not None:
+            self._see(outer)
+
+    def _see(self, outer: FunctionScope) -> None:
+        """The function stands in `outer`, of which it reads variables as it reads its own."""
+        function = self.source.function
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        seen = {name: outer.scope.known[name] for name in cells if name in outer.scope.known}
+        self.scope.known = {**self.scope.known, **seen}
+        names = [name for name in cells if name in outer.scope.locals and name not in seen]
+        self.scope.locals |= {*names, *seen}
+        generators = self.program.draws.names(self.source) if names else frozenset()
+        for name in (name for name in names if name not in generators):
+            capture = Capture(name, "closure variable", cells[name], name)
+            self.captures[id(cells[name]), name] = (capture, self.variable(name, self.node))
+            self.assigned.add(name)
+
+    def owned_variable(self, key: tuple[int, str]) -> _native.Var | None:
+        """The variable of this function that another one reads from this place."""
+        if key in self.enclosed and key not in self.captures:
+            return self.variable(self.enclosed[key], self.node)
+        return self.owned.get(key)
 
     # ------------------------------------------------------------ positions and errors
 
@@ -134,7 +164,7 @@ class FunctionScope:
 
     # ------------------------------------------------------------ variables
 
-    def variable(self, name: str, node: ast.expr | ast.arg) -> _native.Var:
+    def variable(self, name: str, node: ast.AST) -> _native.Var:
         """The local variable `name`, made when it is first met at `node`; parameters stand where they
         are declared."""
         var = self.variables.get(name)
@@ -231,7 +261,7 @@ class FunctionScope:
             return self.item(node)
         if isinstance(node, ast.Name):
             if node.id in self.scope.locals:
-                return None
+                return self.scope.known_binding(node.id)
             return self.scope.lookup(node.id)
         if isinstance(node, ast.Attribute):
             owner = self.resolve(node.value)
@@ -426,16 +456,29 @@ class FunctionScope:
         text = self.source.text.split("\n")[line - self.source.first_line]
         return source, line, column, line, len(text.rstrip().encode()) + 1
 
-    def helper(self, source: FunctionSource, forms: Forms = ()) -> FunctionScope:
-        """The surface function for a called jit function, made once per module and forms of arguments."""
+    def helper(self, source: FunctionSource, forms: Forms = (), known: Mapping[str, Any] = NOTHING) -> FunctionScope:
+        """The surface function for a called jit function, made once per module, forms of arguments, and what the
+        frontend has to know of them."""
         own = source if source.alternatives or source.arrays else None  # what it checks is its own
-        known = self.program.helpers.get((source.function, own, forms))
-        if known is None:
-            known = FunctionScope(self.program, source, False)
-            known.forms = forms
-            self.program.helpers[source.function, own, forms] = known
-            self.program.pending.append(known)
-        return known
+        key = (source.function, own, forms, *((name, id(value)) for name, value in sorted(known.items())))
+        made = self.program.helpers.get(key)
+        if made is None:
+            made = FunctionScope(self.program, source, False)
+            made.forms = forms
+            made.scope.known = {**made.scope.known, **known}
+            self.program.helpers[key] = made
+            self.program.pending.append(made)
+        return made
+
+    def is_applied(self, node: ast.Call) -> bool:
+        """Whether the call is one of a value, which the core finds out (function_values.py)."""
+        func = node.func
+        if self.resolve(func) is not None:
+            return False
+        return isinstance(func, ast.Call | ast.IfExp | ast.Lambda) or (
+            isinstance(first := func.value if isinstance(func, ast.Subscript) else func, ast.Name)
+            and first.id in self.scope.locals
+        )
 
 
 def attribute_hint(owner: object, name: str) -> str:

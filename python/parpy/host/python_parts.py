@@ -17,7 +17,8 @@ from ..frontend.draws import Draws
 from ..frontend.record_paths import key_of
 from ..frontend.uses import Uses, arguments_of, named
 from ..syntax.annotations import annotations_of
-from ..syntax.names import Binding, Scope, attribute, callable_source, is_array
+from ..syntax.names import NO_PLACE, Binding, Scope, attribute, callable_source, is_array
+from ..syntax.nested_source import definitions, nested_source, own_nodes, walk_own
 from ..syntax.source import FunctionSource
 from ..types import BufferType
 from ..vocabulary import operators
@@ -115,7 +116,8 @@ class Resolver:
 
     def find(self, node: ast.expr) -> Binding | None:
         if isinstance(node, ast.Name):
-            found = None if node.id in self.scope.locals else self.scope.lookup(node.id)
+            local = node.id in self.scope.locals
+            found = self._nested.get(node.id) if local else self.scope.lookup(node.id)
         elif isinstance(node, ast.Attribute):
             owner = self.find(node.value)
             found = None if owner is None else attribute(owner.value, node.attr, self._spaces)
@@ -125,12 +127,20 @@ class Resolver:
 
     def is_python(self, node: ast.AST) -> bool:
         """Whether something in `node`, a part of the function, is a call that Python makes, or renames an array."""
-        return self._has_python_parts and any(self._is_python_part(part) for part in ast.walk(node))
+        return self._has_python_parts and any(self._is_python_part(part) for part in walk_own(node))
+
+    @lazy
+    def _nested(self) -> dict[str, Binding]:
+        """The nested functions that names stand for."""
+        return {
+            name: Binding(nested_source(self._source, self.scope.locals, node, name).function, NO_PLACE, name)
+            for name, _, node in definitions(self._source.tree(), self.nodes)
+        }
 
     @lazy
     def nodes(self) -> list[ast.AST]:
-        """Every node of the function."""
-        return list(ast.walk(self._source.tree()))
+        """Every node of the function, without those of nested ones."""
+        return list(own_nodes(self._source.tree()))
 
     @lazy
     def _has_python_parts(self) -> bool:

@@ -158,7 +158,8 @@ void Lowering::allocate_in(Body& stmts) {
 void Lowering::assign(Assign& stmt) {
     if (!stmt.update) {
         Parts value = lower(stmt.value);
-        if (value.kind.form == Kind::Form::kMixed && !value.leaves.empty()) fail_mixed(*stmt.value);
+        if (value.kind.form == Kind::Form::kMixed && !value.leaves.empty())
+            fail_mixed(*stmt.value, value.kind);
         if (value.kind.is_number()) {
             stmt.value = value.leaves.front();
             here_.of[stmt.var] = std::move(value.kind);
@@ -350,6 +351,10 @@ void Lowering::spell(const Parts& value, const Expr& written, std::vector<std::s
         texts.back() += "None";
         return;
     }
+    if (value.kind.form == Kind::Form::kText) {
+        texts.back() += value.kind.text;
+        return;
+    }
     if (value.kind.is_optional()) {
         fail(Code::kP204, written.span, "a value that may be None is printed",
              "test it before: if y is not None");
@@ -362,8 +367,10 @@ void Lowering::spell(const Parts& value, const Expr& written, std::vector<std::s
     }
     texts.back() += "(";
     for (std::size_t i = 0; i < value.kind.parts.size(); ++i) {
-        texts.back() += i > 0 ? ", " : "";
+        const std::string quote = value.kind.parts[i].form == Kind::Form::kText ? "'" : "";
+        texts.back() += (i > 0 ? ", " : "") + quote;
         spell(part_of(value, i), written, texts, values);
+        texts.back() += quote;
     }
     texts.back() += value.kind.parts.size() == 1 ? ",)" : ")";
 }
@@ -383,7 +390,7 @@ void Lowering::leave(Return& stmt) {
         out_->push_back(&stmt);
     } else {
         Parts value = lower(stmt.value);
-        if (value.kind.form == Kind::Form::kMixed) fail_mixed(*stmt.value);
+        if (value.kind.form == Kind::Form::kMixed) fail_mixed(*stmt.value, value.kind);
         if (!in_place_.empty()) {
             return_in_place(std::move(value), stmt.span);
         } else if (to_python && !by_hand_) {
@@ -412,6 +419,13 @@ std::string form_of(const Kind& kind) {
 // The entry stores its results where the caller finds them.
 void Lowering::return_to_python(const Return& stmt, Parts value) {
     const Span span = stmt.span;
+    if (has_single(value.kind)) {
+        const Kind* single = &value.kind;
+        while (!single->is_single() && !single->parts.empty())
+            single = &*std::ranges::find_if(single->parts, has_single);
+        (void)number_in({*single, {}}, *stmt.value);
+        return;
+    }
     value = as_kind(std::move(value), result_kind_, span);
     const std::string form = form_of(value.kind);
     if (!has_result_) {
