@@ -388,6 +388,8 @@ void bind_expressions(nb::class_<Module>& module) {
         .def("call", make_call, "callee"_a, "operands"_a, "span"_a, kOwned)
         .def("function_value", make_function_value, "callee"_a, "defaults"_a, "span"_a, kOwned)
         .def(
+            "set_lent", [](Module&, Expr* expr) { expr->constant.value = true; }, "expr"_a)
+        .def(
             "set_callee", [](Module&, Expr* expr, Function* callee) { expr->callee = callee; },
             "expr"_a, "callee"_a)
         .def(

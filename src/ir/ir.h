@@ -195,8 +195,8 @@ struct Expr {
     // operands are defaults; kIndex: 0, or one more than the site that a subscript outside of a
     // name of a part fails at
     int index = 0;
-    Register reg{};              // kRegister
-    Function* callee = nullptr;  // kCall, kFunction
+    Register reg{};                           // kRegister
+    Function* callee = nullptr;               // kCall, kFunction
     std::shared_ptr<const std::string> text;  // kText, kNamed
     // Of a kAtomic: how many operands are subscripts.
     [[nodiscard]] std::size_t rank() const {

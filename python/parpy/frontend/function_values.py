@@ -45,6 +45,7 @@ def _of_source(fn: FunctionScope, source: FunctionSource, value: object, node: A
     callee, span = fn.helper(source), fn.span(node)
     made = fn.module.function_value(callee.function, defaults(fn, source, node), span)
     fn.calls.append((made, callee, span))
+    fn.function_values.add(made)
     return made
 
 

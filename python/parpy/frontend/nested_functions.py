@@ -67,6 +67,7 @@ def _value(fn: FunctionScope, node: ast.FunctionDef | ast.Lambda, name: str) -> 
     callee, span = fn.helper(source), fn.span(node)
     made = fn.module.function_value(callee.function, defaults, span)
     fn.calls.append((made, callee, span))
+    fn.function_values.add(made)
     return made
 
 

@@ -36,6 +36,7 @@ from .program import Program, identifier
 
 # Modules whose numbers are constants of the language, not values that a user may change.
 _LIBRARIES = ("math", "numpy", "parpy")
+AROUND = "variable around"  # the kind of captures that are variables of a function that the function stands in
 T = TypeVar("T")
 _MOST_ITEMS = 2**31
 
@@ -78,6 +79,7 @@ class FunctionScope:
         self.plain_uses: dict[str, ast.expr] = {}
         # Calls of helpers, for the captured values that they get as extra arguments.
         self.calls: list[tuple[_native.Expr, FunctionScope, Span]] = []
+        self.function_values: set[_native.Expr] = set()  # those of them that are functions as values
         # Variables that some path to the current statement assigns; the loops around it.
         self.assigned: set[str] = set()
         self.loops: list[tuple[ast.For | ast.While, int]] = []
@@ -123,7 +125,7 @@ class FunctionScope:
         self.scope.locals |= {*names, *seen}
         generators = self.program.draws.names(self.source) if names else frozenset()
         for name in (name for name in names if name not in generators):
-            capture = Capture(name, "closure variable", cells[name], name)
+            capture = Capture(name, AROUND, cells[name], name)
             self.captures[id(cells[name]), name] = (capture, self.variable(name, self.node))
             self.assigned.add(name)
 

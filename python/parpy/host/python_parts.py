@@ -440,12 +440,18 @@ class Resolver:
         """Whether the dtype that an array is made with is left out, a type of numbers, or that of another array."""
         if node is None or (isinstance(node, ast.Attribute) and node.attr == "dtype"):
             return True
+        if isinstance(node, ast.Name) and node.id in self._constant_parameters:
+            return True
         if isinstance(node, ast.Constant):
             return node.value is None or (
                 isinstance(node.value, str) and operators.scalar_of_text(node.value) is not None
             )
         binding = self.find(node)
         return binding is not None and operators.scalar_name(binding.value) is not None
+
+    @lazy
+    def _constant_parameters(self) -> frozenset[str]:
+        return frozenset(self._parameters) - assigned(self._source.tree().body)
 
     def _is_length(self, call: ast.Call) -> bool:
         binding = self.find(call.func)

@@ -12,7 +12,7 @@ from .. import _native
 from ..calls.errors import fail
 from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.names import callable_source
-from ..syntax.nested_source import NestedSource, definitions
+from ..syntax.nested_source import NestedSource, definitions, own_nodes, walk_own
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from ..types import Symbol
@@ -75,8 +75,8 @@ class Splitter:
         self.calls: list[FunctionSource] = []  # those functions
         self._hoisted = 0
         given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-        # Nested functions that stand among the outermost statements: regions that call them have them.
-        self._nested = {name: each for name, each, _ in definitions(node, node.body)}
+        # Nested functions: regions that use them have them.
+        self._nested = {name: each for name, each, _ in definitions(node, own_nodes(node))}
         around = frozenset().union(*map(reads, self._nested.values())) - self._nested.keys()
         unset = ((live_before(node.body, frozenset()) | around) & self.locals) - given  # may be read without a value
         self._unset = unset
@@ -228,14 +228,16 @@ class Splitter:
         return [at(each, last) for each in made]
 
     def _nested_in(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
-        """The definitions of the nested functions that the statements use, and of those that these use."""
+        """The definitions of the nested functions that the statements use, and of those that these use, unless they
+        stand there."""
         found: dict[str, ast.stmt] = {}
+        there = {part for node in nodes for part in walk_own(node)}
         left = list(nodes)
         while left:
             for name in sorted(reads(left.pop()) & self._nested.keys() - found.keys()):
                 found[name] = self._nested[name]
                 left.append(found[name])
-        return list(found.values())
+        return [each for each in found.values() if each not in there]
 
     def _through_nested(self, names: Names) -> Names:
         """The names with the variables that nested functions among them read in place of these."""

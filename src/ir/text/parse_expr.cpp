@@ -301,6 +301,7 @@ Expr* ExprParser::primary() {
         Expr* e = call(next(), start);
         e->op = Op::kFunction;
         if (accept("defaults")) e->index = static_cast<int>(integer());
+        if (accept("lent")) e->constant.value = true;
         return e;
     }
     if ((token.text == "call" || token.text == "inline") && peek().kind == Kind::kName) {

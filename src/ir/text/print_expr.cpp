@@ -99,7 +99,8 @@ std::string ExpressionPrinter::spell(const Expr& e, Precedence& own) {
             return "named(" + string_literal(*e.text) + ", " + list(e.operands) + ")";
         case Op::kFunction:
             return call("fn " + e.callee->name, e.operands) +
-                   (e.index > 0 ? " defaults " + std::to_string(e.index) : "");
+                   (e.index > 0 ? " defaults " + std::to_string(e.index) : "") +
+                   (e.constant == Constant{true} ? " lent" : "");
         case Op::kAtomic: {
             std::string out = "atomic_" + std::string(text(static_cast<Atomic>(e.index))) + "(" +
                               element(*e.var, e.operands, e.rank());

@@ -225,7 +225,10 @@ Parts Lowering::put_in_place(const Expr& e, const Function& source, const Kind& 
         if (given_by_name.contains(source.params[i])) {
             here_.of[given_by_name.at(source.params[i])] = arguments[i].kind;
         } else {
-            set(substitution.vars.at(source.params[i]), std::move(arguments[i]), spans[i]);
+            Var* param = substitution.vars.at(source.params[i]);
+            const Kind kind = lent(arguments[i].kind);
+            set(param, std::move(arguments[i]), spans[i]);
+            here_.of[param] = kind;
         }
     }
     InPlace place{&source, make_variable(source.name, e.span, source.name),
@@ -267,6 +270,14 @@ Parts Lowering::put_in_place(const Expr& e, const Function& source, const Kind& 
 // A return of a function that stands in place of its call.
 void Lowering::return_in_place(Parts value, Span span) {
     InPlace& place = in_place_.back();
+    if (const Kind* kind = find_lent(value.kind)) {
+        // Its variables may change until it is called; the values that it had here do not.
+        fail(Code::kP022, span,
+             "'" + shown_name(module_, *place.source) + "' returns " + a_kind(*kind) +
+                 ", which reads variables of a function that goes on",
+             "call it here and return what it gives");
+        return;
+    }
     value = as_kind(carried(std::move(value), span), place.kind, span);
     if (place.kind.form == Kind::Form::kNothing) {
         place.kind = value.kind;

@@ -24,6 +24,27 @@ Parts Lowering::carried(Parts value, Span span) {
     return result;
 }
 
+Kind Lowering::lent(Kind kind) {
+    kind.lent = kind.is_function() && kind.captured() > 0;
+    for (Kind& part : kind.parts)
+        part = lent(std::move(part));
+    return kind;
+}
+
+const Kind* Lowering::find_lent(const Kind& kind, int depth) const {
+    if (kind.lent) return &kind;
+    if (depth > KindWalk::kMostFunctions) return nullptr;
+    for (const Kind& part : kind.parts) {
+        if (const Kind* found = find_lent(part, depth + 1)) return found;
+    }
+    for (const Var* cell : kind.cells) {
+        const auto value = here_.of.find(cell);
+        if (value == here_.of.end()) continue;
+        if (const Kind* found = find_lent(value->second, depth + 1)) return found;
+    }
+    return nullptr;
+}
+
 // Adds the leaves that the value has as another function gets it.
 void Lowering::carry(const Parts& value, Span span, int depth, Parts& result) {
     if (depth > KindWalk::kMostFunctions) {
@@ -65,6 +86,7 @@ Parts Lowering::apply(Expr& e) {
     if (!called.kind.is_function()) {
         const std::string name = shown(written);
         const bool known = called.kind.form != Kind::Form::kNumber;
+        if (poisoned_) return poison(span);
         fail(Code::kP022, written.span,
              "the called function must be known when the caller is compiled" +
                  (known ? "; " + (name.empty() ? "this" : name) + " is " + a_kind(called.kind)
@@ -111,7 +133,12 @@ Parts Lowering::apply(Expr& e) {
         if (arguments.back().kind.form != Kind::Form::kMixed) continue;
         const Function& callee = *called.kind.function;
         Expr* name = var(callee.params[arguments.size() - 1], span);
-        fail_mixed(*name, arguments.back().kind);
+        if (!arguments.back().kind.parts.empty())
+            fail_mixed(*name, arguments.back().kind);
+        else
+            fail(Code::kP022, span,
+                 shown(*name) + " is a function that reads itself, or functions that read it",
+                 "give each function a name of its own");
         return poison(span);
     }
     auto& callee = const_cast<Function&>(*called.kind.function);

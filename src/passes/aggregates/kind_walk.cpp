@@ -142,6 +142,7 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
             Kind kind = Kind::of(Kind::Form::kFunction);
             kind.function = expr.callee;
             kind.defaults = static_cast<std::size_t>(expr.index);
+            kind.lent = expr.constant == Constant{true};
             for (std::size_t i = 0; i < expr.operands.size(); ++i) {
                 if (i < kind.defaults)
                     kind.parts.push_back(operand(i));
@@ -241,6 +242,7 @@ Kind carried_at(const Kind& kind, const KindsHere& here, int depth) {
     for (const Var* cell : kind.cells)
         result.parts.push_back(carried_at(kind_of(*cell, here), here, depth + 1));
     result.cells.clear();
+    result.lent = false;
     return result;
 }
 
@@ -253,7 +255,7 @@ Kind KindWalk::carried(const Kind& kind, const KindsHere& here) {
 Bound bound_arguments(const Expr& apply, const Kind& function) {
     Bound bound;
     const auto& params = function.function->params;
-    const std::string name = "'" + function.function->name + "'";
+    const std::string name = called(*function.function);
     const std::size_t captured = function.captured();
     const std::size_t count = params.size() >= captured ? params.size() - captured : 0;
     const auto shown = [&] {

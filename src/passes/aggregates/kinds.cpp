@@ -34,6 +34,7 @@ Kind joined(const Kind& a, const Kind& b) {
                            a.cells == b.cells && a.parts.size() == b.parts.size();
         if (!alike) return Kind::mixed({a, b});
         Kind both = a;
+        both.lent = a.lent || b.lent;
         for (std::size_t i = 0; i < a.parts.size(); ++i)
             both.parts[i] = joined(a.parts[i], b.parts[i]);
         return both;
@@ -80,6 +81,19 @@ Kind without_ranks(const Kind& kind) {
     return result;
 }
 
+namespace {
+
+// As the frontend names them.
+bool is_lambda(const ir::Function& function) {
+    return function.name.starts_with("nameless");
+}
+
+}  // namespace
+
+std::string called(const ir::Function& function) {
+    return is_lambda(function) ? "the lambda" : "'" + function.name + "'";
+}
+
 std::string a_kind(const Kind& kind) {
     switch (kind.form) {
         case Kind::Form::kTuple:
@@ -92,7 +106,8 @@ std::string a_kind(const Kind& kind) {
         case Kind::Form::kOptional:
             return "a number or None";
         case Kind::Form::kFunction:
-            return "the function '" + kind.function->name + "'";
+            return is_lambda(*kind.function) ? "a lambda"
+                                             : "the function " + called(*kind.function);
         case Kind::Form::kText:
             return "the text '" + one_line(kind.text) + "'";
         case Kind::Form::kDtype:

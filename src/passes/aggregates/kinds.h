@@ -36,6 +36,8 @@ struct Kind {
     // What it reads of the function that made it, while that one runs: the variables themselves,
     // which may change until it is called.
     std::vector<const ir::Var*> cells;
+    // It reads variables of functions that are still running when the one that has it returns.
+    bool lent = false;
     std::string text;                  // kText
     std::optional<ir::Scalar> scalar;  // kDtype; kText: the type that it names, if it names one
     bool python = false;               // kDtype: int or float, whose calls give numbers of Python
@@ -93,6 +95,8 @@ struct Kind {
 // "a number", "an array", "a tuple of 2 elements", "None", "the function 'f'"; of kNothing
 // "something else".
 [[nodiscard]] std::string a_kind(const Kind& kind);
+// "'f'", "the lambda".
+[[nodiscard]] std::string called(const ir::Function& function);
 // Whether the two are equal, where one is a function, a text or a type; nothing where that is not
 // known.
 [[nodiscard]] std::optional<bool> equal_singles(const Kind& a, const Kind& b);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/clone.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "passes/aggregates/lowering.h"
 #include "passes/checks/check_sites.h"
@@ -46,7 +47,7 @@ void Lowering::run(const std::vector<Kind>& kinds) {
             if (i < kinds.size()) here_.of[param] = kinds[i];
             continue;
         }
-        here_.of[param] = kinds[i];
+        here_.of[param] = lent(kinds[i]);
         for (Var* part : variables(param, kinds[i]))
             params.push_back(part);
     }
@@ -157,6 +158,12 @@ void Lowering::allocate_in(Body& stmts) {
 
 void Lowering::assign(Assign& stmt) {
     if (!stmt.update) {
+        // Two functions or texts under one name are no mistake until it is used.
+        if (Kind kind = walk_.of(*stmt.value, here_);
+            kind.form == Kind::Form::kMixed && !kind.parts.empty() && !has_effects(*stmt.value)) {
+            here_.of[stmt.var] = std::move(kind);
+            return;
+        }
         Parts value = lower(stmt.value);
         if (value.kind.form == Kind::Form::kMixed && !value.leaves.empty())
             fail_mixed(*stmt.value, value.kind);

@@ -128,6 +128,9 @@ private:
     Parts apply(ir::Expr& expr);
     // As another function gets it (KindWalk::carried).
     Parts carried(Parts value, Span span);
+    // Of a parameter: functions that read variables are lent to this one.
+    [[nodiscard]] static Kind lent(Kind kind);
+    [[nodiscard]] const Kind* find_lent(const Kind& kind, int depth = 0) const;
     void carry(const Parts& value, Span span, int depth, Parts& result);
     // A number of the type that a dtype or a text names; other values as they are.
     ir::Expr* of_type(Parts value, const ir::Expr& written);

@@ -100,13 +100,14 @@ Expr* Lowering::number_in(Parts parts, const Expr& written) {
                  "take an element" + (name.empty() ? " of it" : ", " + name_of(written) + "[0]"));
             break;
         case Kind::Form::kText:
-            if (name.empty()) {
+            if (written.op == Op::kText) {
                 fail(Code::kP018, written.span, "a string has no value in compiled code",
                      "use a number instead");
             } else {
                 fail(Code::kP204, written.span,
-                     name + " is " + a_kind(parts.kind) + ", and is used as a number",
-                     "compare it: if " + name_of(written) + " == \"…\"");
+                     (name.empty() ? "this" : name) + " is " + a_kind(parts.kind) +
+                         ", and is used as a number",
+                     "compare it: if " + (name.empty() ? "mode" : name_of(written)) + " == \"…\"");
             }
             break;
         case Kind::Form::kFunction:
@@ -140,8 +141,10 @@ void Lowering::fail_mixed(const Expr& written, const Kind& kind) {
         fail(Code::kP217, written.span,
              (name.empty() ? "this" : name) + " is " + a_kind(first) + " or " +
                  a_kind(kind.parts[1]) + ", according to the path that leads here",
-             calls ? "call each of them in the branch that knows it: y = f(x) if c else g(x)"
-                   : "choose by a number or a bool, or compare in the branch that knows it");
+             first.form == Kind::Form::kNothing || kind.parts[1].form == Kind::Form::kNothing
+                 ? "give the name such a value on every path"
+             : calls ? "call each of them in the branch that knows it: y = f(x) if c else g(x)"
+                     : "choose by a number or a bool, or compare in the branch that knows it");
     } else if (written.op == Op::kShape) {
         fail(Code::kP026, written.span, "how many dimensions this array has is not known here",
              "take one extent, x.shape[0], or all of them: n, m = x.shape");
@@ -185,6 +188,8 @@ Parts Lowering::lower(Expr* expr) {
                 return {Kind::number(), {truth(*known, e.span)}};
             const Kind kind = walk_.of(e, here_);
             std::vector<Parts> sides = lower_all(e.operands);
+            if (e.op == Op::kConvertLike && sides[1].kind.is_none())  // dtype=None
+                return {kind, {number_in(std::move(sides[0]), *e.operands[0])}};
             for (std::size_t i = 0; i < sides.size(); ++i)
                 e.operands[i] = of_type(std::move(sides[i]), *e.operands[i]);
             return {kind, {expr}};
