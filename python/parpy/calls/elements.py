@@ -14,16 +14,22 @@ from ..frontend.forms import Kind, Single, TupleKind
 from ..syntax.names import cell_of, is_array, is_scalar, jit_source
 from ..vocabulary.operators import scalar_name
 
+_WHOLE = frozenset((np.ndarray, np.float64, np.float32, np.int64, int, float, complex, bool))
+_SINGLE = (str, FunctionType, BuiltinFunctionType, np.ufunc, _native.JitFunction)
+
 
 def comes_apart(argument: object) -> bool:
     """Whether an argument is none to compiled code: the elements of a tuple are, what a function reads of another one
     is, and of None, types and texts nothing."""
+    kind = type(argument)
+    if kind in _WHOLE:
+        return False
     return argument is None or isinstance(argument, tuple) or is_single(argument)
 
 
 def is_single(argument: object) -> bool:
     """Whether an argument is a function, a type or a text."""
-    if isinstance(argument, str | FunctionType | BuiltinFunctionType | np.ufunc | _native.JitFunction):
+    if isinstance(argument, _SINGLE):
         return True
     return scalar_name(argument) is not None or jit_source(argument) is not None
 
@@ -90,3 +96,6 @@ def _entries_of(value: Any) -> dict[str, Any]:
         else:
             found[str(index)] = each
     return found
+
+
+NO_ELEMENTS = Elements(None)

@@ -41,16 +41,17 @@ class Single:
     the numbers and arrays that it reads of the function around it are arguments of their own, by the names of these
     `cells`."""
 
-    __slots__ = ("cells", "key", "value")
+    __slots__ = ("_hash", "cells", "key", "value")
 
     def __init__(self, value: Any, key: object, cells: tuple[str, ...] = ()) -> None:
         self.value, self.key, self.cells = value, key, cells
+        self._hash = hash(key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Single) and self.key == other.key
+        return self is other or (isinstance(other, Single) and self.key == other.key)
 
     def __hash__(self) -> int:
-        return hash(self.key)
+        return self._hash
 
 
 class TupleKind(NamedTuple):
