@@ -4,18 +4,17 @@ them, and gets the numbers and arrays in them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from types import BuiltinFunctionType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from .. import _native
 from ..frontend.forms import Kind, Single, TupleKind
+from ..frontend.function_values import FUNCTIONS
 from ..syntax.names import cell_of, is_array, is_scalar, jit_source
 from ..vocabulary.operators import scalar_name
 
 _WHOLE = frozenset((np.ndarray, np.float64, np.float32, np.int64, int, float, complex, bool))
-_SINGLE = (str, FunctionType, BuiltinFunctionType, np.ufunc, _native.JitFunction)
 
 
 def comes_apart(argument: object) -> bool:
@@ -29,7 +28,7 @@ def comes_apart(argument: object) -> bool:
 
 def is_single(argument: object) -> bool:
     """Whether an argument is a function, a type or a text."""
-    if isinstance(argument, _SINGLE):
+    if isinstance(argument, (str, *FUNCTIONS)):
         return True
     return scalar_name(argument) is not None or jit_source(argument) is not None
 

@@ -156,6 +156,11 @@ class Draws:
             self._names[key] = frozenset(found)
         return self._names[key]
 
+    def around(self, source: FunctionSource) -> list[str]:
+        """The generators among the variables that a nested function, or one that it calls, reads of those around it."""
+        code = source.function.__code__
+        return sorted(self.names(source) - {*code.co_varnames, *code.co_cellvars})
+
     def origins(self, source: FunctionSource, known: Mapping[str, Any] = NOTHING) -> dict[Root, Origin]:
         """The generators outside of functions that a function draws from, itself or in those that it calls."""
         function, key = source.function, _key(source, known)
@@ -193,7 +198,7 @@ class Draws:
         if called is not None:
             yield from self.origins(called.source, called.known)
             names = self.names(called.source, called.known)
-            yield from (Root(name) for name in called.source.function.__code__.co_freevars if name in names)
+            yield from map(Root, self.around(called.source))
             for name, node in called.given.items():
                 if isinstance(node, ast.Name) and node.id in scope.locals and name in names:
                     yield Root(node.id)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _native
 from ..calls.external import External
+from ..library import is_in_library
 from ..syntax.names import callable_source, is_scalar, jit_source
 from ..syntax.source import FunctionSource
 from ..vocabulary.operators import scalar_name, scalar_of_text
@@ -19,6 +20,8 @@ from .constants import number_of
 from .intrinsics import intrinsic_of
 from .scope import FunctionScope, describe
 
+# Of objects that are functions, jit functions among them; those of NumPy have a type of their own.
+FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum), External, _native.JitFunction)
 _PYTHON_TYPES = (int, float, complex)
 _MOST_ARGUMENTS = 8  # of functions that others express
 
@@ -34,9 +37,17 @@ def single(fn: FunctionScope, value: object, node: ast.expr | ast.arg) -> _nativ
     source = callable_source(value)
     if source is not None:
         return _of_source(fn, source, value, node)
-    if isinstance(value, FunctionType | BuiltinFunctionType | np.ufunc | External | _native.JitFunction):
+    if _is_compiled(value):
         return _of_calls(fn, value, node)
     return None
+
+
+def _is_compiled(value: object) -> bool:
+    """Whether compiled code knows calls of the object."""
+    if isinstance(value, External | _native.JitFunction):
+        return True
+    intrinsic = intrinsic_of(value) if isinstance(value, FUNCTIONS) else None
+    return is_in_library(value) if intrinsic is None else not intrinsic.lowering.startswith("misplaced_")
 
 
 def _of_source(fn: FunctionScope, source: FunctionSource, value: object, node: Any) -> _native.Expr:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import FunctionType
 
 from .. import _native
-from ..syntax.nested_source import definitions, is_plain, nested_source, own_nodes, walk_inside
+from ..syntax.nested_source import definitions, is_plain, link, nested_source, own_nodes, walk_inside
 from .lowering import lower
 from .scope import FunctionScope
 from .targets import assign_value
@@ -20,7 +20,7 @@ from .targets import assign_value
 
 def begin_nested(fn: FunctionScope) -> None:
     """Finds the names that stand for one nested function."""
-    if fn.kernel or not any(isinstance(each, ast.FunctionDef | ast.Lambda) for each in walk_inside(fn.node)):
+    if not any(isinstance(each, ast.FunctionDef | ast.Lambda) for each in walk_inside(fn.node)):
         return
     for name, _, node in definitions(fn.node, own_nodes(fn.node)):
         with suppress(ValueError):  # of which defaults are values
@@ -29,15 +29,16 @@ def begin_nested(fn: FunctionScope) -> None:
             source.function.__defaults__ = tuple(defaults) or None
             fn.nested[name] = source.function
     fn.scope.known = {**fn.scope.known, **fn.nested}
+    link(fn.nested)
     for function in fn.nested.values():
         enclose(fn, function)
 
 
 def lower_definition(fn: FunctionScope, node: ast.FunctionDef) -> None:
     """`def g(v): …` in a function."""
-    if node.name in fn.nested and not fn.kernel:
+    if node.name in fn.nested:
         return
-    if fn.kernel or not is_plain(node):
+    if not is_plain(node):
         what = "let it take plain parameters, assign no variables around it; or define it outside"
         fn.error("P010", fn.head(node), "a nested function of this kind cannot be compiled", what)
         fn.give_up_on(node)
@@ -47,7 +48,7 @@ def lower_definition(fn: FunctionScope, node: ast.FunctionDef) -> None:
 
 
 def lower_lambda(fn: FunctionScope, node: ast.Lambda) -> _native.Expr:
-    if fn.kernel or not is_plain(node):
+    if not is_plain(node):
         fn.error("P011", node, "a lambda of this kind cannot be compiled", "define a function with 'def'")
         return fn.poison(node)
     return _value(fn, node, "nameless")
@@ -75,5 +76,7 @@ def enclose(fn: FunctionScope, function: FunctionType) -> None:
     """The variables of `fn` are those that the function reads."""
     fn.program.owners[function] = fn
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        if name in fn.scope.locals and name not in fn.scope.known:
+        if name in fn.nested:
+            cell.cell_contents = fn.nested[name]
+        elif name in fn.scope.locals:
             fn.enclosed[id(cell), name] = name

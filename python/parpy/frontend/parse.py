@@ -33,7 +33,7 @@ from .parameters import begin, checked_parameters, converted_parameters, keep_gi
 from .program import Program
 from .random_numbers import begin_streams
 from .records import is_unused_record
-from .scope import AROUND, FunctionScope
+from .scope import OF_FUNCTION_AROUND, FunctionScope
 from .tuples import take_tuples
 
 
@@ -140,7 +140,7 @@ def _parse(function: object, program: Program) -> Surface:
                 var = scope.owned_variable(key) or scope.captures[key][1]
                 scope.module.add_operand(call, scope.module.read(var, span))
                 is_own = key in scope.enclosed and key not in scope.captures
-                if callee.captures[key][0].kind == AROUND and not is_own and call in scope.function_values:
+                if callee.captures[key][0].kind == OF_FUNCTION_AROUND and not is_own and call in scope.function_values:
                     scope.module.set_lent(call)
     return Surface(
         module=program.module,

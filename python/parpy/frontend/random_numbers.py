@@ -57,7 +57,7 @@ def begin_streams(fn: FunctionScope) -> list[_native.Stmt]:
                 fn.streams[Root(name)] = Stream(unused, None, unused)
             else:
                 statements += _stream(fn, Root(name), fn.variable(name, argument), span)
-    for name in enclosed_generators(fn, fn.source):
+    for name in fn.program.draws.around(fn.source):
         var = fn.module.variable(fn.unique_name("generator"), fn.span(fn.node), name)
         fn.generators.append(var)
         statements += _stream(fn, Root(name), var, fn.span(fn.node))
@@ -195,21 +195,13 @@ def origins_of_call(
     if fn.kernel:
         return []
     roots = fn.program.draws.origins(source, known)
-    if not roots.keys() <= fn.streams.keys():
+    around = [Root(name) for name in fn.program.draws.around(source)]
+    if not {*roots, *around} <= fn.streams.keys():
         name = source.function.__name__
         fix = f"call '{name}' by its name, or pass it a generator"
         fn.error("P022", node, f"'{name}' draws random numbers, which is not seen from here", fix)
         return []
-    around = [Root(name) for name in enclosed_generators(fn, source)]
     return [fn.module.read(child(fn, root, node), fn.span(node)) for root in (*around, *roots)]
-
-
-def enclosed_generators(fn: FunctionScope, source: FunctionSource) -> list[str]:
-    """The generators among the variables that a nested function reads of the functions around it."""
-    if source.function not in fn.program.owners:
-        return []
-    names = fn.program.draws.names(source)
-    return [name for name in source.function.__code__.co_freevars if name in names]
 
 
 def made_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr:

@@ -36,7 +36,9 @@ from .program import Program, identifier
 
 # Modules whose numbers are constants of the language, not values that a user may change.
 _LIBRARIES = ("math", "numpy", "parpy")
-AROUND = "variable around"  # the kind of captures that are variables of a function that the function stands in
+OF_FUNCTION_AROUND = (
+    "variable around"  # the kind of captures that are variables of a function that the function stands in
+)
 T = TypeVar("T")
 _MOST_ITEMS = 2**31
 
@@ -119,13 +121,10 @@ class FunctionScope:
         """The function stands in `outer`, of which it reads variables as it reads its own."""
         function = self.source.function
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-        seen = {name: outer.scope.known[name] for name in cells if name in outer.scope.known}
-        self.scope.known = {**self.scope.known, **seen}
-        names = [name for name in cells if name in outer.scope.locals and name not in seen]
-        self.scope.locals |= {*names, *seen}
+        names = [name for name in cells if name in self.scope.locals and name in outer.scope.locals]
         generators = self.program.draws.names(self.source) if names else frozenset()
         for name in (name for name in names if name not in generators):
-            capture = Capture(name, AROUND, cells[name], name)
+            capture = Capture(name, OF_FUNCTION_AROUND, cells[name], name)
             self.captures[id(cells[name]), name] = (capture, self.variable(name, self.node))
             self.assigned.add(name)
 
@@ -364,7 +363,7 @@ class FunctionScope:
     def is_function(self, found: object) -> bool:
         """Whether calls of an object are those of a function that is compiled with this one."""
         source = jit_source(found) if self.kernel else callable_source(found)
-        is_own = found is self.source.function or source is not None
+        is_own = found is self.source.function or source is not None or found in self.program.owners
         return is_own or isinstance(found, self.language.functions)
 
     # ------------------------------------------------------------ small pieces
@@ -380,7 +379,7 @@ class FunctionScope:
         """Whether a slice has this bound."""
         return bound is not None and not self.is_new_axis(bound)
 
-    def integer(self, value: int, node: ast.expr) -> _native.Expr:
+    def integer(self, value: int, node: ast.expr | ast.arg) -> _native.Expr:
         """An integer constant at `node`."""
         return self.module.constant(value, self.span(node))
 
@@ -477,9 +476,10 @@ class FunctionScope:
         func = node.func
         if self.resolve(func) is not None:
             return False
+        while isinstance(func, ast.Subscript):
+            func = func.value
         return isinstance(func, ast.Call | ast.IfExp | ast.Lambda) or (
-            isinstance(first := func.value if isinstance(func, ast.Subscript) else func, ast.Name)
-            and first.id in self.scope.locals
+            isinstance(func, ast.Name) and func.id in self.scope.locals
         )
 
 

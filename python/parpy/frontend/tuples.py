@@ -13,7 +13,7 @@ from .evaluation import lower_all
 from .forms import DictParam, Single, TupleKind
 from .function_values import single
 from .lowering import lower
-from .scope import FunctionScope
+from .scope import FunctionScope, describe
 
 
 def lower_tuple(fn: FunctionScope, node: ast.Tuple) -> _native.Expr:
@@ -93,8 +93,11 @@ def _put_together(
             entries[own] = fn.received_variable(name, own)
             fn.owned[id(cell_of(kind.value, cell)), cell] = entries[own]
         made = single(fn, kind.value, fn.parameters[name])
-        assert made is not None
-        return made
+        if made is not None:
+            return made
+        message = f"the argument '{name}' is {describe(kind.value)}, which cannot be compiled"
+        fn.error("P022", fn.parameters[name], message, "math.*, np.* and functions written in Python can be")
+        return fn.integer(0, fn.parameters[name])
     if kind.is_none:
         return fn.module.op("none", [], span)
     values = []

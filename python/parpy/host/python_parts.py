@@ -18,7 +18,7 @@ from ..frontend.record_paths import key_of
 from ..frontend.uses import Uses, arguments_of, named
 from ..syntax.annotations import annotations_of
 from ..syntax.names import NO_PLACE, Binding, Scope, attribute, callable_source, is_array
-from ..syntax.nested_source import definitions, nested_source, own_nodes, walk_own
+from ..syntax.nested_source import definitions, link, nested_source, own_nodes, walk_own
 from ..syntax.source import FunctionSource
 from ..types import BufferType
 from ..vocabulary import operators
@@ -132,10 +132,12 @@ class Resolver:
     @lazy
     def _nested(self) -> dict[str, Binding]:
         """The nested functions that names stand for."""
-        return {
-            name: Binding(nested_source(self._source, self.scope.locals, node, name).function, NO_PLACE, name)
+        functions = {
+            name: nested_source(self._source, self.scope.locals, node, name).function
             for name, _, node in definitions(self._source.tree(), self.nodes)
         }
+        link(functions)
+        return {name: Binding(function, NO_PLACE, name) for name, function in functions.items()}
 
     @lazy
     def nodes(self) -> list[ast.AST]:

@@ -33,6 +33,10 @@ MISSING: Final = _Missing()
 """As the value of a guard: the container must not have the key."""
 
 
+AROUND: Final = object()
+"""In a closure cell: it stands for a variable of the function that a nested one is compiled with."""
+
+
 NO_PLACE: Final[dict[str, Any]] = {}
 """The container of a value that cannot be read anew, such as that of a property."""
 
@@ -94,8 +98,9 @@ class Scope:
 
     def __init__(self, function: FunctionType) -> None:
         code = function.__code__
-        self.locals = frozenset(code.co_varnames + code.co_cellvars)
         self._cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=False))
+        around = [name for name, cell in self._cells.items() if read(cell, name) is AROUND]
+        self.locals = frozenset((*code.co_varnames, *code.co_cellvars, *around))
         self._globals = function.__globals__
         builtins = self._globals.get("__builtins__", {})
         self._builtins: dict[str, Any] = builtins.__dict__ if isinstance(builtins, ModuleType) else builtins

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from types import FunctionType
 
-from .names import keep_source
+from .names import AROUND, cell_of, keep_source
 from .rebuilt import rebuilt
 from .source import FunctionSource
 
@@ -41,7 +41,7 @@ def nested_source(
     whole: FunctionSource, around: Iterable[str], node: ast.FunctionDef | ast.Lambda, name: str
 ) -> FunctionSource:
     """The function that `node` in the text of `whole` defines, a lambda under this name. The variables `around` it are
-    closure variables without values; its defaults are left out."""
+    closure variables, which hold AROUND; its defaults are left out."""
     if isinstance(node, ast.Lambda):
         body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node)]
         made = ast.copy_location(ast.FunctionDef(name, node.args, body, []), node)
@@ -53,11 +53,19 @@ def nested_source(
     for each in (*plain.args.posonlyargs, *plain.args.args):
         each.annotation = None
     known = whole.function.__code__.co_freevars
-    function = rebuilt(whole.function, plain, dict.fromkeys(each for each in around if each not in known))
+    function = rebuilt(whole.function, plain, dict.fromkeys((each for each in around if each not in known), AROUND))
     function.__module__ = whole.function.__module__
     source = NestedSource(whole, plain, function)
     keep_source(function, source)
     return source
+
+
+def link(functions: Mapping[str, FunctionType]) -> None:
+    """Where the nested functions of one function name each other, these are what they stand for."""
+    for function in functions.values():
+        for name in function.__code__.co_freevars:
+            if name in functions:
+                cell_of(function, name).cell_contents = functions[name]
 
 
 def names_given(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Counter[str]:
