@@ -285,3 +285,9 @@ def of_itself(x):
 def test_refused(function, more, message):
     with pytest.raises(parpy.CompileError, match=message):
         function(np.ones(3), *more)
+
+
+def test_text_of_a_program_for_a_lambda():
+    for k in (2.0, 3.0):
+        text = parpy.print_compiled(total, [times(k), np.ones(3)])
+        assert parpy.compile_string("total", text)(times(k), np.ones(3)) == 3 * k
