@@ -71,7 +71,8 @@ def _identity(value: object) -> object:
     if isinstance(value, FunctionType):
         own = _cells(value)
         others = (cell_of(value, name) for name in value.__code__.co_freevars if name not in own)
-        defaults = tuple(map(id, value.__defaults__ or ()))
+        named = (value.__kwdefaults__ or {}).items()
+        defaults = (*map(id, value.__defaults__ or ()), *((name, id(each)) for name, each in named))
         return value.__code__, id(value.__globals__), tuple(own), tuple(map(id, others)), defaults
     return value if isinstance(value, str) else id(value)
 

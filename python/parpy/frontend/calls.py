@@ -294,6 +294,10 @@ def lower_static_fail(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _nativ
 def lower_inline(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     """parpy.builtin.inline(f(x)): the call, marked."""
     argument = node.args[0]
+    if isinstance(argument, ast.Call) and fn.is_applied(argument):
+        applied = _apply(fn, argument)
+        fn.module.set_inline(applied)
+        return applied
     if isinstance(argument, ast.Call):
         binding = fn.resolve(argument.func)
         if binding is not None and fn.is_function(binding.value):

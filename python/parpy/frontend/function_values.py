@@ -38,7 +38,7 @@ def single(fn: FunctionScope, value: object, node: ast.expr | ast.arg) -> _nativ
     if source is not None:
         return _of_source(fn, source, value, node)
     if _is_compiled(value):
-        return _of_calls(fn, value, node)
+        return _of_calls(fn, value, node, [])
     return None
 
 
@@ -52,7 +52,7 @@ def _is_compiled(value: object) -> bool:
 
 def _of_source(fn: FunctionScope, source: FunctionSource, value: object, node: Any) -> _native.Expr:
     if source.declared or source.alternatives or source.arrays:
-        return _of_calls(fn, value, node)
+        return _of_calls(fn, value, node, defaults(fn, source, node))
     callee, span = fn.helper(source), fn.span(node)
     made = fn.module.function_value(callee.function, defaults(fn, source, node), span)
     fn.calls.append((made, callee, span))
@@ -67,46 +67,52 @@ def defaults(fn: FunctionScope, source: FunctionSource, node: Any) -> list[_nati
     return [default_of(fn, each, source.function.__name__, node) for each in given]
 
 
-def _of_calls(fn: FunctionScope, value: Any, node: Any) -> _native.Expr:
+def _of_calls(fn: FunctionScope, value: Any, node: Any, given: list[_native.Expr]) -> _native.Expr:
     """A function of which compiled code knows calls alone: `lambda a, b: np.maximum(a, b)`. How many arguments it is
-    called with is known at the end."""
-    made = fn.module.function_value(fn.function, [], fn.span(node))
+    called with is known at the end. `given`: defaults."""
+    made = fn.module.function_value(fn.function, given, fn.span(node))
     fn.program.late.append((fn, made, value, node))
     return made
 
 
 def settle_late(fn: FunctionScope, made: _native.Expr, value: Any, node: Any) -> None:
     """Makes the function that stands for calls of `value`."""
-    source = jit_source(value)
-    intrinsic = intrinsic_of(value)
-    if isinstance(value, np.ufunc):
-        counts = {value.nin}
-    elif source is not None or isinstance(value, External):
-        function = source.function if source is not None else value
-        counts = {len(inspect.signature(function, follow_wrapped=False).parameters)}
-    elif intrinsic is not None:
-        counts = set(range(max(intrinsic.least, 1), min(intrinsic.most, _MOST_ARGUMENTS) + 1))
-    else:
-        counts = {1}
-    count = max(counts & fn.program.applied, default=min(counts))
-    callee = fn.helper(_calling(fn, value, count))
+    least, names = _parameters(value)
+    counts = set(range(least, len(names) + 1))
+    count = max(counts & fn.program.applied, default=least)
+    callee = fn.helper(_calling(fn, value, names[:count]))
     fn.module.set_callee(made, callee.function)
     fn.calls.append((made, callee, fn.span(node)))
 
 
-def _calling(fn: FunctionScope, value: Any, count: int) -> FunctionSource:
+def _parameters(value: Any) -> tuple[int, list[str]]:
+    """How many arguments such a function takes at least, and what its parameters are called."""
+    source, intrinsic = jit_source(value), intrinsic_of(value)
+    if source is not None or isinstance(value, External):
+        given = inspect.signature(value if source is None else source.function, follow_wrapped=False).parameters
+        return len(given), list(given)
+    if isinstance(value, np.ufunc):
+        least = most = value.nin
+    elif intrinsic is not None:
+        least, most = max(intrinsic.least, 1), min(intrinsic.most, _MOST_ARGUMENTS)
+    else:
+        least = most = 1
+    return least, list("abcdefgh"[:most])
+
+
+def _calling(fn: FunctionScope, value: Any, names: list[str]) -> FunctionSource:
     """`lambda a, b: value(a, b)` as a function of its name."""
-    key = (id(value), count)
+    key = (id(value), len(names))
     known = fn.program.calling.get(key)
     if known is None:
         name = str(getattr(value, "__name__", "function"))
         name = name if name.isidentifier() else "function"
-        given = ", ".join("abcdefghij"[:count])
-        text = f"def {name}({given}):\n    return f({given})\n"
-        space: dict[str, Any] = {"f": value, "__name__": "parpy.calling"}
+        given = ", ".join(names)
+        called = "called" if "called" not in names else "called_function"
+        text = f"def {name}({given}):\n    return {called}({given})\n"
+        space: dict[str, Any] = {called: value, "__name__": "parpy.calling"}
         exec(compile(text, f"<{name}>", "exec"), space)
-        function = space[name]
-        known = fn.program.calling[key] = FunctionSource(function, f"<{name}>", text, 1)
+        known = fn.program.calling[key] = FunctionSource(space[name], f"<{name}>", text, 1)
     return known
 
 
