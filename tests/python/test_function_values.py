@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -211,6 +212,32 @@ def test_nested_functions_draw():
     assert 1.4 < x.mean() < 1.6
 
 
+class Decay(NamedTuple):
+    rate: float
+    weights: np.ndarray
+
+
+@parpy.jit
+def of_an_object(p, d, x):
+    def rate(v):
+        def inner(w):
+            return w * p.weights[1] + d["shift"]
+
+        return inner(-p.rate * v)
+
+    for i in range(x.size):
+        x[i] = rate(x[i]) + p.rate
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_nested_functions_read_entries_of_dicts_and_attributes(backend):
+    got, want = np.arange(3.0), np.arange(3.0)
+    more = Decay(2.0, np.array([0.0, 3.0])), {"shift": 0.5}
+    run(backend, of_an_object, (*more, got), {"gpu": 1} if backend in ("sim", "cuda") else {})
+    of_an_object(*more, want, seq=True)
+    np.testing.assert_array_equal(got, want)
+
+
 @cuda.jit
 def applied(x, f, mode):
     def shifted(v):
@@ -271,9 +298,22 @@ def of_itself(x):
     x[0] = f(1)
 
 
+@parpy.jit
+def used_as_a_whole(x, d):
+    def inner(v):
+        return entry_of(d, v)
+
+    x[0] = inner(1.0) + d["k"]
+
+
+def entry_of(d, v):
+    return d["k"] * v
+
+
 @pytest.mark.parametrize(
     ("function", "more", "message"),
     [
+        (used_as_a_whole, ({"k": 1.0},), r"P104\]: 'd' is used as a dict elsewhere"),
         (stale, (), r"P022\]: 'get' returns a lambda, which reads variables of a function that goes on"),
         (without_a_value, (), r"P217\]: 'f' is the function 'half' or something else"),
         (either, (3,), r"P217\]: 'f' is the function 'half' or the function 'sqrt', according to the path"),

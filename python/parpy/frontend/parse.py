@@ -131,6 +131,7 @@ def _parse(function: object, program: Program) -> Surface:
     _build_pending(program)
     functions: list[FunctionScope] = [entry, *program.helpers.values()]
     _pass_captures_on(functions)
+    raise_for(program.diagnostics, program.module.sources)
     params: list[Param] = []
     for scope in functions:
         own = _finish(scope)
@@ -257,7 +258,15 @@ def _pass_captures_on(functions: list[FunctionScope]) -> None:
         for scope in functions:
             for _, callee, span in scope.calls:
                 for key, (capture, _) in list(callee.captures.items()):
-                    if key not in scope.captures and key not in scope.owned and key not in scope.enclosed:
+                    name = scope.enclosed.get(key, "")
+                    if key in scope.captures or key in scope.owned or name in scope.variables:
+                        continue
+                    if name in scope.dict_params:
+                        scope.misused_dict(name, scope.dict_params[name].first_use)
+                    elif name:
+                        scope.variable(name, scope.node)
+                        changed = True
+                    else:
                         scope.pass_on(key, capture, span)
                         changed = True
 

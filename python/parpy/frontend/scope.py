@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping
-from types import FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any, TypeGuard, TypeVar
 
 from .. import _native
@@ -113,26 +113,35 @@ class FunctionScope:
         self.made_generator: ast.Name | None = None
         self._taken: set[str] = set(self.scope.locals)
         self._reported_names: set[str] = set()
-        outer = program.owners.get(source.function)
-        if outer is not None:
-            self._see(outer)
+        # The function that it stands in, and the variables of that one that it may read, by name.
+        self.outer = program.owners.get(source.function)
+        self.around: dict[str, CellType] = {}
+        if self.outer is not None:
+            self._see(self.outer)
 
     def _see(self, outer: FunctionScope) -> None:
         """The function stands in `outer`, of which it reads variables as it reads its own."""
         function = self.source.function
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-        names = [name for name in cells if name in self.scope.locals and name in outer.scope.locals]
-        generators = self.program.draws.names(self.source) if names else frozenset()
-        for name in (name for name in names if name not in generators):
-            capture = Capture(name, OF_FUNCTION_AROUND, cells[name], name)
-            self.captures[id(cells[name]), name] = (capture, self.variable(name, self.node))
-            self.assigned.add(name)
+        names = {name for name in cells if name in self.scope.locals and name in outer.scope.locals}
+        names -= self.program.draws.names(self.source) if names else frozenset()
+        self.around = {name: cells[name] for name in cells if name in names}
+        self.assigned |= names
 
     def owned_variable(self, key: tuple[int, str]) -> _native.Var | None:
         """The variable of this function that another one reads from this place."""
         if key in self.enclosed and key not in self.captures:
             return self.variable(self.enclosed[key], self.node)
         return self.owned.get(key)
+
+    def of_function_around(self, owner: FunctionScope, var: _native.Var, shown: str, node: ast.expr) -> _native.Var:
+        """The variable that stands for one of a function around this one."""
+        key = id(owner), shown
+        owner.owned[key] = var
+        if key not in self.captures:
+            capture = Capture(shown, OF_FUNCTION_AROUND, NO_PLACE, shown)
+            self.captures[key] = (capture, self._capture_variable(shown, self.span(node)))
+        return self.captures[key][1]
 
     # ------------------------------------------------------------ positions and errors
 
@@ -172,6 +181,9 @@ class FunctionScope:
         if var is None:
             place = self.span(self.parameters.get(name, node))
             var = self.variables[name] = self.module.variable(name, place, "")
+            if name in self.around:
+                cell = self.around[name]
+                self.captures[id(cell), name] = (Capture(name, OF_FUNCTION_AROUND, cell, name), var)
         return var
 
     def unique_name(self, wanted: str) -> str:
