@@ -218,8 +218,9 @@ class Draws:
         """Of the arguments those that decide what draws: functions that do, and generators that are None."""
         objects = {name: self._object(node, scope) for name, node in given.items()}
         known = {name: value for name, value in objects.items() if self.may_be_drawing(value)}
-        parameters = signature(source.function, follow_wrapped=False).parameters
-        for name in self.names(source, known):
+        names = self.names(source, known)
+        parameters = signature(source.function, follow_wrapped=False).parameters if names else {}
+        for name in names:
             if name in parameters and objects.get(name, parameters[name].default) is None:
                 known[name] = None
         return known
