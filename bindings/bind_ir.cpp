@@ -133,6 +133,29 @@ Expr* make_call(Module& module, Function* callee, std::vector<Expr*> operands, S
     return expr;
 }
 
+// A function as a value; what it reads of the function around is added behind the defaults.
+Expr* make_function_value(Module& module, Function* callee, std::vector<Expr*> defaults,
+                          Span span) {
+    Expr* expr = module.make_expr(Op::kFunction, ir::Type::unknown(), span, std::move(defaults));
+    expr->callee = callee;
+    expr->index = static_cast<int>(expr->operands.size());
+    return expr;
+}
+
+Expr* make_text(Module& module, Op op, std::string text, std::vector<Expr*> operands, Span span) {
+    Expr* expr = module.make_expr(op, ir::Type::unknown(), span, std::move(operands));
+    expr->text = std::make_shared<const std::string>(std::move(text));
+    return expr;
+}
+
+// `python`: int, float or complex.
+Expr* make_dtype(Module& module, std::string_view scalar, bool python, Span span) {
+    const auto type = ir::scalar_from_name(scalar);
+    if (!type) throw nb::value_error(("no scalar type '" + std::string(scalar) + "'").c_str());
+    const ir::Type made = python ? ir::Type::weak_of(*type) : ir::Type::of(*type);
+    return module.make_expr(Op::kDtype, made, span);
+}
+
 Function* make_function(Module& module, std::string name, bool entry, Span span) {
     const auto kind = entry ? ir::FunctionKind::kEntry : ir::FunctionKind::kHelper;
     if (entry) module.entry = module.functions.size();
@@ -363,6 +386,28 @@ void bind_expressions(nb::class_<Module>& module) {
             "array"_a, "span"_a, kOwned)
         .def("convert", make_convert, "operand"_a, "scalar"_a, "span"_a, kOwned)
         .def("call", make_call, "callee"_a, "operands"_a, "span"_a, kOwned)
+        .def("function_value", make_function_value, "callee"_a, "defaults"_a, "span"_a, kOwned)
+        .def(
+            "set_lent", [](Module&, Expr* expr) { expr->constant.value = true; }, "expr"_a)
+        .def(
+            "set_callee", [](Module&, Expr* expr, Function* callee) { expr->callee = callee; },
+            "expr"_a, "callee"_a)
+        .def(
+            "text_value",
+            [](Module& m, std::string text, std::string_view scalar, Span span) {
+                Expr* made = make_text(m, Op::kText, std::move(text), {}, span);
+                if (const auto type = ir::scalar_from_name(scalar))
+                    made->type = ir::Type::of(*type);
+                return made;
+            },
+            "text"_a, "scalar"_a, "span"_a, kOwned)
+        .def(
+            "named",
+            [](Module& m, std::string name, Expr* value, Span span) {
+                return make_text(m, Op::kNamed, std::move(name), {value}, span);
+            },
+            "name"_a, "value"_a, "span"_a, kOwned)
+        .def("dtype_value", make_dtype, "scalar"_a, "python"_a, "span"_a, kOwned)
         .def("register", make_register, "name"_a, "span"_a, kOwned)
         .def("atomic", make_atomic, "name"_a, "array"_a, "indices"_a, "values"_a, "span"_a, kOwned)
         .def(

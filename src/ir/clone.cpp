@@ -31,6 +31,7 @@ public:
         to->index = from->index;
         to->reg = from->reg;
         to->callee = function(from->callee);
+        to->text = from->text;
         return to;
     }
 

@@ -191,11 +191,13 @@ struct Expr {
     std::vector<Expr*> operands;
     Constant constant{};  // kConst, kReduce; surface kExtent: the rank demanded, if an integer
     Var* var = nullptr;   // kVar, kLoad, kExtent, kArray, kAtomic
-    // kExtent, kSlice, kReduce, kAtomic; surface kCall: kInlineCall or 0; kIndex: 0, or one more
-    // than the site that a subscript outside of a name of a part fails at
+    // kExtent, kSlice, kReduce, kAtomic; surface kCall: kInlineCall or 0; kFunction: how many
+    // operands are defaults; kIndex: 0, or one more than the site that a subscript outside of a
+    // name of a part fails at
     int index = 0;
-    Register reg{};              // kRegister
-    Function* callee = nullptr;  // kCall
+    Register reg{};                           // kRegister
+    Function* callee = nullptr;               // kCall, kFunction
+    std::shared_ptr<const std::string> text;  // kText, kNamed
     // Of a kAtomic: how many operands are subscripts.
     [[nodiscard]] std::size_t rank() const {
         return operands.size() - value_count(static_cast<Atomic>(index));

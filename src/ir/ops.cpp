@@ -285,8 +285,9 @@ Var* array_passed(const Expr& argument) {
 }
 
 bool has_effects(Op op) {
-    return op == Op::kCall || op == Op::kShuffleDown || op == Op::kShuffleXor ||
-           op == Op::kShuffleCluster || op == Op::kTile || op == Op::kMma || (op >= Op::kAtomic && op <= Op::kSleep);
+    return op == Op::kCall || op == Op::kApply || op == Op::kShuffleDown || op == Op::kShuffleXor ||
+           op == Op::kShuffleCluster || op == Op::kTile || op == Op::kMma ||
+           (op >= Op::kAtomic && op <= Op::kSleep);
 }
 
 bool has_effects(const Expr& expr) {

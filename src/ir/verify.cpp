@@ -452,6 +452,7 @@ private:
                 variable(e.var, e.span);
                 break;
             case Op::kCall:
+            case Op::kFunction:
                 if (e.callee == nullptr || !known_functions_.contains(e.callee)) {
                     fail(e.span, "a call does not name a function of this module");
                     return false;

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from .. import _native
 from ..backend import is_enabled
 from ..vocabulary.device import GEOMETRY
+from .elements import Elements, comes_apart
 from .generators import is_generator, key_of
 from .interface import DEVICE, HOST, read_interface, refuse
 from .options import CompileBackend, CompileOptions
@@ -106,7 +107,7 @@ def _callable(name: str, interface: dict[str, Any], program: _native.TextProgram
 def _taker(argument: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
     name = argument["name"]
     if argument["entry"]:
-        return partial(lambda parameter, key, given: given[parameter][key], *argument["entry"])
+        return partial(lambda parameter, key, given: _entries(given[parameter])[key], *argument["entry"])
     if argument["global"] and argument["scalar"] == "c128":
         refuse(
             "the text needs a generator of random numbers, or a complex number, from outside of the function",
@@ -118,6 +119,11 @@ def _taker(argument: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
             value = bool(value)
         return partial(lambda kept, given: kept, value)
     return partial(lambda key, given: _passed(given[key]), name.removeprefix("global "))
+
+
+def _entries(value: Any) -> Any:
+    """A dict, or what is in a tuple or a function."""
+    return Elements(value) if comes_apart(value) else value
 
 
 def _passed(value: Any) -> Any:

@@ -72,6 +72,8 @@ def _defaults(function: FunctionType) -> dict[str, Any]:
 
 def _is_literal(value: Any) -> bool:
     try:
+        if value is None or isinstance(value, str):
+            return value is None or (value.isascii() and value.isprintable())
         return type(value) in (int, float, complex, bool) and bool(ast.literal_eval(repr(value)) == value)
     except ValueError:  # inf and nan
         return False

@@ -14,22 +14,20 @@ from types import FunctionType
 from typing import Any, NamedTuple, overload
 
 from .. import _native
-from ..frontend.forms import TupleKind
+from ..frontend.forms import Single, TupleKind
 from ..frontend.languages import LOOPS
 from ..frontend.parse import Surface, parse
 from ..frontend.program import Program
-from ..host.choice import Choice, choice_of
 from ..host.driver import Driver, driver_of
 from ..host.splitter import RegionSource
 from ..host.structures import Structures
 from ..syntax.annotations import annotations_of, as_declared, converted_to
 from ..syntax.names import Guard, source_of
-from ..syntax.nested_functions import without_nested_functions
 from ..syntax.source import FunctionSource
 from ..types import BufferType, Symbol, TypeVar, bound_to
 from ..vocabulary.signatures import is_signature
 from . import decorations, environment
-from .elements import comes_apart
+from .elements import comes_apart, is_misused
 from .errors import CompileError
 from .interface import source_text
 from .options import CompileOptions
@@ -99,16 +97,15 @@ def jit_of_source(source: FunctionSource) -> _native.JitFunction:
     return made
 
 
-def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
-    source = without_nested_functions(written)
-    structures = Structures(source, partial(_for_tuples, source, written))
+def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
+    structures = Structures(source, partial(_for_tuples, source))
 
     def parse_again() -> Surface | DriverSurface:
         driver = _driver(source) or (structures if structures.wanted else None)
         return parse(source) if driver is None else DriverSurface(driver, driver.guards)
 
     def on_misfit(error: TypeError, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
-        """A call whose arguments compiled code cannot take: tuples are taken apart from now on."""
+        """A call whose arguments compiled code cannot take: those that come apart do so from now on."""
         refused = isinstance(error, CompileError) and "P550" in error.codes
         if not refused or structures.wanted or not any(map(comes_apart, values)):
             return NotImplemented
@@ -116,21 +113,19 @@ def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
             result = structures(values, options, False)
         except CompileError as other:
             runs = any(code.startswith("P4") for code in other.codes)
-            if runs or any(isinstance(value, tuple) for value in values):
+            if runs or not is_misused(values, other.codes):
                 raise
-            return NotImplemented  # None is no value that the function is made for
+            return NotImplemented  # the first message says more of what the function is not made for
         structures.wanted = True
         _native.parse_anew(made)
         return result
 
-    _begin(made, source, written, parse_again)
+    _begin(made, source, parse_again)
     made.on_misfit = on_misfit
 
 
-def _for_tuples(
-    source: FunctionSource, written: FunctionSource, tuples: Mapping[str, TupleKind]
-) -> _native.JitFunction:
-    """The jit function of which these parameters are tuples or None."""
+def _for_tuples(source: FunctionSource, tuples: Mapping[str, TupleKind | Single]) -> _native.JitFunction:
+    """The jit function of which these parameters are tuples, None, functions, types or texts."""
 
     def parse_again() -> Surface:
         program = Program(LOOPS)
@@ -138,46 +133,49 @@ def _for_tuples(
         return parse(source, program)
 
     made = _native.JitFunction.__new__(_native.JitFunction)
-    _begin(made, source, written, parse_again)
+    _begin(made, source, parse_again)
     return made
 
 
-def _begin(
-    made: _native.JitFunction, source: FunctionSource, written: FunctionSource, parse_again: Callable[[], Any]
-) -> None:
+def _begin(made: _native.JitFunction, source: FunctionSource, parse_again: Callable[[], Any]) -> None:
     code = source.function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     bind = twin(source.function, names)
     made.__init__(  # type: ignore[misc]
-        _with_symbols(written.function, names),
+        _with_symbols(source.function, names),
         parse_again,
         bind,
         names,
         -1 if code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _STARS else len(names),
         *source.defaults,
     )
-    update_wrapper(made, written.function)
+    update_wrapper(made, source.function)
     made.__parpy_source__ = source
-    made.py_func = written.function
-    give_reference(made, written.function, _fill, written)
+    made.py_func = source.function
+    give_reference(made, source.function, _fill, source)
 
 
 @dataclass(frozen=True, slots=True)
 class DriverSurface:
     """What stands for a parsed function where Python runs a part of it."""
 
-    driver: Driver | Choice | Structures
+    driver: Driver | Structures
     guards: tuple[Guard, ...]
 
 
-def _driver(source: FunctionSource) -> Driver | Choice | None:
-    if isinstance(source, RegionSource):
-        return None
-    return choice_of(source, jit_of_source) or driver_of(source)
+def _driver(source: FunctionSource) -> Driver | None:
+    return None if isinstance(source, RegionSource) else driver_of(source)
 
 
-def _driver_behind(function: _native.JitFunction) -> Driver | Choice | None:
-    return _driver(function.__parpy_source__)
+def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver | Structures | None:
+    """What runs a call of these arguments, unless it is the function itself."""
+    source: FunctionSource = function.__parpy_source__
+    driver = _driver(source)
+    defaults = {} if driver is not None else inspect.signature(source.function).parameters
+    left_out = [each.default for each in (*defaults.values(),)[len(args) :]]
+    if driver is not None or not any(map(comes_apart, (*args, *left_out))):
+        return driver
+    return Structures(source, partial(_for_tuples, source))
 
 
 def _with_symbols(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
@@ -248,10 +246,7 @@ def print_compiled(
     """
     compiled = _as_jit(function)
     python: FunctionType = compiled.__parpy_source__.function
-    driver: Driver | Choice | Structures | None = _driver_behind(compiled)
-    if driver is None and any(map(comes_apart, args)):
-        source = compiled.__parpy_source__
-        driver = Structures(source, partial(_for_tuples, source, source))
+    driver = driver_behind(compiled, args)
     if driver is None:
         return source_text(compiled, tuple(args), opts, python)
     look: Any = partial(source_text, part_of=python.__name__) if isinstance(driver, Driver) else print_compiled

@@ -24,7 +24,7 @@ from ..calls.interface import source_text
 from ..calls.jit import twin
 from ..calls.options import CompileBackend, CompileOptions
 from ..calls.pickling import give_reference, reduced
-from ..frontend.forms import Kind, TupleKind
+from ..frontend.forms import Kind, Single, TupleKind
 from ..frontend.languages import KERNELS
 from ..frontend.parse import Surface, parse
 from ..frontend.program import Program
@@ -80,10 +80,10 @@ class Kernel(Launchable):
         self._asks_all = False
         self._known: dict[str, Kind] = {}
         self._knows_all = False
-        self._tuples: dict[str, TupleKind] = {}  # parameters that are tuples
+        self._tuples: dict[str, TupleKind | Single] = {}  # parameters that are tuples
         self._takes_tuples = False  # has been given some
         self._refused: CompileError | None = None  # what is wrong if no argument is a tuple
-        self._variants: dict[tuple[Kind | TupleKind | None, ...], Kernel] = {}
+        self._variants: dict[tuple[Kind | TupleKind | Single | None, ...], Kernel] = {}
         self._by_stream: dict[Any, CompileOptions] = {}
         self._launchers: dict[Any, Launcher] = {}
         self._blocks: dict[Any, int] = {}
@@ -280,7 +280,7 @@ class Kernel(Launchable):
         kinds = {name: tuples.get(name) or kind_of(given[name]) for name in asked}
         for name in self._asked:
             kind = kinds[name]
-            if isinstance(kind, TupleKind) and kind.is_none:
+            if isinstance(kind, Single) or (isinstance(kind, TupleKind) and kind.is_none):
                 continue
             if not isinstance(kind, Kind) or not kind.element:
                 raise TypeError(f"argument '{name}' must be an array: the kernel asks for the type of its elements")

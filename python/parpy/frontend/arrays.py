@@ -196,7 +196,12 @@ def dict_entry(fn: FunctionScope, node: ast.Subscript, key: str) -> _native.Var 
 
 
 def _dict_param(fn: FunctionScope, node: ast.Subscript, base: ast.Name, key: str) -> _native.Var | None:
-    name = base.id
+    name, holder = base.id, fn
+    while name in holder.around and holder.outer is not None:
+        holder = holder.outer
+    if holder is not fn and holder.entry and name in holder.parameter_names() and name not in holder.tuple_params:
+        var = _dict_param(holder, node, base, key)
+        return None if var is None else fn.of_function_around(holder, var, ast.unparse(node), node)
     if name not in fn.parameter_names() or not fn.entry or name in fn.tuple_params:
         owner = fn.local(base)  # of which the core knows whether it is there: it may be None
         if owner is None:

@@ -16,6 +16,7 @@ from .kernels import grid_assignment
 from .lowering import lower
 from .memory import kernel_array
 from .naming import names_records, record_assignment
+from .nested_functions import is_nested_definition
 from .records import record_copy
 from .scope import FunctionScope
 from .subscripts import held_element, unpack_shape
@@ -27,6 +28,8 @@ Pair = tuple[ast.expr, Callable[[], _native.Expr], ast.expr | None]
 
 
 def lower_assign(fn: FunctionScope, node: ast.Assign) -> None:
+    if is_nested_definition(fn, node):
+        return
     if len(node.targets) == 1:
         _assign_one(fn, node.targets[0], node.value, node)
         return

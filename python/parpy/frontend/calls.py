@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from typing import Any
 
 from .. import _native
 from ..calls.callback import Callback
@@ -19,14 +20,14 @@ from ..vocabulary.operators import scalar_name
 from .arguments import bound_arguments, fits
 from .arrays import is_array_name, subscripts_array
 from .axes import method_of_axes
-from .chosen import chosen
-from .constants import default_of, whole_number
+from .constants import whole_number
 from .creation import converted
 from .effects import has_effects
 from .evaluation import lower_arguments, lower_settled
 from .expressions import is_dtype, type_operand
 from .foreign import call_external, call_foreign, foreign_called, is_launch
 from .forms import Forms, RecordForm
+from .function_values import default_of
 from .functions import by_numpy
 from .intrinsics import Intrinsic, intrinsic_of
 from .lowering import lower
@@ -68,7 +69,34 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         or method_of_axes(fn, node)
         or _method_of_library(fn, node)
     )
-    return _call_named(fn, node) if method is None else method
+    if method is not None:
+        return method
+    return _apply(fn, node) if fn.is_applied(node) else _call_named(fn, node)
+
+
+def _apply(fn: FunctionScope, node: ast.Call) -> _native.Expr:
+    """A call of a value."""
+    unpacked = next((a for a in (*node.args, *node.keywords) if isinstance(a, ast.Starred) or _is_dict(a)), None)
+    if unpacked is not None:
+        what = "a starred argument" if isinstance(unpacked, ast.Starred) else "arguments from a dict"
+        fn.error("P105", unpacked, f"{what} cannot be compiled", "write it out")
+        return fn.poison(node)
+    given = {str(place): argument for place, argument in enumerate(node.args)}
+    given |= {str(keyword.arg): keyword.value for keyword in node.keywords}
+    fn.passed_on.update(given.values())
+    fn.program.applied.add(len(given))
+    called = lower(fn, node.func)
+    in_order = any(_may_be_part(fn, each) for each in given.values()) and any(
+        has_effects(fn, each) for each in given.values()
+    )
+    lowered = _in_order(fn, given) if in_order else lower_arguments(fn, given, given, _argument)
+    span = fn.span(node)
+    operands = [fn.module.named(name, value, span) if not name.isdigit() else value for name, value in lowered.items()]
+    return fn.module.op("apply", [called, *operands], span)
+
+
+def _is_dict(argument: ast.AST) -> bool:
+    return isinstance(argument, ast.keyword) and argument.arg is None
 
 
 def _call_named(fn: FunctionScope, node: ast.Call) -> _native.Expr:
@@ -266,6 +294,10 @@ def lower_static_fail(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _nativ
 def lower_inline(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     """parpy.builtin.inline(f(x)): the call, marked."""
     argument = node.args[0]
+    if isinstance(argument, ast.Call) and fn.is_applied(argument):
+        applied = _apply(fn, argument)
+        fn.module.set_inline(applied)
+        return applied
     if isinstance(argument, ast.Call):
         binding = fn.resolve(argument.func)
         if binding is not None and fn.is_function(binding.value):
@@ -314,17 +346,13 @@ def lower_misplaced_range(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _n
 
 def call_function(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> _native.Expr:
     """A call of a function that is compiled with this one."""
-    choice = chosen(fn, node, source)
-    if choice is None:
-        return fn.poison(node)
-    node, source = choice
     fn.passed_on.update((*node.args, *(keyword.value for keyword in node.keywords)))
     bound = _bind(fn, node, source)
     if bound is None:
         return fn.poison(node)
-    operands, forms = bound
-    operands += origins_of_call(fn, source, node)
-    callee = fn.helper(source, forms)
+    operands, forms, known = bound
+    operands += origins_of_call(fn, source, known, node)
+    callee = fn.helper(source, forms, known)
     span = fn.span(node)
     call = fn.module.call(callee.function, operands, span)
     fn.calls.append((call, callee, span))
@@ -341,9 +369,11 @@ def as_declared(
     return value if wanted in (None, "void") else fn.module.convert(value, wanted, fn.span(node))
 
 
-def _bind(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> tuple[list[_native.Expr], Forms] | None:
-    """The arguments of the call in the order of the callee's parameters, and the forms of those that are records; None
-    after an error."""
+def _bind(
+    fn: FunctionScope, node: ast.Call, source: FunctionSource
+) -> tuple[list[_native.Expr], Forms, dict[str, Any]] | None:
+    """The arguments of the call in the order of the callee's parameters, the forms of those that are records, and what
+    the frontend has to know of others; None after an error."""
     given = bound_arguments(fn, node, source.function)
     if given is None:
         return None
@@ -361,11 +391,8 @@ def _bind(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> tuple[li
                 return None
             form, variables = apart
             taken[each] = form, [fn.module.read(var, fn.span(argument)) for var in variables]
-        elif in_order and _may_be_part(fn, argument):
-            part = fn.hold(lower(fn, argument), argument)
-            lowered[each] = fn.module.read(part, fn.span(argument))
         elif in_order:
-            lowered[each] = lower_settled(fn, argument)()
+            lowered |= _in_order(fn, {each: argument})
     lowered = lowered if in_order else lower_arguments(fn, whole, parameters, _argument)
     forms = tuple((each, taken[each][0]) for each in parameters if each in taken)
     operands = []
@@ -376,7 +403,34 @@ def _bind(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> tuple[li
             operands.append(as_declared(fn, lowered[parameter.name], source, parameter.name, node))
         else:
             operands.append(default_of(fn, parameter, name, node))
-    return operands, forms
+    return operands, forms, _known_of(fn, source, given)
+
+
+def _known_of(fn: FunctionScope, source: FunctionSource, given: dict[str, ast.expr]) -> dict[str, Any]:
+    """What decides in the frontend what the function is: which parameters draw random numbers or are no generators, and
+    the axes of functions of the library."""
+    if fn.kernel:
+        return {}
+    known = fn.program.draws.known(source, given, fn.scope)
+    if str(source.function.__module__).startswith("parpy.library.") and "axis" in source.function.__code__.co_varnames:
+        number = whole_number(fn, given["axis"]) if "axis" in given else 0
+        if "axis" in given and number is None and (binding := fn.resolve(given["axis"])) is not None:
+            number = binding.value
+        if type(number) is int:
+            known["axis"] = number
+    return known
+
+
+def _in_order(fn: FunctionScope, given: dict[str, ast.expr]) -> dict[str, _native.Expr]:
+    """The arguments as they are now."""
+    lowered = {}
+    for each, argument in given.items():
+        if _may_be_part(fn, argument):
+            part = fn.hold(lower(fn, argument), argument)
+            lowered[each] = fn.module.read(part, fn.span(argument))
+        else:
+            lowered[each] = lower_settled(fn, argument)()
+    return lowered
 
 
 def _may_be_part(fn: FunctionScope, argument: ast.expr) -> bool:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .. import _native
-from ..syntax.names import is_scalar
 from ..syntax.whole_numbers import MOST_BITS, computed
 from ..vocabulary.operators import scalar_name
-from .scope import FunctionScope, describe
+from .scope import FunctionScope
 
 _INT64 = range(-(2**63), 2**63)
 
@@ -69,24 +67,3 @@ def whole_number(fn: FunctionScope, node: ast.expr) -> int | float | None:
             _beyond_64_bits(fn, "that this makes", part)
             fn.wholes[part] = 0
     return fn.wholes[node]
-
-
-def default_of(fn: FunctionScope, parameter: inspect.Parameter, name: str, node: ast.Call) -> _native.Expr:
-    """What a parameter gets that the call leaves out."""
-
-    def of(value: Any) -> _native.Expr:
-        if is_scalar(value):
-            return number_of(fn, value, node)
-        if value is None:
-            return fn.op("none", node)
-        if isinstance(value, tuple):
-            return fn.op("tuple", node, *map(of, value))
-        fn.error(
-            "P106",
-            node,
-            f"the default of parameter '{parameter.name}' of '{name}' is {describe(value)}, not a number",
-            f"pass '{parameter.name}' in the call",
-        )
-        return fn.poison(node)
-
-    return of(parameter.default)

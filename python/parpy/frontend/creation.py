@@ -34,10 +34,12 @@ def lower_filled(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _na
     span = fn.span(node)
     dtype = given.get("dtype")
     value = lower(fn, given["fill_value"]) if kind == "full" else fn.module.constant(_VALUES[kind], span)
-    if dtype is not None and not (isinstance(dtype, ast.Constant) and dtype.value is None):
-        value = converted(fn, value, dtype)
-    elif kind != "full" and not like:
+    given_type = dtype is not None and not (isinstance(dtype, ast.Constant) and dtype.value is None)
+    may_be_none = isinstance(dtype, ast.Name) and dtype.id in fn.scope.locals
+    if kind != "full" and not like and (may_be_none or not given_type):
         value = fn.module.convert(value, "f64", span)
+    if dtype is not None and given_type:
+        value = converted(fn, value, dtype)
     made = _like(fn, value, node.args[0], node) if like else _shaped(fn, value, node.args[0], node)
     return fn.module.op("empty", [made], span) if kind == "empty" else made
 

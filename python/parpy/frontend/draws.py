@@ -5,7 +5,7 @@ and of objects outside, functions of `np.random`, and functions that are called 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from inspect import Parameter, signature
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..calls.generators import GLOBAL_STATE, is_generator
-from ..syntax.constant_arguments import constant_parameters, is_constant, with_constants
-from ..syntax.names import Binding, Container, Scope, attribute, callable_source
+from ..syntax.names import NOTHING, Binding, Container, Scope, attribute, callable_source
 from ..syntax.source import FunctionSource
 
 METHODS = frozenset((
@@ -52,19 +51,28 @@ class Drawn(NamedTuple):
     method: str
 
 
+class Called(NamedTuple):
+    """A call of a function that is compiled: its arguments by parameter, and those of which it is known what they are
+    where that decides what draws."""
+
+    source: FunctionSource
+    given: dict[str, ast.expr]
+    known: dict[str, Any]
+
+
 class Draws:
     """Of the functions of one program; each question is answered once."""
 
     def __init__(self) -> None:
-        self._names: dict[FunctionType, frozenset[str]] = {}
-        self._origins: dict[FunctionType, dict[Root, Origin]] = {}
+        self._names: dict[object, frozenset[str]] = {}
+        self._origins: dict[object, dict[Root, Origin]] = {}
         self._may_draw: dict[FunctionType, bool] = {}
         self._spaces: dict[type, Any] = {}
 
     def find(self, node: ast.expr, scope: Scope) -> Binding | None:
         """What a name or a chain of attributes stands for outside the function."""
         if isinstance(node, ast.Name):
-            return None if node.id in scope.locals else scope.lookup(node.id)
+            return scope.known_binding(node.id) if node.id in scope.locals else scope.lookup(node.id)
         owner = self.find(node.value, scope) if isinstance(node, ast.Attribute) else None
         return None if owner is None else attribute(owner.value, node.attr, self._spaces)  # type: ignore[attr-defined]
 
@@ -131,30 +139,37 @@ class Draws:
         kind = value if isinstance(value, type) else type(value)
         return kind.__module__.partition(".")[0] not in _LIBRARIES
 
-    def names(self, source: FunctionSource) -> frozenset[str]:
+    def names(self, source: FunctionSource, known: Mapping[str, Any] = NOTHING) -> frozenset[str]:
         """The variables of a function that are generators."""
-        function = source.function
-        if not self.may_draw(function):
+        function, key = source.function, _key(source, known)
+        if not known and not self.may_draw(function):
             return frozenset()
-        if function not in self._names:
-            self._names[function] = frozenset()
+        if key not in self._names:
+            self._names[key] = frozenset()
             scope, found = Scope(function), set[str]()
+            scope.known = known
             for part in ast.walk(source.tree()):
                 if isinstance(part, ast.Assign) and self.makes(part.value, scope):
                     found |= {target.id for target in part.targets if isinstance(target, ast.Name)}
                 elif isinstance(part, ast.Call):
                     found |= {root.name for root in self._roots(part, scope) if not root.place}
-            self._names[function] = frozenset(found)
-        return self._names[function]
+            self._names[key] = frozenset(found)
+        return self._names[key]
 
-    def origins(self, source: FunctionSource) -> dict[Root, Origin]:
+    def around(self, source: FunctionSource) -> list[str]:
+        """The generators among the variables that a nested function, or one that it calls, reads of those around it."""
+        code = source.function.__code__
+        return sorted(self.names(source) - {*code.co_varnames, *code.co_cellvars})
+
+    def origins(self, source: FunctionSource, known: Mapping[str, Any] = NOTHING) -> dict[Root, Origin]:
         """The generators outside of functions that a function draws from, itself or in those that it calls."""
-        function = source.function
-        if not self.may_draw(function):
+        function, key = source.function, _key(source, known)
+        if not known and not self.may_draw(function):
             return {}
-        if function not in self._origins:
-            found = self._origins[function] = {}
+        if key not in self._origins:
+            found = self._origins[key] = {}
             scope = Scope(function)
+            scope.known = known
             for part in ast.walk(source.tree()):
                 if not isinstance(part, ast.Call):
                     continue
@@ -163,8 +178,8 @@ class Draws:
                     found[Root(own[0].key, id(own[0].container))] = own[0]
                 called = self._called(part, scope)
                 if called is not None:
-                    found.update(self.origins(called[0]))
-        return self._origins[function]
+                    found.update(self.origins(called.source, called.known))
+        return self._origins[key]
 
     def roots(self, nodes: Iterable[ast.AST], scope: Scope) -> list[Root]:
         """The generators that statements draw from or pass on, in the order of the first draws."""
@@ -181,34 +196,47 @@ class Draws:
             yield own.root
         called = self._called(call, scope)
         if called is not None:
-            yield from self.origins(called[0])
-            for name, node in called[1].items():
-                if isinstance(node, ast.Name) and node.id in scope.locals and name in self.names(called[0]):
+            yield from self.origins(called.source, called.known)
+            names = self.names(called.source, called.known)
+            yield from map(Root, self.around(called.source))
+            for name, node in called.given.items():
+                if isinstance(node, ast.Name) and node.id in scope.locals and name in names:
                     yield Root(node.id)
 
-    def _called(self, call: ast.Call, scope: Scope) -> tuple[FunctionSource, dict[str | None, ast.expr]] | None:
-        """The function that is called, for those of its arguments that are constants, and the arguments."""
+    def _called(self, call: ast.Call, scope: Scope) -> Called | None:
+        """The function that is called, the arguments, and what is known of them."""
         binding = self.find(call.func, scope)
         source = None if binding is None else callable_source(binding.value)
         if source is None or source.unparsed:
             return None
         names = source.function.__code__.co_varnames
-        given: dict[str | None, ast.expr] = dict(zip(names, call.args, strict=False))
-        given |= {keyword.arg: keyword.value for keyword in call.keywords}
-        wanted = constant_parameters(source)
-        if not wanted:
-            return source, given
-        defaults = signature(source.function, follow_wrapped=False).parameters
-        constants: dict[str, Any] = {}
-        for name in wanted:
-            found = self._constant(given[name], scope) if name in given else defaults[name].default
-            if found is not Parameter.empty and is_constant(found):
-                constants[name] = found
-        return with_constants(source, constants, set(wanted) - constants.keys()), given
+        given = dict(zip(names, call.args, strict=False))
+        given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
+        return Called(source, given, self.known(source, given, scope))
 
-    def _constant(self, node: ast.expr, scope: Scope) -> object:
-        """What an argument is, where no number and no array is."""
+    def known(self, source: FunctionSource, given: Mapping[str, ast.expr], scope: Scope) -> dict[str, Any]:
+        """Of the arguments those that decide what draws: functions that do, and generators that are None."""
+        objects = {name: self._object(node, scope) for name, node in given.items()}
+        known = {name: value for name, value in objects.items() if self.may_be_drawing(value)}
+        names = self.names(source, known)
+        parameters = signature(source.function, follow_wrapped=False).parameters if names else {}
+        for name in names:
+            if name in parameters and objects.get(name, parameters[name].default) is None:
+                known[name] = None
+        return known
+
+    def _object(self, node: ast.expr, scope: Scope) -> object:
+        """What an argument is, if it is an object outside of functions or None."""
         if isinstance(node, ast.Constant):
             return node.value
         binding = self.find(node, scope)
         return Parameter.empty if binding is None else binding.value
+
+    def may_be_drawing(self, value: object) -> bool:
+        """Whether it is a function that may draw."""
+        source = callable_source(value)
+        return source is not None and self.may_draw(source.function)
+
+
+def _key(source: FunctionSource, known: Mapping[str, Any]) -> object:
+    return source.function, *((name, id(value)) for name, value in sorted(known.items()))

@@ -20,9 +20,13 @@ def over_slices(fn: FunctionScope, node: ast.AST) -> bool:
         called = fn.resolve(part.func) if isinstance(part, ast.Call) else None
         if isinstance(part, ast.Subscript):
             left.append(part.slice)
-        elif called is None or not fn.is_function(called.value):
+        elif (called is None or not fn.is_function(called.value)) and not _is_applied(fn, part):
             left.extend(ast.iter_child_nodes(part))
     return False
+
+
+def _is_applied(fn: FunctionScope, node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and fn.is_applied(node)
 
 
 def reads_elements(fn: FunctionScope, node: ast.expr) -> bool:
@@ -39,7 +43,7 @@ def has_effects(fn: FunctionScope, node: ast.expr) -> bool:
     for part in ast.walk(node):
         if isinstance(part, ast.Call):
             called = fn.resolve(part.func)
-            if called is not None and fn.is_function(called.value):
+            if (called is not None and fn.is_function(called.value)) or fn.is_applied(part):
                 return True
             if fn.streams and fn.program.draws.drawn(part, fn.scope) is not None:
                 return True

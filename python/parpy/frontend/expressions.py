@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from enum import Enum
 from functools import partial
+from types import FunctionType
 
 from .. import _native
 from ..syntax.names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
@@ -18,11 +19,12 @@ from .constants import constant_of, number_of, whole_number
 from .draws import Root
 from .effects import has_effects
 from .evaluation import in_order, lower_all, lower_twice
+from .function_values import single
 from .indices import lower_register
 from .lowering import lower
 from .membership import lower_membership
 from .patterns import first_name, integer_constant, string_key
-from .random_numbers import generator_value
+from .random_numbers import generator_value, is_generator_name
 from .records import is_record, record_extent, record_of, record_path, record_rank, record_size
 from .scope import FunctionScope, attribute_hint, describe
 from .subscripts import array_of, element_of, elements_of, extent_of
@@ -50,13 +52,23 @@ _ARRAY_ATTRIBUTES = ("shape", "ndim", "size")
 
 
 def lower_constant(fn: FunctionScope, node: ast.Constant) -> _native.Expr:
-    return none(fn, node) if node.value is None else constant_of(fn, node.value, node)
+    if node.value is None:
+        return none(fn, node)
+    if isinstance(node.value, str) and (text := single(fn, node.value, node)) is not None:
+        return text
+    return constant_of(fn, node.value, node)
 
 
 def lower_name(fn: FunctionScope, node: ast.Name) -> _native.Expr:
     if node.id in fn.scope.locals:
         if Root(node.id) in fn.streams:
             return generator_value(fn, node)
+        if type(known := fn.scope.known.get(node.id)) is int:
+            return constant_of(fn, known, node)
+        if isinstance(known, FunctionType) and known in fn.program.owners:  # a nested function
+            made = single(fn, known, node)
+            assert made is not None
+            return made
         var = fn.local(node)
         return fn.poison(node) if var is None else fn.module.read(var, fn.span(node))
     binding = fn.find(node)
@@ -82,6 +94,10 @@ def _value_of(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) -
         return fn.module.read(fn.captured(binding, shown, node), fn.span(node))
     if isinstance(value, tuple) and fn.tuple_of(node) is not None:
         return lower(fn, outside_spelled_out(fn, node))
+    made = single(fn, value, node)
+    if made is not None:
+        fn.rely_on(binding)
+        return made
     not_a_value(fn, value, shown, node)
     return fn.poison(node)
 
@@ -227,7 +243,12 @@ def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
     sides = [node.left, *node.comparators]
     if any(is_record(fn, side) for side in sides):  # which None is not
         return constant_of(fn, isinstance(node.ops[0], ast.IsNot), node)
-    same = fn.op("is", node, *lower_all(fn, sides))
+    generators = [side for side in sides if is_generator_name(fn, side)]
+    if generators:
+        absent = any(isinstance(side, ast.Name) and side.id in fn.absent for side in generators)
+        same = fn.op("is", node, none(fn, node) if absent else fn.integer(0, node), none(fn, node))
+    else:
+        same = fn.op("is", node, *lower_all(fn, sides))
     return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
 
 

@@ -13,8 +13,8 @@ from ..syntax.text import as_text
 from ..vocabulary.device import ForeignFunction, Launchable
 from .arguments import bound_arguments
 from .arrays import subscripts_array
-from .constants import default_of
 from .evaluation import lower_arguments
+from .function_values import default_of
 from .lowering import lower
 from .record_paths import has_slice
 from .scope import FunctionScope

@@ -36,10 +36,28 @@ class Kind(NamedTuple):
     ndim: int
 
 
+class Single:
+    """A function, a type or a text that is an argument: the first one of those that mean the same, `key`. Of a function
+    the numbers and arrays that it reads of the function around it are arguments of their own, by the names of these
+    `cells`."""
+
+    __slots__ = ("_hash", "cells", "key", "value")
+
+    def __init__(self, value: Any, key: object, cells: tuple[str, ...] = ()) -> None:
+        self.value, self.key, self.cells = value, key, cells
+        self._hash = hash(key)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Single) and self.key == other.key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
 class TupleKind(NamedTuple):
     """The kinds of the elements of an argument that is a tuple; None where nothing is known of one."""
 
-    parts: tuple[Kind | TupleKind | None, ...]
+    parts: tuple[Kind | TupleKind | Single | None, ...]
     is_none: bool = False  # it is None instead
 
 

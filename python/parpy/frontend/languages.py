@@ -23,6 +23,7 @@ from . import (
     labels,
     loops,
     memory,
+    nested_functions,
     raises,
     reductions,
     returns,
@@ -43,6 +44,7 @@ EXPRESSIONS: dict[type[ast.expr], LowerExpression] = {
     ast.Subscript: expressions.lower_subscript,
     ast.Tuple: tuples.lower_tuple,
     ast.Call: calls.lower_call,
+    ast.Lambda: nested_functions.lower_lambda,
 }
 
 STATEMENTS: dict[type[ast.stmt], LowerStatement] = {
@@ -60,6 +62,7 @@ STATEMENTS: dict[type[ast.stmt], LowerStatement] = {
     ast.Raise: raises.lower_raise,
     ast.Pass: statements.lower_pass,
     ast.Return: returns.lower_return,
+    ast.FunctionDef: nested_functions.lower_definition,
 }
 
 # By what the rows of intrinsics.py and vocabulary/device.py call the lowering.

@@ -22,15 +22,18 @@ from ..syntax.names import MISSING, Capture, Guard, source_of
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import GEOMETRY
 from .draws import Root
+from .forms import Single, TupleKind
+from .function_values import settle_late
 from .kernels import as_kernel
 from .languages import LOOPS
 from .lowering import block
+from .nested_functions import begin_nested
 from .overloads import checked_arrays, dispatch
 from .parameters import begin, checked_parameters, converted_parameters, keep_given, receive
 from .program import Program
 from .random_numbers import begin_streams
 from .records import is_unused_record
-from .scope import FunctionScope
+from .scope import OF_FUNCTION_AROUND, FunctionScope
 from .tuples import take_tuples
 
 
@@ -123,18 +126,23 @@ def check(functions: Sequence[FunctionSource], undefined: Sequence[tuple[Functio
 
 def _parse(function: object, program: Program) -> Surface:
     entry = FunctionScope(program, source_of(function), True)
+    entry.scope.known = _known(entry)
     _build(entry)
     _build_pending(program)
     functions: list[FunctionScope] = [entry, *program.helpers.values()]
     _pass_captures_on(functions)
+    raise_for(program.diagnostics, program.module.sources)
     params: list[Param] = []
     for scope in functions:
         own = _finish(scope)
         params = own if scope is entry else params
         for call, callee, span in scope.calls:
             for key in callee.captures:
-                value = scope.module.read(scope.captures[key][1], span)
-                scope.module.add_operand(call, value)
+                var = scope.owned_variable(key) or scope.captures[key][1]
+                scope.module.add_operand(call, scope.module.read(var, span))
+                is_own = key in scope.enclosed and key not in scope.captures
+                if callee.captures[key][0].kind == OF_FUNCTION_AROUND and not is_own and call in scope.function_values:
+                    scope.module.set_lent(call)
     return Surface(
         module=program.module,
         name=entry.function.name,
@@ -150,12 +158,25 @@ def _parse(function: object, program: Program) -> Surface:
     )
 
 
+def _known(entry: FunctionScope) -> dict[str, Any]:
+    """Of the arguments of a call those that decide what draws random numbers."""
+    kinds, draws = entry.program.known_tuples, entry.program.draws
+    values = {name: kind.value for name, kind in kinds.items() if isinstance(kind, Single)}
+    known = {name: value for name, value in values.items() if draws.may_be_drawing(value)}
+    absent = {name for name, kind in kinds.items() if isinstance(kind, TupleKind) and kind.is_none}
+    return known | dict.fromkeys(absent & draws.names(entry.source, known)) if kinds else {}
+
+
 def _build_pending(program: Program) -> None:
     """The functions that compiled code calls. Raises CompileError with all that was found wrong."""
-    done = 0
-    while done < len(program.pending):  # building one may meet others
-        _build(program.pending[done])
-        done += 1
+    done = settled = 0
+    while done < len(program.pending) or settled < len(program.late):  # building one may meet others
+        if done < len(program.pending):
+            _build(program.pending[done])
+            done += 1
+        else:
+            settle_late(*program.late[settled])
+            settled += 1
     raise_for(program.diagnostics, program.module.sources)
 
 
@@ -165,6 +186,7 @@ def _build(fn: FunctionScope) -> None:
     if before is not None:
         before(fn)
     begin(fn)
+    begin_nested(fn)
     receive(fn)
     try:
         streams = begin_streams(fn)
@@ -236,7 +258,15 @@ def _pass_captures_on(functions: list[FunctionScope]) -> None:
         for scope in functions:
             for _, callee, span in scope.calls:
                 for key, (capture, _) in list(callee.captures.items()):
-                    if key not in scope.captures:
+                    name = scope.enclosed.get(key, "")
+                    if key in scope.captures or key in scope.owned or name in scope.variables:
+                        continue
+                    if name in scope.dict_params:
+                        scope.misused_dict(name, scope.dict_params[name].first_use)
+                    elif name:
+                        scope.variable(name, scope.node)
+                        changed = True
+                    else:
                         scope.pass_on(key, capture, span)
                         changed = True
 

@@ -13,7 +13,7 @@ from ..syntax.names import Guard
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import ForeignFunction
 from .draws import Draws
-from .forms import Forms, Kind, Span, TupleKind
+from .forms import Kind, Single, Span, TupleKind
 from .uses import Uses
 
 if TYPE_CHECKING:
@@ -33,10 +33,16 @@ class Program:
         self.items: dict[int, dict[str, Any]] = {}  # of tuples, by the tuple's id
         self.record_places: dict[tuple[int, str], Mapping[str, Any]] = {}  # fields of global records, by their place
         # Called functions, each made once for every combination of forms of its arguments.
-        self.helpers: dict[tuple[FunctionType, FunctionSource | None, Forms], FunctionScope] = {}
+        self.helpers: dict[tuple[object, ...], FunctionScope] = {}
         self.uses = Uses()
         self.draws = Draws()
+        self.owners: dict[FunctionType, FunctionScope] = {}  # of nested functions: the function that they stand in
         self.pending: list[FunctionScope] = []
+        # Functions of which compiled code knows calls alone, as values: made when it is known how many arguments
+        # values are called with (function_values.py).
+        self.late: list[tuple[FunctionScope, _native.Expr, Any, Any]] = []
+        self.applied: set[int] = set()
+        self.calling: dict[tuple[int, int], FunctionSource] = {}
         # What const.array_like makes of a global array, and what it has made, by the array.
         self.make_constant: Callable[[Any], Any] | None = None
         self.constants: dict[str, Any] = {}
@@ -44,7 +50,7 @@ class Program:
         # Parameters of the kernel of which the kind is known; those that it would have to know; whether it has to know
         # all of them, and whether it does, so that functions are told as well.
         self.known: dict[str, Kind] = {}
-        self.known_tuples: dict[str, TupleKind] = {}  # those that are tuples
+        self.known_tuples: dict[str, TupleKind | Single] = {}  # those that are tuples, None, functions, types, texts
         self.asked: set[str] = set()
         self.asks_all = False
         self.knows_all = False

@@ -8,7 +8,7 @@ of a function that draws. No iteration knows what others have drawn: such loops 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -42,14 +42,25 @@ def begin_streams(fn: FunctionScope) -> list[_native.Stmt]:
     """What the function does first: the streams of its parameters and of generators outside of it."""
     if fn.kernel:
         return []
-    names = fn.program.draws.names(fn.source)
-    origins = fn.program.draws.origins(fn.source)
+    known = fn.scope.known
+    names = fn.program.draws.names(fn.source, known)
+    origins = fn.program.draws.origins(fn.source, known)
     statements: list[_native.Stmt] = []
     for name, argument in fn.parameters.items():
         if name in names:
             span = fn.span(argument)
             _refuse_assignments(fn, name)
-            statements += _stream(fn, Root(name), fn.variable(name, argument), span)
+            if name in known and known[name] is None:
+                fn.absent.add(name)
+                unused = fn.module.variable(fn.unique_name("key"), span)
+                statements.append(fn.module.assign(unused, fn.module.constant_u64(0, span), None, span))
+                fn.streams[Root(name)] = Stream(unused, None, unused)
+            else:
+                statements += _stream(fn, Root(name), fn.variable(name, argument), span)
+    for name in fn.program.draws.around(fn.source):
+        var = fn.module.variable(fn.unique_name("generator"), fn.span(fn.node), name)
+        fn.generators.append(var)
+        statements += _stream(fn, Root(name), var, fn.span(fn.node))
     span = fn.span(fn.node)
     for root, origin in origins.items():
         var = fn.module.variable(fn.unique_name("generator"), span, origin.shown)
@@ -103,7 +114,7 @@ def streams_of_loop(
     first: list[_native.Stmt] = []
     stored = _stored(node) if outer else set()
     for root in fn.program.draws.roots(node.body, fn.scope) if outer else ():
-        if root not in outer or (not root.place and root.name in stored):
+        if root not in outer or (not root.place and root.name in stored | fn.absent):
             continue
         key = child(fn, root, node)
         index = fn.module.variable(fn.unique_name("iteration"), span)
@@ -141,6 +152,8 @@ def _called(fn: FunctionScope, name: str, operands: list[_native.Expr], node: An
 def _place(fn: FunctionScope, root: Root, node: Any) -> list[_native.Expr]:
     """Key, iteration and place of the next word, which is drawn."""
     stream, span = fn.streams[root], fn.span(node)
+    if not root.place and root.name in fn.absent:
+        fn.out.append(fn.module.fail("P232", f"'{root.name}' is None here, and draws random numbers", [], span))
     at = fn.hold(fn.module.read(stream.count, span), node)
     more = fn.module.op("+", [fn.module.read(at, span), fn.module.constant_u64(1, span)], span)
     fn.out.append(fn.module.assign(stream.count, more, None, span))
@@ -156,6 +169,8 @@ def child(fn: FunctionScope, root: Root, node: Any) -> _native.Var:
 def generator_value(fn: FunctionScope, node: ast.Name) -> _native.Expr:
     """A generator as an argument of a function: a key of its own."""
     root = Root(node.id)
+    if node.id in fn.absent:
+        return fn.op("none", node)
     if node in fn.passed_on and root in fn.streams and fn.is_assigned(node):
         return fn.module.read(child(fn, root, node), fn.span(node))
     if fn.is_assigned(node):
@@ -168,17 +183,25 @@ def generator_value(fn: FunctionScope, node: ast.Name) -> _native.Expr:
     return fn.poison(node)
 
 
-def origins_of_call(fn: FunctionScope, source: FunctionSource, node: ast.Call) -> list[_native.Expr]:
+def is_generator_name(fn: FunctionScope, node: ast.expr) -> bool:
+    """Whether `node` is a variable that is a generator, unless it is None where that is decided."""
+    return isinstance(node, ast.Name) and Root(node.id) in fn.streams
+
+
+def origins_of_call(
+    fn: FunctionScope, source: FunctionSource, known: Mapping[str, Any], node: ast.Call
+) -> list[_native.Expr]:
     """Keys for a function that draws from generators outside of functions."""
     if fn.kernel:
         return []
-    roots = fn.program.draws.origins(source)
-    if not roots.keys() <= fn.streams.keys():
+    roots = fn.program.draws.origins(source, known)
+    around = [Root(name) for name in fn.program.draws.around(source)]
+    if not {*roots, *around} <= fn.streams.keys():
         name = source.function.__name__
         fix = f"call '{name}' by its name, or pass it a generator"
         fn.error("P022", node, f"'{name}' draws random numbers, which is not seen from here", fix)
         return []
-    return [fn.module.read(child(fn, root, node), fn.span(node)) for root in roots]
+    return [fn.module.read(child(fn, root, node), fn.span(node)) for root in (*around, *roots)]
 
 
 def made_generator(fn: FunctionScope, node: ast.Call) -> _native.Expr:

@@ -6,7 +6,6 @@ import ast
 
 EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
     ast.NamedExpr: ("an assignment inside an expression", "assign on a line of its own"),
-    ast.Lambda: ("a lambda", "define a function with 'def' and decorate it with @parpy.jit"),
     ast.ListComp: ("a list comprehension", "write a for loop that stores into an array"),
     ast.SetComp: ("a set comprehension", "write a for loop that stores into an array"),
     ast.DictComp: ("a dict comprehension", "write a for loop that stores into an array"),
@@ -23,10 +22,6 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
 }
 
 STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
-    ast.FunctionDef: (
-        "a nested function of this kind",
-        "let it take plain parameters, assign no variables around it, and be called only; or define it outside",
-    ),
     ast.AsyncFunctionDef: ("a nested function", "define it outside as an ordinary function"),
     ast.ClassDef: ("a class", "define it outside of the function"),
     ast.Import: ("an import", "import at the top of the module"),

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Callable, Mapping
+from types import CellType, FunctionType, ModuleType
 from typing import Any, TypeGuard, TypeVar
 
 from .. import _native
@@ -18,6 +18,7 @@ from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.names import (
     MISSING,
     NO_PLACE,
+    NOTHING,
     Binding,
     Capture,
     attribute,
@@ -36,6 +37,9 @@ from .program import Program, identifier
 
 # Modules whose numbers are constants of the language, not values that a user may change.
 _LIBRARIES = ("math", "numpy", "parpy")
+OF_FUNCTION_AROUND = (
+    "variable around"  # the kind of captures that are variables of a function that the function stands in
+)
 T = TypeVar("T")
 _MOST_ITEMS = 2**31
 
@@ -65,6 +69,11 @@ class FunctionScope:
         # Python variables by name; captured values by place.
         self.variables: dict[str, _native.Var] = {}
         self.captures: dict[tuple[int, str], tuple[Capture, _native.Var]] = {}
+        # What functions that are arguments of the entry read of those that made them: by place, its variables.
+        self.owned: dict[tuple[int, str], _native.Var] = {}
+        # The nested functions that names stand for; what nested functions read of this one: by place, the name.
+        self.nested: dict[str, FunctionType] = {}
+        self.enclosed: dict[tuple[int, str], str] = {}
         self.dict_params: dict[str, DictParam] = {}
         self.tuple_params: dict[str, DictParam] = {}  # with entries by the places in the tuples
         self.parameters: dict[str, ast.arg] = {}
@@ -73,6 +82,7 @@ class FunctionScope:
         self.plain_uses: dict[str, ast.expr] = {}
         # Calls of helpers, for the captured values that they get as extra arguments.
         self.calls: list[tuple[_native.Expr, FunctionScope, Span]] = []
+        self.function_values: set[_native.Expr] = set()  # those of them that are functions as values
         # Variables that some path to the current statement assigns; the loops around it.
         self.assigned: set[str] = set()
         self.loops: list[tuple[ast.For | ast.While, int]] = []
@@ -98,12 +108,18 @@ class FunctionScope:
         # Generators of random numbers: what the next draw of each comes from, arguments that hand one on, variables of
         # those outside of functions that a called function gets; the name that one is being made for.
         self.streams: dict[Root, Any] = {}
+        self.absent: set[str] = set()  # parameters that would be generators and are None
         self.passed_on: set[ast.expr] = set()
         self.generators: list[_native.Var] = []
         self.made_generator: ast.Name | None = None
         self._taken: set[str] = set(self.scope.locals)
         self._reported_names: set[str] = set()
         self._counters: frozenset[str] | None = None
+        # The function that it stands in, and the variables of that one that it may read, by name.
+        self.outer = program.owners.get(source.function)
+        self.around: dict[str, CellType] = {}
+        if self.outer is not None:
+            self._see(self.outer)
 
     def counters(self) -> frozenset[str]:
         """The variables that nothing but loops over ranges gives values."""
@@ -122,6 +138,30 @@ class FunctionScope:
                 if binding is not None and binding.value is range:
                     counted[part.target.id] += 1
         return frozenset(name for name in counted if counted[name] == stored[name]) - self.parameters.keys()
+
+    def _see(self, outer: FunctionScope) -> None:
+        """The function stands in `outer`, of which it reads variables as it reads its own."""
+        function = self.source.function
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        names = {name for name in cells if name in self.scope.locals and name in outer.scope.locals}
+        names -= self.program.draws.names(self.source) if names else frozenset()
+        self.around = {name: cells[name] for name in cells if name in names}
+        self.assigned |= names
+
+    def owned_variable(self, key: tuple[int, str]) -> _native.Var | None:
+        """The variable of this function that another one reads from this place."""
+        if key in self.enclosed and key not in self.captures:
+            return self.variable(self.enclosed[key], self.node)
+        return self.owned.get(key)
+
+    def of_function_around(self, owner: FunctionScope, var: _native.Var, shown: str, node: ast.expr) -> _native.Var:
+        """The variable that stands for one of a function around this one."""
+        key = id(owner), shown
+        owner.owned[key] = var
+        if key not in self.captures:
+            capture = Capture(shown, OF_FUNCTION_AROUND, NO_PLACE, shown)
+            self.captures[key] = (capture, self._capture_variable(shown, self.span(node)))
+        return self.captures[key][1]
 
     # ------------------------------------------------------------ positions and errors
 
@@ -154,13 +194,16 @@ class FunctionScope:
 
     # ------------------------------------------------------------ variables
 
-    def variable(self, name: str, node: ast.expr | ast.arg) -> _native.Var:
+    def variable(self, name: str, node: ast.AST) -> _native.Var:
         """The local variable `name`, made when it is first met at `node`; parameters stand where they
         are declared."""
         var = self.variables.get(name)
         if var is None:
             place = self.span(self.parameters.get(name, node))
             var = self.variables[name] = self.module.variable(name, place, "")
+            if name in self.around:
+                cell = self.around[name]
+                self.captures[id(cell), name] = (Capture(name, OF_FUNCTION_AROUND, cell, name), var)
         return var
 
     def unique_name(self, wanted: str) -> str:
@@ -251,7 +294,7 @@ class FunctionScope:
             return self.item(node)
         if isinstance(node, ast.Name):
             if node.id in self.scope.locals:
-                return None
+                return self.scope.known_binding(node.id)
             return self.scope.lookup(node.id)
         if isinstance(node, ast.Attribute):
             owner = self.resolve(node.value)
@@ -352,7 +395,7 @@ class FunctionScope:
     def is_function(self, found: object) -> bool:
         """Whether calls of an object are those of a function that is compiled with this one."""
         source = jit_source(found) if self.kernel else callable_source(found)
-        is_own = found is self.source.function or source is not None
+        is_own = found is self.source.function or source is not None or found in self.program.owners
         return is_own or isinstance(found, self.language.functions)
 
     # ------------------------------------------------------------ small pieces
@@ -368,7 +411,7 @@ class FunctionScope:
         """Whether a slice has this bound."""
         return bound is not None and not self.is_new_axis(bound)
 
-    def integer(self, value: int, node: ast.expr) -> _native.Expr:
+    def integer(self, value: int, node: ast.expr | ast.arg) -> _native.Expr:
         """An integer constant at `node`."""
         return self.module.constant(value, self.span(node))
 
@@ -446,16 +489,30 @@ class FunctionScope:
         text = self.source.text.split("\n")[line - self.source.first_line]
         return source, line, column, line, len(text.rstrip().encode()) + 1
 
-    def helper(self, source: FunctionSource, forms: Forms = ()) -> FunctionScope:
-        """The surface function for a called jit function, made once per module and forms of arguments."""
+    def helper(self, source: FunctionSource, forms: Forms = (), known: Mapping[str, Any] = NOTHING) -> FunctionScope:
+        """The surface function for a called jit function, made once per module, forms of arguments, and what the
+        frontend has to know of them."""
         own = source if source.alternatives or source.arrays else None  # what it checks is its own
-        known = self.program.helpers.get((source.function, own, forms))
-        if known is None:
-            known = FunctionScope(self.program, source, False)
-            known.forms = forms
-            self.program.helpers[source.function, own, forms] = known
-            self.program.pending.append(known)
-        return known
+        key = (source.function, own, forms, *((name, id(value)) for name, value in sorted(known.items())))
+        made = self.program.helpers.get(key)
+        if made is None:
+            made = FunctionScope(self.program, source, False)
+            made.forms = forms
+            made.scope.known = {**made.scope.known, **known}
+            self.program.helpers[key] = made
+            self.program.pending.append(made)
+        return made
+
+    def is_applied(self, node: ast.Call) -> bool:
+        """Whether the call is one of a value, which the core finds out (function_values.py)."""
+        func = node.func
+        if self.resolve(func) is not None:
+            return False
+        while isinstance(func, ast.Subscript):
+            func = func.value
+        return isinstance(func, ast.Call | ast.IfExp | ast.Lambda) or (
+            isinstance(func, ast.Name) and func.id in self.scope.locals
+        )
 
 
 def attribute_hint(owner: object, name: str) -> str:

@@ -106,7 +106,7 @@ class Driver:
 
         def run(index: int, *inputs: Any) -> tuple[int, ...]:
             region, arguments, _ = self._splitter.region_for(index, inputs)
-            look(region, arguments, None if per_region is None else per_region[index])
+            _look_at(look, region, arguments, None if per_region is None else per_region[index])
             return (0,) * len(self._splitter.parts[index].outputs)
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -168,6 +168,19 @@ def _jit(source: FunctionSource) -> _native.JitFunction:
     from ..calls.jit import jit_of_source
 
     return jit_of_source(source)
+
+
+def _look_at(
+    look: Callable[..., None], region: _native.JitFunction, arguments: tuple[Any, ...], opts: CompileOptions | None
+) -> None:
+    """`look(function, arguments, opts)` for what a call of the region runs."""
+    from ..calls.jit import driver_behind
+
+    driver = driver_behind(region, arguments)
+    if driver is None:
+        look(region, arguments, opts)
+    else:
+        driver.inspect(arguments, opts, look)
 
 
 def _check(splitter: Splitter) -> Findings:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from ..syntax.nested_source import free_names, walk_own
+
 Names = frozenset[str]
 _NONE: Names = frozenset()
 
@@ -13,19 +15,22 @@ def reads(node: ast.AST | None) -> Names:
     """The names that evaluating `node` may read."""
     if node is None:
         return _NONE
-    return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    parts = list(walk_own(node))
+    inside = (free_names(part) for part in parts if isinstance(part, ast.FunctionDef | ast.Lambda))
+    own = frozenset(n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    return own.union(*inside)
 
 
 def assigned(nodes: Sequence[ast.stmt]) -> Names:
     """The names that running the statements may assign."""
     return frozenset(
-        n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        n.id for node in nodes for n in walk_own(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     )
 
 
 def updated(nodes: Sequence[ast.stmt]) -> Names:
     """The names that augmented assignments alone assign in the statements: of arrays they keep the elements' place."""
-    parts = [part for node in nodes for part in ast.walk(node)]
+    parts = [part for node in nodes for part in walk_own(node)]
     targets = [part.target for part in parts if isinstance(part, ast.AugAssign)]
     stores = [part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
     others = {part.id for part in stores if not any(part is target for target in targets)}
@@ -54,6 +59,8 @@ def _before(node: ast.stmt, after: Names, at_break: Names, at_continue: Names) -
         return at_break
     if isinstance(node, ast.Continue):
         return at_continue
+    if isinstance(node, ast.FunctionDef):
+        return after - {node.name}
     read = reads(node)
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         return after | read | {node.target.id}

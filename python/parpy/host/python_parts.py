@@ -18,7 +18,8 @@ from ..frontend.record_paths import key_of
 from ..frontend.uses import Uses, arguments_of, named
 from ..syntax.annotations import annotations_of
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
-from ..syntax.names import Binding, Scope, attribute, callable_source, is_array
+from ..syntax.names import NO_PLACE, Binding, Scope, attribute, callable_source, is_array
+from ..syntax.nested_source import definitions, link, nested_source, own_nodes, walk_own
 from ..syntax.source import FunctionSource
 from ..types import BufferType
 from ..vocabulary import operators
@@ -116,7 +117,8 @@ class Resolver:
 
     def find(self, node: ast.expr) -> Binding | None:
         if isinstance(node, ast.Name):
-            found = None if node.id in self.scope.locals else self.scope.lookup(node.id)
+            local = node.id in self.scope.locals
+            found = self._nested.get(node.id) if local else self.scope.lookup(node.id)
         elif isinstance(node, ast.Attribute):
             owner = self.find(node.value)
             found = None if owner is None else attribute(owner.value, node.attr, self._spaces)
@@ -126,12 +128,22 @@ class Resolver:
 
     def is_python(self, node: ast.AST) -> bool:
         """Whether something in `node`, a part of the function, is a call that Python makes, or renames an array."""
-        return self._has_python_parts and any(self._is_python_part(part) for part in ast.walk(node))
+        return self._has_python_parts and any(self._is_python_part(part) for part in walk_own(node))
+
+    @lazy
+    def _nested(self) -> dict[str, Binding]:
+        """The nested functions that names stand for."""
+        functions = {
+            name: nested_source(self._source, self.scope.locals, node, name).function
+            for name, _, node in definitions(self._source.tree(), self.nodes)
+        }
+        link(functions)
+        return {name: Binding(function, NO_PLACE, name) for name, function in functions.items()}
 
     @lazy
     def nodes(self) -> list[ast.AST]:
-        """Every node of the function."""
-        return list(ast.walk(self._source.tree()))
+        """Every node of the function, without those of nested ones."""
+        return list(own_nodes(self._source.tree()))
 
     @lazy
     def _has_python_parts(self) -> bool:
@@ -456,12 +468,18 @@ class Resolver:
         """Whether the dtype that an array is made with is left out, a type of numbers, or that of another array."""
         if node is None or (isinstance(node, ast.Attribute) and node.attr == "dtype"):
             return True
+        if isinstance(node, ast.Name) and node.id in self._constant_parameters:
+            return True
         if isinstance(node, ast.Constant):
             return node.value is None or (
                 isinstance(node.value, str) and operators.scalar_of_text(node.value) is not None
             )
         binding = self.find(node)
         return binding is not None and operators.scalar_name(binding.value) is not None
+
+    @lazy
+    def _constant_parameters(self) -> frozenset[str]:
+        return frozenset(self._parameters) - assigned(self._source.tree().body)
 
     def _is_length(self, call: ast.Call) -> bool:
         binding = self.find(call.func)

@@ -13,6 +13,7 @@ from ..calls.errors import fail
 from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.lists import makes_list
 from ..syntax.names import callable_source
+from ..syntax.nested_source import NestedSource, definitions, own_nodes, walk_own
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from ..types import Symbol
@@ -39,7 +40,6 @@ class RegionSource(FunctionSource):
         self.function, self.name, self.text, self.first_line = function, whole.name, whole.text, whole.first_line
         self.declared, self.arrays, self.shown, self.alternatives = {}, {}, "", ()
         self.defaults = whole.defaults
-        self.chosen = {}
         self.node = node
 
     def written(self) -> ast.FunctionDef:
@@ -78,8 +78,12 @@ class Splitter:
         self.calls: list[FunctionSource] = []  # those functions
         self._hoisted = 0
         given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-        unset = (live_before(node.body, frozenset()) & self.locals) - given  # may be read without a value
+        # Nested functions: regions that use them have them.
+        self._nested = {name: each for name, each, _ in definitions(node, own_nodes(node))}
+        around = frozenset().union(*map(reads, self._nested.values())) - self._nested.keys()
+        unset = ((live_before(node.body, frozenset()) | around) & self.locals) - given  # may be read without a value
         self._unset = unset
+        # Nested functions that stand among the outermost statements: regions that call them have them.
         self._unset_arrays = unset & self.resolver.arrays()
         self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
 
@@ -126,6 +130,9 @@ class Splitter:
         nodes = list(self._hoist_returns(nodes))
         for index, node in enumerate(nodes):
             rest = live_before(nodes[index:], after, at_break, at_continue)
+            if isinstance(node, ast.FunctionDef) or node in self._nested.values():
+                out.append(node)
+                continue
             if not self._is_python(node):
                 group.append(node)
                 continue
@@ -205,15 +212,17 @@ class Splitter:
     def _region(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
         if all(_is_light(node) for node in nodes):
             return nodes
-        outputs = sorted((assigned(nodes) - (updated(nodes) & self.resolver.arrays())) & after)
+        stored = assigned(nodes) - (updated(nodes) & self.resolver.arrays()) - self._nested.keys()
+        outputs = sorted(stored & self._through_nested(after))
         inputs = sorted(self._inputs(nodes, frozenset(outputs)))
+        first, last = nodes[0], nodes[-1]
+        nodes = [*self._nested_in(nodes), *nodes]
         index = len(self.regions)
-        last = nodes[-1]
         self.parts.append(_Part(nodes, inputs, outputs, replaced_at_times(nodes, outputs, inputs, self._is_users)))
         self.regions.append(self._compiled(index, frozenset(), frozenset()))
         self.labels.append(self._labels_in(nodes, set()))
         shift = self.source.line_shift
-        self.lines.append((nodes[0].lineno + shift, (last.end_lineno or last.lineno) + shift))
+        self.lines.append((first.lineno + shift, (last.end_lineno or last.lineno) + shift))
         call: ast.expr = ast.Call(
             ast.Name(_RUN, ast.Load()),
             [ast.Constant(index), *(self._input(each) for each in inputs)],
@@ -227,6 +236,23 @@ class Splitter:
             unset = ast.Compare(ast.Name(each, ast.Load()), [ast.Is()], [ast.Name(NO_VALUE, ast.Load())])
             made.append(ast.If(unset, [ast.Delete([ast.Name(each, ast.Del())])], []))
         return [at(each, last) for each in made]
+
+    def _nested_in(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
+        """The definitions of the nested functions that the statements use, and of those that these use, unless they
+        stand there."""
+        found: dict[str, ast.stmt] = {}
+        there = {part for node in nodes for part in walk_own(node)}
+        left = list(nodes)
+        while left:
+            for name in sorted(reads(left.pop()) & self._nested.keys() - found.keys()):
+                found[name] = self._nested[name]
+                left.append(found[name])
+        return [each for each in found.values() if each not in there]
+
+    def _through_nested(self, names: Names) -> Names:
+        """The names with the variables that nested functions among them read in place of these."""
+        nested = self._nested_in([ast.Expr(ast.Name(name, ast.Load())) for name in names])
+        return names.union(*map(reads, nested)) - self._nested.keys()
 
     def _compiled(self, index: int, without: Names, replaced: Names) -> _native.JitFunction:
         """A region as a jit function; the variables `without` a value are no parameters. The arrays that are `replaced`
@@ -307,7 +333,8 @@ class Splitter:
         return self._variants[key], given, kept
 
     def _inputs(self, nodes: list[ast.stmt], outputs: Names) -> set[str]:
-        found = {name for name in live_before(nodes, outputs) if name in self.locals or name.startswith("result_")}
+        live = self._through_nested(live_before(nodes, outputs))
+        found = {name for name in live if name in self.locals or name.startswith("result_")}
         places = symbol_places(self.annotations)
         for name in frozenset().union(*(reads(node) for node in nodes)):
             binding = None if name in self.locals else self.resolver.scope.lookup(name)
@@ -410,6 +437,8 @@ class _Calls(ast.NodeTransformer):
         self.generic_visit(node)
         if binding is not None and self._resolver.is_called_by_python(binding.value, node):
             source = callable_source(binding.value)
+            if isinstance(source, NestedSource):
+                return node  # the driver defines it
             if source is not None:
                 self._found.append(source)
             node.func = at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)

@@ -92,6 +92,14 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
     return None
 
 
+def is_in_library(function: object) -> bool:
+    """Whether it is a function of NumPy that the library has, for some arguments."""
+    try:
+        return callable(function) and function in _FUNCTIONS
+    except TypeError:
+        return False
+
+
 def library_method(name: str, owner: ast.expr, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
     """The same for a method of an array."""
     ours = _METHODS.get(name)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _native
-from ..calls.jit import _as_jit, _driver_behind
+from ..calls.jit import _as_jit, driver_behind
 from ..calls.options import CompileBackend, CompileOptions, LoopPar
 from .explain_picture import picture
 
@@ -177,7 +177,7 @@ def explain(function: Callable[..., Any], *args: Any, opts: CompileOptions | Non
     is the roofline of Williams, Waterman and Patterson (2009).
     """
     compiled = _as_jit(function)
-    driver = _driver_behind(compiled)
+    driver = driver_behind(compiled, args)
     if driver is None:
         return Explanation(_native.explain(compiled, args, opts))
     found = driver.inspect(args, opts, _native.explain)

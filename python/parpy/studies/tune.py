@@ -17,7 +17,7 @@ from statistics import median
 from typing import Any
 
 from .. import _native
-from ..calls.jit import _as_jit, _driver_behind, jit_of_source
+from ..calls.jit import _as_jit, driver_behind, jit_of_source
 from ..calls.options import CompileBackend, CompileOptions, LoopPar
 from ..calls.performance import quiet
 from ..calls.warnings import warn
@@ -107,7 +107,7 @@ class _Call:
 
     def __init__(self, compiled: _native.JitFunction, args: tuple[Any, ...], opts: CompileOptions | None) -> None:
         self.compiled, self.args, self.given = compiled, args, opts
-        self.driver = _driver_behind(compiled)
+        self.driver = driver_behind(compiled, args)
         self.base: CompileOptions | None = None
         if opts is not None:
             fixed = {name: value for name, value in opts._values.items() if name not in ("parallelize", "restructure")}

@@ -9,7 +9,7 @@ notice when a function or module is bound to another object.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
@@ -33,8 +33,15 @@ MISSING: Final = _Missing()
 """As the value of a guard: the container must not have the key."""
 
 
+AROUND: Final = object()
+"""In a closure cell: it stands for a variable of the function that a nested one is compiled with."""
+
+
 NO_PLACE: Final[dict[str, Any]] = {}
 """The container of a value that cannot be read anew, such as that of a property."""
+
+
+NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class Binding(NamedTuple):
@@ -91,12 +98,18 @@ class Scope:
 
     def __init__(self, function: FunctionType) -> None:
         code = function.__code__
-        self.locals = frozenset(code.co_varnames + code.co_cellvars)
         self._cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=False))
+        around = [name for name, cell in self._cells.items() if read(cell, name) is AROUND]
+        self.locals = frozenset((*code.co_varnames, *code.co_cellvars, *around))
         self._globals = function.__globals__
         builtins = self._globals.get("__builtins__", {})
         self._builtins: dict[str, Any] = builtins.__dict__ if isinstance(builtins, ModuleType) else builtins
         self.guards: dict[tuple[int, str], Guard] = {}
+        self.known: Mapping[str, Any] = NOTHING  # what parameters stand for, where that decides what is compiled
+
+    def known_binding(self, name: str) -> Binding | None:
+        """The object that the parameter `name` is known to stand for; None of others."""
+        return Binding(self.known[name], NO_PLACE, name) if name in self.known else None
 
     def lookup(self, name: str) -> Binding | None:
         """The object that the non-local `name` stands for; None if it is undefined."""
@@ -199,22 +212,6 @@ def jit_source(value: object) -> FunctionSource | None:
 
 def callable_source(value: object) -> FunctionSource | None:
     """The source of a function that compiled code calls: of a jit function, or of a plain one whose text is at hand."""
-    source = _source_behind(value)
-    if source is not None:
-        for change in _changes:
-            source = change(source)
-    return source
-
-
-_changes: list[Callable[[FunctionSource], FunctionSource]] = []
-
-
-def prepare_sources_by(change: Callable[[FunctionSource], FunctionSource]) -> None:
-    """From now on, functions that compiled code calls are those that `change` makes of them."""
-    _changes.append(change)
-
-
-def _source_behind(value: object) -> FunctionSource | None:
     source = jit_source(value)
     if source is not None or not isinstance(value, FunctionType):
         return source
@@ -243,6 +240,11 @@ def _lambda_source(value: FunctionType) -> FunctionSource | None:
             known = capture_expression(value, "nameless")
             setattr(value, _LAMBDA, known)
     return known
+
+
+def cell_of(function: FunctionType, name: str) -> CellType:
+    """The variable of a function around this one."""
+    return (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
 
 
 def is_of_library(function: FunctionType) -> bool:

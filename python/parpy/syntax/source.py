@@ -49,8 +49,7 @@ class FunctionSource:
     """A Python function with the text it was made from. `declared`: the types of numbers, by parameter, that compiled
     calls convert to, and under "return" that of the result ("void": there is none); `arrays`: the types of array
     parameters. `shown` is the signature that says so. `alternatives`: the same function with one signature each, of
-    which a call takes the one that fits its arguments best. `defaults`: those of its decorator. `chosen`: the functions
-    for constant arguments (constant_arguments.py). `part`: Python runs the
+    which a call takes the one that fits its arguments best. `defaults`: those of its decorator. `part`: Python runs the
     rest of the function."""
 
     part = False
@@ -61,7 +60,6 @@ class FunctionSource:
         "_tree",
         "alternatives",
         "arrays",
-        "chosen",
         "declared",
         "defaults",
         "first_line",
@@ -83,7 +81,6 @@ class FunctionSource:
         self.shown = ""
         self.alternatives: tuple[FunctionSource, ...] = ()
         self.defaults = CallDefaults()
-        self.chosen: dict[tuple[object, ...], FunctionSource] = {}
         self._plain: ast.FunctionDef | ast.AsyncFunctionDef | None = None
         self._given = tree is not None
         self._tree = _parse(text) if tree is None else tree
@@ -96,7 +93,7 @@ class FunctionSource:
         from .names import keep_texts
 
         keep_texts(self.function)
-        state = {name: getattr(self, name) for name in self.__slots__ if name not in ("_plain", "chosen")}
+        state = {name: getattr(self, name) for name in self.__slots__ if name != "_plain"}
         state["_tree"] = self._tree if self._given else None
         annotations = self.function.__annotations__
         found = annotations_of(self.function) if any(isinstance(each, str) for each in annotations.values()) else {}
@@ -114,7 +111,6 @@ class FunctionSource:
         for name in {*FunctionSource.__slots__, *self.__slots__}:
             if hasattr(self, name):
                 setattr(made, name, getattr(self, name))
-        made.chosen = {}  # which are made for the whole
         return made
 
     def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
@@ -145,6 +141,10 @@ class FunctionSource:
 
     def native(self) -> _native.Source:
         return _native.Source(self.name, self.text, self.first_line)
+
+
+def node_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    return [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
 
 
 def _parse(text: str) -> ast.AST | None:

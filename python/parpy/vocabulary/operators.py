@@ -6,6 +6,7 @@ The frontend recognises them by identity, under any name they are bound to; run 
 
 from __future__ import annotations
 
+import re
 from types import TracebackType
 from typing import Any
 
@@ -155,10 +156,17 @@ def is_torch_dtype(found: object) -> bool:
 
 def scalar_of_text(text: str) -> str | None:
     """The name in IR text of the scalar type that NumPy calls `text` ("float32", "<f4"); None if it is none."""
+    if not _TYPE.fullmatch(text):  # NumPy warns of some others
+        return None
     try:
         return scalar_name(np.dtype(text))
     except TypeError:
         return None
+
+
+_TYPE = re.compile(
+    r"[<>=|]?([?bBhHiIlLqQpPefdgFDG]|[biufc]\d+)|(bool|u?int|float|complex|half|single|double|u?short|u?intp|u?intc)\d*_?"
+)
 
 
 def scalar_name(found: object) -> str | None:

@@ -18,6 +18,7 @@ bool may_be_tuple(const Expr& value, const VarSet& tuples) {
         case Op::kTuple:
         case Op::kItem:
         case Op::kCall:
+        case Op::kApply:
             return true;
         case Op::kVar:
         case Op::kLoad:
@@ -88,7 +89,7 @@ VarSet possibly_stored(const Function& function) {
     });
     const VarSet tuples = possible_tuples(names);
     for_each_expr(function.body, [&](const Expr& e) {
-        if (e.op != Op::kCall) return;
+        if (e.op != Op::kCall && e.op != Op::kApply && e.op != Op::kFunction) return;
         for (const Expr* operand : e.operands) {
             for_each_root(*operand, tuples, [&](Var* var) { stored.insert(var); });
         }

@@ -539,7 +539,8 @@ private:
     void finish() {
         for (Function* f : module_.functions) {
             rewrite(f->body, [](Expr* e) {
-                if (e->op != Op::kConst && e->op != Op::kConvert) {
+                if (e->op != Op::kConst && e->op != Op::kConvert && e->op != Op::kDtype &&
+                    e->op != Op::kText) {
                     e->type = typed_result(*e);
                 }
                 return e;

@@ -297,6 +297,13 @@ Expr* ExprParser::primary() {
     if (token.text.starts_with('$')) {
         return hardware_register(token);
     }
+    if (token.text == "fn" && peek().kind == Kind::kName) {
+        Expr* e = call(next(), start);
+        e->op = Op::kFunction;
+        if (accept("defaults")) e->index = static_cast<int>(integer());
+        if (accept("lent")) e->constant.value = true;
+        return e;
+    }
     if ((token.text == "call" || token.text == "inline") && peek().kind == Kind::kName) {
         Expr* e = call(next(), start);
         e->index = token.text == "inline" ? kInlineCall : 0;
@@ -376,6 +383,16 @@ Expr* ExprParser::call(const Token& callee, const Span& start) {
     return e;
 }
 
+Type ExprParser::numbers() {
+    const Token named = expect(Kind::kName, "a type of numbers");
+    for (const Scalar weak : {Scalar::kI64, Scalar::kF64, Scalar::kC128}) {
+        if (to_string(Type::weak_of(weak)) == named.text) return Type::weak_of(weak);
+    }
+    const auto scalar = scalar_from_name(named.text);
+    if (!scalar) fail(named.span, "there is no type '" + std::string(named.text) + "'");
+    return Type::of(scalar.value_or(Scalar::kF64));
+}
+
 Expr* ExprParser::operation(const Token& token, const Span& start) {
     if (const auto scalar = scalar_from_name(token.text)) {
         expect("(");
@@ -408,6 +425,26 @@ Expr* ExprParser::operation(const Token& token, const Span& start) {
         return call(token, start);
     }
     expect("(");
+    if (*op == Op::kText || *op == Op::kNamed) {
+        Expr* e = make(*op, start);
+        e->text = std::make_shared<const std::string>(string());
+        if (*op == Op::kNamed) {
+            expect(",");
+            e->operands.push_back(expression());
+        } else if (accept(",")) {
+            e->type = numbers();
+        }
+        expect(")");
+        e->span = span_since(start);
+        return e;
+    }
+    if (*op == Op::kDtype) {
+        const Type type = numbers();
+        expect(")");
+        Expr* e = make(*op, span_since(start));
+        e->type = type;
+        return e;
+    }
     std::vector<Expr*> operands = list(")");
     Expr* e = make(*op, span_since(start), std::move(operands));
     const int wanted = arity(*op);

@@ -97,6 +97,7 @@ private:
     // name(…): a conversion, an operator of ops.def or a call.
     Expr* operation(const Token& token, const Span& start);
     Expr* call(const Token& callee, const Span& start);
+    Type numbers();
     Expr* of_variable(Op op, Var* var, const Span& start);
     Expr* hardware_register(const Token& token);
     Expr* subscript();

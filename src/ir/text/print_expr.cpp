@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/ops.h"
+#include "support/escape.h"
 
 namespace parpy::ir {
 
@@ -89,6 +90,17 @@ std::string ExpressionPrinter::spell(const Expr& e, Precedence& own) {
                             name,
                         e.operands);
         }
+        case Op::kText:
+            return "text(" + string_literal(*e.text) +
+                   (e.type.is_scalar() ? ", " + to_string(e.type) + ")" : ")");
+        case Op::kDtype:
+            return "dtype(" + to_string(e.type) + ")";
+        case Op::kNamed:
+            return "named(" + string_literal(*e.text) + ", " + list(e.operands) + ")";
+        case Op::kFunction:
+            return call("fn " + e.callee->name, e.operands) +
+                   (e.index > 0 ? " defaults " + std::to_string(e.index) : "") +
+                   (e.constant == Constant{true} ? " lent" : "");
         case Op::kAtomic: {
             std::string out = "atomic_" + std::string(text(static_cast<Atomic>(e.index))) + "(" +
                               element(*e.var, e.operands, e.rank());

@@ -61,7 +61,8 @@ KindInstances::KindInstances(PassContext& context, const Module& module) : conte
     }
     asks_ranks_ = with_callers(module, [&](const Function& function) {
         return returns_early_.contains(&function) || any_expr(function.body, [](const Expr& e) {
-                   return e.op == Op::kShape || e.op == Op::kArrayOf || e.op == Op::kEllipsis;
+                   return e.op == Op::kShape || e.op == Op::kArrayOf || e.op == Op::kEllipsis ||
+                          e.op == Op::kApply;
                });
     });
 }
@@ -147,25 +148,35 @@ Parts Lowering::call(Expr& e) {
         e.operands = numbers(e.operands);
         return {Kind::number(), {&e}};
     }
-    std::vector<Kind> kinds;
-    for (const Expr* operand : e.operands)
-        kinds.push_back(walk_.of(*operand, here_));
-    KindInstance& instance = instances_.find(*e.callee, kinds);
-    const Kind result = instances_.result_of(instance);
     std::vector<Parts> arguments = lower_all(e.operands);
+    std::vector<Span> spans;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (arguments[i].kind.form == Kind::Form::kMixed) {
-            fail_mixed(*e.operands[i]);
+            fail_mixed(*e.operands[i], arguments[i].kind);
             return poison(e.span);
         }
+        spans.push_back(e.operands[i]->span);
+        arguments[i] = carried(std::move(arguments[i]), spans.back());
     }
+    return call_of(e, *e.callee, std::move(arguments), spans);
+}
+
+Parts Lowering::call_of(Expr& e, Function& callee, std::vector<Parts> arguments,
+                        const std::vector<Span>& spans) {
+    std::vector<Kind> kinds;
+    for (const Parts& argument : arguments)
+        kinds.push_back(argument.kind);
+    KindInstance& instance = instances_.find(callee, kinds);
+    const Kind result = instances_.result_of(instance);
     if (instance.is_refused) {
         fail(Code::kP022, e.span,
-             "'" + shown_name(module_, *e.callee) + "' is called with tuples of too many kinds",
+             "'" + shown_name(module_, callee) + "' is called with tuples of too many kinds",
              "hand it tuples of one length, or an array");
         return poison(e.span);
     }
-    if (instances_.stands_in(instance)) return put_in_place(e, result, std::move(arguments));
+    if (instances_.stands_in(instance))
+        return put_in_place(e, callee, result, std::move(arguments), spans);
+    e.op = Op::kCall;
     e.callee = instances_.function_of(instance);
     e.operands.clear();
     for (const Parts& argument : arguments)
@@ -173,8 +184,8 @@ Parts Lowering::call(Expr& e) {
     return {result.form == Kind::Form::kNothing ? Kind::number() : result, {&e}};
 }
 
-Parts Lowering::put_in_place(const Expr& e, const Kind& result, std::vector<Parts> arguments) {
-    const Function& source = *e.callee;
+Parts Lowering::put_in_place(const Expr& e, const Function& source, const Kind& result,
+                             std::vector<Parts> arguments, const std::vector<Span>& spans) {
     const auto is_this = [&](const InPlace& each) { return each.source == &source; };
     if (std::ranges::any_of(in_place_, is_this)) {
         fail(
@@ -215,8 +226,10 @@ Parts Lowering::put_in_place(const Expr& e, const Kind& result, std::vector<Part
         if (given_by_name.contains(source.params[i])) {
             here_.of[given_by_name.at(source.params[i])] = arguments[i].kind;
         } else {
-            set(substitution.vars.at(source.params[i]), std::move(arguments[i]),
-                e.operands[i]->span);
+            Var* param = substitution.vars.at(source.params[i]);
+            const Kind kind = lent(arguments[i].kind);
+            set(param, std::move(arguments[i]), spans[i]);
+            here_.of[param] = kind;
         }
     }
     InPlace place{&source, make_variable(source.name, e.span, source.name),
@@ -258,7 +271,15 @@ Parts Lowering::put_in_place(const Expr& e, const Kind& result, std::vector<Part
 // A return of a function that stands in place of its call.
 void Lowering::return_in_place(Parts value, Span span) {
     InPlace& place = in_place_.back();
-    value = as_kind(std::move(value), place.kind, span);
+    if (const Kind* kind = find_lent(value.kind)) {
+        // Its variables may change until it is called; the values that it had here do not.
+        fail(Code::kP022, span,
+             "'" + shown_name(module_, *place.source) + "' returns " + a_kind(*kind) +
+                 ", which reads variables of a function that goes on",
+             "call it here and return what it gives");
+        return;
+    }
+    value = as_kind(carried(std::move(value), span), place.kind, span);
     if (place.kind.form == Kind::Form::kNothing) {
         place.kind = value.kind;
     } else if (const Kind both = joined(place.kind, value.kind);

@@ -69,8 +69,8 @@ Parts Lowering::choose(Expr& e) {
     }
     const bool can_be = kind.is_number() || kind.is_tuple() || kind.is_optional();
     if (sides[0].kind.form != sides[1].kind.form || !can_be) {
-        fail_mixed(e);
-        return poison(span);
+        fail_mixed(e, kind);
+        return {kind, {number(0, span)}};
     }
     Parts result{kind, {}};
     for (std::size_t k = 0; k < kind.leaf_count(); ++k) {

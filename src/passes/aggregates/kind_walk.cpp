@@ -126,6 +126,35 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
             return Kind::none();
         case Op::kVar:
             return kind_of(*expr.var, here);
+        case Op::kText: {
+            Kind kind = Kind::of(Kind::Form::kText);
+            kind.text = *expr.text;
+            if (expr.type.is_scalar()) kind.scalar = expr.type.scalar;
+            return kind;
+        }
+        case Op::kDtype: {
+            Kind kind = Kind::of(Kind::Form::kDtype);
+            kind.scalar = expr.type.scalar;
+            kind.python = expr.type.weak;
+            return kind;
+        }
+        case Op::kFunction: {
+            Kind kind = Kind::of(Kind::Form::kFunction);
+            kind.function = expr.callee;
+            kind.defaults = static_cast<std::size_t>(expr.index);
+            kind.lent = expr.constant == Constant{true};
+            for (std::size_t i = 0; i < expr.operands.size(); ++i) {
+                if (i < kind.defaults)
+                    kind.parts.push_back(operand(i));
+                else
+                    kind.cells.push_back(expr.operands[i]->var);
+            }
+            return kind;
+        }
+        case Op::kApply:
+            return of_applied(expr, here);
+        case Op::kNamed:
+            return operand(0);
         case Op::kShape: {
             const Kind array = operand(0);
             if (!array.is_number() || array.rank < 0) return Kind::mixed();
@@ -180,13 +209,101 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
             if (expr.callee->kind == FunctionKind::kForeign) return Kind::number();
             std::vector<Kind> kinds;
             for (std::size_t i = 0; i < expr.operands.size(); ++i)
-                kinds.push_back(operand(i));
+                kinds.push_back(carried(operand(i), here));
             return result_of_(*expr.callee, kinds);
         }
         default:
             break;
     }
     return Kind::number(rank_of(expr, here));
+}
+
+Kind KindWalk::of_applied(const Expr& expr, const KindsHere& here) const {
+    const Kind function = carried(of(*expr.operands[0], here), here);
+    if (!function.is_function())
+        return expr.operands.size() > 1 && function.form == Kind::Form::kDtype
+                   ? of(*expr.operands[1], here)
+                   : Kind::number();
+    const Bound bound = bound_arguments(expr, function);
+    if (!bound.problem.empty()) return Kind::number();
+    std::vector<Kind> kinds;
+    for (const Bound::Place& place : bound.places)
+        kinds.push_back(place.is_default ? function.parts[place.at]
+                                         : carried(of(*expr.operands[place.at], here), here));
+    kinds.insert(kinds.end(),
+                 function.parts.begin() + static_cast<std::ptrdiff_t>(function.defaults),
+                 function.parts.end());
+    return result_of_(*function.function, kinds);
+}
+
+namespace {
+
+Kind carried_at(const Kind& kind, const KindsHere& here, int depth) {
+    Kind result = kind;
+    if (depth > KindWalk::kMostFunctions) return Kind::mixed();
+    if (kind.is_tuple() || kind.is_function()) {
+        for (Kind& part : result.parts)
+            part = carried_at(part, here, depth + 1);
+    }
+    for (const Var* cell : kind.cells)
+        result.parts.push_back(carried_at(kind_of(*cell, here), here, depth + 1));
+    result.cells.clear();
+    result.lent = false;
+    return result;
+}
+
+}  // namespace
+
+Kind KindWalk::carried(const Kind& kind, const KindsHere& here) {
+    return has_single(kind) ? carried_at(kind, here, 0) : kind;
+}
+
+Bound bound_arguments(const Expr& apply, const Kind& function) {
+    Bound bound;
+    const auto& params = function.function->params;
+    const std::string name = called(*function.function);
+    const std::size_t captured = function.captured();
+    const std::size_t count = params.size() >= captured ? params.size() - captured : 0;
+    const auto shown = [&] {
+        std::string all;
+        for (std::size_t i = 0; i < count; ++i)
+            all += (i > 0 ? ", " : "") + params[i]->shown();
+        return "its parameters are (" + all + ")";
+    };
+    std::vector<std::size_t> given(count, 0);
+    std::size_t positional = 0;
+    for (std::size_t i = 1; i < apply.operands.size(); ++i) {
+        const Expr& argument = *apply.operands[i];
+        std::size_t place = positional;
+        if (argument.op == Op::kNamed) {
+            for (place = 0; place < count && params[place]->shown() != *argument.text;)
+                ++place;
+            if (place == count)
+                return {{}, name + " has no parameter '" + *argument.text + "'", shown()};
+        } else if (++positional > count) {
+            continue;
+        }
+        if (given[place] != 0)
+            return {{},
+                    name + " gets two values for parameter '" + params[place]->shown() + "'",
+                    "leave one out"};
+        given[place] = i;
+    }
+    if (positional > count)
+        return {{},
+                name + " takes " + std::to_string(count) +
+                    (count == 1 ? " argument" : " arguments") + ", not " +
+                    std::to_string(positional),
+                shown()};
+    for (std::size_t i = 0; i < count; ++i) {
+        if (given[i] == 0 && i + function.defaults < count)
+            return {{},
+                    name + " gets no value for its parameter '" + params[i]->shown() + "'",
+                    shown()};
+        bound.places.push_back(given[i] == 0 ? Bound::Place{true, i + function.defaults - count}
+                                             : Bound::Place{false, given[i]});
+    }
+    return bound;
 }
 
 // `x[i, j]`, and `t[0][i]`, of which the subscripts stand in one list.
@@ -225,8 +342,30 @@ std::optional<bool> KindWalk::truth(const Expr& expr, const KindsHere& here) con
             if (a.is_none() && b.is_none()) return true;
             const bool one = a.is_none() != b.is_none();
             const Kind& other = a.is_none() ? b : a;
-            if (one && (other.is_number() || other.is_tuple())) return false;
-            return std::nullopt;
+            if (one && (other.is_number() || other.is_tuple() || other.is_single())) return false;
+            return equal_singles(a, b);
+        }
+        case Op::kEq:
+        case Op::kNe: {
+            const auto same =
+                equal_singles(of(*expr.operands[0], here), of(*expr.operands[1], here));
+            return same ? std::optional(*same == (expr.op == Op::kEq)) : std::nullopt;
+        }
+        case Op::kTypesEqual: {
+            const Kind a = of(*expr.operands[0], here), b = of(*expr.operands[1], here);
+            if (!a.scalar || !b.scalar) return std::nullopt;
+            return a.scalar == b.scalar;
+        }
+        case Op::kIn: {
+            const Kind a = of(*expr.operands[0], here), b = of(*expr.operands[1], here);
+            if (!b.is_tuple() || (!a.is_single() && !has_single(b))) return std::nullopt;
+            bool all_known = true;
+            for (const Kind& part : b.parts) {
+                const auto same = equal_singles(a, part);
+                if (same == true) return true;
+                all_known = all_known && same.has_value();
+            }
+            return all_known ? std::optional(false) : std::nullopt;
         }
         case Op::kNot:
         case Op::kPyBool: {
@@ -243,8 +382,15 @@ std::optional<bool> KindWalk::truth(const Expr& expr, const KindsHere& here) con
             return std::nullopt;
         }
         case Op::kVar:
-            if (kind_of(*expr.var, here).is_none()) return false;
-            return std::nullopt;
+        case Op::kText:
+        case Op::kItem:
+        case Op::kLoad: {
+            const Kind kind = of(expr, here);
+            if (kind.is_none()) return false;
+            return kind.is_single()
+                       ? std::optional(kind.form != Kind::Form::kText || kind.text != "")
+                       : std::nullopt;
+        }
         default:
             return std::nullopt;
     }
@@ -295,9 +441,12 @@ int KindWalk::rank_of(const Expr& expr, const KindsHere& here) const {
         case Op::kLength:
         case Op::kSame:
         case Op::kIn:
+        case Op::kTypesEqual:
         case Op::kRegister:
         case Op::kAtomic:
             return 0;
+        case Op::kConvertLike:
+            return rank(*expr.operands[0]);
         case Op::kReduce: {
             if (count == 1) return 0;
             const int all = rank(*expr.operands[0]);
@@ -411,7 +560,7 @@ void KindWalk::walk(const Stmt& stmt, KindsHere& here) {
             break;
         case StmtKind::kReturn:
             if (const Expr* value = stmt.as<Return>()->value)
-                result_ = joined(result_, of(*value, here));
+                result_ = joined(result_, carried(of(*value, here), here));
             here.reachable = false;
             break;
         case StmtKind::kFail:

@@ -13,11 +13,16 @@ namespace parpy {
 
 class KindWalk {
 public:
+    // Functions that read functions, which read functions … : those that read each other have no
+    // end.
+    static constexpr int kMostFunctions = 16;
     // The kind that a call of `callee` with arguments of these kinds gives.
     using ResultOf = std::function<Kind(const ir::Function& callee, const std::vector<Kind>&)>;
     explicit KindWalk(ResultOf result_of) : result_of_(std::move(result_of)) {}
 
     [[nodiscard]] Kind of(const ir::Expr& expr, const KindsHere& here) const;
+    // As another function gets it, which has the values of what functions read, not the variables.
+    [[nodiscard]] static Kind carried(const Kind& kind, const KindsHere& here);
     // Whether a condition holds that follows from kinds alone: `y is None`.
     [[nodiscard]] std::optional<bool> truth(const ir::Expr& expr, const KindsHere& here) const;
     // What holds besides where the condition has this truth: `y` is None, or a number.
@@ -40,6 +45,7 @@ private:
     void iterate(const ir::Stmt& loop, KindsHere& here, KindsHere& behind);
     [[nodiscard]] int rank_of(const ir::Expr& expr, const KindsHere& here) const;
     [[nodiscard]] Kind of_part(const ir::Expr& load, const KindsHere& here) const;
+    [[nodiscard]] Kind of_applied(const ir::Expr& apply, const KindsHere& here) const;
     [[nodiscard]] int rank_of_part(const ir::Expr& load, const KindsHere& here) const;
 
     ResultOf result_of_;
@@ -47,6 +53,17 @@ private:
     std::vector<Loop*> loops_;
     std::unordered_map<const ir::Stmt*, Known> known_;
 };
+
+// Which argument of a kApply, counted from 1, or default each parameter of the function gets.
+struct Bound {
+    struct Place {
+        bool is_default = false;
+        std::size_t at = 0;
+    };
+    std::vector<Place> places;
+    std::string problem, help;  // what is wrong with the arguments, if anything is
+};
+[[nodiscard]] Bound bound_arguments(const ir::Expr& apply, const Kind& function);
 
 // The kind of a variable at this place.
 [[nodiscard]] Kind kind_of(const ir::Var& var, const KindsHere& here);

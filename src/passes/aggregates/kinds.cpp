@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "support/escape.h"
+
 namespace parpy {
 
 std::size_t Kind::leaf_count() const {
-    if (form == Form::kTuple) {
+    if (form == Form::kTuple || is_single()) {
         std::size_t count = 0;
         for (const Kind& part : parts)
             count += part.leaf_count();
@@ -18,13 +20,25 @@ std::size_t Kind::leaf_count() const {
 bool is_aggregate(ir::Op op) {
     using enum ir::Op;
     return op == kTuple || op == kItem || op == kNone || op == kShape || op == kLength ||
-           op == kSame || op == kIn || op == kField || op == kArrayOf || op == kEllipsis;
+           op == kSame || op == kIn || op == kField || op == kArrayOf || op == kEllipsis ||
+           op == kText || op == kDtype || op == kFunction || op == kApply || op == kNamed;
 }
 
 Kind joined(const Kind& a, const Kind& b) {
     using enum Kind::Form;
     if (a.form == kNothing || a == b) return b;
     if (b.form == kNothing) return a;
+    if (a.form == kMixed || b.form == kMixed) return a.form == kMixed ? a : b;
+    if (a.is_single() || b.is_single()) {
+        const bool alike = a.is_function() && b.is_function() && a.function == b.function &&
+                           a.cells == b.cells && a.parts.size() == b.parts.size();
+        if (!alike) return Kind::mixed({a, b});
+        Kind both = a;
+        both.lent = a.lent || b.lent;
+        for (std::size_t i = 0; i < a.parts.size(); ++i)
+            both.parts[i] = joined(a.parts[i], b.parts[i]);
+        return both;
+    }
     const auto number_of = [](const Kind& kind) {
         return kind.form == kOptional ? kind.parts[0] : kind.form == kNumber ? kind : Kind();
     };
@@ -80,6 +94,19 @@ std::optional<Nest> nest_of(const Kind& kind) {
     return nest;
 }
 
+namespace {
+
+// As the frontend names them.
+bool is_lambda(const ir::Function& function) {
+    return function.name.starts_with("nameless");
+}
+
+}  // namespace
+
+std::string called(const ir::Function& function) {
+    return is_lambda(function) ? "the lambda" : "'" + function.name + "'";
+}
+
 std::string a_kind(const Kind& kind) {
     switch (kind.form) {
         case Kind::Form::kTuple:
@@ -87,8 +114,17 @@ std::string a_kind(const Kind& kind) {
                    (kind.parts.size() == 1 ? " element" : " elements");
         case Kind::Form::kNone:
             return "None";
+        case Kind::Form::kNothing:
+            return "something else";
         case Kind::Form::kOptional:
             return "a number or None";
+        case Kind::Form::kFunction:
+            return is_lambda(*kind.function) ? "a lambda"
+                                             : "the function " + called(*kind.function);
+        case Kind::Form::kText:
+            return "the text '" + one_line(kind.text) + "'";
+        case Kind::Form::kDtype:
+            return "the type " + ir::to_string(ir::Type::of(*kind.scalar));
         case Kind::Form::kNumber:
             return kind.rank > 0    ? "an array"
                    : kind.rank == 0 ? "a number"
@@ -98,6 +134,26 @@ std::string a_kind(const Kind& kind) {
     }
 }
 
+std::optional<bool> equal_singles(const Kind& a, const Kind& b) {
+    using enum Kind::Form;
+    if (!a.is_single() && !b.is_single()) return std::nullopt;
+    for (const Kind* each : {&a, &b}) {
+        if (each->form == kMixed || each->form == kNothing) return std::nullopt;
+    }
+    if (a.form == kText && b.form == kText) return a.text == b.text;
+    if (a.is_function() && b.is_function()) {
+        if (a.function != b.function) return false;
+        return a.parts.empty() && b.parts.empty() && a.cells == b.cells ? std::optional(true)
+                                                                        : std::nullopt;
+    }
+    if (a.form == kDtype || b.form == kDtype) return a.scalar && a.scalar == b.scalar;
+    return false;
+}
+
+bool has_single(const Kind& kind) {
+    return kind.is_single() || std::ranges::any_of(kind.parts, has_single);
+}
+
 bool KindsHere::merge(const KindsHere& other) {
     if (!other.reachable) return false;
     if (!reachable) {
@@ -105,9 +161,16 @@ bool KindsHere::merge(const KindsHere& other) {
         return true;
     }
     bool changed = false;
+    // A name of a function has another value, or none, where it is not there.
+    for (auto& [var, kind] : of) {
+        if (!kind.is_single() || other.of.contains(var)) continue;
+        kind = Kind::mixed({kind, Kind()});
+        changed = true;
+    }
     for (const auto& [var, kind] : other.of) {
+        const bool only_there = kind.is_single() && !of.contains(var);
         Kind& here = of[var];
-        Kind both = joined(here, kind);
+        Kind both = only_there ? Kind::mixed({kind, Kind()}) : joined(here, kind);
         if (both == here) continue;
         here = std::move(both);
         changed = true;

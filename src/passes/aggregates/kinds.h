@@ -1,6 +1,6 @@
 // The kinds of values that a surface program computes, before types are known: which expressions
-// are numbers or arrays, tuples or None. Found by data flow (KindWalk), asked by
-// lower_aggregates.
+// are numbers or arrays, tuples, None, functions, texts or types. Found by data flow (KindWalk),
+// asked by lower_aggregates.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +20,62 @@ struct Kind {
         kTuple,     // of `parts`
         kNone,      // Python's None
         kOptional,  // a number, `parts[0]`, or None, which is known when the program runs
+        kFunction,  // `function`
+        kText,      // `text`
+        kDtype,     // the type of numbers `scalar`
         kMixed,     // another form on another path
     };
     Form form = Form::kNothing;
-    int rank = 0;             // kNumber; kUnknownRank: not known
-    std::vector<Kind> parts;  // kTuple, kOptional
+    int rank = 0;  // kNumber; kUnknownRank: not known
+    // kTuple, kOptional. kFunction: the values of its last parameters that have some: the defaults
+    // and, where it comes from another function, what it reads of that one. kMixed: two that meet,
+    // where one of them is a function, a text or a type.
+    std::vector<Kind> parts;
+    // kFunction
+    const ir::Function* function = nullptr;
+    std::size_t defaults = 0;
+    // What it reads of the function that made it, while that one runs: the variables themselves,
+    // which may change until it is called.
+    std::vector<const ir::Var*> cells;
+    // It reads variables of functions that are still running when the one that has it returns.
+    bool lent = false;
+    std::string text;                  // kText
+    std::optional<ir::Scalar> scalar;  // kDtype; kText: the type that it names, if it names one
+    bool python = false;               // kDtype: int or float, whose calls give numbers of Python
 
     static constexpr int kUnknownRank = -1;
-    [[nodiscard]] static Kind number(int rank = 0) { return {Form::kNumber, rank, {}}; }
+    [[nodiscard]] static Kind number(int rank = 0) { return of(Form::kNumber, {}, rank); }
     [[nodiscard]] static Kind tuple(std::vector<Kind> parts) {
-        return {Form::kTuple, 0, std::move(parts)};
+        return of(Form::kTuple, std::move(parts));
     }
-    [[nodiscard]] static Kind none() { return {Form::kNone, 0, {}}; }
-    [[nodiscard]] static Kind mixed() { return {Form::kMixed, 0, {}}; }
+    [[nodiscard]] static Kind none() { return of(Form::kNone); }
+    [[nodiscard]] static Kind mixed(std::vector<Kind> met = {}) {
+        return of(Form::kMixed, std::move(met));
+    }
     [[nodiscard]] static Kind optional(Kind number) {
-        return {Form::kOptional, 0, {std::move(number)}};
+        return of(Form::kOptional, {std::move(number)});
+    }
+    [[nodiscard]] static Kind of(Form form, std::vector<Kind> parts = {}, int rank = 0) {
+        Kind made;
+        made.form = form;
+        made.rank = rank;
+        made.parts = std::move(parts);
+        return made;
     }
 
     [[nodiscard]] bool is_number() const { return form == Form::kNumber; }
     [[nodiscard]] bool is_tuple() const { return form == Form::kTuple; }
     [[nodiscard]] bool is_none() const { return form == Form::kNone; }
     [[nodiscard]] bool is_optional() const { return form == Form::kOptional; }
+    [[nodiscard]] bool is_function() const { return form == Form::kFunction; }
+    // Of what there is one value alone, which the kind says: a function, a text, a type.
+    [[nodiscard]] bool is_single() const {
+        return is_function() || form == Form::kText || form == Form::kDtype;
+    }
+    // Of a function: how many of its last parameters get what it reads of another function.
+    [[nodiscard]] std::size_t captured() const {
+        return cells.empty() ? parts.size() - defaults : cells.size();
+    }
     // How many variables hold such a value. An optional one has two: the number, and whether it is
     // there.
     [[nodiscard]] std::size_t leaf_count() const;
@@ -67,8 +102,16 @@ struct Nest {
 };
 // Nothing where the tuples in it differ, or something in it is no number and no array.
 [[nodiscard]] std::optional<Nest> nest_of(const Kind& kind);
-// "a number", "an array", "a tuple of 2 elements", "None".
+// "a number", "an array", "a tuple of 2 elements", "None", "the function 'f'"; of kNothing
+// "something else".
 [[nodiscard]] std::string a_kind(const Kind& kind);
+// "'f'", "the lambda".
+[[nodiscard]] std::string called(const ir::Function& function);
+// Whether the two are equal, where one is a function, a text or a type; nothing where that is not
+// known.
+[[nodiscard]] std::optional<bool> equal_singles(const Kind& a, const Kind& b);
+// Whether such a value is in it.
+[[nodiscard]] bool has_single(const Kind& kind);
 
 // The kinds of variables at one place of a function. A variable that is not there has no value yet,
 // or is a parameter that is a number.

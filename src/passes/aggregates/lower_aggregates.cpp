@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/clone.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "passes/aggregates/lowering.h"
 #include "passes/checks/check_sites.h"
@@ -46,7 +47,7 @@ void Lowering::run(const std::vector<Kind>& kinds) {
             if (i < kinds.size()) here_.of[param] = kinds[i];
             continue;
         }
-        here_.of[param] = kinds[i];
+        here_.of[param] = lent(kinds[i]);
         for (Var* part : variables(param, kinds[i]))
             params.push_back(part);
     }
@@ -157,8 +158,15 @@ void Lowering::allocate_in(Body& stmts) {
 
 void Lowering::assign(Assign& stmt) {
     if (!stmt.update) {
+        // Two functions or texts under one name are no mistake until it is used.
+        if (Kind kind = walk_.of(*stmt.value, here_);
+            kind.form == Kind::Form::kMixed && !kind.parts.empty() && !has_effects(*stmt.value)) {
+            here_.of[stmt.var] = std::move(kind);
+            return;
+        }
         Parts value = lower(stmt.value);
-        if (value.kind.form == Kind::Form::kMixed && !value.leaves.empty()) fail_mixed(*stmt.value);
+        if (value.kind.form == Kind::Form::kMixed && !value.leaves.empty())
+            fail_mixed(*stmt.value, value.kind);
         if (value.kind.is_number()) {
             stmt.value = value.leaves.front();
             here_.of[stmt.var] = std::move(value.kind);
@@ -356,6 +364,10 @@ void Lowering::spell(const Parts& value, const Expr& written, std::vector<std::s
         texts.back() += "None";
         return;
     }
+    if (value.kind.form == Kind::Form::kText) {
+        texts.back() += value.kind.text;
+        return;
+    }
     if (value.kind.is_optional()) {
         fail(Code::kP204, written.span, "a value that may be None is printed",
              "test it before: if y is not None");
@@ -368,8 +380,10 @@ void Lowering::spell(const Parts& value, const Expr& written, std::vector<std::s
     }
     texts.back() += "(";
     for (std::size_t i = 0; i < value.kind.parts.size(); ++i) {
-        texts.back() += i > 0 ? ", " : "";
+        const std::string quote = value.kind.parts[i].form == Kind::Form::kText ? "'" : "";
+        texts.back() += (i > 0 ? ", " : "") + quote;
         spell(part_of(value, i), written, texts, values);
+        texts.back() += quote;
     }
     texts.back() += value.kind.parts.size() == 1 ? ",)" : ")";
 }
@@ -389,7 +403,7 @@ void Lowering::leave(Return& stmt) {
         out_->push_back(&stmt);
     } else {
         Parts value = lower(stmt.value);
-        if (value.kind.form == Kind::Form::kMixed) fail_mixed(*stmt.value);
+        if (value.kind.form == Kind::Form::kMixed) fail_mixed(*stmt.value, value.kind);
         if (!in_place_.empty()) {
             return_in_place(std::move(value), stmt.span);
         } else if (to_python && !by_hand_) {
@@ -418,6 +432,13 @@ std::string form_of(const Kind& kind) {
 // The entry stores its results where the caller finds them.
 void Lowering::return_to_python(const Return& stmt, Parts value) {
     const Span span = stmt.span;
+    if (has_single(value.kind)) {
+        const Kind* single = &value.kind;
+        while (!single->is_single() && !single->parts.empty())
+            single = &*std::ranges::find_if(single->parts, has_single);
+        (void)number_in({*single, {}}, *stmt.value);
+        return;
+    }
     value = as_kind(std::move(value), result_kind_, span);
     const std::string form = form_of(value.kind);
     if (!has_result_) {

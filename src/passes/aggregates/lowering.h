@@ -125,11 +125,27 @@ private:
     [[nodiscard]] bool counts_to(const ir::Expr& index, std::int64_t count) const;
     [[nodiscard]] Parts part_of(const Parts& tuple, std::size_t place) const;
     ir::Expr* same(ir::Expr& expr);
-    void fail_mixed(const ir::Expr& written);
+    void fail_mixed(const ir::Expr& written, const Kind& kind = {});
+
+    // ------------------------------------------------------------ functions (functions.cpp)
+    Parts function_value(ir::Expr& expr);
+    Parts apply(ir::Expr& expr);
+    // As another function gets it (KindWalk::carried).
+    Parts carried(Parts value, Span span);
+    // Of a parameter: functions that read variables are lent to this one.
+    [[nodiscard]] static Kind lent(Kind kind);
+    [[nodiscard]] const Kind* find_lent(const Kind& kind, int depth = 0) const;
+    void carry(const Parts& value, Span span, int depth, Parts& result);
+    // A number of the type that a dtype or a text names; other values as they are.
+    ir::Expr* of_type(Parts value, const ir::Expr& written);
 
     // ------------------------------------------------------------ calls (calls.cpp)
     Parts call(ir::Expr& expr);
-    Parts put_in_place(const ir::Expr& expr, const Kind& result, std::vector<Parts> arguments);
+    // `expr`, as a call of this function with these arguments, which stand at `spans`.
+    Parts call_of(ir::Expr& expr, ir::Function& callee, std::vector<Parts> arguments,
+                  const std::vector<Span>& spans);
+    Parts put_in_place(const ir::Expr& expr, const ir::Function& source, const Kind& result,
+                       std::vector<Parts> arguments, const std::vector<Span>& spans);
     void return_in_place(Parts value, Span span);
     // Where a loop around may have been left by a return: leaves the next one as well.
     void leave_too(Span span);

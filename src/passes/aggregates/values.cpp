@@ -99,6 +99,25 @@ Expr* Lowering::number_in(Parts parts, const Expr& written) {
                               : "the tuple " + name + " is used as a number",
                  "take an element" + (name.empty() ? " of it" : ", " + name_of(written) + "[0]"));
             break;
+        case Kind::Form::kText:
+            if (written.op == Op::kText) {
+                fail(Code::kP018, written.span, "a string has no value in compiled code",
+                     "use a number instead");
+            } else {
+                fail(Code::kP204, written.span,
+                     (name.empty() ? "this" : name) + " is " + a_kind(parts.kind) +
+                         ", and is used as a number",
+                     "compare it: if " + (name.empty() ? "mode" : name_of(written)) + " == \"…\"");
+            }
+            break;
+        case Kind::Form::kFunction:
+        case Kind::Form::kDtype:
+            fail(Code::kP103, written.span,
+                 (name.empty() ? "this" : name) + " is " + a_kind(parts.kind) + ", not a value",
+                 parts.kind.is_function()
+                     ? "call it" + (name.empty() ? "" : ": " + name_of(written) + "(…)")
+                     : "convert a number to it, or make an array of it");
+            break;
         case Kind::Form::kNone:
             fail(Code::kP204, written.span,
                  (name.empty() ? "None" : name + " is None here, and") + " is used as a number",
@@ -107,15 +126,26 @@ Expr* Lowering::number_in(Parts parts, const Expr& written) {
                      : "compare it before it is used: if " + name_of(written) + " is not None");
             break;
         default:
-            fail_mixed(written);
+            fail_mixed(written, parts.kind);
             break;
     }
     return number(0, written.span);
 }
 
 // A name, or a value, that has one kind on a path and another on another.
-void Lowering::fail_mixed(const Expr& written) {
-    if (written.op == Op::kShape) {
+void Lowering::fail_mixed(const Expr& written, const Kind& kind) {
+    if (!kind.parts.empty()) {
+        const std::string name = shown(written);
+        const Kind& first = kind.parts[0];
+        const bool calls = first.is_function() || kind.parts[1].is_function();
+        fail(Code::kP217, written.span,
+             (name.empty() ? "this" : name) + " is " + a_kind(first) + " or " +
+                 a_kind(kind.parts[1]) + ", according to the path that leads here",
+             first.form == Kind::Form::kNothing || kind.parts[1].form == Kind::Form::kNothing
+                 ? "give the name such a value on every path"
+             : calls ? "call each of them in the branch that knows it: y = f(x) if c else g(x)"
+                     : "choose by a number or a bool, or compare in the branch that knows it");
+    } else if (written.op == Op::kShape) {
         fail(Code::kP026, written.span, "how many dimensions this array has is not known here",
              "take one extent, x.shape[0], or all of them: n, m = x.shape");
     } else if (const std::string name = shown(written); !name.empty()) {
@@ -145,6 +175,25 @@ Parts Lowering::lower(Expr* expr) {
         }
         case Op::kNone:
             return {Kind::none(), {}};
+        case Op::kText:
+        case Op::kDtype:
+            return {walk_.of(e, here_), {}};
+        case Op::kFunction:
+            return function_value(e);
+        case Op::kApply:
+            return apply(e);
+        case Op::kConvertLike:
+        case Op::kTypesEqual: {
+            if (const auto known = walk_.truth(e, here_); known && e.op == Op::kTypesEqual)
+                return {Kind::number(), {truth(*known, e.span)}};
+            const Kind kind = walk_.of(e, here_);
+            std::vector<Parts> sides = lower_all(e.operands);
+            if (e.op == Op::kConvertLike && sides[1].kind.is_none())  // dtype=None
+                return {kind, {number_in(std::move(sides[0]), *e.operands[0])}};
+            for (std::size_t i = 0; i < sides.size(); ++i)
+                e.operands[i] = of_type(std::move(sides[i]), *e.operands[i]);
+            return {kind, {expr}};
+        }
         case Op::kVar:
             return read(e);
         case Op::kItem:
@@ -169,6 +218,8 @@ Parts Lowering::lower(Expr* expr) {
         case Op::kSame:
             return {Kind::number(), {same(e)}};
         case Op::kIn:
+            if (const auto known = walk_.truth(e, here_))
+                return {Kind::number(), {truth(*known, e.span)}};
             return membership(e);
         case Op::kField:
             fail(Code::kP104, e.span,
@@ -205,6 +256,14 @@ Parts Lowering::lower(Expr* expr) {
                 return compare(e);
             }
             if (e.op == Op::kEq || e.op == Op::kNe) {
+                if (const auto known = walk_.truth(e, here_))
+                    return {Kind::number(), {truth(*known, e.span)}};
+                for (const Expr* side : e.operands) {
+                    const Kind kind = walk_.of(*side, here_);
+                    if (kind.form != Kind::Form::kMixed || kind.parts.empty()) continue;
+                    fail_mixed(*side, kind);
+                    return {Kind::number(), {truth(false, e.span)}};
+                }
                 for (const Expr* side : e.operands) {
                     const Kind kind = walk_.of(*side, here_);
                     if (kind.is_none() || kind.is_optional()) return compare_with_none(e);

@@ -15,7 +15,8 @@ using namespace ir;
 Parts Lowering::read(Expr& e) {
     const Kind kind = kind_of(*e.var, here_);
     if (kind.is_number()) return {kind, {&e}};
-    if (!kind.is_tuple() && !kind.is_none() && !kind.is_optional()) {
+    if (kind.form == Kind::Form::kMixed && !kind.parts.empty()) return {kind, {&e}};
+    if (!kind.is_tuple() && !kind.is_none() && !kind.is_optional() && !kind.is_single()) {
         fail_mixed(e);
         return poison(e.span);
     }
@@ -40,6 +41,14 @@ void Lowering::variables(Var* name, const Kind& kind, const std::string& place,
     if (kind.is_tuple()) {
         for (std::size_t i = 0; i < kind.parts.size(); ++i)
             variables(name, kind.parts[i], place + "_" + std::to_string(i), found);
+        return;
+    }
+    if (kind.is_single()) {
+        for (std::size_t i = 0; i < kind.parts.size(); ++i) {
+            const auto& params = kind.function->params;
+            const std::size_t first = params.size() - kind.captured() - kind.defaults;
+            variables(name, kind.parts[i], place + "_" + params[first + i]->name, found);
+        }
         return;
     }
     if (kind.is_none()) return;

@@ -23,6 +23,10 @@ _SCALED = (
     "    y = x + 1\n    x[:] = y - s\n    return y, s",
     "    return x[::-1] + s, x[0:].sum()",
 )
+_CHOSEN = (
+    "    if mode == 'twice':\n        return f(f(x[i]))\n    if mode in ('once', 'one'):\n        return f(x[i])\n"
+    "    return x[i]"
+)
 _SAME_SIZE = (
     "np.sort({x})",
     "np.flip({x}) + 0",
@@ -104,8 +108,31 @@ class ValueWriter:
             return False
         self.helper("half", "def half(z):", "    return z * 0.5")
         self.helper("applied", "def applied(f, x, i):", self.w.pick("    return f(x[i])", "    return f(f(x[i])) + 1"))
-        function = self.w.pick("half", "abs", "np.floor", "half")
-        self.w.emit(depth, f"{self._stored(y)}[{j}] = applied({function}, {self.w.name(x)}, {i})")
+        self.helper("through", "def through(f, x, i, c=1.0):", "    return applied(f, x, i) + f(c)")
+        self.helper("chosen", "def chosen(f, x, i, mode='twice'):", _CHOSEN)
+        self.helper("scaling", "def scaling(s):", "    return lambda z: z * s")
+        function = self.w.pick(
+            "half", "abs", "np.floor", "half", "lambda z: z * r", "lambda z, q=k: z - q", "scaling(r)"
+        )
+        if self.w.chance(0.4):
+            name = self.w.new_name("g")
+            form = self.random.randrange(3)
+            if form == 0:
+                self.w.emit(depth, f"{name} = {function}")
+            elif form == 1:
+                self.w.emit(depth, f"def {name}(z):")
+                self.w.emit(depth + 1, self.w.pick("return z * r + k", "return half(z) - r", "return abs(z)"))
+            else:
+                self.w.emit(depth, f"{name} = ({function}, half)")
+                name = f"{name}[{self.w.pick('0', '1', '-1')}]"
+            function = name
+        mode = self.w.pick("", ", 'once'", ", mode='none'")
+        call = self.w.pick(
+            f"applied({function}, {self.w.name(x)}, {i})",
+            f"through({function}, {self.w.name(x)}, {i}, c={self.w.pick('r', '2.0', 'k')})",
+            f"chosen({function}, {self.w.name(x)}, {i}{mode})",
+        )
+        self.w.emit(depth, f"{self._stored(y)}[{j}] = {call}")
         return True
 
     def transpose(self, depth: int) -> bool:

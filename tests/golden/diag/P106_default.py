@@ -2,7 +2,7 @@ import parpy
 
 
 @parpy.jit
-def g(a, mode="fast"):
+def g(a, mode=[]):
     return a
 
 
