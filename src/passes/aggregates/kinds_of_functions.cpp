@@ -1,0 +1,96 @@
+// Kinds of what functions as values give, and of what they read (kind_walk.h).
+#include "passes/aggregates/kind_walk.h"
+
+namespace parpy {
+
+using namespace ir;
+
+Kind KindWalk::of_applied(const Expr& expr, const KindsHere& here) const {
+    const Kind function = carried(of(*expr.operands[0], here), here);
+    if (!function.is_function())
+        return expr.operands.size() > 1 && function.form == Kind::Form::kDtype
+                   ? of(*expr.operands[1], here)
+                   : Kind::number();
+    const Bound bound = bound_arguments(expr, function);
+    if (!bound.problem.empty()) return Kind::number();
+    std::vector<Kind> kinds;
+    for (const Bound::Place& place : bound.places)
+        kinds.push_back(place.is_default ? function.parts[place.at]
+                                         : carried(of(*expr.operands[place.at], here), here));
+    kinds.insert(kinds.end(),
+                 function.parts.begin() + static_cast<std::ptrdiff_t>(function.defaults),
+                 function.parts.end());
+    return result_of_(*function.function, kinds);
+}
+
+namespace {
+
+Kind carried_at(const Kind& kind, const KindsHere& here, int depth) {
+    Kind result = kind;
+    if (depth > KindWalk::kMostFunctions) return Kind::mixed();
+    if (kind.is_tuple() || kind.is_function()) {
+        for (Kind& part : result.parts)
+            part = carried_at(part, here, depth + 1);
+    }
+    for (const Var* cell : kind.cells)
+        result.parts.push_back(carried_at(kind_of(*cell, here), here, depth + 1));
+    result.cells.clear();
+    result.lent = false;
+    return result;
+}
+
+}  // namespace
+
+Kind KindWalk::carried(const Kind& kind, const KindsHere& here) {
+    return has_single(kind) ? carried_at(kind, here, 0) : kind;
+}
+
+Bound bound_arguments(const Expr& apply, const Kind& function) {
+    Bound bound;
+    const auto& params = function.function->params;
+    const std::string name = called(*function.function);
+    const std::size_t captured = function.captured();
+    const std::size_t count = params.size() >= captured ? params.size() - captured : 0;
+    const auto shown = [&] {
+        std::string all;
+        for (std::size_t i = 0; i < count; ++i)
+            all += (i > 0 ? ", " : "") + params[i]->shown();
+        return "its parameters are (" + all + ")";
+    };
+    std::vector<std::size_t> given(count, 0);
+    std::size_t positional = 0;
+    for (std::size_t i = 1; i < apply.operands.size(); ++i) {
+        const Expr& argument = *apply.operands[i];
+        std::size_t place = positional;
+        if (argument.op == Op::kNamed) {
+            for (place = 0; place < count && params[place]->shown() != *argument.text;)
+                ++place;
+            if (place == count)
+                return {{}, name + " has no parameter '" + *argument.text + "'", shown()};
+        } else if (++positional > count) {
+            continue;
+        }
+        if (given[place] != 0)
+            return {{},
+                    name + " gets two values for parameter '" + params[place]->shown() + "'",
+                    "leave one out"};
+        given[place] = i;
+    }
+    if (positional > count)
+        return {{},
+                name + " takes " + std::to_string(count) +
+                    (count == 1 ? " argument" : " arguments") + ", not " +
+                    std::to_string(positional),
+                shown()};
+    for (std::size_t i = 0; i < count; ++i) {
+        if (given[i] == 0 && i + function.defaults < count)
+            return {{},
+                    name + " gets no value for its parameter '" + params[i]->shown() + "'",
+                    shown()};
+        bound.places.push_back(given[i] == 0 ? Bound::Place{true, i + function.defaults - count}
+                                             : Bound::Place{false, given[i]});
+    }
+    return bound;
+}
+
+}  // namespace parpy
