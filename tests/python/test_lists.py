@@ -218,6 +218,13 @@ def as_list(x, k):
     return [x[0] * 2, k]
 
 
+def filled(x, k):
+    best = [0] + [10] * k
+    for i in range(1, k + 1):
+        best[i] = best[i - 1] + x[i]
+    return best, [0.5] * 2
+
+
 def listed(x, k):
     first, second = as_list(x, k), [v * 2 for v in x]
     second.append(0.5)
@@ -228,7 +235,7 @@ def listed(x, k):
 
 @pytest.mark.parametrize("backend", TARGETS)
 @pytest.mark.parametrize(
-    "function", [in_a_dict, collected, kept_apart, counted, as_list, listed], ids=lambda f: f.__name__
+    "function", [in_a_dict, collected, kept_apart, counted, as_list, filled, listed], ids=lambda f: f.__name__
 )
 def test_lists_of_python(function, backend):
     with pytest.MonkeyPatch.context() as patch:

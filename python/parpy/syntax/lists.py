@@ -81,6 +81,8 @@ def makes_list(value: ast.expr) -> bool:
         return any(map(makes_list, value.elts))
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
         return value.func.id in ("list", "dict", "set")
+    if isinstance(value, ast.BinOp):  # [0.0] * n, [a] + rest
+        return isinstance(value.op, ast.Add | ast.Mult) and (makes_list(value.left) or makes_list(value.right))
     return isinstance(value, _DISPLAYS)
 
 
