@@ -25,6 +25,7 @@ const std::string_view kHelp =
                            are known at run time only; scalars with or without their value
   --implicit-shape-labels
   --clusters N             reductions use thread block clusters, of at most so many blocks
+  --cuda-arch sm_NN        the GPU that kernels are for (default: sm_90)
   --fast-math --deterministic --legality check|strict|trust
   --assertions             check them while the program runs
   --check bounds|races|all check accesses while the program runs
@@ -262,6 +263,8 @@ Arguments parse_arguments(int count, char** values) {
             if (!number(value(), out.options.max_thread_blocks_per_cluster)) {
                 out.error = "flag --clusters takes the most blocks of a cluster";
             }
+        } else if (flag == "--cuda-arch") {
+            out.options.cuda_arch = value();
         } else if (flag == "--implicit-shape-labels") {
             out.options.implicit_shape_labels = true;
         } else if (flag == "--deterministic") {

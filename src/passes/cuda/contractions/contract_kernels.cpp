@@ -2,7 +2,9 @@
 #include "passes/cuda/contractions/contract_kernels.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 
 #include "analysis/contractions/products.h"
@@ -24,6 +26,14 @@ struct Decision {
     std::optional<KernelTile> tile;
     std::string reason = "it stands in code that the GPU runs";
 };
+
+// From sm_80 on, a block may have the 99 KB that the largest tile takes.
+bool holds_tiles(std::string_view architecture) {
+    int number = 0;
+    architecture.remove_prefix(std::min<std::size_t>(3, architecture.size()));
+    std::from_chars(architecture.data(), architecture.data() + architecture.size(), number);
+    return number >= 80;
+}
 
 class KernelContractor {
 public:
@@ -121,7 +131,9 @@ private:
 
     void decide(const Contraction& c, bool in_loop) {
         Decision& decision = decisions_[c.top];
-        if (context_.options.deterministic && !c.fused) {
+        if (!holds_tiles(context_.options.cuda_arch)) {
+            decision.reason = "a block of this GPU has too little shared memory for tiles";
+        } else if (context_.options.deterministic && !c.fused) {
             decision.reason = "deterministic=True rounds these products before they are added";
         } else if (c.copies_rights && in_loop) {
             decision.reason = "a loop around would copy its right factors again and again";
