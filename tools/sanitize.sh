@@ -53,7 +53,7 @@ if [ $# = 0 ]; then
     fi
 fi
 # Children of a process with worker threads may hang under a sanitizer, its own files be too large, frames of instrumented
-# code larger than the stacks that tests make, and a browser not
-# start with its library.
-LD_PRELOAD=$runtime .venv/bin/python -m pytest -q -n "${JOBS:-$(nproc)}" -k "not fork and not children and not writes_that_fail and not stack_is_that_of_the_thread" \
+# code larger than the stacks that tests make, compiling slower than tests allow, a browser not
+# start with its library, and the sanitizer warn on standard error of stacks that threads make.
+LD_PRELOAD=$runtime .venv/bin/python -m pytest -q -n "${JOBS:-$(nproc)}" -k "not fork and not children and not writes_that_fail and not stack_is_that_of_the_thread and not many_statements and not on_the_emulated_gpu" \
     --ignore tests/python/test_explain_html.py "$@"
