@@ -94,6 +94,7 @@ constexpr Dialect kDialect{
     // Their frames must be real, or endless recursion would be an endless loop.
     .recursive_qualifiers = "__attribute__((disable_tail_calls)) static",
     .shared_qualifier = "",
+    .copied_qualifier = "",
     .restrict_qualifier = "__restrict",
     .independent_loop = "#pragma clang loop vectorize(assume_safety)",
     .unrolled_loop = "#pragma clang loop unroll(full)",

@@ -182,6 +182,7 @@ constexpr Dialect kDialect{
     .leave = "leave_kernel();",
     .grid_barrier_or_leave = "grid_barrier_or_leave();",
     .shared_qualifier = "__shared__",
+    .copied_qualifier = "__align__(16)",
     .hidden_value = "hidden",
     .recomputed = "recomputed",
     .independent_loop = "",

@@ -109,6 +109,7 @@ struct Dialect {
     std::string_view leave;                  // statement: ends the thread
     std::string_view grid_barrier_or_leave;  // of programs that can fail, instead of the barrier
     std::string_view shared_qualifier;       // of arrays in Space::kShared
+    std::string_view copied_qualifier;       // of those among them that are copied to (kCopies)
     // The qualifier of array parameters that share no memory. Empty on GPUs: threads exchange
     // elements through arrays, which the qualifier rules out, and NVRTC mistakes what else it
     // allows (docs/gpu.md).

@@ -94,6 +94,7 @@ constexpr Dialect kDialect{
     .helper_qualifiers = "INLINE",
     .recursive_qualifiers = "static",
     .shared_qualifier = "threadgroup",
+    .copied_qualifier = "",
     .independent_loop = "",
     .unrolled_loop = "#pragma unroll",
     .float_to_integer = "truncate<$t>($0)",

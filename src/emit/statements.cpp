@@ -307,7 +307,8 @@ void FunctionPrinter::alloc(const ir::Alloc& stmt) {
     const bool copied = facts_.copied_to.contains(&array);
     const std::string qualifier =
         array.space == ir::Space::kShared
-            ? std::string(dialect_.shared_qualifier) + " " + (copied ? "__align__(16) " : "")
+            ? std::string(dialect_.shared_qualifier) + " " +
+                  (copied ? std::string(dialect_.copied_qualifier) + " " : "")
         : facts_.in_tiles.contains(&array) ? "alignas(64) "
                                            : "";
     line(qualifier + type + " " + name + "[" + size + "];");

@@ -53,10 +53,10 @@ VALUES = [
     ("dicts and objects", "with names as keys; their attributes are read", "calls.md"),
     (
         "functions",
-        "plain ones, decorated ones and lambdas, as arguments and in tuples outside of the function",
+        "plain ones, decorated ones and lambdas: arguments, variables, elements of tuples and results",
         "functions.md",
     ),
-    ("texts and types", "as arguments that choose a branch or the type of an array", "functions.md"),
+    ("texts and types", "arguments and variables that choose a branch or the type of an array", "functions.md"),
     ("generators", "`np.random.Generator` and `RandomState`", "random.md"),
 ]
 
@@ -207,7 +207,12 @@ EXPRESSIONS = [
         "found, total = [], 0\nfor v in x:\n    total += v\n"
         "found.append(total)\nreturn {'total': found, 'twice': x * 2}",
     ),
-    Row(ast.Lambda, "`lambda a: …`", "as an argument, or called by its name", "g = lambda a: a * k\nreturn g(x[1])"),
+    Row(
+        ast.Lambda,
+        "`lambda a: …`",
+        "a function with the variables around it: an argument, or called by its name",
+        "g = lambda a: a * k\nreturn g(x[1])",
+    ),
     Row(ast.JoinedStr, '`f"…{a:.2f}"`', "in raise and print", "if k > 1:\n    raise ValueError(f'bad {x[1]:.2f}')"),
 ]
 

@@ -38,7 +38,7 @@ def messages(statements: str, params: str = "x, n") -> list[str]:
         ("import math", ["2:5: P010: an import cannot be compiled"]),
         ("from math import pi", ["2:5: P010: an import cannot be compiled"]),
         ("class A:\n    pass", ["2:5: P010: a class cannot be compiled"]),
-        ("async def g():\n    pass", ["2:5: P010: a nested function cannot be compiled"]),
+        ("async def g():\n    pass", ["2:5: P010: an asynchronous function cannot be compiled"]),
         ("nonlocal_ = 1\nglobal k\nk = 1", ["3:5: P010: 'global' cannot be compiled"]),
         ("raise", ["2:5: P010: 'raise' without an exception cannot be compiled"]),
         ("raise n", ["2:11: P010: what is raised here is no class of exceptions"]),

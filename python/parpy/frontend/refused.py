@@ -22,7 +22,7 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
 }
 
 STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
-    ast.AsyncFunctionDef: ("a nested function", "define it outside as an ordinary function"),
+    ast.AsyncFunctionDef: ("an asynchronous function", "define it outside as an ordinary function"),
     ast.ClassDef: ("a class", "define it outside of the function"),
     ast.Import: ("an import", "import at the top of the module"),
     ast.ImportFrom: ("an import", "import at the top of the module"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from types import FunctionType
 from typing import Any, NamedTuple, TypeVar
 
 from .. import _native
@@ -29,23 +28,12 @@ UNSET = object()  # what a region returns for a variable without a value
 _Node = TypeVar("_Node", ast.stmt, ast.expr)
 
 
-class RegionSource(FunctionSource):
+class RegionSource(NestedSource):
     """A part of a function's text as a function of its own."""
 
+    __slots__ = ()
+
     part = True
-
-    __slots__ = ("node",)
-
-    def __init__(self, whole: FunctionSource, node: ast.FunctionDef, function: FunctionType) -> None:
-        self.function, self.name, self.text, self.first_line = function, whole.name, whole.text, whole.first_line
-        self.declared, self.arrays, self.shown, self.alternatives = {}, {}, "", ()
-        self.defaults = whole.defaults
-        self.node = node
-
-    def written(self) -> ast.FunctionDef:
-        return self.node
-
-    tree = written
 
 
 class _Part(NamedTuple):

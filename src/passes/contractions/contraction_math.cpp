@@ -74,6 +74,33 @@ Var* ContractionMath::like(const Var* var) {
 }
 
 // Some range of steps of the row has one.
+void ContractionMath::measure(Body& out) {
+    first_row_ = named(out, "first_row", copy(bounds(*c_.rows).begin));
+    end_row_ = named(out, "end_row", copy(bounds(*c_.rows).end));
+    Expr* last = add(end_row_, -1);
+    const Contraction::Bounds& columns = bounds(*c_.columns);
+    first_column_ =
+        named(out, "first_column", least_of(columns.begin, c_.first_column, first_row_, last));
+    end_column_ =
+        named(out, "end_column", greatest_of(columns.end, c_.last_column, first_row_, last));
+}
+
+Body ContractionMath::if_it_runs(Body body, bool columns) {
+    Expr* runs = nullptr;
+    const auto require = [&](const Expr* begin, const Expr* end) {
+        const auto a = constant_integer(begin), z = constant_integer(end);
+        if (a && z && *a < *z) return;
+        Expr* some = b_.binary(Op::kLt, copy(begin), copy(end));
+        runs = runs == nullptr ? some : b_.binary(Op::kAnd, runs, some);
+    };
+    for (const For* each : c_.outer)
+        require(bounds(*each).begin, bounds(*each).end);
+    require(first_row_, end_row_);
+    if (columns) require(first_column_, end_column_);
+    if (runs == nullptr) return body;
+    return {b_.if_(runs, std::move(body))};
+}
+
 Expr* ContractionMath::adds_something(Expr* row) {
     Expr* any = nullptr;
     for (const ContractionSteps& steps : c_.steps) {

@@ -42,6 +42,10 @@ protected:
                        const ir::Expr* last_row);
     ir::Expr* greatest_of(const ir::Expr* bound, Trend trend, const ir::Expr* first_row,
                           const ir::Expr* last_row);
+    // The rows and columns that the nest has, from here on under these names.
+    void measure(ir::Body& out);
+    // `body` where the loops around and the rows have iterations; `columns`: these as well.
+    ir::Body if_it_runs(ir::Body body, bool columns);
     // Whether some range of steps of the row has one.
     ir::Expr* adds_something(ir::Expr* row);
 
@@ -56,6 +60,10 @@ protected:
     ir::Builder b_;
     IndexMath math_;
     const Contraction& c_;
+    ir::Expr* first_row_ = nullptr;
+    ir::Expr* end_row_ = nullptr;
+    ir::Expr* first_column_ = nullptr;  // of all rows
+    ir::Expr* end_column_ = nullptr;
 
 private:
     [[nodiscard]] const ir::Expr* given() const;

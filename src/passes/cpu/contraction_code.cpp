@@ -90,36 +90,12 @@ Body ContractionCode::run() {
     all_rows(c_.behind_row, inside);
 
     // Factors may be read only where a row and the loops around have iterations.
-    Expr* runs = nullptr;
-    const auto require = [&](const Expr* begin, const Expr* end) {
-        const auto a = constant_integer(begin), z = constant_integer(end);
-        if (a && z && *a < *z) return;
-        Expr* some = b_.binary(Op::kLt, copy(begin), copy(end));
-        runs = runs == nullptr ? some : b_.binary(Op::kAnd, runs, some);
-    };
-    for (const For* each : c_.outer)
-        require(bounds(*each).begin, bounds(*each).end);
-    require(first_row_, end_row_);
-    if (runs == nullptr) {
-        out.insert(out.end(), inside.begin(), inside.end());
-    } else {
-        out.push_back(b_.if_(runs, std::move(inside)));
-    }
+    inside = if_it_runs(std::move(inside), false);
+    out.insert(out.end(), inside.begin(), inside.end());
     return out;
 }
 
 // ---------------------------------------------------------------- sizes
-
-void ContractionCode::measure(Body& out) {
-    first_row_ = named(out, "first_row", copy(bounds(*c_.rows).begin));
-    end_row_ = named(out, "end_row", copy(bounds(*c_.rows).end));
-    Expr* last_row = add(end_row_, -1);
-    const Contraction::Bounds& columns = bounds(*c_.columns);
-    first_column_ =
-        named(out, "first_column", least_of(columns.begin, c_.first_column, first_row_, last_row));
-    end_column_ =
-        named(out, "end_column", greatest_of(columns.end, c_.last_column, first_row_, last_row));
-}
 
 const Expr* ContractionCode::first_step(const Segment& s) const {
     return bounds(*s.steps->ranges.front().loops.front()).begin;

@@ -85,7 +85,6 @@ private:
     }
 
     // ---- contraction_code.cpp
-    void measure(ir::Body& out);
     void measure_steps(ir::Body& out);
     ir::Expr* any_products();
     void all_rows(const ir::Body& statements, ir::Body& out);
@@ -153,10 +152,6 @@ private:
     const ir::Scalar type_;
 
     ir::Substitution outer_;  // variables of the outer loops, in the code of a block
-    ir::Expr* first_row_ = nullptr;
-    ir::Expr* end_row_ = nullptr;
-    ir::Expr* first_column_ = nullptr;  // of all rows
-    ir::Expr* end_column_ = nullptr;
     std::vector<Segment> segments_;
     ir::Expr* products_ = nullptr;     // of all segments
     ir::Expr* panel_first_ = nullptr;  // columns of the panel

@@ -1,11 +1,11 @@
 // See device.h.
 #include "runtime/cuda/device.h"
 
-#include <charconv>
 #include <deque>
 #include <limits>
 
 #include "parpy/options.h"
+#include "support/architecture.h"
 
 namespace parpy::cuda {
 
@@ -144,10 +144,7 @@ std::string current_architecture() {
 }
 
 bool has_clusters(std::string_view architecture) {
-    int number = 0;
-    architecture.remove_prefix(std::min<std::size_t>(3, architecture.size()));
-    std::from_chars(architecture.data(), architecture.data() + architecture.size(), number);
-    return number >= 90;
+    return compute_capability(architecture) >= 90;
 }
 
 CurrentContext::CurrentContext(const Device& device, RuntimeError& error) {

@@ -2,7 +2,6 @@
 #include "passes/cuda/contractions/contract_kernels.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +14,7 @@
 #include "passes/cuda/contractions/contraction_kernel.h"
 #include "passes/cuda/contractions/contraction_tile.h"
 #include "passes/mapped/legality_text.h"
+#include "support/architecture.h"
 
 namespace parpy {
 
@@ -29,10 +29,7 @@ struct Decision {
 
 // From sm_80 on, a block may have the 99 KB that the largest tile takes.
 bool holds_tiles(std::string_view architecture) {
-    int number = 0;
-    architecture.remove_prefix(std::min<std::size_t>(3, architecture.size()));
-    std::from_chars(architecture.data(), architecture.data() + architecture.size(), number);
-    return number >= 80;
+    return compute_capability(architecture) >= 80;
 }
 
 class KernelContractor {

@@ -49,29 +49,9 @@ Body ContractionKernel::run() {
     if (factors_->space == Space::kDynamic) gpu->shared_bytes = number(shared_bytes());
     inner.push_back(gpu);
 
-    Expr* runs = nullptr;
-    const auto require = [&](const Expr* begin, const Expr* end) {
-        const auto a = constant_integer(begin), z = constant_integer(end);
-        if (!(a && z && *a < *z)) runs = both(runs, b_.binary(Op::kLt, copy(begin), copy(end)));
-    };
-    for (const For* each : c_.outer)
-        require(bounds(*each).begin, bounds(*each).end);
-    require(first_row_, end_row_);
-    require(first_column_, end_column_);
-    if (runs != nullptr) inner = {b_.if_(runs, std::move(inner))};
+    inner = if_it_runs(std::move(inner), true);
     out.insert(out.end(), inner.begin(), inner.end());
     return out;
-}
-
-void ContractionKernel::measure(Body& out) {
-    first_row_ = named(out, "first_row", copy(bounds(*c_.rows).begin));
-    end_row_ = named(out, "end_row", copy(bounds(*c_.rows).end));
-    Expr* last = add(end_row_, -1);
-    const Contraction::Bounds& columns = bounds(*c_.columns);
-    first_column_ =
-        named(out, "first_column", least_of(columns.begin, c_.first_column, first_row_, last));
-    end_column_ =
-        named(out, "end_column", greatest_of(columns.end, c_.last_column, first_row_, last));
 }
 
 // Right factors that the sums are stored to, in memory of their own.

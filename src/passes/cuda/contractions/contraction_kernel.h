@@ -69,7 +69,6 @@ private:
         ir::Expr* in_tile = nullptr;
     };
 
-    void measure(ir::Body& out);
     ir::Body kernel();
     void locate(ir::Body& out);
     void place_threads(ir::Body& out);
@@ -142,11 +141,7 @@ private:
     IndexMath small_;
     const KernelTile& tile_;
     const ir::Scalar type_;
-    ir::Substitution outer_;  // variables of the outer loops
-    ir::Expr* first_row_ = nullptr;
-    ir::Expr* end_row_ = nullptr;
-    ir::Expr* first_column_ = nullptr;  // of all rows
-    ir::Expr* end_column_ = nullptr;
+    ir::Substitution outer_;        // variables of the outer loops
     ir::Expr* row_ = nullptr;       // the tile's first
     ir::Expr* last_row_ = nullptr;  // its last that there is
     ir::Expr* column_ = nullptr;
