@@ -42,34 +42,7 @@ RESULTS = ROOT / "benchmarks" / "results" / "contractions.json"
 TURN, ASLEEP = 0.1, 0.05  # seconds of a turn, and until idle threads are asleep
 
 
-@parpy.jit
-def syrk(alpha, beta, C, A):
-    for i in range(A.shape[0]):
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(A.shape[1]):
-                total += A[i, k] * A[j, k]
-            C[i, j] = beta * C[i, j] + alpha * total
-
-
-@parpy.jit
-def syr2k(alpha, beta, C, A, B):
-    for i in range(A.shape[0]):
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(A.shape[1]):
-                total += A[i, k] * B[j, k] + B[i, k] * A[j, k]
-            C[i, j] = beta * C[i, j] + alpha * total
-
-
-@parpy.jit
-def trmm(alpha, A, B):
-    for i in range(B.shape[0]):
-        for j in range(B.shape[1]):
-            total = B[i, j]
-            for k in range(i + 1, B.shape[0]):
-                total += A[k, i] * B[k, j]
-            B[i, j] = alpha * total
+syrk, syr2k, trmm = (parpy.jit(each) for each in (products.syrk, products.syr2k, products.trmm))
 
 
 @parpy.jit

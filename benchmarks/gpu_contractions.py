@@ -25,82 +25,26 @@ import cupy as cp
 import parpy
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "python"))
+
+import products  # noqa: E402
+
 RESULTS = ROOT / "benchmarks" / "results" / "gpu_contractions.json"
 OPTS = parpy.auto(backend=parpy.CompileBackend.Cuda)
 
 
-@parpy.jit
-def gemm(alpha, beta, C, A, B):
-    for i in range(C.shape[0]):
-        for j in range(C.shape[1]):
-            t = 0.0
-            for k in range(A.shape[1]):
-                t += A[i, k] * B[k, j]
-            C[i, j] = alpha * t + beta * C[i, j]
-
-
-@parpy.jit
-def product(C, A, B):
-    for i in range(C.shape[0]):
-        for j in range(C.shape[1]):
-            C[i, j] = 0.0
-            for k in range(A.shape[1]):
-                C[i, j] += A[i, k] * B[k, j]
-
-
-@parpy.jit
-def syrk(alpha, beta, C, A):
-    for i in range(A.shape[0]):
-        for j in range(i + 1):
-            t = 0.0
-            for k in range(A.shape[1]):
-                t += A[i, k] * A[j, k]
-            C[i, j] = beta * C[i, j] + alpha * t
-
-
-@parpy.jit
-def syr2k(alpha, beta, C, A, B):
-    for i in range(A.shape[0]):
-        for j in range(i + 1):
-            t = 0.0
-            for k in range(A.shape[1]):
-                t += A[j, k] * B[i, k] + B[j, k] * A[i, k]
-            C[i, j] = beta * C[i, j] + alpha * t
-
-
-@parpy.jit
-def symm(alpha, beta, C, A, B):
-    for i in range(C.shape[0]):
-        for j in range(C.shape[1]):
-            t = 0.0
-            for k in range(i + 1):
-                t += A[i, k] * B[k, j]
-            for k in range(i + 1, C.shape[0]):
-                t += A[k, i] * B[k, j]
-            C[i, j] = beta * C[i, j] + alpha * t
-
-
-@parpy.jit
-def trmm(alpha, A, B):
-    for i in range(B.shape[0]):
-        for j in range(B.shape[1]):
-            t = B[i, j]
-            for k in range(i + 1, B.shape[0]):
-                t += A[k, i] * B[k, j]
-            B[i, j] = alpha * t
-
-
-@parpy.jit
-def covariance(cov, data):
-    for i in range(data.shape[1]):
-        for j in range(i, data.shape[1]):
-            t = 0.0
-            for k in range(data.shape[0]):
-                t += data[k, i] * data[k, j]
-            t /= data.shape[0] - 1.0
-            cov[i, j] = t
-            cov[j, i] = t
-
+gemm, product, syrk, syr2k, symm, trmm, covariance = (
+    parpy.jit(each)
+    for each in (
+        products.scalar,
+        products.zeroed,
+        products.syrk,
+        products.syr2k,
+        products.symm,
+        products.trmm,
+        products.covariance,
+    )
+)
 
 CHAIN = cp.RawKernel(
     r"""extern "C" __global__ void chain(const double* A, const double* B, double* C, int M, int N, int K) {
@@ -144,7 +88,7 @@ def cases(quick: bool) -> Iterator[tuple[str, Call, Call, Call, float]]:
 
         yield (
             f"product {m}x{n}x{k} {dtype}",
-            lambda c=C, a=A, b=B: product(c, a, b, opts=OPTS),
+            lambda c=C, a=A, b=B: product(1.0, 0.0, c, a, b, opts=OPTS),
             lambda a=A, b=B, o=out: cp.matmul(a, b, out=o),
             right,
             2.0 * m * n * k,

@@ -46,6 +46,33 @@ def operator(alpha, beta, c, a, b):
 SPELLINGS = [scalar, zeroed, updated, rows, expression, operator]
 
 
+def syrk(alpha, beta, c, a):
+    for i in range(a.shape[0]):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(a.shape[1]):
+                total += a[i, k] * a[j, k]
+            c[i, j] = beta * c[i, j] + alpha * total
+
+
+def syr2k(alpha, beta, c, a, b):
+    for i in range(a.shape[0]):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(a.shape[1]):
+                total += a[i, k] * b[j, k] + b[i, k] * a[j, k]
+            c[i, j] = beta * c[i, j] + alpha * total
+
+
+def trmm(alpha, a, b):
+    for i in range(b.shape[0]):
+        for j in range(b.shape[1]):
+            total = b[i, j]
+            for k in range(i + 1, b.shape[0]):
+                total += a[k, i] * b[k, j]
+            b[i, j] = alpha * total
+
+
 def symm(alpha, beta, c, a, b):
     for i in range(c.shape[0]):
         for j in range(c.shape[1]):

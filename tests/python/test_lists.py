@@ -3,6 +3,7 @@ keeps."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,53 @@ def test_subscripts_of_what_subscripts_took(backend):
     """x[k][j] is x[k, j] where k is a number, which types decide."""
     for k in (0, 1, -1):
         check(chained, lambda k=k: (np.arange(12.0).reshape(3, 4), k, 2), backend)
+
+
+def gathered(x, y, k):
+    x[:] = y[k, :]
+
+
+def gathered_columns(x, y, k):
+    x[:3, :3] = y[:3, k] * 2 + x[:3, ::-1][:, :3]
+
+
+def exchanged_with(x, y, k):
+    x[[0, k[1]]] = y[[k[1], 0]]
+
+
+def made_of_both(x, y, k):
+    rows = np.array([x[0], y[0], x[1]])
+    x[:2] = rows[1:]
+    y[0] = np.nan
+    return rows, np.array([x[0, 0], -0.0, y[0, 1]])
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+@pytest.mark.parametrize(
+    "function", [gathered, gathered_columns, exchanged_with, made_of_both], ids=lambda f: f.__name__
+)
+def test_arrays_that_share_memory(function, backend):
+    """Values are taken before anything is stored, however the arrays lie on each other."""
+    compiled = parpy.jit(function)
+    for first in range(4):
+        for step in (1, -1):
+            for turned in (False, True):
+                ours, pythons = np.arange(32.0).reshape(8, 4), np.arange(32.0).reshape(8, 4)
+                results = []
+                for memory, run in ((ours, partial(compiled, opts=options(backend, {}))), (pythons, function)):
+                    views = memory[:3], memory[first : first + 3][::step]
+                    results.append(run(*(views[::-1] if turned else views), np.array([2, 0, -1])))
+                assert np.array_equal(ours, pythons, equal_nan=True)
+                for got, want in zip(*(result or () for result in results), strict=True):
+                    assert got.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_no_subscripts_and_masks(backend):
+    def taken(x, k, m):
+        return x[k, :], x[:, k[:0]], x[m, :], x[[False, True, True]]
+
+    check(taken, lambda: (np.arange(6.0).reshape(3, 2), np.zeros(0, int), np.array([True, False, True])), backend)
 
 
 # ------------------------------------------------------------ lists that are only read
