@@ -118,6 +118,26 @@ def test_shapes_that_differ():
         parpy.jit(nested_unevenly)(np.zeros(3), 1)
 
 
+def of_entries(d, k):
+    return np.array([[d["a"][0] + 0.5, k], [d["a"][1], d["a"][2]]])
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_entries_of_dicts(backend):
+    assert driver_of(source_of(of_entries)) is None
+    check(of_entries, lambda: ({"a": np.arange(3.0)}, 2), backend)
+
+
+def texts_and_nothing(x, k):
+    names, nothing = np.array(["a", "b"]), np.array([])
+    return names.size + nothing.size + k
+
+
+def test_arrays_that_numpy_makes():
+    assert driver_of(source_of(texts_and_nothing)) is not None
+    check(texts_and_nothing, lambda: (np.ones(1), 2), "cpu")
+
+
 # ------------------------------------------------------------ subscripts
 
 

@@ -45,11 +45,14 @@ def _is_array_of_values(node: ast.Call) -> bool:
     if not 1 <= len(node.args) <= 2 or not {keyword.arg for keyword in node.keywords} <= {"dtype"}:
         return False
     others = ast.comprehension | ast.Starred | ast.Dict | ast.Set
-    return bool(getattr(node.args[0], "elts", True)) and not any(
-        isinstance(part, others)
-        or (isinstance(part, ast.Constant) and not isinstance(part.value, int | float | complex))
-        for part in ast.walk(node.args[0])
-    )
+    return not any(isinstance(part, others) for part in ast.walk(node.args[0])) and _is_of_numbers(node.args[0])
+
+
+def _is_of_numbers(node: ast.expr) -> bool:
+    """Whether nothing that is written out in lists and tuples is a text or None, and none of these is empty."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return bool(node.elts) and all(map(_is_of_numbers, node.elts))
+    return not isinstance(node, ast.Constant) or isinstance(node.value, int | float | complex)
 
 
 def dry(function: Callable[..., Any]) -> Callable[..., Any]:
