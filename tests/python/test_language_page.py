@@ -13,6 +13,7 @@ import pytest
 import language_rows
 import parpy
 from backends import TARGETS, options
+from results import same
 
 ROWS = [*language_rows.STATEMENTS, *language_rows.EXPRESSIONS]
 
@@ -32,14 +33,6 @@ def outcome(function: Callable[..., Any], **keywords: Any) -> tuple[Any, np.ndar
         return function(x, 2, **keywords), x
     except ValueError as error:
         return (type(error), str(error)), x
-
-
-def same(got: Any, want: Any) -> bool:
-    if isinstance(want, dict):
-        return isinstance(got, dict) and got.keys() == want.keys() and all(same(got[key], want[key]) for key in want)
-    if isinstance(want, tuple | list):
-        return type(got) is type(want) and len(got) == len(want) and all(map(same, got, want))
-    return bool(np.array_equal(got, want)) and np.shape(got) == np.shape(want)
 
 
 @pytest.mark.parametrize("backend", TARGETS)

@@ -13,15 +13,7 @@ import parpy
 from backends import TARGETS, options
 from parpy.host.driver import driver_of
 from parpy.syntax.names import source_of
-
-
-def same(got: Any, want: Any) -> bool:
-    if isinstance(want, dict):
-        return isinstance(got, dict) and list(got) == list(want) and all(same(got[key], want[key]) for key in want)
-    if isinstance(want, list | tuple):
-        return type(got) is type(want) and len(got) == len(want) and all(map(same, got, want))
-    same_type = not isinstance(want, np.ndarray) or got.dtype == want.dtype
-    return same_type and np.shape(got) == np.shape(want) and bool(np.array_equal(got, want))
+from results import same
 
 
 def check(function: Any, make: Any, backend: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import parpy
 from backends import TARGETS, options
+from results import same
 
 
 def copied(given: Any, bases: dict[int, Any]) -> Any:
@@ -23,14 +24,6 @@ def copied(given: Any, bases: dict[int, Any]) -> Any:
     made = bases.setdefault(id(base), base.copy())
     place = given.__array_interface__["data"][0] - base.__array_interface__["data"][0]
     return np.ndarray(given.shape, given.dtype, made, place, given.strides)
-
-
-def same(got: Any, want: Any) -> bool:
-    if isinstance(want, tuple):
-        return isinstance(got, tuple) and len(got) == len(want) and all(map(same, got, want))
-    if want is None or got is None:
-        return got is want
-    return bool(np.array_equal(got, want, equal_nan=np.asarray(want).dtype.kind in "fc"))
 
 
 def check(function: Any, arguments: tuple[Any, ...], backend: str) -> None:
