@@ -57,7 +57,7 @@ Expr* Lowering::array_for(const Nest& nest, const std::vector<Expr*>& leaves, Sp
             operands.push_back(clone(module_, size));
         return surface(Op::kFull, std::move(operands), span);
     };
-    // None is taken for what it is: the choice has the type that both fit in.
+    // The choices are made for their type alone, in which all of the elements fit.
     Expr* fitting = nullptr;
     std::vector<const Expr*> met;
     for (const Expr* leaf : leaves) {

@@ -367,7 +367,7 @@ void SliceElements::note_hazard(const Expr& load, const Place& place) {
     for (const Subscript& s : all) {
         if (s.index != nullptr) {
             counts.push_back(nullptr);
-            next += shapes_.of(*s.index).size();  // no matter where nothing else has a place
+            next += shapes_.of(*s.index).size();  // an array beside slices has a place of its own
         } else if (SliceLoop* loop = place[next++]; s.is_slice()) {
             counts.push_back(loop);
         }
