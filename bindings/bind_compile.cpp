@@ -156,10 +156,6 @@ std::tuple<std::size_t, std::size_t, std::vector<std::string>> cache_info(nb::ha
     return {specializations, builds, general};
 }
 
-Backend backend_named(const std::string& name) {
-    return name == "cuda" ? Backend::kCuda : name == "sim" ? Backend::kSim : Backend::kCpu;
-}
-
 }  // namespace
 
 void bind_compile(nb::module_& m) {
@@ -187,7 +183,7 @@ void bind_compile(nb::module_& m) {
         "pipeline",
         [](const std::string& backend) {
             std::vector<std::pair<std::string, std::string>> rows;
-            for (const Pass& pass : pipeline(backend_named(backend))) {
+            for (const Pass& pass : pipeline(backend_named(backend).value_or(Backend::kCpu))) {
                 rows.emplace_back(std::string(pass.name), std::string(pass.why_here));
             }
             return rows;

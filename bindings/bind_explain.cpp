@@ -95,11 +95,10 @@ nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle option
     }
     for (const Diagnostic& diagnostic : found.diagnostics.all())
         notes.append(render(diagnostic, sources));
-    constexpr const char* kBackends[] = {"Cpu", "Cuda", "Metal", "Sim"};
     nb::dict out;
     out["gpu"] = found.gpu_code;
     out["function"] = call.surface->module->entry_function()->name;
-    out["backend"] = kBackends[static_cast<std::size_t>(chosen.backend)];
+    out["backend"] = std::string(shown(chosen.backend));
     out["automatic"] = chosen.automatic;
     out["tuned"] = tuned.has_value();
     const Options& used = tuned ? *tuned : chosen;

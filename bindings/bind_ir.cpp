@@ -407,6 +407,23 @@ void bind_expressions(nb::class_<Module>& module) {
                 return make_text(m, Op::kNamed, std::move(name), {value}, span);
             },
             "name"_a, "value"_a, "span"_a, kOwned)
+        .def(
+            "field",
+            [](Module& m, Expr* owner, std::string name, bool subscript, Span span) {
+                Expr* made = make_text(m, Op::kField, std::move(name), {owner}, span);
+                made->index = subscript ? 1 : 0;
+                return made;
+            },
+            "owner"_a, "name"_a, "subscript"_a, "span"_a, kOwned)
+        .def(
+            "record",
+            [](Module& m, std::string of_class, bool is_tuple, Span span) {
+                Expr* name = make_text(m, Op::kText, std::move(of_class), {}, span);
+                Expr* made = m.make_expr(Op::kRecord, ir::Type::unknown(), span, {name});
+                made->index = is_tuple ? 1 : 0;
+                return made;
+            },
+            "of_class"_a, "is_tuple"_a, "span"_a, kOwned)
         .def("dtype_value", make_dtype, "scalar"_a, "python"_a, "span"_a, kOwned)
         .def("register", make_register, "name"_a, "span"_a, kOwned)
         .def("atomic", make_atomic, "name"_a, "array"_a, "indices"_a, "values"_a, "span"_a, kOwned)

@@ -72,12 +72,6 @@ void print_resolution() {
     nb::module_::import_("builtins").attr("print")(text);
 }
 
-Backend backend_named(const std::string& name) {
-    if (name == "cpu") return Backend::kCpu;
-    if (name == "cuda") return Backend::kCuda;
-    return name == "metal" ? Backend::kMetal : Backend::kSim;
-}
-
 std::optional<ir::Scalar> elem_size(nb::handle value) {
     if (value.is_none()) return std::nullopt;
     return ir::scalar_from_name(nb::cast<std::string>(value.attr("value")));
@@ -109,7 +103,7 @@ ConvertedOptions convert(nb::handle source, std::uint64_t epoch) {
     const auto field = [&](const char* name) -> nb::object { return source.attr(name); };
     const auto backend = nb::cast<std::string>(field("backend").attr("value"));
     const bool automatic = backend == "auto";
-    options.backend = automatic ? automatic_backend() : backend_named(backend);
+    options.backend = automatic ? automatic_backend() : backend_named(backend).value();
     for (auto [label, loop] : nb::cast<nb::dict>(field("parallelize"))) {
         LoopPar& par = options.mapping[nb::cast<std::string>(label)];
         par.reduce = nb::cast<bool>(loop.attr("_reduce"));
@@ -265,7 +259,7 @@ void bind_options(nb::module_& m) {
         "cuda_unavailable", [] { return cuda::unavailable().message; },
         "Why CUDA code cannot run on this machine; '' if it can.");
     m.def("set_default_backend", [](const std::string& name) {
-        chosen_default = name == "auto" ? -1 : static_cast<int>(backend_named(name));
+        chosen_default = name == "auto" ? -1 : static_cast<int>(backend_named(name).value());
         ++current_epoch;
     });
 }

@@ -148,7 +148,7 @@ public:
         if (!intake.copy_back(written)) nb::raise_python_error();
         if (executable_->program.result_form.empty()) return nb::none();
         const nb::object result =
-            nb::steal(results_of(executable_->program, count, intake, returned,
+            nb::steal(results_of(executable_->program, count, intake, returned, nullptr,
                                  [&](std::size_t i) { return Py_NewRef(arguments[i].ptr()); }));
         if (!result.is_valid()) nb::raise_python_error();
         return result;
@@ -212,9 +212,7 @@ private:
         if (converted == nullptr) nb::raise_python_error();
         options_ = converted->record->options;
         stream_ = converted->stream;
-        options_.backend = backend == "cuda"  ? Backend::kCuda
-                           : backend == "sim" ? Backend::kSim
-                                              : Backend::kCpu;
+        options_.backend = backend_named(backend).value_or(Backend::kCpu);
     }
 
     void load_program(const Program& program) {

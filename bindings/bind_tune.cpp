@@ -57,9 +57,8 @@ nb::dict neighbours(nb::handle function, nb::tuple arguments, nb::handle options
     for (const Neighbour& each : found.neighbours)
         others.append(
             nb::make_tuple(each.change, fields_of(each.tuned), each.slowdown, each.starts));
-    constexpr const char* kBackends[] = {"Cpu", "Cuda", "Metal", "Sim"};
     nb::dict out;
-    out["backend"] = kBackends[static_cast<std::size_t>(chosen.backend)];
+    out["backend"] = std::string(shown(chosen.backend));
     out["loops"] = found.loops;
     out["parallel"] = found.parallel;
     out["start"] = fields_of(found.start);

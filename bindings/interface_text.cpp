@@ -46,19 +46,6 @@ std::string argument_text(const Argument& argument, bool written) {
     return out + limit;
 }
 
-std::string_view name_of(Backend backend) {
-    switch (backend) {
-        case Backend::kCpu:
-            return "cpu";
-        case Backend::kCuda:
-        case Backend::kSim:  // runs the text of CUDA
-            return "cuda";
-        case Backend::kMetal:
-            return "metal";
-    }
-    return "cpu";
-}
-
 // The type of one result: of an array that of its elements and its rank, which the text says anew
 // when it makes one.
 std::string result_text(const Program& program, std::size_t argument) {
@@ -80,6 +67,7 @@ std::string result_text(const Program& program, std::size_t argument) {
 std::string results_text(const Program& program, std::size_t first) {
     std::string out;
     for (const char each : program.result_form) {
+        if (each == '<' || each == '>' || (each >= '0' && each <= '9')) continue;  // of which class
         const bool follows = !out.empty() && out.back() != '(' && each != ')';
         out += follows ? ", " : "";
         if (each == '?') {
@@ -106,7 +94,7 @@ std::string interface_text(const Program& program, const Signature& signature,
     std::string out(kInterfaceMarker);
     out += "\n// " + program.name + "(" +
            joined(parameters, [](const std::string& name) { return name; }) + ")\n";
-    out += "// back end: " + std::string(name_of(backend)) + "\n";
+    out += "// back end: " + std::string(name(text_of(backend))) + "\n";
     for (std::size_t i = 0; i < signature.size(); ++i)
         out += "// " + arguments[i] + ": " + argument_text(signature[i], written[i]) + "\n";
     if (!program.result_form.empty())

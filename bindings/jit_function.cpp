@@ -229,8 +229,9 @@ bool passed_on(const Surface& surface, const Executable& executable) {
     return warn_of(note, surface.module->sources);
 }
 
-// After arguments that the function cannot take: what its attribute on_misfit makes of the call, if
-// that is there. The exception stays where it makes nothing (NotImplemented).
+// After a function that cannot be parsed without its arguments, or arguments that it cannot take:
+// what its attribute on_misfit makes of the call, if that is there. The exception stays where it
+// makes nothing (NotImplemented).
 PyObject* without_fit(JitFunction* self, PyObject* const* args, const CallOptions& call) {
     PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &error, &trace);
@@ -238,7 +239,7 @@ PyObject* without_fit(JitFunction* self, PyObject* const* args, const CallOption
     PyObject* hook =
         self->dict != nullptr ? PyDict_GetItemString(self->dict, "on_misfit") : nullptr;
     PyObject* result = nullptr;
-    if (hook != nullptr && PyErr_GivenExceptionMatches(type, PyExc_TypeError) != 0) {
+    if (hook != nullptr && PyErr_GivenExceptionMatches(type, PyExc_Exception) != 0) {
         const Py_ssize_t count = PyTuple_GET_SIZE(self->parameters);
         const Owned values(PyTuple_New(count));
         for (Py_ssize_t i = 0; values && i < count; ++i)
@@ -346,14 +347,14 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
     }
     if (!passed_on(surface, found->executable())) return nullptr;
     if (program.result_form.empty()) Py_RETURN_NONE;
-    return results_of(program, count, intake, returned,
+    return results_of(program, count, intake, returned, surface.classes,
                       [&](std::size_t i) { return argument_object(surface, i, args, intake); });
 }
 
 PyObject* run_compiled(JitFunction* self, PyObject* const* args, const CallOptions& call) {
     const Active active(self);
     Surface* surface = current_surface(self);
-    if (surface == nullptr) return nullptr;
+    if (surface == nullptr) return without_fit(self, args, call);
     if (surface->takes_parameters() && !call.debug) {
         const Compiled under = compiled_under(self, *surface, call, false);
         if (!under) return nullptr;

@@ -113,6 +113,7 @@ public:
     std::vector<Place> captures;
     std::vector<bool> captured_generators;  // which captures are generators of random numbers
     PyObject* driver = nullptr;             // owned; runs calls instead of a program of its own
+    PyObject* classes = nullptr;            // owned; of the named tuples that it returns, by number
     Guards guards;
     std::atomic<PerOptions*> per_options{nullptr};
 
@@ -150,10 +151,12 @@ struct JitFunction {
 
 // What a program returned, put together as Program::result_form says of its arguments from `first`
 // on. Arrays are in `arrays`; numbers lie in intake's memory and have the types that the slots say;
-// `given` makes a new reference to an argument that is a result itself. A new reference, or null
-// with an exception set.
+// `given` makes a new reference to an argument that is a result itself. `classes`: those of named
+// tuples, by number; without them these are plain tuples. A new reference, or null with an
+// exception set.
 PyObject* results_of(const Program& program, std::size_t first, const Intake& intake,
-                     ReturnedArrays& arrays, const std::function<PyObject*(std::size_t)>& given);
+                     ReturnedArrays& arrays, PyObject* classes,
+                     const std::function<PyObject*(std::size_t)>& given);
 
 // The vectorcall slot: binds the arguments, finds or makes what is compiled for them, runs it.
 PyObject* call_function(PyObject* object, PyObject* const* args, std::size_t flagged_count,

@@ -70,6 +70,7 @@ Surface::Surface(PyObject* parsed, PyObject* parameters) {
     deep = ir::nests_deeply(*module);
     where_it_fits(deep, [&] { written = stored_parameters(*module->entry_function()); });
     general = nb::cast<bool>(source.attr("general"));
+    classes = nb::object(source.attr("classes")).release().ptr();
     for (nb::handle param : source.attr("params")) {
         Leaf leaf;
         const Py_ssize_t index = PySequence_Index(parameters, nb::object(param.attr("name")).ptr());
@@ -97,12 +98,14 @@ Surface::~Surface() {
     for (Place& capture : captures)
         capture.release();
     Py_XDECREF(driver);
+    Py_XDECREF(classes);
     Py_XDECREF(parsed_);
 }
 
 int Surface::traverse(visitproc visit, void* arg) const {
     Py_VISIT(parsed_);
     Py_VISIT(driver);
+    Py_VISIT(classes);
     for (const Place& capture : captures)
         Py_VISIT(capture.container);
     return guards.traverse(visit, arg);
@@ -315,12 +318,13 @@ namespace {
 class Results {
 public:
     Results(const Program& program, std::size_t first, const Intake& intake, ReturnedArrays& arrays,
-            const std::function<PyObject*(std::size_t)>& given)
+            PyObject* classes, const std::function<PyObject*(std::size_t)>& given)
         : program_(program),
           next_(first),
           first_(first),
           intake_(intake),
           arrays_(arrays),
+          classes_(classes),
           given_(given) {}
 
     // What the form stands for from `at` on, which goes behind it. A new reference.
@@ -333,6 +337,13 @@ public:
             if (!value.is_valid() || !is_set.is_valid()) return nullptr;
             return Py_NewRef(is_set.ptr() == Py_True ? value.ptr() : Py_None);
         }
+        std::optional<Py_ssize_t> named;  // the class of a named tuple
+        if (what == '<') {
+            named = 0;
+            for (; form[at] != '>'; ++at)
+                named = *named * 10 + (form[at] - '0');
+            at += 2;
+        }
         std::vector<nb::object> parts;
         while (form[at] != ')') {
             parts.push_back(nb::steal(put_together(form, at)));
@@ -342,7 +353,10 @@ public:
         PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(parts.size()));
         for (std::size_t i = 0; tuple != nullptr && i < parts.size(); ++i)
             PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), parts[i].release().ptr());
-        return tuple;
+        if (tuple == nullptr || !named || classes_ == nullptr) return tuple;
+        const nb::object given = nb::steal(tuple);
+        const nb::object made = nb::steal(PySequence_GetItem(classes_, *named));
+        return made.is_valid() ? PyObject_CallObject(made.ptr(), given.ptr()) : nullptr;
     }
 
 private:
@@ -369,15 +383,18 @@ private:
     const std::size_t first_;
     const Intake& intake_;
     ReturnedArrays& arrays_;
+    PyObject* const classes_;
     const std::function<PyObject*(std::size_t)>& given_;
 };
 
 }  // namespace
 
 PyObject* results_of(const Program& program, std::size_t first, const Intake& intake,
-                     ReturnedArrays& arrays, const std::function<PyObject*(std::size_t)>& given) {
+                     ReturnedArrays& arrays, PyObject* classes,
+                     const std::function<PyObject*(std::size_t)>& given) {
     std::size_t at = 0;
-    return Results(program, first, intake, arrays, given).put_together(program.result_form, at);
+    return Results(program, first, intake, arrays, classes, given)
+        .put_together(program.result_form, at);
 }
 
 // ---------------------------------------------------------------- errors

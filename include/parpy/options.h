@@ -10,10 +10,10 @@
 
 #include "ir/type.h"
 #include "parpy/mapping.h"
+#include "support/backend.h"
 
 namespace parpy {
 
-enum class Backend : std::uint8_t { kCpu, kCuda, kMetal, kSim };
 enum class Legality : std::uint8_t { kCheck, kStrict, kTrust };
 // What is checked while a program runs: subscripts; iterations of parallel loops as well; and
 // variables without a value.

@@ -1,6 +1,9 @@
 // The spellings that all C-family targets share: infix operators, and the helper snippets that are
 // plain C++ on every target. A dialect's own rows are looked at first.
 
+#include <algorithm>
+#include <vector>
+
 #include "dialects/dialect.h"
 
 namespace parpy {
@@ -172,19 +175,42 @@ std::span<const Snippet> c_family_prelude() {
     return kPrelude;
 }
 
-const Dialect* device_dialect(Backend backend, bool settled) {
-    if (backend == Backend::kMetal) return &metal_dialect();
-    if (backend == Backend::kCpu) return nullptr;
-    return settled ? &settled_cuda_dialect() : &cuda_dialect();
+namespace {
+
+struct Kernels {
+    const Dialect& (*dialect)();
+    const Dialect& (*settled)();
+};
+
+constexpr Kernels kKernels[] = {
+#define BACKEND(enumerator, name, shown, runs, in_process, dialect, settled, ...) \
+    {dialect, settled},
+#include "support/backends.def"
+#undef BACKEND
+};
+
+}  // namespace
+
+std::span<const Dialect* const> all_dialects() {
+    static const auto all = [] {
+        std::vector<const Dialect*> found;
+        for (const Kernels& kernels : kKernels) {
+            if (std::ranges::find(found, &kernels.dialect()) == found.end())
+                found.push_back(&kernels.dialect());
+        }
+        return found;
+    }();
+    return all;
 }
 
 const Dialect& kernel_dialect(Backend backend) {
-    const Dialect* device = device_dialect(backend);
-    return device != nullptr ? *device : cpu_dialect();
+    return kKernels[static_cast<std::size_t>(backend)].dialect();
 }
 
-bool runs_in_process(Backend backend) {
-    return backend == Backend::kCpu || backend == Backend::kSim;
+const Dialect* device_dialect(Backend backend, bool settled) {
+    if (text_of(backend) == Backend::kCpu) return nullptr;
+    const Kernels& kernels = kKernels[static_cast<std::size_t>(backend)];
+    return settled ? &kernels.settled() : &kernels.dialect();
 }
 
 }  // namespace parpy

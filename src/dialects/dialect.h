@@ -144,10 +144,11 @@ struct Dialect {
 // what gives the bits that other back ends give.
 [[nodiscard]] const Dialect* device_dialect(Backend backend, bool settled = false);
 
+// Those of all back ends, each once.
+[[nodiscard]] std::span<const Dialect* const> all_dialects();
+
 // The dialect of a back end's kernels.
 [[nodiscard]] const Dialect& kernel_dialect(Backend backend);
-// Whether kernels run in the process, whose memory lies behind the arrays.
-[[nodiscard]] bool runs_in_process(Backend backend);
 
 // Signed arithmetic on data, for targets whose C++ has no overflow (c_family.cpp).
 [[nodiscard]] std::span<const Spelling> wrapping_operators();

@@ -151,7 +151,7 @@ void name_functions(ProgramFacts& facts) {
             facts.taken.insert(unique + suffix);
         facts.names[function] = unique;
     };
-    for (const Dialect* dialect : {&cpu_dialect(), &cuda_dialect(), &metal_dialect()}) {
+    for (const Dialect* dialect : all_dialects()) {
         for (const auto snippets : {dialect->prelude, c_family_prelude()}) {
             for (const Snippet& snippet : snippets) {
                 facts.taken.emplace(snippet.name);

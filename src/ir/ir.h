@@ -26,7 +26,7 @@ struct Function;
 using Body = std::vector<Stmt*>;
 
 enum class Op : std::uint8_t {
-#define OP(enumerator, text, arity, rule) enumerator,
+#define OP(enumerator, ...) enumerator,
 #include "ir/ops.def"
 #undef OP
 };
@@ -197,7 +197,7 @@ struct Expr {
     int index = 0;
     Register reg{};                           // kRegister
     Function* callee = nullptr;               // kCall, kFunction
-    std::shared_ptr<const std::string> text;  // kText, kNamed
+    std::shared_ptr<const std::string> text;  // kText, kNamed, kField
     // Of a kAtomic: how many operands are subscripts.
     [[nodiscard]] std::size_t rank() const {
         return operands.size() - value_count(static_cast<Atomic>(index));

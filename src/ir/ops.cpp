@@ -7,20 +7,38 @@
 namespace parpy::ir {
 namespace {
 
+enum Trait : unsigned {
+    kPlain = 0,
+    kInfix = 1U << 0U,
+    kCompares = 1U << 1U,
+    kPicksOne = 1U << 2U,
+    kBranches = 1U << 3U,
+    kTakesComplex = 1U << 4U,
+    kHasEffects = 1U << 5U,
+    kAggregate = 1U << 6U,
+    kOfSlices = 1U << 7U,
+    kStatic = 1U << 8U,
+};
+
 struct OpRow {
     std::string_view text;
     int arity;
     TypeRule rule;
+    unsigned traits;
 };
 
 constexpr OpRow kOps[] = {
-#define OP(enumerator, text, arity, rule) {text, arity, TypeRule::rule},
+#define OP(enumerator, text, arity, rule, traits) {text, arity, TypeRule::rule, traits},
 #include "ir/ops.def"
 #undef OP
 };
 
 const OpRow& row(Op op) {
     return kOps[static_cast<std::size_t>(op)];
+}
+
+bool has(Op op, Trait trait) {
+    return (row(op).traits & trait) != 0;
 }
 
 constexpr std::array<std::string_view, 17> kRegisters = {
@@ -218,34 +236,35 @@ Scalar complex_of(Scalar scalar) {
 }
 
 bool is_infix(Op op) {
-    return (op >= Op::kAdd && op <= Op::kPow) || (op >= Op::kShl && op <= Op::kBitXor) ||
-           (op >= Op::kEq && op <= Op::kOr);
+    return has(op, kInfix);
 }
-
+bool is_comparison(Op op) {
+    return has(op, kCompares);
+}
 bool picks_one(Op op) {
-    switch (op) {
-        case Op::kMin:
-        case Op::kMax:
-        case Op::kMinimum:
-        case Op::kMaximum:
-        case Op::kFmin:
-        case Op::kFmax:
-            return true;
-        default:
-            return false;
-    }
+    return has(op, kPicksOne);
+}
+bool has_branches(Op op) {
+    return has(op, kBranches);
+}
+bool takes_complex(Op op) {
+    return has(op, kTakesComplex);
+}
+bool has_effects(Op op) {
+    return has(op, kHasEffects);
+}
+bool is_aggregate(Op op) {
+    return has(op, kAggregate);
+}
+bool is_of_slices(Op op) {
+    return has(op, kOfSlices);
+}
+bool is_static(Op op) {
+    return has(op, kStatic);
 }
 
 bool is_update(Op op) {
     return picks_one(op) || (is_infix(op) && !is_comparison(op));
-}
-
-bool is_comparison(Op op) {
-    return op >= Op::kEq && op <= Op::kGe;
-}
-
-bool is_of_slices(Op op) {
-    return op >= Op::kSlice && op <= Op::kMatMul;
 }
 
 std::vector<std::size_t> transposed_axes(const Expr& expr, std::size_t rank) {
@@ -282,12 +301,6 @@ bool is_open_row(const Expr& expr) {
 
 Var* array_passed(const Expr& argument) {
     return argument.op == Op::kArray || is_row(argument) ? argument.var : nullptr;
-}
-
-bool has_effects(Op op) {
-    return op == Op::kCall || op == Op::kApply || op == Op::kShuffleDown || op == Op::kShuffleXor ||
-           op == Op::kShuffleCluster || op == Op::kTile || op == Op::kMma ||
-           (op >= Op::kAtomic && op <= Op::kSleep);
 }
 
 bool has_effects(const Expr& expr) {

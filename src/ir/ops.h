@@ -17,21 +17,21 @@ namespace parpy::ir {
 [[nodiscard]] Scalar real_part_of(Scalar scalar);
 [[nodiscard]] Scalar complex_of(Scalar scalar);
 
-// Operators printed between their operands: `a + b`, `a and b`.
+// The traits of the table's rows, which ops.def explains.
 [[nodiscard]] bool is_infix(Op op);
-// Minima and maxima: the operators whose result is one of the operands.
+[[nodiscard]] bool is_comparison(Op op);
 [[nodiscard]] bool picks_one(Op op);
+[[nodiscard]] bool has_branches(Op op);
+[[nodiscard]] bool takes_complex(Op op);
+[[nodiscard]] bool has_effects(Op op);
+[[nodiscard]] bool is_aggregate(Op op);
+[[nodiscard]] bool is_of_slices(Op op);
+[[nodiscard]] bool is_static(Op op);
+
 // Operators that may stand as `update` of an Assign or Store.
 [[nodiscard]] bool is_update(Op op);
-[[nodiscard]] bool is_comparison(Op op);
-
-// Operators that do more than give a number, or that other threads must reach as well: never
-// dropped, repeated or moved.
-[[nodiscard]] bool has_effects(Op op);
-[[nodiscard]] bool has_effects(const Expr& expr);  // anywhere inside
-
-// Whether `expr` computes from whole arrays anywhere inside (the rows gone after lower_slices).
-[[nodiscard]] bool is_of_slices(Op op);
+// Anywhere inside.
+[[nodiscard]] bool has_effects(const Expr& expr);
 [[nodiscard]] bool has_slices(const Expr& expr);
 
 // Which dimension of the operand each one of a kTranspose is.

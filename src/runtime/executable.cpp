@@ -7,21 +7,27 @@
 
 namespace parpy {
 
-std::shared_ptr<Executable> load(const Program& program, const Options& options,
-                                 RuntimeError& error) {
-    switch (options.backend) {
-        case Backend::kCpu:
-            return load_cpu(program, options, error);
-        case Backend::kCuda:
-            return load_cuda(program, options, error);
-        case Backend::kSim:
-            return load_sim(program, options, error);
-        case Backend::kMetal:
-            break;
-    }
+namespace {
+
+std::shared_ptr<Executable> load_nowhere(const Program&, const Options&, RuntimeError& error) {
     error = {Code::kP514, "programs for this back end cannot run in this build of ParPy",
              "use CompileBackend.Cpu, Cuda or Sim"};
     return nullptr;
+}
+
+using Loader = std::shared_ptr<Executable> (*)(const Program&, const Options&, RuntimeError&);
+
+constexpr Loader kLoaders[] = {
+#define BACKEND(enumerator, name, shown, runs, in_process, dialect, settled, load, ...) load,
+#include "support/backends.def"
+#undef BACKEND
+};
+
+}  // namespace
+
+std::shared_ptr<Executable> load(const Program& program, const Options& options,
+                                 RuntimeError& error) {
+    return kLoaders[static_cast<std::size_t>(options.backend)](program, options, error);
 }
 
 }  // namespace parpy

@@ -298,22 +298,9 @@ def of_itself(x):
     x[0] = f(1)
 
 
-@parpy.jit
-def used_as_a_whole(x, d):
-    def inner(v):
-        return entry_of(d, v)
-
-    x[0] = inner(1.0) + d["k"]
-
-
-def entry_of(d, v):
-    return d["k"] * v
-
-
 @pytest.mark.parametrize(
     ("function", "more", "message"),
     [
-        (used_as_a_whole, ({"k": 1.0},), r"P104\]: 'd' is used as a dict elsewhere"),
         (stale, (), r"P022\]: 'get' returns a lambda, which reads variables of a function that goes on"),
         (without_a_value, (), r"P217\]: 'f' is the function 'half' or something else"),
         (either, (3,), r"P217\]: 'f' is the function 'half' or the function 'sqrt', according to the path"),

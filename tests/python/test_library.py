@@ -38,6 +38,17 @@ EXPRESSIONS = {
     "np.polyval(x[:3], 0.5)": ("f8",), "np.polyval(x[:3], y)": ("f8",), "np.isin(x, y)": NUMBERS,
     "np.allclose(x, y)": FLOATS, "np.allclose(x, x + 1e-9, rtol=1e-3)": ("f8",),
     "np.cumsum(np.sort(x))[2] + np.diff(x)[0]": ("f8",),
+    "np.argmax(A)": NUMBERS, "np.argmin(A, axis=0)": NUMBERS, "A.argmax(axis=1)": NUMBERS, "A.argmin(-1)": ("f8",),
+    "np.cumsum(A)": NUMBERS, "np.cumsum(A, axis=0)": ("?", "u1", *NUMBERS), "A.cumsum(1)": NUMBERS,
+    "np.cumprod(A, axis=-2)": ("f4", "f8"), "np.sort(A)": NUMBERS, "np.sort(A, axis=0)": NUMBERS,
+    "np.argsort(A, 1)": ("f8",), "A.argsort(axis=0)": ("f8",), "np.median(A)": NUMBERS,
+    "np.median(A, axis=0)": NUMBERS, "np.median(A, axis=1)": ("f8",), "np.sort(x, axis=0)": ("f8",),
+    "np.argmax(x, axis=0)": ("f8",), "np.sort(A.reshape(-1))": ("f8",), "np.sort(A.T)": ("f8",),
+    "np.einsum('i,i', x, y)": NUMBERS, "np.einsum('ij,j->i', A, x)": NUMBERS, "np.einsum('ij,kj', A, A)": ("f8", "c16"),
+    "np.einsum('ij->ji', A)": NUMBERS, "np.einsum('i,j,kj->ki', x, y, A, optimize=True)": ("f8",),
+    "np.einsum('ij, ij ->', A, A)": NUMBERS, "np.einsum('ii->i', A[:, :4])": ("f8",),
+    "np.einsum('i,j->', x, y)": ("f4", "f8"),
+    "x.dot(y)": FLOATS, "A.dot(x)": FLOATS, "x.clip(-1, 2)": NUMBERS, "x.round(1)": FLOATS, "x.conj()": ("c16",),
 }  # fmt: skip
 
 
@@ -123,9 +134,16 @@ def test_in_loops(backend, mapping):
 
 
 def test_several_dimensions_are_refused():
-    for expression in ("np.cumsum(A)", "np.sort(A)", "np.roll(A, 1)", "np.isin(A, x)"):
+    for expression in ("np.diff(A)", "np.sort(A[None])", "np.roll(A, 1)", "np.isin(A, x)"):
         with pytest.raises(parpy.CompileError, match="dimension"):
             parpy.jit(function_of(expression))(np.zeros(3), np.zeros(3), np.zeros((3, 3)), 1)
+
+
+def test_einsum_of_operands_that_do_not_fit():
+    with pytest.raises(parpy.CompileError, match="has 1 dimensions"):
+        parpy.jit(function_of("np.einsum('i,i', x, A)"))(np.zeros(3), np.zeros(3), np.zeros((3, 3)), 1)
+    with pytest.raises(ValueError, match="differ in the dimension 'j'"):
+        parpy.jit(function_of("np.einsum('ij,j', A, x)"))(np.zeros(4), np.zeros(3), np.zeros((3, 3)), 1)
 
 
 def test_parameters_have_numpys_names():

@@ -312,3 +312,47 @@ def test_a_loop_that_python_runs_is_warned_of():
 
     with pytest.warns(parpy.PerformanceWarning, match=r"P315\]: Python runs this loop: 'found' is a list, dict or set"):
         assert parpy.jit(squares)(np.arange(3.0)) == [0, 1, 4]
+
+
+# ------------------------------------------------------------ lists as arguments
+
+
+def weighted(x, weights, out):
+    for i in range(1, len(x) - 1):
+        total = 0.0
+        for j, w in enumerate(weights):
+            total += w * x[i + j - 1]
+        out[i] = total / len(weights) + weights[i % 3] + weights[-1]
+    return weights
+
+
+def applied(matrices, x):
+    for m in matrices:
+        x = m @ x
+    return x, tuple(x), len(matrices)
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_lists_as_arguments(backend):
+    for weights in ([1.0, 2.0, 1.0], [3, 1, 2], [1.0, np.float32(0.5), True]):
+        got, want = np.zeros(7), np.zeros(7)
+        returned = parpy.jit(weighted)(np.arange(7.0), weights, got, opts=options(backend, {}))
+        weighted(np.arange(7.0), weights, want)
+        assert returned is weights
+        np.testing.assert_array_equal(got, want)
+    matrices = [2 * np.eye(3), np.ones((3, 3))]
+    assert same(
+        parpy.jit(applied)(matrices, np.arange(3.0), opts=options(backend, {})), applied(matrices, np.arange(3.0))
+    )
+
+
+def test_lists_that_are_changed_are_refused():
+    @parpy.jit
+    def f(w):
+        w[0] = 2.0
+
+    weights = [1.0, 2.0]
+    for given in (weights, [1.0] * 1000):
+        with pytest.raises(parpy.CompileError, match=r"np.array\(x\)"):
+            f(given)
+    assert weights == [1.0, 2.0]

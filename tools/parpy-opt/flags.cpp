@@ -12,12 +12,13 @@ const std::string_view kHelp =
     R"(usage: parpy-opt [flags] [FILE]      reads FILE or standard input
 
   --pass A,B,C             run these passes, in this order
-  --pipeline cpu|cuda|metal
+  --pipeline cpu|cuda|metal|sim
                            run the pipeline of a back end
   --until PASS             ... up to and including PASS
   --emit cpu|cuda|metal    print the generated program instead; runs that pipeline, unless --pass
                            says what to run
-  --backend cpu|cuda|metal the target of passes that ask for it (default: that of --pipeline, or cpu)
+  --backend cpu|cuda|metal|sim
+                           the target of passes that ask for it (default: that of --pipeline, or cpu)
   --parallelize 'N=threads(64),M=threads(128).reduce().tpb(256)'
   --automatic              the compiler chooses the mapping
   --signature 'f64[10, 20], f32[?; 1] ro, f32[9] aliased=1+4, int=5, float, i32'
@@ -73,15 +74,6 @@ bool number(std::string_view text, T& out) {
     text = trimmed(text);
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
     return error == std::errc() && end == text.data() + text.size();
-}
-
-std::optional<Backend> backend(std::string_view name) {
-    constexpr std::pair<std::string_view, Backend> kNames[] = {
-        {"cpu", Backend::kCpu}, {"cuda", Backend::kCuda}, {"metal", Backend::kMetal}};
-    for (const auto& [known, found] : kNames) {
-        if (name == known) return found;
-    }
-    return std::nullopt;
 }
 
 // label=threads(128).reduce().tpb(256), …
@@ -219,9 +211,9 @@ Arguments parse_arguments(int count, char** values) {
             return values[++i];
         };
         const auto target_value = [&]() -> std::optional<Backend> {
-            const auto result = backend(value());
+            const auto result = backend_named(value());
             if (!result && out.error.empty()) {
-                out.error = "flag " + std::string(flag) + " takes cpu, cuda or metal";
+                out.error = "flag " + std::string(flag) + " takes cpu, cuda, metal or sim";
             }
             return result;
         };

@@ -1,19 +1,21 @@
-"""Arguments that are no numbers and no arrays: tuples, None, functions, types and texts. Compiled code is made for
-them, and gets the numbers and arrays in them."""
+"""Arguments that are no numbers and no arrays: tuples, objects, dicts, None, functions, types and texts. Compiled code
+is made for them, and gets the numbers and arrays in them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from ..frontend.forms import Kind, Single, TupleKind
+from ..frontend.forms import Composed, Kind, RecordKind, Single, TupleKind
 from ..frontend.function_values import FUNCTIONS
 from ..syntax.names import cell_of, is_array, is_scalar, jit_source
 from ..vocabulary.operators import scalar_name
+from .objects import Reads, is_object
 
+_LONGEST_LIST = 32
 _WHOLE = frozenset((np.ndarray, np.float64, np.float32, np.int64, int, float, complex, bool))
 
 
@@ -23,7 +25,12 @@ def comes_apart(argument: object) -> bool:
     kind = type(argument)
     if kind in _WHOLE:
         return False
-    return argument is None or isinstance(argument, tuple) or is_single(argument)
+    return argument is None or is_series(argument) or is_single(argument)
+
+
+def is_series(argument: object) -> TypeGuard[Sequence[Any]]:
+    """Whether it is a tuple, or a list of a few elements, which is one to compiled code."""
+    return isinstance(argument, tuple) or (type(argument) is list and len(argument) <= _LONGEST_LIST)
 
 
 def is_single(argument: object) -> bool:
@@ -36,19 +43,58 @@ def is_single(argument: object) -> bool:
 def is_misused(values: Iterable[object], codes: Collection[str]) -> bool:
     """Whether what is wrong with a program for arguments that come apart may be that one of them is None or a text."""
     apart = [value for value in values if comes_apart(value)]
+    if not apart:
+        return False
+    if {*codes} <= {"P016", "P204"} and any(type(value) is list for value in apart):
+        return True
     if all(value is None for value in apart):
         return True
     return all(isinstance(value, str) for value in apart if value is not None) and {*codes} <= {"P018", "P204"}
 
 
-def tuple_kind(argument: Any, kind_of: Callable[[Any], Kind | None] = lambda _: None) -> TupleKind | Single:
+def composed_kind(
+    argument: Any,
+    kind_of: Callable[[Any], Kind | None] = lambda _: None,
+    reads: Reads | None = None,
+    around: tuple[object, ...] = (),
+) -> Composed:
     """The kinds of the elements of a tuple, of which `kind_of` says those of numbers and arrays; of None that it is;
-    of functions, types and texts which ones."""
+    of functions, types and texts which ones; of objects and dicts, where `reads` says which of their attributes count,
+    those of the attributes. `around`: the objects that it is in."""
     if argument is None:
         return TupleKind((), is_none=True)
-    if not isinstance(argument, tuple):
+
+    inside = (*around, argument)
+
+    def part(value: Any) -> Kind | Composed | None:
+        apart = comes_apart(value) or (reads is not None and is_object(value))
+        return composed_kind(value, kind_of, reads, inside) if apart else kind_of(value)
+
+    if is_series(argument):
+        of_class = type(argument) if hasattr(argument, "_fields") else None
+        return TupleKind(tuple(map(part, argument)), of_class=of_class)
+    if reads is None or not is_object(argument):
         return Single(argument, _identity(argument), tuple(_cells(argument)))
-    return TupleKind(tuple(tuple_kind(each, kind_of) if comes_apart(each) else kind_of(each) for each in argument))
+    found: dict[str, Kind | Composed | None] = {}
+    for name in reads.of(argument):
+        value = attribute_of(argument, name)
+        if type(value) in _WHOLE:
+            found[name] = kind_of(value)
+        elif _is_usable(value, inside):
+            found[name] = part(value)
+    return RecordKind(type(argument), tuple(found), tuple(found.values()))
+
+
+def attribute_of(owner: Any, name: str) -> Any:
+    """The attribute of an object, or the entry of a dict; None where it is not set."""
+    return owner[name] if isinstance(owner, dict) else getattr(owner, name, None)
+
+
+def _is_usable(value: object, around: tuple[object, ...]) -> bool:
+    """Whether compiled code may use such an attribute, which is in these objects."""
+    if any(value is each for each in around):
+        return False
+    return is_scalar(value) or is_array(value) or comes_apart(value) or is_object(value)
 
 
 def _cells(value: object) -> dict[str, Any]:
@@ -78,24 +124,34 @@ def _identity(value: object) -> object:
 
 
 class Elements(dict[str, Any]):
-    """What is in a tuple or in a function, by place, as the entries of a dict; of None nothing."""
+    """What is in a tuple, an object of this kind or a function, by place, as the entries of a dict; of None nothing."""
 
-    def __init__(self, given: Any) -> None:
+    def __init__(self, given: Any, kind: object = None) -> None:
         self.given = given
-        super().__init__(_entries_of(given))
+        super().__init__(_entries_of(given, kind))
 
 
-def _entries_of(value: Any) -> dict[str, Any]:
-    """What is in a tuple, and in those in it, by the names of the places."""
-    if not isinstance(value, tuple):
+def _entries_of(value: Any, kind: object) -> dict[str, Any]:
+    """What is in it, and in what is in it, by the names of the places."""
+    if isinstance(kind, RecordKind):
+        parts = {name: attribute_of(value, name) for name in kind.names}
+    elif is_series(value):
+        parts = {str(index): each for index, each in enumerate(value)}
+    else:
         return _cells(value)
+    kinds = kind.parts if isinstance(kind, RecordKind | TupleKind) else (None,) * len(parts)
     found: dict[str, Any] = {}
-    for index, each in enumerate(value):
-        if comes_apart(each):
-            found |= {f"{index}_{place}": part for place, part in _entries_of(each).items()}
+    for (place, each), of in zip(parts.items(), kinds, strict=True):
+        if of is not None or comes_apart(each):
+            found |= {place_in(place, inner): part for inner, part in _entries_of(each, of).items()}
         else:
-            found[str(index)] = each
+            found[place] = each
     return found
+
+
+def place_in(outer: str, inner: str) -> str:
+    """What the place of a part is called in the whole that has it at the place `outer`."""
+    return f"{outer}.{inner}"
 
 
 NO_ELEMENTS = Elements(None)

@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any, NamedTuple, overload
 
 from .. import _native
-from ..frontend.forms import Single, TupleKind
+from ..frontend.forms import Composed
 from ..frontend.languages import LOOPS
 from ..frontend.parse import Surface, parse
 from ..frontend.program import Program
@@ -22,14 +22,15 @@ from ..host.driver import Driver, driver_of
 from ..host.splitter import RegionSource
 from ..host.structures import Structures
 from ..syntax.annotations import annotations_of, as_declared, converted_to
-from ..syntax.names import Guard, source_of
+from ..syntax.names import Guard, is_array, is_scalar, source_of
 from ..syntax.source import FunctionSource
 from ..types import BufferType, Symbol, TypeVar, bound_to
 from ..vocabulary.signatures import is_signature
 from . import decorations, environment
-from .elements import comes_apart, is_misused
+from .elements import attribute_of, comes_apart, is_misused
 from .errors import CompileError
 from .interface import source_text
+from .objects import is_object
 from .options import CompileOptions
 from .pickling import give_reference
 
@@ -98,16 +99,18 @@ def jit_of_source(source: FunctionSource) -> _native.JitFunction:
 
 
 def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
-    structures = Structures(source, partial(_for_tuples, source))
+    structures = Structures(source, partial(_for_kinds, source))
 
     def parse_again() -> Surface | DriverSurface:
         driver = _driver(source) or (structures if structures.wanted else None)
         return parse(source) if driver is None else DriverSurface(driver, driver.guards)
 
-    def on_misfit(error: TypeError, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
-        """A call whose arguments compiled code cannot take: those that come apart do so from now on."""
-        refused = isinstance(error, CompileError) and "P550" in error.codes
-        if not refused or structures.wanted or not any(map(comes_apart, values)):
+    def on_misfit(error: Exception, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
+        """A call whose arguments compiled code cannot take: those that come apart do so from now on. Functions that
+        cannot be parsed may be so if it is known what they get."""
+        codes = error.codes if isinstance(error, CompileError) else ()
+        unparsed = bool(codes) and any(map(is_object, values)) and not any(code.startswith("P55") for code in codes)
+        if structures.wanted or not ("P550" in codes or unparsed) or not structures.are_for(values):
             return NotImplemented
         try:
             result = structures(values, options, False)
@@ -124,12 +127,12 @@ def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
     made.on_misfit = on_misfit
 
 
-def _for_tuples(source: FunctionSource, tuples: Mapping[str, TupleKind | Single]) -> _native.JitFunction:
-    """The jit function of which these parameters are tuples, None, functions, types or texts."""
+def _for_kinds(source: FunctionSource, kinds: Mapping[str, Composed]) -> _native.JitFunction:
+    """The jit function of which these parameters are no numbers and no arrays."""
 
     def parse_again() -> Surface:
         program = Program(LOOPS)
-        program.known_tuples = dict(tuples)
+        program.known_kinds = dict(kinds)
         return parse(source, program)
 
     made = _native.JitFunction.__new__(_native.JitFunction)
@@ -173,9 +176,23 @@ def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver 
     driver = _driver(source)
     defaults = {} if driver is not None else inspect.signature(source.function).parameters
     left_out = [each.default for each in (*defaults.values(),)[len(args) :]]
-    if driver is not None or not any(map(comes_apart, (*args, *left_out))):
+    if driver is not None or not (any(map(comes_apart, (*args, *left_out))) or _needs_kinds(source, args)):
         return driver
-    return Structures(source, partial(_for_tuples, source))
+    return Structures(source, partial(_for_kinds, source))
+
+
+def _needs_kinds(source: FunctionSource, args: Sequence[Any]) -> bool:
+    """Whether objects among the arguments are more to it than attributes that are numbers and arrays."""
+    given = dict(zip(source.function.__code__.co_varnames, args, strict=False))
+    objects = {name: value for name, value in given.items() if is_object(value)}
+    if not objects:
+        return False
+    try:
+        params = [param for param in parse(source).params if param.name in objects and not param.unused]
+    except CompileError:
+        return True
+    read = [None if param.key is None else attribute_of(objects[param.name], param.key) for param in params]
+    return not all(is_scalar(value) or is_array(value) for value in read)
 
 
 def _with_symbols(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
@@ -260,7 +277,17 @@ def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOp
 
     For tests: slow, checks every subscript, and is what the back ends are compared with.
     """
-    _native.interpret(_as_jit(function), tuple(args), opts, until)
+    compiled = _as_jit(function)
+    driver = driver_behind(compiled, args)
+    look: Any = partial(_interpreted, until=until)
+    if isinstance(driver, Structures):
+        driver.inspect(tuple(args), opts, look)
+    else:
+        look(compiled, tuple(args), opts)
+
+
+def _interpreted(function: _native.JitFunction, args: tuple[Any, ...], opts: CompileOptions, until: str) -> None:
+    _native.interpret(function, args, opts, until)
 
 
 def clear_cache() -> None:

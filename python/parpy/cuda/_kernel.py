@@ -18,13 +18,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import _native
-from ..calls.elements import Elements, comes_apart, tuple_kind
+from ..calls.elements import Elements, comes_apart, composed_kind
 from ..calls.errors import CompileError
 from ..calls.interface import source_text
 from ..calls.jit import twin
 from ..calls.options import CompileBackend, CompileOptions
 from ..calls.pickling import give_reference, reduced
-from ..frontend.forms import Kind, Single, TupleKind
+from ..frontend.forms import Composed, Kind, Single, TupleKind
 from ..frontend.languages import KERNELS
 from ..frontend.parse import Surface, parse
 from ..frontend.program import Program
@@ -80,10 +80,10 @@ class Kernel(Launchable):
         self._asks_all = False
         self._known: dict[str, Kind] = {}
         self._knows_all = False
-        self._tuples: dict[str, TupleKind | Single] = {}  # parameters that are tuples
+        self._tuples: dict[str, Composed] = {}  # parameters that are tuples
         self._takes_tuples = False  # has been given some
         self._refused: CompileError | None = None  # what is wrong if no argument is a tuple
-        self._variants: dict[tuple[Kind | TupleKind | Single | None, ...], Kernel] = {}
+        self._variants: dict[tuple[Kind | Composed | None, ...], Kernel] = {}
         self._by_stream: dict[Any, CompileOptions] = {}
         self._launchers: dict[Any, Launcher] = {}
         self._blocks: dict[Any, int] = {}
@@ -108,7 +108,7 @@ class Kernel(Launchable):
 
     def _parse(self) -> Surface:
         program = self.program()
-        program.known, program.knows_all, program.known_tuples = self._known, self._knows_all, self._tuples
+        program.known, program.knows_all, program.known_kinds = self._known, self._knows_all, self._tuples
         try:
             surface = parse(self.__parpy_source__, program)
         except CompileError:
@@ -267,7 +267,7 @@ class Kernel(Launchable):
         for name, default in zip(reversed(names), reversed(self.py_func.__defaults__ or ()), strict=False):
             given.setdefault(name, default)
         apart = {} if self._tuples else {name: each for name, each in given.items() if comes_apart(each)}
-        tuples = {name: tuple_kind(each, kind_of) for name, each in apart.items()}
+        tuples = {name: composed_kind(each, kind_of) for name, each in apart.items()}
         if self._refused is not None and not tuples:
             raise self._refused
         if self._knows_all or len(given) < len(names):  # the latter: a call that fails
@@ -327,7 +327,7 @@ class Kernel(Launchable):
             if given is not device and given.flags.writeable:
                 device.copy_to_host(given)
 
-    def _relaunch(self, error: TypeError, values: tuple[Any, ...], options: CompileOptions) -> Any:
+    def _relaunch(self, error: Exception, values: tuple[Any, ...], options: CompileOptions) -> Any:
         """A launch that failed, perhaps since records are used as a whole."""
         sizes = values[: len(GEOMETRY)]
         arguments = [each.records if isinstance(each, Fields) else each for each in values[len(GEOMETRY) :]]

@@ -10,9 +10,11 @@ import ast
 from collections.abc import Iterator
 
 from .. import _native
+from ..syntax.fields import OF_VALUES
 from ..syntax.names import NO_PLACE, Binding, is_array, is_scalar, jit_source
 from .forms import DictParam
 from .lowering import lower
+from .objects import field
 from .patterns import first_name, integer_constant, is_ellipsis, string_key
 from .program import identifier
 from .scope import FunctionScope, describe
@@ -41,7 +43,14 @@ def may_be_array(fn: FunctionScope, node: ast.expr) -> bool:
     if isinstance(node, ast.Subscript) and string_key(node) is not None:
         return True
     binding = fn.resolve(node)
-    return binding is not None and is_array(binding.value)
+    return is_attribute(fn, node) or (binding is not None and is_array(binding.value))
+
+
+def is_attribute(fn: FunctionScope, node: ast.expr) -> bool:
+    """Whether `node` is an attribute of an object that the function has, rather than one of arrays."""
+    if fn.kernel or not isinstance(node, ast.Attribute) or node.attr in OF_VALUES or fn.starts_undefined(node):
+        return False
+    return fn.resolve(node.value) is None
 
 
 def is_array_name(fn: FunctionScope, node: ast.expr) -> bool:
@@ -49,6 +58,8 @@ def is_array_name(fn: FunctionScope, node: ast.expr) -> bool:
     if isinstance(node, ast.Name) and node.id in fn.scope.locals:
         return True
     if isinstance(node, ast.Subscript) and string_key(node) is not None:
+        return True
+    if is_attribute(fn, node):
         return True
     binding = fn.resolve(node)
     known = binding is not None and (is_array(binding.value) or is_scalar(binding.value))
@@ -173,8 +184,8 @@ def dict_entry(fn: FunctionScope, node: ast.Subscript, key: str) -> _native.Var 
     if binding is None or not isinstance(binding.value, dict):
         if binding is None and fn.starts_undefined(base):
             lower(fn, first_name(base))
-        elif isinstance(base, ast.Subscript) and string_key(base) is not None:
-            fn.error("P104", node, "dicts in dicts are not supported", f"pass {ast.unparse(base)} as an argument")
+        elif binding is None and not fn.kernel:
+            return fn.hold(field(fn, lower(fn, base), key, node), node, shown=ast.unparse(node))
         else:
             fn.error(
                 "P104",
@@ -206,7 +217,7 @@ def _dict_param(fn: FunctionScope, node: ast.Subscript, base: ast.Name, key: str
         owner = fn.local(base)  # of which the core knows whether it is there: it may be None
         if owner is None:
             return None
-        entry = fn.op("field", node, fn.module.read(owner, fn.span(base)))
+        entry = field(fn, fn.module.read(owner, fn.span(base)), key, node)
         return fn.hold(entry, node, shown=ast.unparse(node))
     if name in fn.plain_uses:
         fn.error(
@@ -220,8 +231,8 @@ def _dict_param(fn: FunctionScope, node: ast.Subscript, base: ast.Name, key: str
     param = fn.dict_params.setdefault(name, DictParam({}, node))
     if key not in param.entries:
         shown = fn.unique_name(identifier(f"{name}_{key}"))
-        field = f"{name}.{key}" if fn.has_records else f"{name}[{key!r}]"
-        param.entries[key] = fn.module.variable(shown, fn.span(node), field)
+        written = f"{name}.{key}" if fn.has_records else f"{name}[{key!r}]"
+        param.entries[key] = fn.module.variable(shown, fn.span(node), written)
     return param.entries[key]
 
 

@@ -8,6 +8,8 @@ import ast
 import inspect
 from typing import Any
 
+import numpy as np
+
 from .. import _native
 from ..calls.callback import Callback
 from ..calls.external import External
@@ -31,6 +33,7 @@ from .function_values import default_of
 from .functions import by_numpy
 from .intrinsics import Intrinsic, intrinsic_of
 from .lowering import lower
+from .objects import is_made_of_fields, new_object
 from .random_numbers import method_of_generator, origins_of_call
 from .record_paths import has_slice
 from .records import is_record, is_record_argument, record_apart, record_of, record_rank
@@ -38,18 +41,8 @@ from .reductions import method_of_value, reduction_method
 from .scope import FunctionScope, describe
 from .subscripts import array_of, extent_of
 
-# What to write for methods that are not compiled.
-_FUNCTIONS_FOR = {
-    "dot": "a @ b",
-    "conj": "np.conj(x)",
-    "round": "np.round(x)",
-    "clip": "np.minimum(np.maximum(x, low), high)",
-    "fill": "x[:] = value",
-    "transpose": "a loop, or two arrays",
-    "flatten": "two loops",
-    "ravel": "two loops",
-    "reshape": "loops over the elements, or reshape in the caller",
-}
+# Methods that are functions of NumPy.
+_FUNCTIONS = {"dot": np.dot, "clip": np.clip, "round": np.round, "conj": np.conj, "conjugate": np.conj}
 
 # As the core numbers them.
 _BACKENDS = [CompileBackend.Cpu, CompileBackend.Cuda, CompileBackend.Metal]
@@ -64,7 +57,7 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     method = (
         method_of_generator(fn, node)
         or reduction_method(fn, node)
-        or _conjugate(fn, node)
+        or _method_of_numpy(fn, node)
         or _copy_or_conversion(fn, node)
         or method_of_axes(fn, node)
         or _method_of_library(fn, node)
@@ -111,6 +104,8 @@ def _call_named(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return fn.language.intrinsics[intrinsic.lowering](fn, node, intrinsic)
     if fn.is_function(binding.value):
         return call_function(fn, node, source_of(binding.value))
+    if is_made_of_fields(binding.value) and not fn.kernel:
+        return new_object(fn, node, binding.value)
     if isinstance(binding.value, External):
         return call_external(fn, node, binding.value)
     ours = None if fn.kernel else library_function(binding.value, node)
@@ -151,8 +146,8 @@ def _refuse_method(fn: FunctionScope, node: ast.Call, func: ast.Attribute) -> No
         fix = "convert with the type alone: x.astype(np.float32)"
     elif name == "copy":
         fix = "write x.copy(), without arguments"
-    elif name in _FUNCTIONS_FOR:
-        fix = f"write {_FUNCTIONS_FOR[name]}"
+    elif name == "fill":
+        fix = "write x[:] = value"
     fn.error("P022", node, f"the method '{name}' cannot be compiled", fix)
 
 
@@ -185,12 +180,19 @@ def _not_callable(fn: FunctionScope, binding: Binding, node: ast.Call) -> None:
 # ------------------------------------------------------------ methods of arrays and numbers
 
 
-def _conjugate(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
-    """z.conjugate(); None for other calls."""
+def _method_of_numpy(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
+    """z.conjugate(), x.dot(y); None for other calls."""
     func = method_of_value(fn, node)
-    if func is None or func.attr != "conjugate" or node.args or node.keywords:
+    function = None if func is None else _FUNCTIONS.get(func.attr)
+    intrinsic = None if function is None else intrinsic_of(function)
+    if func is None or intrinsic is None:
         return None
-    return fn.module.op("conj", [lower(fn, func.value)], fn.span(node))
+    call = ast.copy_location(ast.Call(node.func, [func.value, *node.args], node.keywords), node)
+    return (
+        fn.language.intrinsics[intrinsic.lowering](fn, call, intrinsic)
+        if fits(fn, call, intrinsic)
+        else fn.poison(node)
+    )
 
 
 def _copy_or_conversion(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:

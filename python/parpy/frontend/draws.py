@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..calls.generators import GLOBAL_STATE, is_generator
-from ..syntax.names import NOTHING, Binding, Container, Scope, attribute, callable_source
+from ..calls.objects import is_object
+from ..syntax.names import NOTHING, OBJECT, Binding, Container, Scope, attribute, callable_source
 from ..syntax.source import FunctionSource
 
 METHODS = frozenset((
@@ -80,7 +81,8 @@ class Draws:
         """What a call draws from; None of others."""
         func = call.func
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in scope.locals:
-            return Drawn(Root(func.value.id), func.attr) if func.attr in METHODS | OTHERS else None
+            draws = func.attr in METHODS | OTHERS and scope.known.get(func.value.id) is not OBJECT
+            return Drawn(Root(func.value.id), func.attr) if draws else None
         found = self.origin(call, scope)
         if found is None:
             return None
@@ -218,6 +220,11 @@ class Draws:
         """Of the arguments those that decide what draws: functions that do, and generators that are None."""
         objects = {name: self._object(node, scope) for name, node in given.items()}
         known = {name: value for name, value in objects.items() if self.may_be_drawing(value)}
+        known |= {
+            name: OBJECT
+            for name, node in given.items()
+            if is_object(objects[name]) or (isinstance(node, ast.Name) and scope.known.get(node.id) is OBJECT)
+        }
         names = self.names(source, known)
         parameters = signature(source.function, follow_wrapped=False).parameters if names else {}
         for name in names:

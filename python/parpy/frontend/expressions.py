@@ -9,11 +9,12 @@ from functools import partial
 from types import FunctionType
 
 from .. import _native
+from ..calls.objects import is_object
 from ..syntax.names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
 from ..types import Symbol, TypeVar
 from ..vocabulary.device import Register
 from ..vocabulary.operators import scalar_name
-from .arrays import is_array_name, is_field_of_element, not_a_value, outside_spelled_out, refuse_shape
+from .arrays import is_array_name, is_attribute, is_field_of_element, not_a_value, outside_spelled_out, refuse_shape
 from .conditions import condition, short_circuit
 from .constants import constant_of, number_of, whole_number
 from .draws import Root
@@ -23,6 +24,7 @@ from .function_values import single
 from .indices import lower_register
 from .lowering import lower
 from .membership import lower_membership
+from .objects import attribute_outside, field, object_outside
 from .patterns import first_name, integer_constant, string_key
 from .random_numbers import generator_value, is_generator_name
 from .records import is_record, record_extent, record_of, record_path, record_rank, record_size
@@ -98,6 +100,8 @@ def _value_of(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) -
     if made is not None:
         fn.rely_on(binding)
         return made
+    if is_object(value) and not fn.kernel:
+        return object_outside(fn, binding, node)
     not_a_value(fn, value, shown, node)
     return fn.poison(node)
 
@@ -134,10 +138,13 @@ def _is_constant(fn: FunctionScope, binding: Binding, node: ast.expr) -> bool:
 
 
 def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
+    if (made := attribute_outside(fn, node)) is not None:
+        return made
     binding = fn.resolve(node)
     if binding is not None:
         return _value_of(fn, binding, ast.unparse(node), node)
     span = fn.span(node)
+    fn.program.attributes.add(node.attr)  # if it is an object
     if node.attr in _ARRAY_ATTRIBUTES and is_array_name(fn, node.value):
         if is_record(fn, node.value):
             return _of_records(fn, node)
@@ -159,6 +166,8 @@ def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
         _no_attribute(fn, owner.value, node)
     elif fn.starts_undefined(node.value):
         lower(fn, first_name(node.value))
+    elif is_attribute(fn, node):
+        return field(fn, lower(fn, node.value), node.attr, node)
     else:
         fn.error(
             "P024",

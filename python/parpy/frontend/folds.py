@@ -9,7 +9,7 @@ from .. import _native
 from .arrays import outside_items
 from .evaluation import lower_all
 from .functions import lower_fold
-from .generators import Generated, lower_generated
+from .generators import Generated, lower_by_key, lower_generated
 from .intrinsics import Intrinsic
 from .lowering import lower
 from .scope import FunctionScope
@@ -18,7 +18,9 @@ _BETTER = {"min": "<", "max": ">"}
 
 
 def lower_extreme(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """max(x), max((a, b)), max(a, b)"""
+    """max(x), max((a, b)), max(a, b), max(x, key=f)"""
+    if node.keywords:
+        return lower_by_key(fn, node, intrinsic)
     if len(node.args) > 1:
         return lower_fold(fn, node, intrinsic)
     if isinstance(node.args[0], Generated):

@@ -55,10 +55,25 @@ class Single:
 
 
 class TupleKind(NamedTuple):
-    """The kinds of the elements of an argument that is a tuple; None where nothing is known of one."""
+    """The kinds of the elements of an argument that is a tuple; None where nothing is known of one. `of_class`: the
+    class of a named tuple."""
 
-    parts: tuple[Kind | TupleKind | Single | None, ...]
+    parts: tuple[Kind | TupleKind | RecordKind | Single | None, ...]
     is_none: bool = False  # it is None instead
+    of_class: Any = None
+
+
+class RecordKind(NamedTuple):
+    """The kinds of the attributes of an argument that is an object of this class, or of the entries of a dict; None
+    where nothing is known of one."""
+
+    of_class: type
+    names: tuple[str, ...]
+    parts: tuple[Kind | TupleKind | RecordKind | Single | None, ...]
+
+
+Composed = TupleKind | RecordKind | Single
+"""What is known of an argument that is no number and no array to compiled code."""
 
 
 class DictParam(NamedTuple):

@@ -53,7 +53,12 @@ def _is_compiled(value: object) -> bool:
 def _of_source(fn: FunctionScope, source: FunctionSource, value: object, node: Any) -> _native.Expr:
     if source.declared or source.alternatives or source.arrays:
         return _of_calls(fn, value, node, defaults(fn, source, node))
-    callee, span = fn.helper(source), fn.span(node)
+    return function_value(fn, fn.helper(source), source, node)
+
+
+def function_value(fn: FunctionScope, callee: FunctionScope, source: FunctionSource, node: Any) -> _native.Expr:
+    """A function that is compiled with this one as a value."""
+    span = fn.span(node)
     made = fn.module.function_value(callee.function, defaults(fn, source, node), span)
     fn.calls.append((made, callee, span))
     fn.function_values.add(made)

@@ -17,12 +17,46 @@ def lower_generated(
     fn: FunctionScope, node: ast.Call, name: str, given: Generated, start: ast.expr | None = None
 ) -> _native.Expr:
     """`sum((x[i] * y[i] for i in range(n)), start)`"""
-    if any(each.is_async for each in given.generators):
-        fn.error("P011", given, "an asynchronous comprehension cannot be compiled", "write a for loop")
+    if _is_refused(fn, given):
         return fn.poison(node)
     loops = _Loops(fn, given)
     made = {"sum": loops.sum, "any": loops.any, "all": loops.all, "min": loops.min, "max": loops.max}[name]
-    statements = made(start or ast.Constant(0))
+    return _run(fn, node, name, loops, made(start or ast.Constant(0)))
+
+
+def lower_by_key(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """`max(range(n), key=lambda i: abs(x[i]))`, `max(a, b, key=f)`"""
+    values = node.args[0] if len(node.args) == 1 else ast.copy_location(ast.Tuple(node.args, ast.Load()), node)
+    given = _each_of(values)
+    if _is_refused(fn, given):
+        return fn.poison(node)
+    loops = _Loops(fn, given)
+    return _run(fn, node, intrinsic.name, loops, loops.best_by(node.keywords[0].value, intrinsic.name == "max"))
+
+
+def lower_truths(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """any(x), all(a > 0 for a in x)"""
+    return lower_generated(fn, node, intrinsic.name, _each_of(node.args[0]))
+
+
+def _each_of(given: ast.expr) -> Generated:
+    """The elements of what is given, a comprehension or something else."""
+    if isinstance(given, Generated):
+        return given
+    element = ast.copy_location(ast.Name("element", ast.Load()), given)
+    target = ast.copy_location(ast.Name("element", ast.Store()), given)
+    return ast.copy_location(ast.GeneratorExp(element, [ast.comprehension(target, given, [], 0)]), given)
+
+
+def _is_refused(fn: FunctionScope, given: Generated) -> bool:
+    if not any(each.is_async for each in given.generators):
+        return False
+    fn.error("P011", given, "an asynchronous comprehension cannot be compiled", "write a for loop")
+    return True
+
+
+def _run(fn: FunctionScope, node: ast.Call, name: str, loops: _Loops, statements: list[ast.stmt]) -> _native.Expr:
+    """Runs the statements in front of the current one; what they find."""
     for part in (part for statement in statements for part in ast.walk(statement)):
         if not hasattr(part, "lineno"):
             ast.copy_location(part, node)
@@ -33,17 +67,6 @@ def lower_generated(
         none = fn.op("not", node, fn.module.read(fn.variables[loops.is_set], span))
         fn.out.append(fn.module.if_(none, [empty], [], span))
     return fn.module.read(fn.variables[loops.found], span)
-
-
-def lower_truths(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
-    """any(x), all(a > 0 for a in x)"""
-    given = node.args[0]
-    if not isinstance(given, Generated):
-        element = ast.Name("element", ast.Load())
-        loop = ast.comprehension(ast.Name("element", ast.Store()), given, [], 0)
-        given = ast.copy_location(ast.GeneratorExp(ast.copy_location(element, given), [loop]), given)
-        ast.copy_location(loop.target, given)
-    return lower_generated(fn, node, intrinsic.name, given)
 
 
 class _Loops(ast.NodeTransformer):
@@ -106,14 +129,31 @@ class _Loops(ast.NodeTransformer):
     def max(self, _: ast.expr) -> list[ast.stmt]:
         return self._best(ast.Gt())
 
-    def _best(self, better: ast.cmpop) -> list[ast.stmt]:
+    def best_by(self, key: ast.expr, greatest: bool) -> list[ast.stmt]:
+        """The first of the values of which the key is the greatest, or the least."""
+        begin = self._nothing()
+        value, found = self._variable("value"), self._variable("key")
+        of_value, is_better = self._variable("key"), ast.Gt() if greatest else ast.Lt()
+        take = [_set(found, _read(of_value)), _set(self.found, _read(value))]
+        keyed = ast.Call(key, [_read(value)], [])
+        loop = [_set(value, self._value), _set(of_value, keyed), self._if_better(of_value, is_better, found, take)]
+        return [*begin, _set(found, ast.Constant(False)), *self._around(loop)]
+
+    def _best(self, is_better: ast.cmpop) -> list[ast.stmt]:
         """The first value, or the last one that is better than all before."""
-        value, self.is_set = self._variable("value"), self._variable("is_set")
-        compared = ast.Compare(_read(value), [better], [_read(self.found)])
+        begin, value = self._nothing(), self._variable("value")
+        test = self._if_better(value, is_better, self.found, [_set(self.found, _read(value))])
+        return [*begin, *self._around([_set(value, self._value), test])]
+
+    def _nothing(self) -> list[ast.stmt]:
+        self.is_set = self._variable("is_set")
+        return [_set(self.is_set, ast.Constant(False)), _set(self.found, ast.Constant(False))]
+
+    def _if_better(self, value: str, is_better: ast.cmpop, best: str, take: list[ast.stmt]) -> ast.stmt:
+        """`take`, where there is no best one yet, or the value is better."""
+        compared = ast.Compare(_read(value), [is_better], [_read(best)])
         test = ast.BoolOp(ast.Or(), [ast.UnaryOp(ast.Not(), _read(self.is_set)), compared])
-        take: list[ast.stmt] = [_set(self.found, _read(value)), _set(self.is_set, ast.Constant(True))]
-        begin = [_set(self.is_set, ast.Constant(False)), _set(self.found, ast.Constant(False))]
-        return [*begin, *self._around([_set(value, self._value), ast.If(test, take, [])])]
+        return ast.If(test, [*take, _set(self.is_set, ast.Constant(True))], [])
 
 
 def _read(name: str) -> ast.Name:

@@ -126,8 +126,8 @@ def _rows() -> Iterator[tuple[Any, Intrinsic]]:
 
 def _builtin_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield builtins.abs, Intrinsic("abs", "op", "abs", 1, 1)
-    yield builtins.min, Intrinsic("min", "extreme", "min", 1, _MANY)
-    yield builtins.max, Intrinsic("max", "extreme", "max", 1, _MANY)
+    yield builtins.min, Intrinsic("min", "extreme", "min", 1, _MANY, ("key",))
+    yield builtins.max, Intrinsic("max", "extreme", "max", 1, _MANY, ("key",))
     yield builtins.sum, Intrinsic("sum", "sum", "", 1, 2, ("start",))
     yield builtins.any, Intrinsic("any", "truths", "", 1, 1)
     yield builtins.all, Intrinsic("all", "truths", "", 1, 1)

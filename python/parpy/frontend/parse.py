@@ -18,11 +18,12 @@ from ..calls.errors import raise_for
 from ..syntax.annotations import Declared as Annotation
 from ..syntax.annotations import declared
 from ..syntax.deep_stack import on_deep_stack, with_deep_stack
-from ..syntax.names import MISSING, Capture, Guard, source_of
+from ..syntax.names import MISSING, OBJECT, Capture, Guard, source_of
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import GEOMETRY
+from .composed import take_composed
 from .draws import Root
-from .forms import Single, TupleKind
+from .forms import RecordKind, Single, TupleKind
 from .function_values import settle_late
 from .kernels import as_kernel
 from .languages import LOOPS
@@ -34,7 +35,6 @@ from .program import Program
 from .random_numbers import begin_streams
 from .records import is_unused_record
 from .scope import OF_FUNCTION_AROUND, FunctionScope
-from .tuples import take_tuples
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,7 @@ class Surface:
     guards: tuple[Guard, ...]
     sources: tuple[_native.Source, ...]
     annotations: tuple[Annotation | None, ...]  # of the params
+    classes: tuple[type, ...] = ()  # of the named tuples that it returns, by number
     general: bool = False  # compiled once for all values and sizes of its parameters
 
 
@@ -126,7 +127,7 @@ def check(functions: Sequence[FunctionSource], undefined: Sequence[tuple[Functio
 
 def _parse(function: object, program: Program) -> Surface:
     entry = FunctionScope(program, source_of(function), True)
-    entry.scope.known = _known(entry)
+    entry.know(_known(entry))
     _build(entry)
     _build_pending(program)
     functions: list[FunctionScope] = [entry, *program.helpers.values()]
@@ -151,6 +152,7 @@ def _parse(function: object, program: Program) -> Surface:
         captures=tuple(capture for capture, _ in entry.captures.values()),
         guards=tuple(program.guards.values()),
         sources=tuple(program.module.sources),
+        classes=tuple(program.named_tuples),
         general=program.language.kernel,
         annotations=tuple(
             declared(entry.annotations.get(param.name)) if param.key is None else None for param in params
@@ -160,23 +162,28 @@ def _parse(function: object, program: Program) -> Surface:
 
 def _known(entry: FunctionScope) -> dict[str, Any]:
     """Of the arguments of a call those that decide what draws random numbers."""
-    kinds, draws = entry.program.known_tuples, entry.program.draws
+    kinds, draws = entry.program.known_kinds, entry.program.draws
     values = {name: kind.value for name, kind in kinds.items() if isinstance(kind, Single)}
     known = {name: value for name, value in values.items() if draws.may_be_drawing(value)}
     absent = {name for name, kind in kinds.items() if isinstance(kind, TupleKind) and kind.is_none}
-    return known | dict.fromkeys(absent & draws.names(entry.source, known)) if kinds else {}
+    objects = {name: OBJECT for name, kind in kinds.items() if isinstance(kind, RecordKind)}
+    return known | objects | dict.fromkeys(absent & draws.names(entry.source, known)) if kinds else {}
 
 
 def _build_pending(program: Program) -> None:
     """The functions that compiled code calls. Raises CompileError with all that was found wrong."""
     done = settled = 0
-    while done < len(program.pending) or settled < len(program.late):  # building one may meet others
+    while True:  # building one may meet others
+        for each in program.objects:
+            each.settle()
         if done < len(program.pending):
             _build(program.pending[done])
             done += 1
-        else:
+        elif settled < len(program.late):
             settle_late(*program.late[settled])
             settled += 1
+        else:
+            break
     raise_for(program.diagnostics, program.module.sources)
 
 
@@ -190,7 +197,7 @@ def _build(fn: FunctionScope) -> None:
     receive(fn)
     try:
         streams = begin_streams(fn)
-        taken = take_tuples(fn) if fn.entry else []
+        taken = take_composed(fn) if fn.entry else []
         first = [*taken, *streams, *keep_given(fn), *checked_parameters(fn), *checked_arrays(fn)]
         first += converted_parameters(fn)
         body = dispatch(fn) if fn.source.alternatives else block(fn, node.body)

@@ -13,11 +13,12 @@ from ..syntax.names import Guard
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import ForeignFunction
 from .draws import Draws
-from .forms import Kind, Single, Span, TupleKind
+from .forms import Composed, Kind, Span
 from .uses import Uses
 
 if TYPE_CHECKING:
     from .lowering import Language
+    from .objects import Attributes
     from .scope import FunctionScope
 
 
@@ -50,7 +51,11 @@ class Program:
         # Parameters of the kernel of which the kind is known; those that it would have to know; whether it has to know
         # all of them, and whether it does, so that functions are told as well.
         self.known: dict[str, Kind] = {}
-        self.known_tuples: dict[str, TupleKind | Single] = {}  # those that are tuples, None, functions, types, texts
+        self.known_kinds: dict[str, Composed] = {}  # those that are no numbers and no arrays
+        # The objects among those, and the attributes of them that the program reads as far as it is made.
+        self.objects: list[Attributes] = []
+        self.attributes: set[str] = set()
+        self.named_tuples: dict[type, int] = {}  # the classes of those that it has, numbered
         self.asked: set[str] = set()
         self.asks_all = False
         self.knows_all = False

@@ -14,11 +14,14 @@ from types import CellType, FunctionType, ModuleType
 from typing import Any, TypeGuard, TypeVar
 
 from .. import _native
+from ..calls.objects import is_object
 from ..syntax.annotations import annotations_of, symbol_places
+from ..syntax.fields import OF_VALUES, with_entries
 from ..syntax.names import (
     MISSING,
     NO_PLACE,
     NOTHING,
+    OBJECT,
     Binding,
     Capture,
     attribute,
@@ -120,6 +123,13 @@ class FunctionScope:
         self.around: dict[str, CellType] = {}
         if self.outer is not None:
             self._see(self.outer)
+
+    def know(self, known: Mapping[str, Any]) -> None:
+        """What parameters are, where that decides what the text means."""
+        self.scope.known = known
+        objects = {name for name, value in known.items() if value is OBJECT}
+        if objects:
+            self.node = with_entries(self.node, objects)
 
     def counters(self) -> frozenset[str]:
         """The variables that nothing but loops over ranges gives values."""
@@ -498,7 +508,7 @@ class FunctionScope:
         if made is None:
             made = FunctionScope(self.program, source, False)
             made.forms = forms
-            made.scope.known = {**made.scope.known, **known}
+            made.know({**made.scope.known, **known})
             self.program.helpers[key] = made
             self.program.pending.append(made)
         return made
@@ -506,10 +516,13 @@ class FunctionScope:
     def is_applied(self, node: ast.Call) -> bool:
         """Whether the call is one of a value, which the core finds out (function_values.py)."""
         func = node.func
-        if self.resolve(func) is not None:
-            return False
+        binding = self.resolve(func)
+        if binding is not None:  # of methods those of objects
+            return not self.kernel and is_object(getattr(binding.value, "__self__", None))
         while isinstance(func, ast.Subscript):
             func = func.value
+        if isinstance(func, ast.Attribute) and func.attr not in OF_VALUES and not self.kernel:  # a method of an object
+            return self.resolve(func.value) is None and not self.starts_undefined(func)
         return isinstance(func, ast.Call | ast.IfExp | ast.Lambda) or (
             isinstance(func, ast.Name) and func.id in self.scope.locals
         )

@@ -14,6 +14,7 @@ from .arrays import (
     dict_entry,
     index_part,
     is_array_name,
+    is_attribute,
     is_subscript,
     numbers_of,
     refuse_store,
@@ -58,7 +59,7 @@ def array_of(fn: FunctionScope, node: ast.expr) -> _native.Var | None:
         binding = fn.resolve(node)
         if binding is not None:
             return _outside(fn, binding, ast.unparse(node), node)
-        if node.attr in ("T", "shape") and fn.names_arrays:
+        if (node.attr in ("T", "shape") and fn.names_arrays) or is_attribute(fn, node):
             return _named(fn, node)
         if fn.starts_undefined(node):
             lower(fn, node)

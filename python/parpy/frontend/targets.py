@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from .. import _native
-from .arrays import is_field_of_element
+from .arrays import is_attribute, is_field_of_element
 from .effects import has_effects, over_slices
 from .patterns import string_key
 from .scope import FunctionScope
@@ -33,10 +33,12 @@ def assign_value(
         fn.plain_uses.setdefault(target.id, target)
         var = fn.variable(target.id, target)
         fn.out.append(fn.module.assign(var, value, update, span))
-    elif isinstance(target, ast.Subscript):
-        if string_key(target) is not None and not is_field_of_element(fn, target):
+    elif _is_entry(fn, target):
+        if fn.kernel or update is None:
             _refuse_entry(fn, target)
-            return
+        elif (array := array_of(fn, target)) is not None:  # an array is changed in place
+            fn.out.append(fn.module.store(array, [fn.op("ellipsis", target)], value, update, span))
+    elif isinstance(target, ast.Subscript):
         (array, indices), before = fn.apart(lambda: element_of(fn, target))
         sliced = over_slices(fn, getattr(node, "value", target))
         compares = any(isinstance(part, ast.Compare) for part in ast.walk(target.slice))
@@ -57,6 +59,13 @@ def assign_value(
         )
 
 
+def _is_entry(fn: FunctionScope, target: ast.expr) -> bool:
+    """Whether it is an entry of a dict, or an attribute of an object."""
+    if isinstance(target, ast.Subscript):
+        return string_key(target) is not None and not is_field_of_element(fn, target)
+    return is_attribute(fn, target)
+
+
 def refuses_reuse(fn: FunctionScope, target: ast.Name) -> bool:
     """Reports that a value is to have a name that stands for a record; False where it does not."""
     if target.id not in fn.records:
@@ -65,11 +74,12 @@ def refuses_reuse(fn: FunctionScope, target: ast.Name) -> bool:
     return True
 
 
-def _refuse_entry(fn: FunctionScope, target: ast.Subscript) -> None:
-    """`d['k'] = 1`"""
-    what, fix = "an entry of a dict", "assign to the elements of the array in it"
+def _refuse_entry(fn: FunctionScope, target: ast.expr) -> None:
+    """`d['k'] = 1`, `p.k = 1`"""
+    what, fix = "an attribute, or an entry of a dict,", "assign to the elements of the array in it"
     if fn.kernel:
-        if not isinstance(target.value, ast.Name) or target.value.id not in fn.parameters:
+        owner = target.value if isinstance(target, ast.Subscript) else target
+        if not isinstance(owner, ast.Name) or owner.id not in fn.parameters:
             array_of(fn, target)
             return
         what, fix = "a field of a record by value", "pass an array of records, and assign to r[0].x"

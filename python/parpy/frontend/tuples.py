@@ -1,5 +1,5 @@
-"""Tuples, None, shapes and lengths as values. The frontend says what the source says; the core finds out what each
-value consists of, and takes it apart (lower_aggregates)."""
+"""Tuples, None, shapes and lengths as values. The frontend says what the source says; the core finds out what
+each value consists of, and takes it apart (lower_aggregates)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 from .. import _native
-from ..syntax.names import cell_of
 from .evaluation import lower_all
-from .forms import DictParam, Single, TupleKind
-from .function_values import single
 from .lowering import lower
-from .scope import FunctionScope, describe
+from .scope import FunctionScope
 
 
 def lower_tuple(fn: FunctionScope, node: ast.Tuple) -> _native.Expr:
@@ -77,47 +74,3 @@ def items_of_value(
         return _item(fn, partial(fn.module.read, found[0], fn.span(node)), node, index, count)
 
     return [partial(item, index) for index in range(count)]
-
-
-# ------------------------------------------------------------ parameters
-
-
-def take_tuples(fn: FunctionScope) -> list[_native.Stmt]:
-    """The parameters of the entry that are tuples, None, functions, types or texts: each number or array in one is an
-    entry of its own, under the name of its place. The statements that put them together."""
-    statements = []
-    for name, kind in fn.program.known_tuples.items():
-        node = fn.parameters[name]
-        entries: dict[str, _native.Var] = {}
-        value = _put_together(fn, name, kind, "", entries)
-        fn.tuple_params[name] = DictParam(entries, ast.copy_location(ast.Name(name, ast.Load()), node))
-        statements.append(fn.module.assign(fn.variable(name, node), value, None, fn.span(node)))
-    return statements
-
-
-def _put_together(
-    fn: FunctionScope, name: str, kind: TupleKind | Single, place: str, entries: dict[str, _native.Var]
-) -> _native.Expr:
-    span = fn.span(fn.parameters[name])
-    if isinstance(kind, Single):
-        for cell in kind.cells:
-            own = f"{place}_{cell}" if place else cell
-            entries[own] = fn.received_variable(name, own)
-            fn.owned[id(cell_of(kind.value, cell)), cell] = entries[own]
-        made = single(fn, kind.value, fn.parameters[name])
-        if made is not None:
-            return made
-        message = f"the argument '{name}' is {describe(kind.value)}, which cannot be compiled"
-        fn.error("P022", fn.parameters[name], message, "math.*, np.* and functions written in Python can be")
-        return fn.integer(0, fn.parameters[name])
-    if kind.is_none:
-        return fn.module.op("none", [], span)
-    values = []
-    for index, part in enumerate(kind.parts):
-        own = f"{place}_{index}" if place else str(index)
-        if isinstance(part, TupleKind | Single):
-            values.append(_put_together(fn, name, part, own, entries))
-        else:
-            entries[own] = fn.received_variable(name, own)
-            values.append(fn.module.read(entries[own], span))
-    return fn.module.op("tuple", values, span)

@@ -14,6 +14,12 @@ from ..library import library_function
 from ..syntax.names import callable_source
 from ..vocabulary import operators
 
+METHODS = frozenset((
+    "argpartition", "choose", "compress", "diagonal", "nonzero", "partition", "put", "resize", "sort", "squeeze",
+    "swapaxes", "take", "tolist",
+))  # fmt: skip
+"""Of arrays: those that compiled code has not."""
+
 
 def is_array_function(value: object) -> TypeGuard[Callable[..., Any]]:
     """Whether it is a function of NumPy or SciPy, or a method of a ufunc such as np.add.at, but no type and no random

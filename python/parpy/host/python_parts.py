@@ -25,7 +25,7 @@ from ..types import BufferType
 from ..vocabulary import operators
 from .lazy import lazy
 from .liveness import assigned
-from .numpy_calls import is_array_function, is_left_to_numpy
+from .numpy_calls import METHODS, is_array_function, is_left_to_numpy
 
 _ALLOCATORS = {
     *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
@@ -487,10 +487,17 @@ class Resolver:
 
     def _runs_in_python(self, call: ast.Call) -> bool:
         binding = self.find(call.func)
-        if binding is None or not self.is_called_by_python(binding.value, call):
+        if binding is None:
+            return self._is_method_of_numpy(call)
+        if not self.is_called_by_python(binding.value, call):
             return False
         self.scope.rely_on(binding)
         return True
+
+    def _is_method_of_numpy(self, call: ast.Call) -> bool:
+        """Whether it calls a method of an array that compiled code has not."""
+        func = call.func
+        return isinstance(func, ast.Attribute) and func.attr in METHODS and _root(func.value) in self.scope.locals
 
     def is_called_by_python(self, value: object, call: ast.Call) -> bool:
         """Whether Python makes this call of an object."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from .. import _native
 from ..calls.errors import fail
 from ..syntax.annotations import annotations_of, symbol_places
-from ..syntax.lists import makes_list
+from ..syntax.lists import is_returned_by_python
 from ..syntax.names import callable_source
 from ..syntax.nested_source import NestedSource, definitions, own_nodes, walk_own
 from ..syntax.rebuilt import rebuilt
@@ -181,7 +181,8 @@ class Splitter:
             else:
                 elements = list(value.elts) if isinstance(value, ast.Tuple | ast.List) else [value]
             for index, element in enumerate(elements):
-                if isinstance(element, ast.Constant) or self.resolver.is_left(element) or makes_list(element):
+                left = self.resolver.is_left(element) or is_returned_by_python(element)
+                if isinstance(element, ast.Constant) or left:
                     continue
                 self._hoisted += 1
                 name = f"result_{self._hoisted}"

@@ -1,16 +1,19 @@
-"""Calls some of whose arguments are tuples, None, functions, types or texts: what is compiled depends on what these
-consist of."""
+"""Calls some of whose arguments are no numbers and no arrays: tuples, objects, dicts, None, functions, types and texts.
+What is compiled depends on what these consist of."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
 from .. import _native
-from ..calls.elements import NO_ELEMENTS, Elements, comes_apart, tuple_kind
+from ..calls.elements import NO_ELEMENTS, Elements, comes_apart, composed_kind
+from ..calls.objects import Reads, is_object
 from ..calls.options import CompileOptions
-from ..frontend.forms import Single, TupleKind
+from ..frontend.forms import Composed, Single
+from ..frontend.patterns import string_key
 from ..syntax.names import Guard
 from ..syntax.source import FunctionSource, node_parameters
 
@@ -22,16 +25,23 @@ class Structures:
 
     guards: tuple[Guard, ...] = ()
 
-    def __init__(
-        self, source: FunctionSource, make: Callable[[Mapping[str, TupleKind | Single]], _native.JitFunction]
-    ) -> None:
+    def __init__(self, source: FunctionSource, make: Callable[[Mapping[str, Composed]], _native.JitFunction]) -> None:
         self.wanted = False  # a call has passed such arguments
         self._make = make
         self._function = source.function
-        self._parameters = node_parameters(source.tree())
-        self._positional = len(self._parameters) - len(source.tree().args.kwonlyargs)
-        self._made: dict[tuple[tuple[int, TupleKind | Single], ...], _native.JitFunction] = {}  # by places
+        self._tree = source.tree()
+        self._parameters = node_parameters(self._tree)
+        self._positional = len(self._parameters) - len(self._tree.args.kwonlyargs)
+        self._made: dict[tuple[tuple[int, Composed], ...], _native.JitFunction] = {}  # by places
         self._kinds: dict[int, tuple[Any, Single]] = {}
+        self._reads: Reads | None = None
+        self._count = 0  # of what the program may read, as far as it is known
+
+    def are_for(self, values: tuple[Any, ...]) -> bool:
+        """Whether some of these come apart, and the function reads attributes of those that are objects, or hands them
+        on."""
+        objects = {name for name, value in zip(self._parameters, values, strict=True) if is_object(value)}
+        return any(map(comes_apart, values)) or (bool(objects) and objects <= _taken_apart(self._tree))
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         function, given = self._chosen(values)
@@ -49,12 +59,15 @@ class Structures:
 
     def _chosen(self, values: tuple[Any, ...]) -> tuple[_native.JitFunction, list[Any]]:
         given: list[Any] = list(values)
-        found: list[tuple[int, TupleKind | Single]] = []
+        found: list[tuple[int, Composed]] = []
         for place, value in enumerate(values):
-            if comes_apart(value):
+            if comes_apart(value) or is_object(value):
                 kind = self._kind(value)
                 found.append((place, kind))
-                given[place] = NO_ELEMENTS if isinstance(kind, Single) and not kind.cells else Elements(value)
+                given[place] = NO_ELEMENTS if isinstance(kind, Single) and not kind.cells else Elements(value, kind)
+        if self._reads is not None and self._reads.count != self._count:  # an object of a new class: look at all anew
+            self._count = self._reads.count
+            return self._chosen(values)
         key = tuple(found)
         made = self._made.get(key)
         if made is None:
@@ -64,14 +77,32 @@ class Structures:
             made = self._made[key] = self._make(kinds)
         return made, given
 
-    def _kind(self, value: Any) -> TupleKind | Single:
+    @property
+    def _of_program(self) -> Reads:
+        if self._reads is None:
+            self._reads = Reads(self._function)
+            self._count = self._reads.count
+        return self._reads
+
+    def _kind(self, value: Any) -> Composed:
         """The kind of such an argument; of an object that has nothing in it, it is found once."""
         known = self._kinds.get(id(value))
         if known is not None and known[0] is value:
             return known[1]
-        kind = tuple_kind(value)
+        kind = composed_kind(value, reads=self._of_program)
         if isinstance(kind, Single) and not kind.cells:
             if len(self._kinds) == _MOST:
                 self._kinds.clear()
             self._kinds[id(value)] = value, kind
         return kind
+
+
+def _taken_apart(tree: ast.AST) -> set[str]:
+    """The names of which attributes are read, or entries, and those that calls get."""
+    owners = [part.value for part in ast.walk(tree) if isinstance(part, ast.Attribute)]
+    owners += [
+        part.value for part in ast.walk(tree) if isinstance(part, ast.Subscript) and string_key(part) is not None
+    ]
+    calls = [part for part in ast.walk(tree) if isinstance(part, ast.Call)]
+    owners += [each for call in calls for each in (*call.args, *(keyword.value for keyword in call.keywords))]
+    return {owner.id for owner in owners if isinstance(owner, ast.Name)}

@@ -12,24 +12,60 @@ from .. import builtin
 
 
 def cumsum(a):
-    if a.ndim != 1:
-        builtin.static_fail("np.cumsum takes an array of one dimension here: loop over the rows")
-    s = np.sum(a[:0])
-    sums = np.full(a.shape[0], s)
-    for i in range(a.shape[0]):
-        s += a[i]
-        sums[i] = s
+    if a.ndim == 1:
+        s = np.sum(a[:0])
+        sums = np.full(a.shape[0], s)
+        for i in range(a.shape[0]):
+            s += a[i]
+            sums[i] = s
+    else:
+        x = np.ravel(a)
+        sums = np.cumsum(x)
+    return sums
+
+
+def cumsum_along(a, axis):
+    if a.ndim == 1:
+        sums = np.cumsum(a)
+    elif a.ndim != 2:
+        builtin.static_fail("np.cumsum takes an axis of one or two dimensions here: loop over the others")
+    elif axis == 0 or axis == -2:
+        sums = np.full(a.shape, np.sum(a[:0]))
+        for i in range(a.shape[1]):
+            sums[:, i] = np.cumsum(a[:, i])
+    else:
+        sums = np.full(a.shape, np.sum(a[:0]))
+        for i in range(a.shape[0]):
+            sums[i] = np.cumsum(a[i])
     return sums
 
 
 def cumprod(a):
-    if a.ndim != 1:
-        builtin.static_fail("np.cumprod takes an array of one dimension here: loop over the rows")
-    p = np.prod(a[:0])
-    products = np.full(a.shape[0], p)
-    for i in range(a.shape[0]):
-        p *= a[i]
-        products[i] = p
+    if a.ndim == 1:
+        p = np.prod(a[:0])
+        products = np.full(a.shape[0], p)
+        for i in range(a.shape[0]):
+            p *= a[i]
+            products[i] = p
+    else:
+        x = np.ravel(a)
+        products = np.cumprod(x)
+    return products
+
+
+def cumprod_along(a, axis):
+    if a.ndim == 1:
+        products = np.cumprod(a)
+    elif a.ndim != 2:
+        builtin.static_fail("np.cumprod takes an axis of one or two dimensions here: loop over the others")
+    elif axis == 0 or axis == -2:
+        products = np.full(a.shape, np.prod(a[:0]))
+        for i in range(a.shape[1]):
+            products[:, i] = np.cumprod(a[:, i])
+    else:
+        products = np.full(a.shape, np.prod(a[:0]))
+        for i in range(a.shape[0]):
+            products[i] = np.cumprod(a[i])
     return products
 
 
@@ -67,94 +103,179 @@ def trapezoid_over(y, x):
 
 
 def argmax(a):
-    if a.ndim != 1:
-        builtin.static_fail("np.argmax takes an array of one dimension here: loop over the rows")
     if a.shape[0] == 0:
         raise ValueError("attempt to get argmax of an empty sequence")
     best = 0
-    for i in range(1, a.shape[0]):
-        if a[i] > a[best] or (a[i] != a[i] and a[best] == a[best]):
-            best = i
+    if a.ndim == 1:
+        for i in range(1, a.shape[0]):
+            if a[i] > a[best] or (a[i] != a[i] and a[best] == a[best]):
+                best = i
+    else:
+        x = np.ravel(a)
+        best = int(np.argmax(x))
     return np.int64(best)
+
+
+def argmax_along(a, axis):
+    if a.ndim == 1:
+        found = np.argmax(a)
+    elif a.ndim != 2:
+        builtin.static_fail("np.argmax takes an axis of one or two dimensions here: loop over the others")
+    else:
+        rows = a.T if axis == 0 or axis == -2 else a
+        found = np.empty(rows.shape[0], dtype=np.int64)
+        for i in range(rows.shape[0]):
+            found[i] = np.argmax(rows[i])
+    return found
 
 
 def argmin(a):
-    if a.ndim != 1:
-        builtin.static_fail("np.argmin takes an array of one dimension here: loop over the rows")
     if a.shape[0] == 0:
         raise ValueError("attempt to get argmin of an empty sequence")
     best = 0
-    for i in range(1, a.shape[0]):
-        if a[i] < a[best] or (a[i] != a[i] and a[best] == a[best]):
-            best = i
+    if a.ndim == 1:
+        for i in range(1, a.shape[0]):
+            if a[i] < a[best] or (a[i] != a[i] and a[best] == a[best]):
+                best = i
+    else:
+        x = np.ravel(a)
+        best = int(np.argmin(x))
     return np.int64(best)
+
+
+def argmin_along(a, axis):
+    if a.ndim == 1:
+        found = np.argmin(a)
+    elif a.ndim != 2:
+        builtin.static_fail("np.argmin takes an axis of one or two dimensions here: loop over the others")
+    else:
+        rows = a.T if axis == 0 or axis == -2 else a
+        found = np.empty(rows.shape[0], dtype=np.int64)
+        for i in range(rows.shape[0]):
+            found[i] = np.argmin(rows[i])
+    return found
 
 
 def sort(a):
     """Merges runs that get twice as long each time; elements that are equal keep their order, NaN comes last."""
-    if a.ndim != 1:
-        builtin.static_fail("np.sort takes an array of one dimension here: loop over the rows")
-    n = a.shape[0]
-    done, merged = a.copy(), a.copy()
-    width = 1
-    while width < n:
-        for first in range(0, n, 2 * width):
-            middle, last = min(first + width, n), min(first + 2 * width, n)
-            i, j = first, middle
-            for k in range(first, last):
-                take = j >= last
-                if i < middle and j < last:
-                    take = not (done[j] < done[i] or (done[i] != done[i] and done[j] == done[j]))
-                if take:
-                    merged[k] = done[i]
-                    i += 1
-                else:
-                    merged[k] = done[j]
-                    j += 1
-        done[:] = merged
-        width *= 2
+    if a.ndim == 2:
+        done = np.sort(a, axis=1)
+    elif a.ndim != 1:
+        builtin.static_fail("np.sort takes arrays of one or two dimensions here: loop over the others")
+    else:
+        n = a.shape[0]
+        done, merged = a.copy(), a.copy()
+        width = 1
+        while width < n:
+            for first in range(0, n, 2 * width):
+                middle, last = min(first + width, n), min(first + 2 * width, n)
+                i, j = first, middle
+                for k in range(first, last):
+                    take = j >= last
+                    if i < middle and j < last:
+                        take = not (done[j] < done[i] or (done[i] != done[i] and done[j] == done[j]))
+                    if take:
+                        merged[k] = done[i]
+                        i += 1
+                    else:
+                        merged[k] = done[j]
+                        j += 1
+            done[:] = merged
+            width *= 2
+    return done
+
+
+def sort_along(a, axis):
+    if a.ndim == 1:
+        done = np.sort(a)
+    elif a.ndim != 2:
+        builtin.static_fail("np.sort takes arrays of one or two dimensions here: loop over the others")
+    elif axis == 0 or axis == -2:
+        done = np.empty_like(a)
+        for i in range(a.shape[1]):
+            done[:, i] = np.sort(a[:, i])
+    else:
+        done = np.empty_like(a)
+        for i in range(a.shape[0]):
+            done[i] = np.sort(a[i])
     return done
 
 
 def argsort(a):
     """As `sort`, of the places of the elements: a gather by them would take longer than moving the elements."""
-    if a.ndim != 1:
-        builtin.static_fail("np.argsort takes an array of one dimension here: loop over the rows")
-    n = a.shape[0]
-    done, merged = np.empty(a.shape[0], dtype=np.int64), np.empty(a.shape[0], dtype=np.int64)
-    for i in range(n):
-        done[i] = i
-    width = 1
-    while width < n:
-        for first in range(0, n, 2 * width):
-            middle, last = min(first + width, n), min(first + 2 * width, n)
-            i, j = first, middle
-            for k in range(first, last):
-                take = j >= last
-                if i < middle and j < last:
-                    left, right = a[done[i]], a[done[j]]
-                    take = not (right < left or (left != left and right == right))
-                if take:
-                    merged[k] = done[i]
-                    i += 1
-                else:
-                    merged[k] = done[j]
-                    j += 1
-        done[:] = merged
-        width *= 2
+    if a.ndim == 2:
+        done = np.argsort(a, axis=1)
+    elif a.ndim != 1:
+        builtin.static_fail("np.argsort takes arrays of one or two dimensions here: loop over the others")
+    else:
+        n = a.shape[0]
+        done, merged = np.empty(a.shape[0], dtype=np.int64), np.empty(a.shape[0], dtype=np.int64)
+        for i in range(n):
+            done[i] = i
+        width = 1
+        while width < n:
+            for first in range(0, n, 2 * width):
+                middle, last = min(first + width, n), min(first + 2 * width, n)
+                i, j = first, middle
+                for k in range(first, last):
+                    take = j >= last
+                    if i < middle and j < last:
+                        left, right = a[done[i]], a[done[j]]
+                        take = not (right < left or (left != left and right == right))
+                    if take:
+                        merged[k] = done[i]
+                        i += 1
+                    else:
+                        merged[k] = done[j]
+                        j += 1
+            done[:] = merged
+            width *= 2
+    return done
+
+
+def argsort_along(a, axis):
+    if a.ndim == 1:
+        done = np.argsort(a)
+    elif a.ndim != 2:
+        builtin.static_fail("np.argsort takes arrays of one or two dimensions here: loop over the others")
+    elif axis == 0 or axis == -2:
+        done = np.empty(a.shape, dtype=np.int64)
+        for i in range(a.shape[1]):
+            done[:, i] = np.argsort(a[:, i])
+    else:
+        done = np.empty(a.shape, dtype=np.int64)
+        for i in range(a.shape[0]):
+            done[i] = np.argsort(a[i])
     return done
 
 
 def median(a):
     """NaN of no elements, as NumPy's, which warns."""
-    n = a.shape[0]
-    s = np.sort(a)
-    middle = np.sum(s[:0]) / 1 * np.nan
-    if n > 0:
-        middle = (s[(n - 1) // 2] / 1 + s[n // 2] / 1) / 2
-        if s[n - 1] != s[n - 1]:
-            middle = s[n - 1] / 1
+    middle = np.sum(a[:0]) / 1 * np.nan
+    if a.ndim == 1:
+        n = a.shape[0]
+        s = np.sort(a)
+        if n > 0:
+            middle = (s[(n - 1) // 2] / 1 + s[n // 2] / 1) / 2
+            if s[n - 1] != s[n - 1]:
+                middle = s[n - 1] / 1
+    else:
+        x = np.ravel(a)
+        middle = np.median(x)
     return middle
+
+
+def median_along(a, axis):
+    if a.ndim == 1:
+        found = np.median(a)
+    elif a.ndim != 2:
+        builtin.static_fail("np.median takes an axis of one or two dimensions here: loop over the others")
+    else:
+        rows = a.T if axis == 0 or axis == -2 else a
+        found = np.full(rows.shape[0], np.sum(a[:0]) / 1)
+        for i in range(rows.shape[0]):
+            found[i] = np.median(rows[i])
+    return found
 
 
 def quantile(a, q):

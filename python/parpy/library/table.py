@@ -12,14 +12,15 @@ import numpy as np
 
 from ..syntax.source import FunctionSource, capture
 from . import arrays, joining
+from .einsum import einsum, subscripts_of
 
 # By NumPy's function: ours, of which the first with the number of arguments is called.
 _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.add.outer: (arrays.add_outer,),
     np.allclose: (arrays.allclose,),
-    np.argmax: (arrays.argmax,),
-    np.argmin: (arrays.argmin,),
-    np.argsort: (arrays.argsort,),
+    np.argmax: (arrays.argmax, arrays.argmax_along),
+    np.argmin: (arrays.argmin, arrays.argmin_along),
+    np.argsort: (arrays.argsort, arrays.argsort_along),
     np.atleast_2d: (joining.atleast_2d,),
     np.column_stack: (joining.column_stack_two, joining.column_stack_three),
     np.concatenate: (
@@ -29,8 +30,8 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
         joining.concatenate_four,
     ),
     np.cross: (arrays.cross,),
-    np.cumprod: (arrays.cumprod,),
-    np.cumsum: (arrays.cumsum,),
+    np.cumprod: (arrays.cumprod, arrays.cumprod_along),
+    np.cumsum: (arrays.cumsum, arrays.cumsum_along),
     np.diff: (arrays.diff,),
     np.flip: (arrays.flip,),
     np.flipud: (arrays.flipud,),
@@ -38,7 +39,7 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.hstack: (joining.hstack_two, joining.hstack_three, joining.hstack_four),
     np.isin: (arrays.isin,),
     np.linalg.norm: (arrays.norm,),
-    np.median: (arrays.median,),
+    np.median: (arrays.median, arrays.median_along),
     np.multiply.outer: (arrays.outer,),
     np.outer: (arrays.outer,),
     np.percentile: (arrays.percentile,),
@@ -47,7 +48,7 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.repeat: (arrays.repeat,),
     np.roll: (arrays.roll,),
     np.searchsorted: (arrays.searchsorted,),
-    np.sort: (arrays.sort,),
+    np.sort: (arrays.sort, arrays.sort_along),
     np.subtract.outer: (arrays.subtract_outer,),
     np.tile: (arrays.tile,),
     np.trace: (arrays.trace,),
@@ -59,11 +60,8 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
 for _name in ("trapezoid", "trapz"):  # before and after NumPy 2
     if hasattr(np, _name):
         _FUNCTIONS[getattr(np, _name)] = (arrays.trapezoid, arrays.trapezoid_over)
-_METHODS: dict[str, Callable[..., Any]] = {
-    "argmax": arrays.argmax, "argmin": arrays.argmin, "argsort": arrays.argsort, "cumprod": arrays.cumprod,
-    "cumsum": arrays.cumsum, "repeat": arrays.repeat, "searchsorted": arrays.searchsorted,
-    "trace": arrays.trace,
-}  # fmt: skip
+# Methods that are the functions of the same names.
+_METHODS = ("argmax", "argmin", "argsort", "cumprod", "cumsum", "repeat", "searchsorted", "trace")
 # Functions whose first argument is a tuple of arrays.
 _OF_TUPLES = {np.column_stack, np.concatenate, np.hstack, np.stack, np.vstack}
 
@@ -79,6 +77,8 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         ours = _FUNCTIONS.get(function) if callable(function) else None
     except TypeError:  # it has no hash
         return None
+    if function is np.einsum:
+        return _einsum(node)
     if ours is None:
         return None
     arguments = node.args
@@ -92,6 +92,18 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
     return None
 
 
+def _einsum(node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
+    """`np.einsum("ij,jk->ik", a, b)`"""
+    text = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+    subscripts = subscripts_of(text)
+    if subscripts is None or len(subscripts.operands) != len(node.args) - 1:
+        return None
+    if any(keyword.arg != "optimize" for keyword in node.keywords):
+        return None
+    call = ast.copy_location(ast.Call(node.func, node.args[1:], []), node)
+    return einsum(subscripts), call
+
+
 def is_in_library(function: object) -> bool:
     """Whether it is a function of NumPy that the library has, for some arguments."""
     try:
@@ -102,10 +114,9 @@ def is_in_library(function: object) -> bool:
 
 def library_method(name: str, owner: ast.expr, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
     """The same for a method of an array."""
-    ours = _METHODS.get(name)
-    if ours is None or not _takes(ours, len(node.args) + 1, node):
+    if name not in _METHODS:
         return None
-    return _source(ours), _with_arguments(node, [owner, *node.args])
+    return library_function(getattr(np, name), _with_arguments(node, [owner, *node.args]))
 
 
 def _takes(function: Callable[..., Any], count: int, node: ast.Call) -> bool:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Set
 
 import numpy as np
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-_OF_VALUES = frozenset({*dir(np.ndarray), *dir(np.float64), *dir(np.random.Generator), *dir(np.random.RandomState)})
+OF_VALUES = frozenset({*dir(np.ndarray), *dir(np.float64), *dir(np.random.Generator), *dir(np.random.RandomState)})
 
 
 def with_fields(node: _Function) -> _Function:
@@ -25,13 +26,20 @@ def with_fields(node: _Function) -> _Function:
         if isinstance(part, ast.Attribute)
         and isinstance(part.value, ast.Name)
         and part.value.id in given
-        and part.attr not in _OF_VALUES
+        and part.attr not in OF_VALUES
     }
     records = found - _used_otherwise(node) if found else found
     if not records:
         return node
     made = copy.deepcopy(node)
     made.body = [_Fields(records).visit(each) for each in made.body]
+    return made
+
+
+def with_entries(node: _Function, objects: Set[str]) -> _Function:
+    """The function with subscripts in the place of all attributes of these objects: `p.f(x)` is `p["f"](x)`."""
+    made = copy.deepcopy(node)
+    made.body = [_Fields(objects).visit(each) for each in made.body]
     return made
 
 
@@ -56,12 +64,17 @@ def _used_otherwise(node: _Function) -> set[str]:
 
 
 class _Fields(ast.NodeTransformer):
-    def __init__(self, records: set[str]) -> None:
+    def __init__(self, records: Set[str]) -> None:
         self._records = records
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)
-        if not isinstance(node.value, ast.Name) or node.value.id not in self._records:
+        inner = isinstance(node.value, ast.Subscript) and _is_entry(node.value) and node.attr not in OF_VALUES
+        if not inner and not (isinstance(node.value, ast.Name) and node.value.id in self._records):
             return node
         key = ast.copy_location(ast.Constant(node.attr), node)
         return ast.copy_location(ast.Subscript(node.value, key, node.ctx), node)
+
+
+def _is_entry(node: ast.Subscript) -> bool:
+    return isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)

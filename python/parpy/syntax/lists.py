@@ -37,7 +37,7 @@ def is_kept_by_python(node: ast.AST, fixed: frozenset[str]) -> bool:
         return False
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.List):  # to other targets the elements are assigned
         return any(isinstance(target, ast.Name) and target.id not in fixed for target in node.targets)
-    return makes_list(node.value)
+    return makes_list(node.value) or (isinstance(node, ast.Return) and is_returned_by_python(node.value))
 
 
 def kept_names(
@@ -84,6 +84,14 @@ def makes_list(value: ast.expr) -> bool:
     if isinstance(value, ast.BinOp):  # [0.0] * n, [a] + rest
         return isinstance(value.op, ast.Add | ast.Mult) and (makes_list(value.left) or makes_list(value.right))
     return isinstance(value, _DISPLAYS)
+
+
+def is_returned_by_python(value: ast.expr) -> bool:
+    """Whether Python makes the value where it is returned: a list, dict or set, `tuple(x)`, or a tuple with one."""
+    if isinstance(value, ast.Tuple):
+        return any(map(is_returned_by_python, value.elts))
+    made = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "tuple"
+    return made or makes_list(value)
 
 
 def _is_plain(value: ast.List) -> bool:

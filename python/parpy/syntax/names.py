@@ -37,6 +37,10 @@ AROUND: Final = object()
 """In a closure cell: it stands for a variable of the function that a nested one is compiled with."""
 
 
+OBJECT: Final = object()
+"""What a parameter is known to be that is an object of a class of the user's, or a dict: no generator, no array."""
+
+
 NO_PLACE: Final[dict[str, Any]] = {}
 """The container of a value that cannot be read anew, such as that of a property."""
 
@@ -109,7 +113,8 @@ class Scope:
 
     def known_binding(self, name: str) -> Binding | None:
         """The object that the parameter `name` is known to stand for; None of others."""
-        return Binding(self.known[name], NO_PLACE, name) if name in self.known else None
+        value = self.known.get(name, OBJECT)
+        return None if value is OBJECT else Binding(value, NO_PLACE, name)
 
     def lookup(self, name: str) -> Binding | None:
         """The object that the non-local `name` stands for; None if it is undefined."""
@@ -166,7 +171,7 @@ def attribute(owner: Any, name: str, spaces: dict[type, Mapping[str, Any]]) -> B
     except Exception:
         return None
     nearer: list[Container] = []
-    for place in owner.__mro__ if isinstance(owner, type) else (owner,):
+    for place in owner.__mro__ if isinstance(owner, type) else (owner, *type(owner).__mro__):
         space = getattr(place, "__dict__", None)
         if isinstance(place, type):
             space = spaces.setdefault(place, place.__dict__)
@@ -183,12 +188,7 @@ def is_unchanging(owner: object, value: object) -> bool:
     return isinstance(value, Enum) or isinstance(owner, tuple)
 
 
-_ARRAY_PROTOCOLS = (
-    "__cuda_array_interface__",
-    "__array_interface__",
-    "__dlpack__",
-    "__array__",
-)
+ARRAY_PROTOCOLS = frozenset(("__cuda_array_interface__", "__array_interface__", "__dlpack__", "__array__"))
 
 
 def is_scalar(value: object) -> bool:
@@ -201,7 +201,12 @@ def is_scalar(value: object) -> bool:
 def is_array(value: object) -> bool:
     if isinstance(value, np.ndarray):
         return True
-    return not isinstance(value, type) and any(hasattr(type(value), protocol) for protocol in _ARRAY_PROTOCOLS)
+    return not isinstance(value, type) and has_elements(type(value))
+
+
+def has_elements(kind: type) -> bool:
+    """Whether objects of the class are arrays."""
+    return any(hasattr(kind, protocol) for protocol in ARRAY_PROTOCOLS)
 
 
 def jit_source(value: object) -> FunctionSource | None:
@@ -249,12 +254,12 @@ def cell_of(function: FunctionType, name: str) -> CellType:
 
 def is_of_library(function: FunctionType) -> bool:
     """Whether a function is compiled as the tables of the language say, or not at all."""
-    return str(function.__module__).partition(".")[0] in _LIBRARIES
+    return str(function.__module__).partition(".")[0] in LIBRARIES
 
 
 _PLAIN = "__parpy_plain_source__"
 _LAMBDA = "__parpy_lambda_source__"
-_LIBRARIES = frozenset({"parpy", "numpy", "scipy", "torch", "cupy", "jax", "numba"}) | sys.stdlib_module_names
+LIBRARIES = frozenset({"parpy", "numpy", "scipy", "torch", "cupy", "jax", "numba"}) | sys.stdlib_module_names
 
 
 def keep_texts(function: FunctionType) -> None:

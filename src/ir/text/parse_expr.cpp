@@ -425,12 +425,16 @@ Expr* ExprParser::operation(const Token& token, const Span& start) {
         return call(token, start);
     }
     expect("(");
-    if (*op == Op::kText || *op == Op::kNamed) {
+    if (*op == Op::kText || *op == Op::kNamed || *op == Op::kField) {
         Expr* e = make(*op, start);
         e->text = std::make_shared<const std::string>(string());
-        if (*op == Op::kNamed) {
+        if (*op != Op::kText) {
             expect(",");
             e->operands.push_back(expression());
+            if (accept(",")) {
+                expect("subscript");
+                e->index = 1;
+            }
         } else if (accept(",")) {
             e->type = numbers();
         }
@@ -452,6 +456,7 @@ Expr* ExprParser::operation(const Token& token, const Span& start) {
         fail(e->span, "'" + std::string(token.text) + "' takes " + std::to_string(wanted) +
                           " operands, not " + std::to_string(e->operands.size()));
     }
+    if (*op == Op::kRecord && accept("tuple")) e->index = 1;
     if (*op == Op::kIndex && accept("site")) e->index = static_cast<int>(integer()) + 1;
     return e;
 }

@@ -96,7 +96,11 @@ std::string ExpressionPrinter::spell(const Expr& e, Precedence& own) {
         case Op::kDtype:
             return "dtype(" + to_string(e.type) + ")";
         case Op::kNamed:
-            return "named(" + string_literal(*e.text) + ", " + list(e.operands) + ")";
+        case Op::kField:
+            return std::string(text(e.op)) + "(" + string_literal(*e.text) + ", " +
+                   list(e.operands) + (e.index == 1 ? ", subscript)" : ")");
+        case Op::kRecord:
+            return call("record", e.operands) + (e.index == 1 ? " tuple" : "");
         case Op::kFunction:
             return call("fn " + e.callee->name, e.operands) +
                    (e.index > 0 ? " defaults " + std::to_string(e.index) : "") +

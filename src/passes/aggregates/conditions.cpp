@@ -67,7 +67,8 @@ Parts Lowering::choose(Expr& e) {
             std::swap(before[0], before[1]);
         }
     }
-    const bool can_be = kind.is_number() || kind.is_tuple() || kind.is_optional();
+    const bool can_be =
+        kind.is_number() || kind.is_tuple() || kind.is_record() || kind.is_optional();
     if (sides[0].kind.form != sides[1].kind.form || !can_be) {
         fail_mixed(e, kind);
         return {kind, {number(0, span)}};
@@ -102,7 +103,8 @@ Parts Lowering::compare(Expr& e) {
         return poison(span);
     }
     std::vector<Parts> sides = lower_all(e.operands);
-    const bool equal = without_ranks(sides[0].kind) == without_ranks(sides[1].kind);
+    const bool equal =
+        without_ranks(unnamed(sides[0].kind)) == without_ranks(unnamed(sides[1].kind));
     Expr* result = truth(equal, span);
     for (std::size_t i = 0; equal && i < sides[0].leaves.size(); ++i) {
         Expr* each = surface(Op::kEq, {sides[0].leaves[i], sides[1].leaves[i]}, span);

@@ -51,7 +51,7 @@ void Lowering::carry(const Parts& value, Span span, int depth, Parts& result) {
         result.leaves.push_back(number(0, span));
         return;
     }
-    if (!value.kind.is_tuple() && !value.kind.is_function()) {
+    if (!value.kind.is_tuple() && !value.kind.is_record() && !value.kind.is_function()) {
         result.leaves.insert(result.leaves.end(), value.leaves.begin(), value.leaves.end());
         return;
     }
@@ -67,6 +67,15 @@ void Lowering::carry(const Parts& value, Span span, int depth, Parts& result) {
 Parts Lowering::apply(Expr& e) {
     Expr& written = *e.operands[0];
     const Span span = e.span;
+    const auto has_attributes = [](const Kind& kind) {
+        return kind.is_record() || kind.is_tuple();
+    };
+    if (written.op == Op::kField && !has_attributes(walk_.of(*written.operands[0], here_))) {
+        (void)lowered(written.operands[0]);
+        fail(Code::kP022, span, "the method '" + *written.text + "' cannot be compiled",
+             "call a function instead");
+        return poison(span);
+    }
     Parts called = lower(&written);
     if (called.kind.form == Kind::Form::kMixed) {
         fail_mixed(written, called.kind);
@@ -111,7 +120,7 @@ Parts Lowering::apply(Expr& e) {
     std::vector<Parts> arguments;
     std::vector<Span> spans;
     for (const Bound::Place& place : bound.places) {
-        if (place.is_default) {
+        if (place.is_part) {
             arguments.push_back(part_of(called, place.at));
             spans.push_back(span);
             continue;
@@ -127,7 +136,7 @@ Parts Lowering::apply(Expr& e) {
         arguments.push_back(carried(std::move(argument), here.span));
         spans.push_back(here.span);
     }
-    for (std::size_t i = called.kind.defaults; i < called.kind.parts.size(); ++i) {
+    for (std::size_t i = called.kind.own_parts(); i < called.kind.parts.size(); ++i) {
         arguments.push_back(part_of(called, i));
         spans.push_back(span);
         if (arguments.back().kind.form != Kind::Form::kMixed) continue;

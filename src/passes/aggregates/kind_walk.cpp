@@ -115,6 +115,10 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
         assume(*expr.operands[0], holds, known);
         return of(*expr.operands[i], known);
     };
+    if (const auto name = attribute_of(expr)) {
+        const Kind owner = expr.var != nullptr ? kind_of(*expr.var, here) : operand(0);
+        if (owner.is_record()) return of_field(owner, *name, here);
+    }
     switch (expr.op) {
         case Op::kTuple: {
             std::vector<Kind> parts;
@@ -122,6 +126,17 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
                 parts.push_back(operand(i));
             return Kind::tuple(std::move(parts));
         }
+        case Op::kRecord: {
+            Kind kind = Kind::of(expr.index == 1 ? Kind::Form::kTuple : Kind::Form::kRecord);
+            kind.text = *expr.operands[0]->text;
+            for (std::size_t i = 1; i + 1 < expr.operands.size(); i += 2) {
+                kind.names.push_back(*expr.operands[i]->text);
+                kind.parts.push_back(operand(i + 1));
+            }
+            return kind;
+        }
+        case Op::kField:
+            return of_field(operand(0), *expr.text, here);
         case Op::kNone:
             return Kind::none();
         case Op::kVar:
@@ -171,10 +186,8 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
             const Kind whole = operand(0);
             if (whole.is_number())
                 return Kind::number(std::max(whole.rank - 1, whole.rank < 0 ? -1 : 0));
-            const auto place = place_of(*expr.operands[1], whole.parts.size());
-            return !whole.is_tuple() ? Kind::mixed()
-                   : place           ? whole.parts[*place]
-                                     : any_part(whole);
+            const auto at = place(*expr.operands[1], whole.parts.size());
+            return !whole.is_tuple() ? Kind::mixed() : at ? whole.parts[*at] : any_part(whole);
         }
         case Op::kLoad:
             return of_part(expr, here);
@@ -231,8 +244,8 @@ Kind KindWalk::of_part(const Expr& load, const KindsHere& here) const {
             for (const std::size_t place : *places)
                 parts.push_back(part.parts[place]);
             part = Kind::tuple(std::move(parts));
-        } else if (const auto place = place_of(index, part.parts.size())) {
-            part = Kind(part.parts[*place]);
+        } else if (const auto at = place(index, part.parts.size())) {
+            part = Kind(part.parts[*at]);
         } else {
             part = any_part(part);
         }
@@ -254,13 +267,17 @@ std::optional<bool> KindWalk::truth(const Expr& expr, const KindsHere& here) con
             if (a.is_none() && b.is_none()) return true;
             const bool one = a.is_none() != b.is_none();
             const Kind& other = a.is_none() ? b : a;
-            if (one && (other.is_number() || other.is_tuple() || other.is_single())) return false;
+            if (one &&
+                (other.is_number() || other.is_tuple() || other.is_record() || other.is_single()))
+                return false;
             return equal_singles(a, b);
         }
         case Op::kEq:
         case Op::kNe: {
-            const auto same =
-                equal_singles(of(*expr.operands[0], here), of(*expr.operands[1], here));
+            auto same = equal_singles(of(*expr.operands[0], here), of(*expr.operands[1], here));
+            const auto a = constant_integer(expr.operands[0]),
+                       b = constant_integer(expr.operands[1]);
+            if (a && b) same = *a == *b;
             return same ? std::optional(*same == (expr.op == Op::kEq)) : std::nullopt;
         }
         case Op::kTypesEqual: {
@@ -296,6 +313,7 @@ std::optional<bool> KindWalk::truth(const Expr& expr, const KindsHere& here) con
         case Op::kVar:
         case Op::kText:
         case Op::kItem:
+        case Op::kField:
         case Op::kLoad: {
             const Kind kind = of(expr, here);
             if (kind.is_none()) return false;
@@ -356,6 +374,8 @@ int KindWalk::rank_of(const Expr& expr, const KindsHere& here) const {
         case Op::kTypesEqual:
         case Op::kRegister:
         case Op::kAtomic:
+        case Op::kPyInt:
+        case Op::kPyIndex:
             return 0;
         case Op::kConvertLike:
             return rank(*expr.operands[0]);
@@ -458,10 +478,14 @@ void KindWalk::walk(const Stmt& stmt, KindsHere& here) {
             break;
         }
         case StmtKind::kFor:
-        case StmtKind::kWhile: {
+            if (const auto count = unrolled(*stmt.as<For>(), here)) {
+                walk_unrolled(*stmt.as<For>(), *count, here);
+                break;
+            }
+            [[fallthrough]];
+        case StmtKind::kWhile:
             here = around(stmt, here).behind;
             break;
-        }
         case StmtKind::kBreak:
         case StmtKind::kContinue:
             if (!loops_.empty()) {

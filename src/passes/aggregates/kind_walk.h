@@ -34,6 +34,10 @@ public:
         KindsHere before, head, behind;
     };
     const Known& around(const ir::Stmt& loop, const KindsHere& here);
+    // How often the statements of a loop over a tuple run that stand one behind the other instead,
+    // since each element is an array, a function or of a kind of its own; nothing for other loops.
+    [[nodiscard]] std::optional<std::int64_t> unrolled(const ir::For& loop,
+                                                       const KindsHere& here) const;
     // What the returns met so far give; nothing for those without a value.
     [[nodiscard]] const Kind& result() const { return result_; }
 
@@ -42,22 +46,28 @@ private:
         std::vector<KindsHere> left, repeated;
     };
     void walk(const ir::Stmt& stmt, KindsHere& here);
+    void walk_unrolled(const ir::For& loop, std::int64_t count, KindsHere& here);
     void iterate(const ir::Stmt& loop, KindsHere& here, KindsHere& behind);
     [[nodiscard]] int rank_of(const ir::Expr& expr, const KindsHere& here) const;
     [[nodiscard]] Kind of_part(const ir::Expr& load, const KindsHere& here) const;
+    [[nodiscard]] std::optional<std::size_t> place(const ir::Expr& index, std::size_t count) const;
     [[nodiscard]] Kind of_applied(const ir::Expr& apply, const KindsHere& here) const;
+    [[nodiscard]] Kind of_field(const Kind& owner, const std::string& name,
+                                const KindsHere& here) const;
     [[nodiscard]] int rank_of_part(const ir::Expr& load, const KindsHere& here) const;
 
     ResultOf result_of_;
     Kind result_;
     std::vector<Loop*> loops_;
+    std::unordered_map<const ir::Var*, std::int64_t> numbers_;  // of loops that are unrolled, now
     std::unordered_map<const ir::Stmt*, Known> known_;
 };
 
-// Which argument of a kApply, counted from 1, or default each parameter of the function gets.
+// Which argument of a kApply, counted from 1, each parameter of the function gets, or which of the
+// function's parts: a default, the object of a method.
 struct Bound {
     struct Place {
-        bool is_default = false;
+        bool is_part = false;
         std::size_t at = 0;
     };
     std::vector<Place> places;

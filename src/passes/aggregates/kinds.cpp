@@ -8,7 +8,7 @@
 namespace parpy {
 
 std::size_t Kind::leaf_count() const {
-    if (form == Form::kTuple || is_single()) {
+    if (is_tuple() || is_record() || is_single()) {
         std::size_t count = 0;
         for (const Kind& part : parts)
             count += part.leaf_count();
@@ -17,11 +17,36 @@ std::size_t Kind::leaf_count() const {
     return form == Form::kNone ? 0 : form == Form::kOptional ? 2 : 1;
 }
 
-bool is_aggregate(ir::Op op) {
-    using enum ir::Op;
-    return op == kTuple || op == kItem || op == kNone || op == kShape || op == kLength ||
-           op == kSame || op == kIn || op == kField || op == kArrayOf || op == kEllipsis ||
-           op == kText || op == kDtype || op == kFunction || op == kApply || op == kNamed;
+std::optional<std::size_t> Kind::place_of_name(const std::string& name) const {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - names.begin());
+}
+
+Kind bound_to(Kind function, Kind self) {
+    function.bound = true;
+    function.parts.insert(function.parts.begin() + static_cast<std::ptrdiff_t>(function.defaults),
+                          std::move(self));
+    return function;
+}
+
+std::optional<std::string> attribute_of(const ir::Expr& expr) {
+    switch (expr.op) {
+        case ir::Op::kTranspose:
+            return expr.operands.size() == 1 ? std::optional("T") : std::nullopt;
+        case ir::Op::kShape:
+            return "shape";
+        case ir::Op::kRank:
+            return "ndim";
+        case ir::Op::kSize:
+            return "size";
+        case ir::Op::kReal:
+            return "real";
+        case ir::Op::kImag:
+            return "imag";
+        default:
+            return std::nullopt;
+    }
 }
 
 Kind joined(const Kind& a, const Kind& b) {
@@ -31,7 +56,8 @@ Kind joined(const Kind& a, const Kind& b) {
     if (a.form == kMixed || b.form == kMixed) return a.form == kMixed ? a : b;
     if (a.is_single() || b.is_single()) {
         const bool alike = a.is_function() && b.is_function() && a.function == b.function &&
-                           a.cells == b.cells && a.parts.size() == b.parts.size();
+                           a.bound == b.bound && a.cells == b.cells &&
+                           a.parts.size() == b.parts.size();
         if (!alike) return Kind::mixed({a, b});
         Kind both = a;
         both.lent = a.lent || b.lent;
@@ -55,11 +81,17 @@ Kind joined(const Kind& a, const Kind& b) {
     }
     if (a.form != b.form) return Kind::mixed();
     if (a.form == kNumber) return Kind::number(Kind::kUnknownRank);
-    if (a.form != kTuple || a.parts.size() != b.parts.size()) return Kind::mixed();
-    std::vector<Kind> parts;
+    if (a.form != kTuple && a.form != kRecord) return Kind::mixed();
+    if (a.parts.size() != b.parts.size()) return Kind::mixed();
+    if (a.is_record() && (a.text != b.text || a.names != b.names)) return Kind::mixed();
+    Kind both = a;
+    if (a.names != b.names || a.text != b.text) {
+        both.names.clear();
+        both.text.clear();
+    }
     for (std::size_t i = 0; i < a.parts.size(); ++i)
-        parts.push_back(joined(a.parts[i], b.parts[i]));
-    return Kind::tuple(std::move(parts));
+        both.parts[i] = joined(a.parts[i], b.parts[i]);
+    return both;
 }
 
 bool has_optional(const Kind& kind) {
@@ -78,6 +110,17 @@ Kind without_ranks(const Kind& kind) {
     Kind result = kind;
     for (Kind& part : result.parts)
         part = without_ranks(part);
+    return result;
+}
+
+Kind unnamed(const Kind& kind) {
+    Kind result = kind;
+    if (kind.is_tuple()) {
+        result.names.clear();
+        result.text.clear();
+    }
+    for (Kind& part : result.parts)
+        part = unnamed(part);
     return result;
 }
 
@@ -112,6 +155,8 @@ std::string a_kind(const Kind& kind) {
         case Kind::Form::kTuple:
             return "a tuple of " + std::to_string(kind.parts.size()) +
                    (kind.parts.size() == 1 ? " element" : " elements");
+        case Kind::Form::kRecord:
+            return kind.text == "dict" ? "a dict" : "an object of the class '" + kind.text + "'";
         case Kind::Form::kNone:
             return "None";
         case Kind::Form::kNothing:

@@ -17,7 +17,8 @@ struct Kind {
     enum class Form : std::uint8_t {
         kNothing,   // no path gives a value
         kNumber,    // a number or an array, of `rank` dimensions
-        kTuple,     // of `parts`
+        kTuple,     // of `parts`, which may have `names`
+        kRecord,    // an object or a dict with the attributes `parts`, `names`
         kNone,      // Python's None
         kOptional,  // a number, `parts[0]`, or None, which is known when the program runs
         kFunction,  // `function`
@@ -27,19 +28,24 @@ struct Kind {
     };
     Form form = Form::kNothing;
     int rank = 0;  // kNumber; kUnknownRank: not known
-    // kTuple, kOptional. kFunction: the values of its last parameters that have some: the defaults
-    // and, where it comes from another function, what it reads of that one. kMixed: two that meet,
-    // where one of them is a function, a text or a type.
+    // kTuple, kRecord, kOptional. kFunction: the values of parameters that have some: the defaults,
+    // where it is `bound` its first one, and, where it comes from another function, what it reads
+    // of that one, its last. kMixed: two that meet, where one of them is a function, a text or a
+    // type.
     std::vector<Kind> parts;
+    // kRecord; of named tuples. A method "f()" and a property "@f" are functions whose first
+    // parameter is the object.
+    std::vector<std::string> names;
     // kFunction
     const ir::Function* function = nullptr;
     std::size_t defaults = 0;
     // What it reads of the function that made it, while that one runs: the variables themselves,
     // which may change until it is called.
     std::vector<const ir::Var*> cells;
+    bool bound = false;  // it is a method of an object
     // It reads variables of functions that are still running when the one that has it returns.
     bool lent = false;
-    std::string text;                  // kText
+    std::string text;                  // kText; kRecord: the class; of named tuples its number
     std::optional<ir::Scalar> scalar;  // kDtype; kText: the type that it names, if it names one
     bool python = false;               // kDtype: int or float, whose calls give numbers of Python
 
@@ -65,6 +71,7 @@ struct Kind {
 
     [[nodiscard]] bool is_number() const { return form == Form::kNumber; }
     [[nodiscard]] bool is_tuple() const { return form == Form::kTuple; }
+    [[nodiscard]] bool is_record() const { return form == Form::kRecord; }
     [[nodiscard]] bool is_none() const { return form == Form::kNone; }
     [[nodiscard]] bool is_optional() const { return form == Form::kOptional; }
     [[nodiscard]] bool is_function() const { return form == Form::kFunction; }
@@ -74,23 +81,32 @@ struct Kind {
     }
     // Of a function: how many of its last parameters get what it reads of another function.
     [[nodiscard]] std::size_t captured() const {
-        return cells.empty() ? parts.size() - defaults : cells.size();
+        return cells.empty() ? parts.size() - own_parts() : cells.size();
     }
+    // Of a function: how many `parts` are values of its own parameters.
+    [[nodiscard]] std::size_t own_parts() const { return defaults + (bound ? 1 : 0); }
+    // The place of the attribute of this name, nothing where there is none.
+    [[nodiscard]] std::optional<std::size_t> place_of_name(const std::string& name) const;
     // How many variables hold such a value. An optional one has two: the number, and whether it is
     // there.
     [[nodiscard]] std::size_t leaf_count() const;
     friend bool operator==(const Kind&, const Kind&) = default;
 };
 
-// Whether no program has the operator any more when its values have been lowered.
-[[nodiscard]] bool is_aggregate(ir::Op op);
+// The attribute of an object that the operator, one of arrays and numbers, may ask for instead:
+// "T", "shape"; nothing of others.
+[[nodiscard]] std::optional<std::string> attribute_of(const ir::Expr& expr);
 
 // What holds where one path gives `a` and another `b`.
 [[nodiscard]] Kind joined(const Kind& a, const Kind& b);
 // Of an element of the tuple, whichever it is; of an empty one a number.
 [[nodiscard]] Kind any_part(const Kind& tuple);
+// A function that is a method of an object of the kind `self`.
+[[nodiscard]] Kind bound_to(Kind function, Kind self);
 // The same kind with numbers and arrays of any rank alike.
 [[nodiscard]] Kind without_ranks(const Kind& kind);
+// The same kind with named tuples as plain ones.
+[[nodiscard]] Kind unnamed(const Kind& kind);
 // Whether there is an optional value in it.
 [[nodiscard]] bool has_optional(const Kind& kind);
 // How an array of the elements of nested tuples is laid out: as many along each dimension, and the
@@ -102,8 +118,8 @@ struct Nest {
 };
 // Nothing where the tuples in it differ, or something in it is no number and no array.
 [[nodiscard]] std::optional<Nest> nest_of(const Kind& kind);
-// "a number", "an array", "a tuple of 2 elements", "None", "the function 'f'"; of kNothing
-// "something else".
+// "a number", "an array", "a tuple of 2 elements", "None", "the function 'f'", "an object of the
+// class 'C'", "a dict"; of kNothing "something else".
 [[nodiscard]] std::string a_kind(const Kind& kind);
 // "'f'", "the lambda".
 [[nodiscard]] std::string called(const ir::Function& function);

@@ -15,11 +15,24 @@ Kind KindWalk::of_applied(const Expr& expr, const KindsHere& here) const {
     if (!bound.problem.empty()) return Kind::number();
     std::vector<Kind> kinds;
     for (const Bound::Place& place : bound.places)
-        kinds.push_back(place.is_default ? function.parts[place.at]
-                                         : carried(of(*expr.operands[place.at], here), here));
+        kinds.push_back(place.is_part ? function.parts[place.at]
+                                      : carried(of(*expr.operands[place.at], here), here));
     kinds.insert(kinds.end(),
-                 function.parts.begin() + static_cast<std::ptrdiff_t>(function.defaults),
+                 function.parts.begin() + static_cast<std::ptrdiff_t>(function.own_parts()),
                  function.parts.end());
+    return result_of_(*function.function, kinds);
+}
+
+// An attribute of an object, which may be a method or what a property gives.
+Kind KindWalk::of_field(const Kind& owner, const std::string& name, const KindsHere& here) const {
+    if (const auto place = owner.place_of_name(name)) return owner.parts[*place];
+    if (const auto place = owner.place_of_name(name + "()"))
+        return bound_to(carried(owner.parts[*place], here), carried(owner, here));
+    const auto place = owner.place_of_name("@" + name);
+    if (!place) return Kind::number();
+    const Kind function = carried(owner.parts[*place], here);
+    std::vector<Kind> kinds{carried(owner, here)};
+    kinds.insert(kinds.end(), function.parts.begin(), function.parts.end());
     return result_of_(*function.function, kinds);
 }
 
@@ -28,7 +41,7 @@ namespace {
 Kind carried_at(const Kind& kind, const KindsHere& here, int depth) {
     Kind result = kind;
     if (depth > KindWalk::kMostFunctions) return Kind::mixed();
-    if (kind.is_tuple() || kind.is_function()) {
+    if (kind.is_tuple() || kind.is_record() || kind.is_function()) {
         for (Kind& part : result.parts)
             part = carried_at(part, here, depth + 1);
     }
@@ -51,19 +64,20 @@ Bound bound_arguments(const Expr& apply, const Kind& function) {
     const std::string name = called(*function.function);
     const std::size_t captured = function.captured();
     const std::size_t count = params.size() >= captured ? params.size() - captured : 0;
+    const std::size_t first = function.bound && count > 0 ? 1 : 0;
     const auto shown = [&] {
         std::string all;
-        for (std::size_t i = 0; i < count; ++i)
-            all += (i > 0 ? ", " : "") + params[i]->shown();
+        for (std::size_t i = first; i < count; ++i)
+            all += (i > first ? ", " : "") + params[i]->shown();
         return "its parameters are (" + all + ")";
     };
     std::vector<std::size_t> given(count, 0);
-    std::size_t positional = 0;
+    std::size_t positional = first;
     for (std::size_t i = 1; i < apply.operands.size(); ++i) {
         const Expr& argument = *apply.operands[i];
         std::size_t place = positional;
         if (argument.op == Op::kNamed) {
-            for (place = 0; place < count && params[place]->shown() != *argument.text;)
+            for (place = first; place < count && params[place]->shown() != *argument.text;)
                 ++place;
             if (place == count)
                 return {{}, name + " has no parameter '" + *argument.text + "'", shown()};
@@ -78,11 +92,12 @@ Bound bound_arguments(const Expr& apply, const Kind& function) {
     }
     if (positional > count)
         return {{},
-                name + " takes " + std::to_string(count) +
-                    (count == 1 ? " argument" : " arguments") + ", not " +
-                    std::to_string(positional),
+                name + " takes " + std::to_string(count - first) +
+                    (count - first == 1 ? " argument" : " arguments") + ", not " +
+                    std::to_string(positional - first),
                 shown()};
-    for (std::size_t i = 0; i < count; ++i) {
+    if (first > 0) bound.places.push_back({true, function.defaults});
+    for (std::size_t i = first; i < count; ++i) {
         if (given[i] == 0 && i + function.defaults < count)
             return {{},
                     name + " gets no value for its parameter '" + params[i]->shown() + "'",

@@ -89,6 +89,10 @@ void Lowering::statement(Stmt& stmt) {
             return;
         case StmtKind::kFor: {
             auto& loop = static_cast<For&>(stmt);
+            if (const auto count = walk_.unrolled(loop, here_)) {
+                unroll(loop, *count);
+                return;
+            }
             const std::vector<Expr*> bounds = numbers({loop.begin, loop.end, loop.step});
             loop.begin = bounds[0];
             loop.end = bounds[1];
@@ -208,7 +212,7 @@ void Lowering::store(Store& stmt) {
         if (!owner.kind.is_number()) {
             fail(Code::kP016, stmt.span,
                  "'" + stmt.array->shown() + "' is a tuple, which cannot be changed",
-                 "make a new one: t = (t[0], value)");
+                 "make a new one, t = (t[0], value), or use an array");
             return;
         }
         stmt.array = owner.leaves.front()->var;
@@ -330,6 +334,16 @@ void Lowering::repeat(While& loop) {
     if (returns) leave_too(loop.span);
 }
 
+void Lowering::unroll(const For& loop, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        Substitution substitution;
+        substitution.values[loop.var] = number(i, loop.span);
+        for (Stmt* stmt : clone(module_, loop.body, substitution)) {
+            if (here_.reachable) statement(*stmt);
+        }
+    }
+}
+
 void Lowering::inside(Stmt& loop, Body& stmts) {
     const KindWalk::Known known = walk_.around(loop, here_);
     become(known.head, *out_);
@@ -418,10 +432,16 @@ void Lowering::leave(Return& stmt) {
 
 namespace {
 
+// Whether it is a value that Python does not get, or a tuple with one.
+bool stays_here(const Kind& kind) {
+    if (kind.is_tuple()) return std::ranges::any_of(kind.parts, stays_here);
+    return kind.is_record() || kind.is_single();
+}
+
 // How a result is put together (Function::result_form).
 std::string form_of(const Kind& kind) {
     if (!kind.is_tuple()) return kind.is_none() ? "-" : kind.is_optional() ? "?" : ".";
-    std::string out = "(";
+    std::string out = kind.text.empty() ? "(" : "<" + kind.text + ">(";
     for (const Kind& part : kind.parts)
         out += form_of(part);
     return out + ")";
@@ -432,11 +452,11 @@ std::string form_of(const Kind& kind) {
 // The entry stores its results where the caller finds them.
 void Lowering::return_to_python(const Return& stmt, Parts value) {
     const Span span = stmt.span;
-    if (has_single(value.kind)) {
-        const Kind* single = &value.kind;
-        while (!single->is_single() && !single->parts.empty())
-            single = &*std::ranges::find_if(single->parts, has_single);
-        (void)number_in({*single, {}}, *stmt.value);
+    if (stays_here(value.kind)) {
+        const Kind* part = &value.kind;
+        while (part->is_tuple())
+            part = &*std::ranges::find_if(part->parts, stays_here);
+        (void)number_in({*part, {}}, *stmt.value);
         return;
     }
     value = as_kind(std::move(value), result_kind_, span);

@@ -15,7 +15,7 @@
 // result is Function::result_form.
 //
 // Before: kSurface, the entry's parameters with types. After: kSurface; none of the
-// operators of is_aggregate (kinds.h).
+// operators of is_aggregate (ir/ops.h).
 #pragma once
 
 #include "passes/pass.h"

@@ -77,6 +77,7 @@ private:
     void branch(ir::If& stmt);
     void repeat(ir::While& loop);
     void inside(ir::Stmt& loop, ir::Body& stmts);
+    void unroll(const ir::For& loop, std::int64_t count);
     void leave(ir::Return& stmt);
     void return_to_python(const ir::Return& stmt, Parts value);
     void print(ir::Print& stmt);
@@ -103,6 +104,7 @@ private:
     Parts read(ir::Expr& expr);
     Parts read(ir::Var* name, const Kind& kind, Span span);
     Parts item(ir::Expr& expr);
+    Parts field(ir::Expr& expr);
     Parts subscript(ir::Expr& expr);
     Parts shape(ir::Expr& expr);
     Parts length(ir::Expr& expr);

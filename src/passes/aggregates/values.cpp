@@ -32,6 +32,10 @@ bool acts(const Body& body, std::size_t from) {
 
 std::string name_of(const Expr& expr) {
     if (expr.op == Op::kVar) return expr.var->shown();
+    if (expr.op == Op::kField) {
+        const std::string owner = name_of(*expr.operands[0]);
+        return owner.empty() ? owner : owner + "." + *expr.text;
+    }
     if (expr.op != Op::kLoad) return {};
     std::string name = expr.var->shown();
     for (const Expr* index : expr.operands) {
@@ -99,6 +103,12 @@ Expr* Lowering::number_in(Parts parts, const Expr& written) {
                               : "the tuple " + name + " is used as a number",
                  "take an element" + (name.empty() ? " of it" : ", " + name_of(written) + "[0]"));
             break;
+        case Kind::Form::kRecord:
+            fail(Code::kP204, written.span,
+                 (name.empty() ? "this" : name) + " is " + a_kind(parts.kind) +
+                     ", and is used as a number",
+                 "read an attribute, or an entry of a dict");
+            break;
         case Kind::Form::kText:
             if (written.op == Op::kText) {
                 fail(Code::kP018, written.span, "a string has no value in compiled code",
@@ -162,6 +172,14 @@ void Lowering::fail_mixed(const Expr& written, const Kind& kind) {
 Parts Lowering::lower(Expr* expr) {
     if (!concerns(*expr)) return {walk_.of(*expr, here_), {expr}};
     Expr& e = *expr;
+    if (const auto name = attribute_of(e)) {
+        Expr* owner = e.var != nullptr ? var(e.var, e.span) : e.operands[0];
+        if (walk_.of(*owner, here_).is_record()) {
+            Expr* read = surface(Op::kField, {owner}, e.span);
+            read->text = std::make_shared<const std::string>(*name);
+            return field(*read);
+        }
+    }
     switch (e.op) {
         case Op::kTuple: {
             Parts all;
@@ -221,12 +239,17 @@ Parts Lowering::lower(Expr* expr) {
             if (const auto known = walk_.truth(e, here_))
                 return {Kind::number(), {truth(*known, e.span)}};
             return membership(e);
+        case Op::kRecord: {
+            Parts all{walk_.of(e, here_), {}};
+            std::vector<Expr*> values;
+            for (std::size_t i = 2; i < e.operands.size(); i += 2)
+                values.push_back(e.operands[i]);
+            for (Parts& part : lower_all(values))
+                all.leaves.insert(all.leaves.end(), part.leaves.begin(), part.leaves.end());
+            return all;
+        }
         case Op::kField:
-            fail(Code::kP104, e.span,
-                 shown(*e.operands[0]) + " has a string subscript but is no dict and no record",
-                 "a dict is an argument of the function that Python calls, a record an element of "
-                 "an array of them: write r[i].pos.x in full");
-            return poison(e.span);
+            return field(e);
         case Op::kFull:
         case Op::kReshape:
             return shaped(e);

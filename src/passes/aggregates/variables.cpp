@@ -16,7 +16,7 @@ Parts Lowering::read(Expr& e) {
     const Kind kind = kind_of(*e.var, here_);
     if (kind.is_number()) return {kind, {&e}};
     if (kind.form == Kind::Form::kMixed && !kind.parts.empty()) return {kind, {&e}};
-    if (!kind.is_tuple() && !kind.is_none() && !kind.is_optional() && !kind.is_single()) {
+    if (kind.form == Kind::Form::kMixed || kind.form == Kind::Form::kNothing) {
         fail_mixed(e);
         return poison(e.span);
     }
@@ -43,11 +43,22 @@ void Lowering::variables(Var* name, const Kind& kind, const std::string& place,
             variables(name, kind.parts[i], place + "_" + std::to_string(i), found);
         return;
     }
+    if (kind.is_record()) {
+        for (std::size_t i = 0; i < kind.parts.size(); ++i) {
+            std::string part = kind.names[i];
+            std::erase_if(part, [](char c) { return c == '(' || c == ')' || c == '@'; });
+            variables(name, kind.parts[i], place + "_" + part, found);
+        }
+        return;
+    }
     if (kind.is_single()) {
         for (std::size_t i = 0; i < kind.parts.size(); ++i) {
             const auto& params = kind.function->params;
             const std::size_t first = params.size() - kind.captured() - kind.defaults;
-            variables(name, kind.parts[i], place + "_" + params[first + i]->name, found);
+            const bool is_self = kind.bound && i == kind.defaults;
+            const std::size_t at = first + i - (i < kind.own_parts() ? 0 : kind.bound ? 1 : 0);
+            variables(name, kind.parts[i],
+                      place + "_" + (is_self ? params.front() : params[at])->name, found);
         }
         return;
     }
@@ -118,8 +129,10 @@ Parts Lowering::as_kind(Parts value, const Kind& kind, Span span) {
         if (value.kind.is_number()) return {kind, {value.leaves.front(), truth(true, span)}};
         return value;
     }
-    if (!value.kind.is_tuple() || value.kind.parts.size() != kind.parts.size()) return value;
-    Parts result{Kind::tuple({}), {}};
+    const bool has_parts = value.kind.is_tuple() || value.kind.is_record();
+    if (!has_parts || value.kind.parts.size() != kind.parts.size()) return value;
+    Parts result{value.kind, {}};
+    result.kind.parts.clear();
     for (std::size_t i = 0; i < kind.parts.size(); ++i) {
         Parts part = as_kind(part_of(value, i), kind.parts[i], span);
         result.kind.parts.push_back(std::move(part.kind));
@@ -183,7 +196,7 @@ Expr* Lowering::extent(Var* array, Span span, int axis) {
 void Lowering::fail(Code code, Span span, std::string message, std::string help) {
     const bool follows = code == Code::kP017 || code == Code::kP204 || code == Code::kP217;
     if (follows && poisoned_) return;
-    poisoned_ = poisoned_ || code == Code::kP022 || code == Code::kP211;
+    poisoned_ = poisoned_ || code == Code::kP022 || code == Code::kP024 || code == Code::kP211;
     report_once(context_.diagnostics, code, span, std::move(message), std::move(help));
 }
 

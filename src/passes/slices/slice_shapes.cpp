@@ -249,15 +249,6 @@ const Shape& Shapes::of(const Expr& expr) {
     return shapes_.emplace(&expr, std::move(shape)).first->second;
 }
 
-namespace {
-
-// Operands behind the first one are perhaps not evaluated.
-bool has_branches(Op op) {
-    return op == Op::kSelect || op == Op::kAnd || op == Op::kOr;
-}
-
-}  // namespace
-
 Shape Shapes::compute(const Expr& expr) {
     Shape shape;
     switch (expr.op) {

@@ -13,21 +13,29 @@ namespace parpy {
 
 namespace {
 
+std::string processor() {
+    return cpp_compiler_identity({}) + '\n' + std::to_string(worker_count());
+}
+
+std::string gpu() {
+    if (cuda::unavailable().failed()) return {};
+    const cuda::Device& device = cuda::current_device();
+    return device.name + ' ' + device.architecture;
+}
+
+std::string nothing() {
+    return {};
+}
+
+constexpr std::string (*kMachines[])() = {
+#define BACKEND(enumerator, name, shown, runs, in_process, dialect, settled, load, machine) machine,
+#include "support/backends.def"
+#undef BACKEND
+};
+
 // Empty where nothing can run.
 std::string machine(const Options& options) {
-    switch (options.backend) {
-        case Backend::kCuda: {
-            if (cuda::unavailable().failed()) return {};
-            const cuda::Device& device = cuda::current_device();
-            return device.name + ' ' + device.architecture;
-        }
-        case Backend::kCpu:
-        case Backend::kSim:
-            return cpp_compiler_identity({}) + '\n' + std::to_string(worker_count());
-        case Backend::kMetal:
-            break;
-    }
-    return {};
+    return kMachines[static_cast<std::size_t>(options.backend)]();
 }
 
 void write(std::ostream& out, const Argument& argument) {

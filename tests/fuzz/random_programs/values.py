@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .data import Array
+from .objects import ObjectWriter
 from .tuples import TupleWriter
 
 if TYPE_CHECKING:
@@ -51,10 +52,13 @@ class ValueWriter:
         self.random = writer.random
         self._made: set[str] = set()
         self.tuples = TupleWriter(self)
+        self.objects = ObjectWriter(self)
 
     def statement(self, depth: int) -> bool:
         if self.w.chance(0.3):
             return self.tuples.statement(depth)
+        if self.w.chance(0.15):
+            return self.objects.statement(depth)
         kinds = (self.pair, self.scaled, self.applied, self.transpose, self.selected, self.rebound, self.library)
         return self.random.choice(kinds)(depth)
 

@@ -89,41 +89,6 @@ Typing refuse(Op op, std::span<const Operand> operands, std::string help = {}) {
     return typing;
 }
 
-bool takes_complex(Op op) {
-    switch (op) {
-        case Op::kAdd:
-        case Op::kSub:
-        case Op::kMul:
-        case Op::kDiv:
-        case Op::kPow:
-        case Op::kNeg:
-        case Op::kPos:
-        case Op::kAbs:
-        case Op::kSquare:
-        case Op::kReciprocal:
-        case Op::kConj:
-        case Op::kSqrt:
-        case Op::kExp:
-        case Op::kLog:
-        case Op::kLog10:
-        case Op::kSin:
-        case Op::kCos:
-        case Op::kTan:
-        case Op::kAsin:
-        case Op::kAcos:
-        case Op::kAtan:
-        case Op::kSinh:
-        case Op::kCosh:
-        case Op::kTanh:
-        case Op::kAsinh:
-        case Op::kAcosh:
-        case Op::kAtanh:
-            return true;
-        default:
-            return false;
-    }
-}
-
 // min, max and their kin on np.bool_ are logic.
 std::optional<Op> logic_of_bools(Op op) {
     switch (op) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ir/builder.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 #include "passes/types/infer_types/typer.h"
 
@@ -15,10 +16,6 @@ namespace parpy {
 using namespace ir;
 
 namespace {
-
-bool is_static(Op op) {
-    return op == Op::kBackendIs || op == Op::kTypesEqual || op == Op::kConvertLike;
-}
 
 const bool* truth_of(const Expr& expr) {
     return expr.op == Op::kConst ? std::get_if<bool>(&expr.constant.value) : nullptr;
@@ -183,8 +180,7 @@ private:
 
     bool backend_is(const Expr& e) const {
         const auto* number = std::get_if<std::int64_t>(&e.operands[0]->constant.value);
-        const Backend backend =
-            context_.options.backend == Backend::kSim ? Backend::kCuda : context_.options.backend;
+        const Backend backend = text_of(context_.options.backend);
         return number != nullptr && *number == static_cast<std::int64_t>(backend);
     }
 

@@ -1,0 +1,120 @@
+"""Arguments that are objects or dicts: which they are, and which of their attributes a program may read."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from enum import Enum
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..syntax.names import ARRAY_PROTOCOLS, LIBRARIES, Scope, callable_source, has_elements
+
+
+def is_object(value: object) -> bool:
+    """Whether an argument is an object of a class of the user's, or a dict."""
+    kind = type(value)
+    known = _known.get(kind)
+    if known is None:
+        known = _known[kind] = _is_of_user(kind)
+    return known and ARRAY_PROTOCOLS.isdisjoint(getattr(value, "__dict__", ()))
+
+
+_known: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+
+
+def _is_of_user(kind: type) -> bool:
+    if kind is dict or kind is SimpleNamespace:
+        return True
+    if kind.__module__.partition(".")[0] in LIBRARIES and kind.__module__ != "__main__":
+        return False
+    if issubclass(kind, int | float | complex | np.number | np.bool_ | tuple | str | type | ModuleType | Enum):
+        return False
+    return not issubclass(kind, np.ndarray | np.random.Generator | np.random.RandomState) and not has_elements(kind)
+
+
+class Reads:
+    """The attributes and entries that a program may read, by name: those in the code of its functions, of the functions
+    that these call, and of the methods of its arguments that these may call."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._names: set[str] = set()
+        self._codes: set[CodeType] = set()
+        self._sorted: list[str] = []
+        self._classes: dict[type, list[str]] = {}  # what objects of them have that is not their own
+        self._count = -1  # of the names when methods were last looked for
+        self._add(function)
+        self._settle()
+
+    def of(self, value: object) -> list[str]:
+        """The attributes of such an object that it may read, methods aside."""
+        if isinstance(value, dict):
+            return [key for key in self._sorted if key in value]
+        kind = type(value)
+        if kind not in self._classes:
+            self._classes[kind] = []
+            self._settle()
+        own = getattr(value, "__dict__", {})
+        return self._classes[kind] + [name for name in self._sorted if name in own]
+
+    @property
+    def count(self) -> int:
+        """How many names they are, which new classes may add to."""
+        return len(self._names)
+
+    def _settle(self) -> None:
+        """Finds the methods that may be called, and the attributes of the classes that may be read."""
+        self._count = -1
+        while self._count != len(self._names):
+            self._count = len(self._names)
+            for kind in self._classes:
+                for name in [*self._names]:
+                    for function in functions_of(kind, name):
+                        self._add(function)
+        self._sorted = sorted(self._names)
+        for kind in self._classes:
+            slots = {name for each in kind.__mro__ for name in _slots(each)}
+            self._classes[kind] = [
+                name
+                for name in self._sorted
+                if (name in slots or hasattr(kind, name)) and not any(functions_of(kind, name))
+            ]
+
+    def _add(self, function: FunctionType) -> None:
+        source = callable_source(function)
+        if source is not None:
+            function = source.function
+        if function.__code__ in self._codes:
+            return
+        scope = Scope(function)
+        for code in _codes(function.__code__):
+            self._codes.add(code)
+            self._names.update(code.co_names, (each for each in code.co_consts if isinstance(each, str)))
+            for name in (*code.co_names, *code.co_freevars):
+                binding = scope.lookup(name)
+                found = None if binding is None else callable_source(binding.value)
+                if found is not None:
+                    self._add(found.function)
+
+
+def functions_of(kind: type, name: str) -> Iterator[Any]:
+    """The function that the class has under the name: a method, a static one, or that of a property."""
+    found = inspect.getattr_static(kind, name, None)
+    found = found.fget if isinstance(found, property) else found.__func__ if isinstance(found, staticmethod) else found
+    if isinstance(found, FunctionType) or callable_source(found) is not None:
+        yield found
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    slots = kind.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _codes(each)

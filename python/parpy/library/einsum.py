@@ -1,0 +1,87 @@
+"""`np.einsum` as a loop nest that is written for its subscripts (arrays.py)."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import builtin
+from ..syntax.source import FunctionSource
+
+_FORM = re.compile(r"([A-Za-z]+(?:,[A-Za-z]+)*)(?:->([A-Za-z]*))?")
+
+
+class Subscripts(NamedTuple):
+    """The labels of the operands' dimensions, and of those of the result."""
+
+    operands: tuple[str, ...]
+    result: str
+
+
+def subscripts_of(text: object) -> Subscripts | None:
+    """What `"ij,jk->ik"` says; None where it is no such text, or has an ellipsis. Without an arrow the labels that
+    stand there once are those of the result, by the alphabet."""
+    found = _FORM.fullmatch(text.replace(" ", "")) if isinstance(text, str) else None
+    if found is None:
+        return None
+    operands, result = found.groups()
+    counted = Counter(operands.replace(",", ""))
+    if result is None:
+        result = "".join(sorted(label for label, count in counted.items() if count == 1))
+    if len(set(result)) < len(result) or not counted.keys() >= set(result):
+        return None
+    return Subscripts(tuple(operands.split(",")), result)
+
+
+@functools.cache
+def einsum(subscripts: Subscripts) -> FunctionSource:
+    """The function of the operands that computes the sum, one chain of additions for each element of the result."""
+    names = [f"x{number}" for number in range(len(subscripts.operands))]
+    text = "\n".join(_lines(subscripts, names)) + "\n"
+    space: dict[str, Any] = {"np": np, "builtin": builtin, "__name__": __name__}
+    exec(compile(text, "<einsum>", "exec"), space)
+    return FunctionSource(space["einsum"], "<einsum>", text, 1)
+
+
+def _lines(subscripts: Subscripts, names: list[str]) -> list[str]:
+    extents: dict[str, str] = {}
+    lines = [f"def einsum({', '.join(names)}):"]
+    for name, labels in zip(names, subscripts.operands, strict=True):
+        lines += [
+            f"    if {name}.ndim != {len(labels)}:",
+            f"        builtin.static_fail(\"the operand '{labels}' of np.einsum has {len(labels)} dimensions\")",
+        ]
+        for axis, label in enumerate(labels):
+            extent = f"{name}.shape[{axis}]"
+            known = extents.setdefault(label, extent)
+            if known != extent:
+                lines += [
+                    f"    if {extent} != {known}:",
+                    f"        raise ValueError(\"operands of np.einsum differ in the dimension '{label}'\")",
+                ]
+    zeros = " * ".join(f"builtin.convert(0, {name}.dtype)" for name in names)
+    lines.append(f"    zero = {zeros}")
+    indent = "    "
+    if subscripts.result:
+        lines.append(f"    result = np.full(({', '.join(extents[label] for label in subscripts.result)},), zero)")
+        for label in subscripts.result:
+            lines.append(f"{indent}for {label}_ in range({extents[label]}):")
+            indent += "    "
+    lines.append(f"{indent}total = zero")
+    inner = indent
+    for label in [label for label in extents if label not in subscripts.result]:
+        lines.append(f"{inner}for {label}_ in range({extents[label]}):")
+        inner += "    "
+    factors = [
+        f"{name}[{', '.join(f'{label}_' for label in labels)}]"
+        for name, labels in zip(names, subscripts.operands, strict=True)
+    ]
+    lines.append(f"{inner}total += {' * '.join(factors)}")
+    if not subscripts.result:
+        return [*lines, "    return total"]
+    place = ", ".join(f"{label}_" for label in subscripts.result)
+    return [*lines, f"{indent}result[{place}] = total", "    return result"]
