@@ -428,6 +428,9 @@ void bind_expressions(nb::class_<Module>& module) {
         .def("register", make_register, "name"_a, "span"_a, kOwned)
         .def("atomic", make_atomic, "name"_a, "array"_a, "indices"_a, "values"_a, "span"_a, kOwned)
         .def(
+            "set_dot", [](Module&, Expr* product) { product->index = ir::kDotProduct; },
+            "product"_a)
+        .def(
             "set_inline", [](Module&, Expr* call) { call->index = ir::kInlineCall; }, "call"_a)
         .def(
             "add_operand",

@@ -184,6 +184,10 @@ enum class SliceReduction : int { kSum, kProd, kMin, kMax, kAny, kAll, kMean };
 // The `index` of a kCall that inline_calls replaces by the body of its callee.
 inline constexpr int kInlineCall = 1;
 
+// The `index` of a kMatMul that is np.dot, which sums products otherwise than `@` where the second
+// operand has more than two dimensions.
+inline constexpr int kDotProduct = 1;
+
 struct Expr {
     Op op{};
     Type type;
@@ -191,9 +195,9 @@ struct Expr {
     std::vector<Expr*> operands;
     Constant constant{};  // kConst, kReduce; surface kExtent: the rank demanded, if an integer
     Var* var = nullptr;   // kVar, kLoad, kExtent, kArray, kAtomic
-    // kExtent, kSlice, kReduce, kAtomic; surface kCall: kInlineCall or 0; kFunction: how many
-    // operands are defaults; kIndex: 0, or one more than the site that a subscript outside of a
-    // name of a part fails at
+    // kExtent, kSlice, kReduce, kAtomic; surface kCall: kInlineCall or 0; kMatMul: kDotProduct or
+    // 0; kFunction: how many operands are defaults; kIndex: 0, or one more than the site that a
+    // subscript outside of a name of a part fails at
     int index = 0;
     Register reg{};                           // kRegister
     Function* callee = nullptr;               // kCall, kFunction

@@ -263,6 +263,11 @@ bool is_static(Op op) {
     return has(op, kStatic);
 }
 
+int product_rank(int left, int right) {
+    if (right <= 2) return left - 1 + right - 1;
+    return left == 1 ? right - 1 : std::max(left, right);
+}
+
 bool is_update(Op op) {
     return picks_one(op) || (is_infix(op) && !is_comparison(op));
 }

@@ -28,6 +28,10 @@ namespace parpy::ir {
 [[nodiscard]] bool is_of_slices(Op op);
 [[nodiscard]] bool is_static(Op op);
 
+// The dimensions of a product of arrays that have some: the second one has two at most, or
+// both are matrices along their last dimensions.
+[[nodiscard]] int product_rank(int left, int right);
+
 // Operators that may stand as `update` of an Assign or Store.
 [[nodiscard]] bool is_update(Op op);
 // Anywhere inside.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, options
+from backends import BACKENDS, TARGETS, options, run
 from slices import check, ints, rng
 
 pytestmark = pytest.mark.gpu  # check() runs on every back end
@@ -262,5 +262,37 @@ def test_products_of_arrays_with_many_dimensions(function, backend):
             got, want = compiled(a, b, opts=options(backend, {})), function(a, b)
             assert np.shape(got) == np.shape(want)
             assert np.array_equal(got, want)
-    with pytest.raises(parpy.CompileError, match="the second operand of a matrix product has 3 dimensions"):
-        compiled(np.ones((2, 3)), np.ones((2, 3, 4)), opts=options(backend, {}))
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_products_of_many_matrices(backend):
+    generator = np.random.default_rng(0)
+    compiled = parpy.jit(many)
+    for left, right in (
+        ((4, 2, 3), (4, 3, 5)), ((2, 3), (4, 3, 5)), ((3,), (4, 3, 5)), ((1, 2, 3), (4, 3, 5)), ((4, 2, 3), (1, 3, 5)),
+        ((2, 1, 2, 3), (4, 3, 5)), ((4, 2, 3), (2, 4, 3, 1)), ((3,), (2, 4, 3, 5)), ((4, 0, 3), (4, 3, 5)),
+    ):  # fmt: skip
+        a, b = (generator.integers(0, 5, shape).astype("f8") for shape in (left, right))
+        for x, y in ((a, b), (a[::-1], b[..., ::-1])):
+            got, want = compiled(x, y, opts=options(backend, {})), many(x, y)
+            assert np.shape(got) == np.shape(want)
+            assert np.array_equal(got, want)
+    with pytest.raises(parpy.CompileError, match=r"the second operand of np\.dot has 3 dimensions"):
+        parpy.jit(many_within)(np.ones((2, 3)), np.ones((2, 3, 4)), opts=options(backend, {}))
+    with pytest.raises(parpy.CompileError, match="shape"):
+        compiled(np.ones((3, 2, 3)), np.ones((2, 3, 4)), opts=options(backend, {}))
+
+
+def stored_products(a, b, c):
+    c[1:] = a @ b - 1
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_many_matrices_stored(backend):
+    generator = np.random.default_rng(0)
+    for left, right in (((4, 2, 3), (4, 3, 5)), ((2, 3), (4, 3, 5)), ((4, 2, 3), (1, 3, 5))):
+        a, b = generator.random(left), generator.random(right)
+        got, want = np.zeros((5, 2, 5)), np.zeros((5, 2, 5))
+        stored_products(a, b, want)
+        run(backend, parpy.jit(stored_products), (a, b, got), {"gpu": 1} if backend in ("sim", "cuda") else {})
+        np.testing.assert_allclose(got, want, rtol=1e-13)

@@ -44,6 +44,13 @@ def lower_op(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native
     return fn.module.op(intrinsic.op, operands, fn.span(node))
 
 
+def lower_dot(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """np.dot(a, b), which is `a @ b` where `b` has two dimensions at most."""
+    product = lower_op(fn, node, intrinsic)
+    fn.module.set_dot(product)
+    return product
+
+
 def lower_float_op(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
     operands = lower_all(fn, node.args, _python_float)
     return fn.module.op(intrinsic.op, operands, fn.span(node))

@@ -218,7 +218,7 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
     yield np.logical_xor, Intrinsic("np.logical_xor", "logical", "!=", 2, 2)
     yield np.where, Intrinsic("np.where", "where", "select", 3, 3)
     yield np.matmul, Intrinsic("np.matmul", "op", "matmul", 2, 2)
-    yield np.dot, Intrinsic("np.dot", "op", "matmul", 2, 2)
+    yield np.dot, Intrinsic("np.dot", "dot", "matmul", 2, 2)
     for name in ("zeros", "ones", "empty"):
         yield getattr(np, name), Intrinsic(f"np.{name}", "filled", name, 1, 2, ("dtype",))
         like = getattr(np, f"{name}_like")

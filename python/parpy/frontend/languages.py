@@ -69,6 +69,7 @@ STATEMENTS: dict[type[ast.stmt], LowerStatement] = {
 INTRINSICS: dict[str, LowerIntrinsic] = {
     # functions of numbers
     "op": functions.lower_op,
+    "dot": functions.lower_dot,
     "ufunc": functions.lower_ufunc,
     "float_op": functions.lower_float_op,
     "complex_op": functions.lower_complex_op,

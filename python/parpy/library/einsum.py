@@ -48,40 +48,52 @@ def einsum(subscripts: Subscripts) -> FunctionSource:
 
 
 def _lines(subscripts: Subscripts, names: list[str]) -> list[str]:
+    operands = [*zip(names, subscripts.operands, strict=True)]
+    suits = " and ".join(f"{name}.ndim == {len(labels)}" for name, labels in operands)
+    wanted = ", ".join(str(len(labels)) for labels in subscripts.operands)
+    return [
+        f"def einsum({', '.join(names)}):",
+        f"    if {suits}:",
+        *(f"        {line}" for line in _nest(subscripts, operands)),
+        "    else:",
+        f'        builtin.static_fail("the operands of this np.einsum have {wanted} dimensions")',
+        "        result = 0",
+        "    return result",
+    ]
+
+
+def _nest(subscripts: Subscripts, operands: list[tuple[str, str]]) -> list[str]:
+    """The loops over the labels of the result, and in them those over the others."""
+    lines: list[str] = []
     extents: dict[str, str] = {}
-    lines = [f"def einsum({', '.join(names)}):"]
-    for name, labels in zip(names, subscripts.operands, strict=True):
-        lines += [
-            f"    if {name}.ndim != {len(labels)}:",
-            f"        builtin.static_fail(\"the operand '{labels}' of np.einsum has {len(labels)} dimensions\")",
-        ]
+    for name, labels in operands:
         for axis, label in enumerate(labels):
             extent = f"{name}.shape[{axis}]"
             known = extents.setdefault(label, extent)
             if known != extent:
-                lines += [
-                    f"    if {extent} != {known}:",
-                    f"        raise ValueError(\"operands of np.einsum differ in the dimension '{label}'\")",
-                ]
-    zeros = " * ".join(f"builtin.convert(0, {name}.dtype)" for name in names)
-    lines.append(f"    zero = {zeros}")
-    indent = "    "
+                message = f"operands of np.einsum differ in the dimension '{label}'"
+                lines += [f"if {extent} != {known}:", f'    raise ValueError("{message}")']
+    lines.append(f"result = {' * '.join(f'builtin.convert(0, {name}.dtype)' for name, _ in operands)}")
+    indent, total = "", "result"
     if subscripts.result:
-        lines.append(f"    result = np.full(({', '.join(extents[label] for label in subscripts.result)},), zero)")
+        total = "total"
+        sizes = "".join(f"{extents[label]}, " for label in subscripts.result)
+        lines += [f"zero = {lines.pop().removeprefix('result = ')}", f"result = np.full(({sizes}), zero)"]
         for label in subscripts.result:
             lines.append(f"{indent}for {label}_ in range({extents[label]}):")
             indent += "    "
-    lines.append(f"{indent}total = zero")
+        lines.append(f"{indent}total = zero")
     inner = indent
-    for label in [label for label in extents if label not in subscripts.result]:
-        lines.append(f"{inner}for {label}_ in range({extents[label]}):")
-        inner += "    "
-    factors = [
-        f"{name}[{', '.join(f'{label}_' for label in labels)}]"
-        for name, labels in zip(names, subscripts.operands, strict=True)
-    ]
-    lines.append(f"{inner}total += {' * '.join(factors)}")
-    if not subscripts.result:
-        return [*lines, "    return total"]
-    place = ", ".join(f"{label}_" for label in subscripts.result)
-    return [*lines, f"{indent}result[{place}] = total", "    return result"]
+    for label in extents:
+        if label not in subscripts.result:
+            lines.append(f"{inner}for {label}_ in range({extents[label]}):")
+            inner += "    "
+    factors = (f"{name}[{_place(labels)}]" for name, labels in operands)
+    lines.append(f"{inner}{total} += {' * '.join(factors)}")
+    if subscripts.result:
+        lines.append(f"{indent}result[{_place(subscripts.result)}] = total")
+    return lines
+
+
+def _place(labels: str) -> str:
+    return ", ".join(f"{label}_" for label in labels)

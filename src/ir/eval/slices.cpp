@@ -423,31 +423,75 @@ private:
         if (host_.failed()) {
             return {};
         }
+        const std::size_t left = a.shape.size(), right = b.shape.size();
         const std::int64_t inner = a.shape.back();
-        Tensor result{{a.shape.begin(), a.shape.end() - 1}, {}};
-        const std::int64_t rows = count(result.shape);
-        const std::int64_t columns = b.shape.size() > 1 ? b.shape[1] : 1;
-        if (inner != b.shape[0]) {
+        const std::int64_t columns = right > 1 ? b.shape.back() : 1;
+        if (inner != b.shape[right > 1 ? right - 2 : 0]) {
             host_.fail(e.span, "the shapes of a matrix product do not fit together");
             return {};
         }
-        if (b.shape.size() > 1) result.shape.push_back(columns);
+        // Of many matrices on the right those with the same numbers are multiplied, or with 0 where
+        // there is one; else all on the left are one, of more rows.
+        std::vector<std::int64_t> matrices;
+        std::int64_t rows = left > 1 ? a.shape[left - 2] : 1;
+        Tensor result;
+        if (right > 2) {
+            const std::size_t most = std::max(left, right) - 2;
+            for (std::size_t d = 0; d < most; ++d) {
+                const std::int64_t m = extent_of(a.shape, d, most), n = extent_of(b.shape, d, most);
+                if (m != n && m != 1 && n != 1) {
+                    host_.fail(e.span, "the shapes of a matrix product do not fit together");
+                    return {};
+                }
+                matrices.push_back(m == 1 ? n : m);
+            }
+            result.shape = matrices;
+            if (left > 1) result.shape.push_back(rows);
+        } else {
+            result.shape.assign(a.shape.begin(), a.shape.end() - 1);
+            rows = count(result.shape);
+        }
+        if (right > 1) result.shape.push_back(columns);
         const Scalar type = e.type.scalar;
         const bool truth = type == Scalar::kBool;
-        for (std::int64_t i = 0; i < rows; ++i) {
-            for (std::int64_t j = 0; j < columns; ++j) {
+        for (std::int64_t number = 0; number < count(matrices); ++number) {
+            const std::int64_t at_a = matrix_of(number, matrices, a.shape) * rows * inner;
+            const std::int64_t at_b = matrix_of(number, matrices, b.shape) * inner * columns;
+            for (std::int64_t place = 0; place < rows * columns; ++place) {
+                const std::int64_t i = place / columns, j = place % columns;
                 Constant sum = convert_constant(Constant{std::int64_t{0}}, Scalar::kI64, type);
                 for (std::int64_t k = 0; k < inner; ++k) {
                     const Constant product =
                         combine(truth ? Op::kAnd : Op::kMul, type,
-                                a.values[static_cast<std::size_t>(i * inner + k)],
-                                b.values[static_cast<std::size_t>(k * columns + j)]);
+                                a.values[static_cast<std::size_t>(at_a + i * inner + k)],
+                                b.values[static_cast<std::size_t>(at_b + k * columns + j)]);
                     sum = combine(truth ? Op::kOr : Op::kAdd, type, sum, product);
                 }
                 result.values.push_back(sum);
             }
         }
         return result;
+    }
+
+    // Along dimension `d` of `most` in front of the matrices; 1 where there is none.
+    static std::int64_t extent_of(const std::vector<std::int64_t>& shape, std::size_t d,
+                                  std::size_t most) {
+        const std::size_t own = shape.size() > 2 ? shape.size() - 2 : 0;
+        return d + own < most ? 1 : shape[d + own - most];
+    }
+
+    // Which matrix of the operand belongs to the one with this number in the result.
+    static std::int64_t matrix_of(std::int64_t number, const std::vector<std::int64_t>& matrices,
+                                  const std::vector<std::int64_t>& shape) {
+        std::int64_t place = 0, stride = 1;
+        for (std::size_t d = matrices.size(); d-- > 0;) {
+            const std::int64_t digit = number % matrices[d];
+            const std::int64_t extent = extent_of(shape, d, matrices.size());
+            place += (extent == 1 ? 0 : digit) * stride;
+            stride *= extent;
+            number /= matrices[d];
+        }
+        return place;
     }
 
     const SliceHost& host_;

@@ -457,6 +457,7 @@ Expr* ExprParser::operation(const Token& token, const Span& start) {
                           " operands, not " + std::to_string(e->operands.size()));
     }
     if (*op == Op::kRecord && accept("tuple")) e->index = 1;
+    if (*op == Op::kMatMul && accept("dot")) e->index = kDotProduct;
     if (*op == Op::kIndex && accept("site")) e->index = static_cast<int>(integer()) + 1;
     return e;
 }

@@ -99,6 +99,8 @@ std::string ExpressionPrinter::spell(const Expr& e, Precedence& own) {
         case Op::kField:
             return std::string(text(e.op)) + "(" + string_literal(*e.text) + ", " +
                    list(e.operands) + (e.index == 1 ? ", subscript)" : ")");
+        case Op::kMatMul:
+            return call("matmul", e.operands) + (e.index == kDotProduct ? " dot" : "");
         case Op::kRecord:
             return call("record", e.operands) + (e.index == 1 ? " tuple" : "");
         case Op::kFunction:

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "ir/ops.h"
 #include "ir/visit.h"
 
 namespace parpy {
@@ -387,7 +388,7 @@ int KindWalk::rank_of(const Expr& expr, const KindsHere& here) const {
         }
         case Op::kMatMul: {
             const int a = rank(*expr.operands[0]), b = rank(*expr.operands[1]);
-            return a < 0 || b < 0 ? kUnknown : std::max(a + b - 2, 0);
+            return a < 0 || b < 0 ? kUnknown : a == 0 || b == 0 ? 0 : product_rank(a, b);
         }
         case Op::kFull:
         case Op::kReshape:

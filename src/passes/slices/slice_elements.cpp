@@ -499,8 +499,16 @@ Expr* SliceElements::matmul(const Expr& expr, const Place& place) {
     Var* result =
         accumulate("dot", op, identity, place, {a.back()}, [&](const std::vector<SliceLoop*>& own) {
             Place at_left(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(a.size() - 1));
-            Place at_right = {own[0]};
+            Place at_right;
+            if (b.size() > 2) {  // the matrices that stand there
+                const auto rows = static_cast<std::ptrdiff_t>(a.size() > 1 ? 1 : 0);
+                const Place matrix(place.begin(), place.end() - 1 - rows);
+                at_left = part(matrix, Shapes::matrices(a));
+                at_right = part(matrix, Shapes::matrices(b));
+                if (rows > 0) at_left.push_back(place[place.size() - 2]);
+            }
             at_left.push_back(own[0]);
+            at_right.push_back(own[0]);
             if (b.size() > 1) at_right.push_back(place.back());
             Expr* x = element(left, at_left);
             Expr* y = element(right, at_right);

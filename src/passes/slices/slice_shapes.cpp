@@ -340,13 +340,22 @@ Shape Shapes::reduce(const Expr& expr) {
 Shape Shapes::matmul(const Expr& expr) {
     const Shape a = of(*expr.operands[0]);
     const Shape b = of(*expr.operands[1]);
-    match(a.back(), b[0], false,
+    match(a.back(), b[b.size() > 1 ? b.size() - 2 : 0], false,
           {expr.span, "the operands of a matrix product have shapes ", a, b});
-    Shape shape(a.begin(), a.end() - 1);
-    if (b.size() > 1) {
-        shape.push_back(b.back());
+    if (b.size() <= 2) {
+        Shape shape(a.begin(), a.end() - 1);
+        if (b.size() > 1) shape.push_back(b.back());
+        return shape;
     }
+    Shape shape = matrices(a);
+    broadcast(shape, matrices(b), expr.span);
+    if (a.size() > 1) shape.push_back(a[a.size() - 2]);
+    shape.push_back(b.back());
     return shape;
+}
+
+Shape Shapes::matrices(const Shape& shape) {
+    return {shape.begin(), shape.end() - std::min<std::ptrdiff_t>(2, std::ssize(shape))};
 }
 
 bool Shapes::match(const Extent& a, const Extent& b, bool stretches, const Meeting& meeting) {

@@ -283,14 +283,14 @@ Operand Typer::walk_matmul(Expr*& slot) {
                "multiply with '*', or pass an array with one or two dimensions");
         return result;
     }
-    if (right > 2) {  // np.dot and np.matmul differ there
-        report(
-            Code::kP223, expr.span,
-            "the second operand of a matrix product has " + std::to_string(right) + " dimensions",
-            "give one or two; loop over the others");
+    if (right > 2 && expr.index == kDotProduct) {
+        report(Code::kP223, expr.span,
+               "the second operand of np.dot has " + std::to_string(right) + " dimensions",
+               "np.matmul and @ multiply matrices one by one; np.einsum says which dimensions are "
+               "summed over");
         return result;
     }
-    result.rank = left - 1 + right - 1;
+    result.rank = product_rank(left, right);
     const Typing typing = type_operation(Op::kMul, operands);
     if (!typing.error.empty()) {
         report(typing, expr.span);
@@ -298,7 +298,7 @@ Operand Typer::walk_matmul(Expr*& slot) {
     }
     result.type = typing.result;
     if (rewriting() && typing.result.is_scalar()) {
-        if (right == 2) hold_contraction(expr.operands[0], left);
+        if (right >= 2) hold_contraction(expr.operands[0], left);
         if (left >= 2) hold_contraction(expr.operands[1], right);
         const Scalar kept = storage(typing.operand).scalar;
         const bool half = kept == Scalar::kF16 || kept == Scalar::kBF16;
