@@ -140,7 +140,7 @@ def test_several_dimensions_are_refused():
 
 
 def test_einsum_of_operands_that_do_not_fit():
-    with pytest.raises(parpy.CompileError, match="have 1, 1 dimensions"):
+    with pytest.raises(parpy.CompileError, match="einsum"):
         parpy.jit(function_of("np.einsum('i,i', x, A)"))(np.zeros(3), np.zeros(3), np.zeros((3, 3)), 1)
     with pytest.raises(ValueError, match="differ in the dimension 'j'"):
         parpy.jit(function_of("np.einsum('ij,j', A, x)"))(np.zeros(4), np.zeros(3), np.zeros((3, 3)), 1)

@@ -152,6 +152,13 @@ class Point:
         return math.sqrt(self.x**2 + self.y**2)
 
 
+SETTINGS = {"a": 1.5, "inner": {"b": 3}, "name": "plain"}
+
+
+def of_settings(v):
+    return of_entry(SETTINGS, v) * 1.5 if SETTINGS["name"] == "plain" else 0.0
+
+
 def made(scale, x, out):
     state = State(scale)
     for i in range(x.shape[0]):
@@ -304,6 +311,49 @@ def test_arrays_of_objects_are_changed_in_place() -> None:
         assert body.position is position
         np.testing.assert_array_equal(position, 2 * np.arange(3.0))
         np.testing.assert_array_equal(body.velocity, 2 * np.arange(3.0))
+
+
+def test_methods_that_are_replaced() -> None:
+    class Law:
+        def rate(self, v):
+            return 2 * v
+
+        @property
+        def scale(self):
+            return 0.5
+
+    class Special(Law):
+        pass
+
+    law = Special()
+
+    @parpy.jit
+    def given(law, v):
+        return law.rate(v) * law.scale
+
+    @parpy.jit
+    def outside(v):
+        return law.rate(v) * law.scale
+
+    def check() -> None:
+        assert given(law, 3.0) == outside(3.0) == law.rate(3.0) * law.scale
+
+    check()
+    Law.rate = lambda self, v: v + 1
+    check()
+    Special.rate = lambda self, v: v - 1
+    check()
+    law.rate = lambda v: v * 10
+    check()
+    del law.rate
+    check()
+
+
+def test_dicts_outside_are_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = parpy.jit(of_settings)
+    assert compiled(2.0) == of_settings(2.0) == 9.0
+    monkeypatch.setitem(SETTINGS, "a", 3)
+    assert compiled(2.0) == of_settings(2.0) == 13.5
 
 
 def test_slots() -> None:

@@ -4,7 +4,7 @@ is made for them, and gets the numbers and arrays in them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -92,7 +92,7 @@ def attribute_of(owner: Any, name: str) -> Any:
 
 def _is_usable(value: object, around: tuple[object, ...]) -> bool:
     """Whether compiled code may use such an attribute, which is in these objects."""
-    if any(value is each for each in around):
+    if any(value is each for each in around) or isinstance(value, MethodType):
         return False
     return is_scalar(value) or is_array(value) or comes_apart(value) or is_object(value)
 

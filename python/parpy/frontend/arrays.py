@@ -175,12 +175,24 @@ def refuse_store(fn: FunctionScope, node: ast.expr) -> None:
 # ------------------------------------------------------------ dicts
 
 
+def entry_outside(fn: FunctionScope, node: ast.expr) -> Binding | None:
+    """What `d["k"]` is of a dict outside the function; None of others."""
+    key = string_key(node) if isinstance(node, ast.Subscript) else None
+    if key is None or not isinstance(node, ast.Subscript):
+        return None
+    owner = fn.resolve(node.value) or entry_outside(fn, node.value)
+    if owner is None or not isinstance(owner.value, dict) or key not in owner.value:
+        return None
+    fn.rely_on(owner)
+    return Binding(owner.value[key], owner.value, key)
+
+
 def dict_entry(fn: FunctionScope, node: ast.Subscript, key: str) -> _native.Var | None:
     """d['k']: of a parameter, its own surface parameter; of a global dict, a captured value."""
     base = node.value
     if isinstance(base, ast.Name) and base.id in fn.scope.locals:
         return _dict_param(fn, node, base, key)
-    binding = fn.resolve(base)
+    binding = fn.resolve(base) or entry_outside(fn, base)
     if binding is None or not isinstance(binding.value, dict):
         if binding is None and fn.starts_undefined(base):
             lower(fn, first_name(base))

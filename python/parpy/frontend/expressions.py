@@ -14,7 +14,15 @@ from ..syntax.names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
 from ..types import Symbol, TypeVar
 from ..vocabulary.device import Register
 from ..vocabulary.operators import scalar_name
-from .arrays import is_array_name, is_attribute, is_field_of_element, not_a_value, outside_spelled_out, refuse_shape
+from .arrays import (
+    entry_outside,
+    is_array_name,
+    is_attribute,
+    is_field_of_element,
+    not_a_value,
+    outside_spelled_out,
+    refuse_shape,
+)
 from .conditions import condition, short_circuit
 from .constants import constant_of, number_of, whole_number
 from .draws import Root
@@ -311,6 +319,9 @@ def lower_subscript(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
             return fn.poison(node)
         if axis is not None:
             return extent_of(fn, base.value, axis, node)
+    entry = entry_outside(fn, node)
+    if entry is not None and not (is_scalar(entry.value) or is_array(entry.value)):
+        return _value_of(fn, entry, ast.unparse(node), node)
     if string_key(node) is not None and not is_field_of_element(fn, node):
         var = array_of(fn, node)
         return fn.poison(node) if var is None else fn.module.read(var, fn.span(node))

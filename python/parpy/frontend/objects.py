@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
-from collections.abc import Callable
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Callable, Mapping
+from types import MethodType
 from typing import Any
 
 from .. import _native
 from ..calls.elements import comes_apart
 from ..calls.objects import functions_of, is_object
-from ..syntax.names import OBJECT, Binding, attribute, callable_source, is_array, is_scalar
+from ..syntax.names import MISSING, OBJECT, Binding, attribute, callable_source, is_array, is_scalar
+from ..syntax.source import FunctionSource
 from .arguments import bound_arguments
 from .evaluation import lower_arguments
 from .forms import Span
@@ -35,24 +37,27 @@ class Attributes:
 
     def settle(self) -> None:
         """Takes those that are read by now."""
-        for name in sorted(self._fn.program.attributes - self._taken):
+        fn, span = self._fn, self._fn.span(self._node)
+        for name in sorted(fn.program.attributes - self._taken):
             self._taken.add(name)
-            function = next(functions_of(self._class, name), None)
-            if function is not None:
-                self._add_function(name, function)
-            elif (value := self._attribute(name)) is not None:
-                add_attribute(self._fn, self.value, name, value, self._fn.span(self._node))
+            found = inspect.getattr_static(self._class, name, None)
+            value = None if isinstance(found, property) else self._attribute(name)  # which hide its own
+            if value is not None:
+                add_attribute(fn, self.value, name, value, span)
+            elif (function := next(functions_of(self._class, name), None)) is not None:
+                self._add_function(name, found, callable_source(function))
 
-    def _add_function(self, name: str, function: Any) -> None:
-        fn = self._fn
-        found = inspect.getattr_static(self._class, name)
+    def _add_function(self, name: str, found: object, source: FunctionSource | None) -> None:
+        parameters = () if source is None else source.function.__code__.co_varnames
         is_static = isinstance(found, staticmethod)
-        source = callable_source(function)
-        if source is None:
+        if source is None or not (is_static or parameters):
             return
-        parameters = source.function.__code__.co_varnames
-        if not is_static and not parameters:
-            return
+        fn = self._fn
+        for kind in self._class.__mro__:  # later calls check that it is still this one
+            space = fn.program.class_spaces.setdefault(kind, kind.__dict__)
+            fn.scope.rely_on(Binding(space.get(name, MISSING), space, name))
+            if name in space:
+                break
         known = {} if is_static else {parameters[0]: OBJECT}
         shown = f"@{name}" if isinstance(found, property) else name if is_static else f"{name}()"
         value = function_value(fn, fn.helper(source, (), known), source, self._node)
@@ -79,11 +84,15 @@ def is_made_of_fields(value: object) -> bool:
         return False
     if issubclass(value, tuple):
         return hasattr(value, "_fields") and value.__new__.__module__ == f"namedtuple_{value.__name__}"
-    if not is_dataclass(value) or hasattr(value, "__post_init__"):
+    if not dataclasses.is_dataclass(value) or hasattr(value, "__post_init__"):
         return False
     written = getattr(value.__init__, "__code__", None)
     by_itself = written is not None and written.co_filename == "<string>"
-    return by_itself and all(each.init and each.default_factory is MISSING for each in fields(value))
+    return by_itself and all(_is_plain(each) for each in dataclasses.fields(value))
+
+
+def _is_plain(field: dataclasses.Field[Any]) -> bool:
+    return field.init and field.default_factory is dataclasses.MISSING
 
 
 def new_object(fn: FunctionScope, node: ast.Call, made: Any) -> _native.Expr:
@@ -125,20 +134,39 @@ def object_outside(fn: FunctionScope, binding: Binding, node: ast.expr) -> _nati
     """An object outside the function, which `node` names. Compiled code relies on it; its numbers and arrays are read
     at each call."""
     fn.rely_on(binding)
+    owner = binding.value
 
     def attribute_of(name: str) -> _native.Expr | None:
-        found = attribute(binding.value, name, fn.program.class_spaces)
-        if found is None or not _is_usable(found.value):
-            return None
-        return lower(fn, ast.copy_location(ast.Attribute(node, name, ast.Load()), node))
+        if isinstance(owner, dict):
+            if not _is_usable(owner.get(name, MISSING)):
+                return None
+            key = ast.copy_location(ast.Constant(name), node)
+            return lower(fn, ast.copy_location(ast.Subscript(node, key, ast.Load()), node))
+        found = attribute(owner, name, fn.program.class_spaces)
+        if found is not None and _is_usable(found.value) and not _is_of_class(owner, name):
+            return lower(fn, ast.copy_location(ast.Attribute(node, name, ast.Load()), node))
+        own = getattr(owner, "__dict__", None)
+        if isinstance(own, Mapping):
+            fn.scope.rely_on(Binding(own.get(name, MISSING), own, name))
+        return None
 
-    return Attributes(fn, node, type(binding.value), attribute_of).value
+    return Attributes(fn, node, type(owner), attribute_of).value
 
 
 def _is_usable(value: object) -> bool:
+    """Whether it is a value of compiled code; methods are found in their classes."""
     if isinstance(value, tuple):
         return all(map(_is_usable, value))
+    if isinstance(value, MethodType):
+        return False
     return is_scalar(value) or is_array(value) or comes_apart(value) or is_object(value)
+
+
+def _is_of_class(owner: object, name: str) -> bool:
+    """Whether the attribute is a method or a property of its class, which nothing of its own hides."""
+    found = inspect.getattr_static(type(owner), name, None)
+    hidden = name in getattr(owner, "__dict__", ()) and not isinstance(found, property)
+    return not hidden and next(functions_of(type(owner), name), None) is not None
 
 
 def attribute_outside(fn: FunctionScope, node: ast.expr) -> _native.Expr | None:
@@ -146,6 +174,6 @@ def attribute_outside(fn: FunctionScope, node: ast.expr) -> _native.Expr | None:
     if fn.kernel or not isinstance(node, ast.Attribute):
         return None
     owner = fn.resolve(node.value)
-    if owner is None or not is_object(owner.value) or next(functions_of(type(owner.value), node.attr), None) is None:
+    if owner is None or not is_object(owner.value) or not _is_of_class(owner.value, node.attr):
         return None
     return field(fn, object_outside(fn, owner, node.value), node.attr, node)
