@@ -457,7 +457,8 @@ struct Function {
     Type result = Type::unknown();
     // Of an entry: how what it returns is put together from its results. "." is a number or an
     // array, "-" is None, "?" a number or None, which two results say: the number, and whether it
-    // is there; "(…)" is a tuple; empty: it returns nothing.
+    // is there; "(…)" is a tuple, "<2>(…)" a named one of the class with this number; empty: it
+    // returns nothing.
     std::string result_form;
     // Of an entry: results that are arguments themselves, by the numbers of both (Origin).
     std::vector<std::pair<std::size_t, std::size_t>> given;
