@@ -34,7 +34,7 @@ LD_LIBRARY_PATH=$(dirname "$runtime")
 # Memory that Python and LLVM keep until the process ends is no leak; stacks of the sanitizers are larger.
 ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:handle_segv=0:allocator_may_return_null=1
 UBSAN_OPTIONS=print_stacktrace=1
-TSAN_OPTIONS=suppressions=$PWD/tools/tsan.supp:halt_on_error=1:ignore_noninstrumented_modules=1:allocator_may_return_null=1
+TSAN_OPTIONS=suppressions=$PWD/tools/tsan.supp:halt_on_error=1:ignore_noninstrumented_modules=1:allocator_may_return_null=1:die_after_fork=0
 PARPY_CACHE_DIR=$(mktemp -d)
 trap 'rm -rf "$PARPY_CACHE_DIR"' EXIT
 export LD_LIBRARY_PATH ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS PARPY_CACHE_DIR
