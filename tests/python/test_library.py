@@ -48,6 +48,10 @@ EXPRESSIONS = {
     "np.einsum('ij->ji', A)": NUMBERS, "np.einsum('i,j,kj->ki', x, y, A, optimize=True)": ("f8",),
     "np.einsum('ij, ij ->', A, A)": NUMBERS, "np.einsum('ii->i', A[:, :4])": ("f8",),
     "np.einsum('i,j->', x, y)": ("f4", "f8"),
+    "np.sort(A, axis=None)": NUMBERS, "np.argmax(A, axis=None)": ("f8",), "A.cumsum(axis=None)": ("f8",),
+    "np.median(A, None)": ("f8",), "np.argsort(x, axis=None)": ("f8",), "np.cumsum(x, axis=-1)": ("f8",),
+    "np.einsum('ij,kj->ik', A[:0], A)": ("f8",), "np.einsum('ij,ij->j', A[:0], A[:0])": ("f8", "i2"),
+    "np.einsum('ij,j->i', A[::-1, ::-1], x * np.nan)": ("f8",),
     "x.dot(y)": FLOATS, "A.dot(x)": FLOATS, "x.clip(-1, 2)": NUMBERS, "x.round(1)": FLOATS, "x.conj()": ("c16",),
 }  # fmt: skip
 
@@ -137,6 +141,52 @@ def test_several_dimensions_are_refused():
     for expression in ("np.diff(A)", "np.sort(A[None])", "np.roll(A, 1)", "np.isin(A, x)"):
         with pytest.raises(parpy.CompileError, match="dimension"):
             parpy.jit(function_of(expression))(np.zeros(3), np.zeros(3), np.zeros((3, 3)), 1)
+
+
+@pytest.mark.parametrize(
+    "expression", ["np.sort(A, axis=2)", "np.argmin(A, -3)", "np.cumsum(x, axis=1)", "np.median(x, axis=-2)"]
+)
+def test_an_axis_that_is_out_of_bounds(expression):
+    with pytest.raises((parpy.CompileError, np.exceptions.AxisError)):
+        parpy.jit(function_of(expression))(np.zeros(3), np.zeros(3), np.zeros((3, 3)), 1)
+
+
+def test_an_axis_that_is_known_when_it_runs():
+    for expression in ("np.sort(A, n)", "np.cumprod(A, axis=n)"):
+        function = function_of(expression)
+        a = rng.random((4, 3))
+        for axis in (0, 1, -1, -2):
+            np.testing.assert_array_equal(parpy.jit(function)(a[0], a[0], a, axis), function(a[0], a[0], a, axis))
+        with pytest.raises(ValueError, match="out of bounds"):
+            parpy.jit(function)(a[0], a[0], a, 2)
+
+
+METHODS = {"x.nonzero()[0]": FLOATS, "x.take([1, 2])": ("i8",), "x.squeeze() + 0": ("f8",), "A.diagonal() * 2": ("f8",)}
+
+
+@pytest.mark.parametrize("expression", METHODS)
+def test_methods_that_python_calls(expression):
+    function = function_of(expression)
+    for dtype in METHODS[expression]:
+        x, a = numbers(dtype, 5), numbers(dtype, (4, 5))
+        np.testing.assert_array_equal(parpy.jit(function)(x, x, a, 3), function(x, x, a, 3))
+
+
+def test_arrays_sort_themselves():
+    @parpy.jit
+    def f(x):
+        y = x * -1
+        y.sort()
+        x[::2].sort()
+        return y, y[0] + x[0], x.tolist()
+
+    got, want = rng.random(7), None
+    x = got.copy()
+    want = f.__wrapped__(x)
+    found = f(got)
+    np.testing.assert_array_equal(found[0], want[0])
+    assert found[1:] == want[1:]
+    np.testing.assert_array_equal(got, x)
 
 
 def test_einsum_of_operands_that_do_not_fit():

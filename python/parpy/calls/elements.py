@@ -67,7 +67,8 @@ def composed_kind(
     inside = (*around, argument)
 
     def part(value: Any) -> Kind | Composed | None:
-        apart = comes_apart(value) or (reads is not None and is_object(value))
+        within = any(value is each for each in inside)
+        apart = not within and (comes_apart(value) or (reads is not None and is_object(value)))
         return composed_kind(value, kind_of, reads, inside) if apart else kind_of(value)
 
     if is_series(argument):
@@ -142,7 +143,7 @@ def _entries_of(value: Any, kind: object) -> dict[str, Any]:
     kinds = kind.parts if isinstance(kind, RecordKind | TupleKind) else (None,) * len(parts)
     found: dict[str, Any] = {}
     for (place, each), of in zip(parts.items(), kinds, strict=True):
-        if of is not None or comes_apart(each):
+        if of is not None or (kind is None and comes_apart(each)):
             found |= {place_in(place, inner): part for inner, part in _entries_of(each, of).items()}
         else:
             found[place] = each

@@ -24,22 +24,6 @@ def cumsum(a):
     return sums
 
 
-def cumsum_along(a, axis):
-    if a.ndim == 1:
-        sums = np.cumsum(a)
-    elif a.ndim != 2:
-        builtin.static_fail("np.cumsum takes an axis of one or two dimensions here: loop over the others")
-    elif axis == 0 or axis == -2:
-        sums = np.full(a.shape, np.sum(a[:0]))
-        for i in range(a.shape[1]):
-            sums[:, i] = np.cumsum(a[:, i])
-    else:
-        sums = np.full(a.shape, np.sum(a[:0]))
-        for i in range(a.shape[0]):
-            sums[i] = np.cumsum(a[i])
-    return sums
-
-
 def cumprod(a):
     if a.ndim == 1:
         p = np.prod(a[:0])
@@ -50,22 +34,6 @@ def cumprod(a):
     else:
         x = np.ravel(a)
         products = np.cumprod(x)
-    return products
-
-
-def cumprod_along(a, axis):
-    if a.ndim == 1:
-        products = np.cumprod(a)
-    elif a.ndim != 2:
-        builtin.static_fail("np.cumprod takes an axis of one or two dimensions here: loop over the others")
-    elif axis == 0 or axis == -2:
-        products = np.full(a.shape, np.prod(a[:0]))
-        for i in range(a.shape[1]):
-            products[:, i] = np.cumprod(a[:, i])
-    else:
-        products = np.full(a.shape, np.prod(a[:0]))
-        for i in range(a.shape[0]):
-            products[i] = np.cumprod(a[i])
     return products
 
 
@@ -116,19 +84,6 @@ def argmax(a):
     return np.int64(best)
 
 
-def argmax_along(a, axis):
-    if a.ndim == 1:
-        found = np.argmax(a)
-    elif a.ndim != 2:
-        builtin.static_fail("np.argmax takes an axis of one or two dimensions here: loop over the others")
-    else:
-        rows = a.T if axis == 0 or axis == -2 else a
-        found = np.empty(rows.shape[0], dtype=np.int64)
-        for i in range(rows.shape[0]):
-            found[i] = np.argmax(rows[i])
-    return found
-
-
 def argmin(a):
     if a.shape[0] == 0:
         raise ValueError("attempt to get argmin of an empty sequence")
@@ -141,19 +96,6 @@ def argmin(a):
         x = np.ravel(a)
         best = int(np.argmin(x))
     return np.int64(best)
-
-
-def argmin_along(a, axis):
-    if a.ndim == 1:
-        found = np.argmin(a)
-    elif a.ndim != 2:
-        builtin.static_fail("np.argmin takes an axis of one or two dimensions here: loop over the others")
-    else:
-        rows = a.T if axis == 0 or axis == -2 else a
-        found = np.empty(rows.shape[0], dtype=np.int64)
-        for i in range(rows.shape[0]):
-            found[i] = np.argmin(rows[i])
-    return found
 
 
 def sort(a):
@@ -182,22 +124,6 @@ def sort(a):
                         j += 1
             done[:] = merged
             width *= 2
-    return done
-
-
-def sort_along(a, axis):
-    if a.ndim == 1:
-        done = np.sort(a)
-    elif a.ndim != 2:
-        builtin.static_fail("np.sort takes arrays of one or two dimensions here: loop over the others")
-    elif axis == 0 or axis == -2:
-        done = np.empty_like(a)
-        for i in range(a.shape[1]):
-            done[:, i] = np.sort(a[:, i])
-    else:
-        done = np.empty_like(a)
-        for i in range(a.shape[0]):
-            done[i] = np.sort(a[i])
     return done
 
 
@@ -233,22 +159,6 @@ def argsort(a):
     return done
 
 
-def argsort_along(a, axis):
-    if a.ndim == 1:
-        done = np.argsort(a)
-    elif a.ndim != 2:
-        builtin.static_fail("np.argsort takes arrays of one or two dimensions here: loop over the others")
-    elif axis == 0 or axis == -2:
-        done = np.empty(a.shape, dtype=np.int64)
-        for i in range(a.shape[1]):
-            done[:, i] = np.argsort(a[:, i])
-    else:
-        done = np.empty(a.shape, dtype=np.int64)
-        for i in range(a.shape[0]):
-            done[i] = np.argsort(a[i])
-    return done
-
-
 def median(a):
     """NaN of no elements, as NumPy's, which warns."""
     middle = np.sum(a[:0]) / 1 * np.nan
@@ -263,19 +173,6 @@ def median(a):
         x = np.ravel(a)
         middle = np.median(x)
     return middle
-
-
-def median_along(a, axis):
-    if a.ndim == 1:
-        found = np.median(a)
-    elif a.ndim != 2:
-        builtin.static_fail("np.median takes an axis of one or two dimensions here: loop over the others")
-    else:
-        rows = a.T if axis == 0 or axis == -2 else a
-        found = np.full(rows.shape[0], np.sum(a[:0]) / 1)
-        for i in range(rows.shape[0]):
-            found[i] = np.median(rows[i])
-    return found
 
 
 def quantile(a, q):

@@ -10,17 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from ..syntax.names import callable_source
 from ..syntax.source import FunctionSource, capture
 from . import arrays, joining
+from .along import along
 from .einsum import einsum, subscripts_of
 
 # By NumPy's function: ours, of which the first with the number of arguments is called.
 _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.add.outer: (arrays.add_outer,),
     np.allclose: (arrays.allclose,),
-    np.argmax: (arrays.argmax, arrays.argmax_along),
-    np.argmin: (arrays.argmin, arrays.argmin_along),
-    np.argsort: (arrays.argsort, arrays.argsort_along),
+    np.argmax: (arrays.argmax, along("argmax")),
+    np.argmin: (arrays.argmin, along("argmin")),
+    np.argsort: (arrays.argsort, along("argsort")),
     np.atleast_2d: (joining.atleast_2d,),
     np.column_stack: (joining.column_stack_two, joining.column_stack_three),
     np.concatenate: (
@@ -30,8 +32,8 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
         joining.concatenate_four,
     ),
     np.cross: (arrays.cross,),
-    np.cumprod: (arrays.cumprod, arrays.cumprod_along),
-    np.cumsum: (arrays.cumsum, arrays.cumsum_along),
+    np.cumprod: (arrays.cumprod, along("cumprod")),
+    np.cumsum: (arrays.cumsum, along("cumsum")),
     np.diff: (arrays.diff,),
     np.flip: (arrays.flip,),
     np.flipud: (arrays.flipud,),
@@ -39,7 +41,7 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.hstack: (joining.hstack_two, joining.hstack_three, joining.hstack_four),
     np.isin: (arrays.isin,),
     np.linalg.norm: (arrays.norm,),
-    np.median: (arrays.median, arrays.median_along),
+    np.median: (arrays.median, along("median")),
     np.multiply.outer: (arrays.outer,),
     np.outer: (arrays.outer,),
     np.percentile: (arrays.percentile,),
@@ -48,7 +50,7 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.repeat: (arrays.repeat,),
     np.roll: (arrays.roll,),
     np.searchsorted: (arrays.searchsorted,),
-    np.sort: (arrays.sort, arrays.sort_along),
+    np.sort: (arrays.sort, along("sort")),
     np.subtract.outer: (arrays.subtract_outer,),
     np.tile: (arrays.tile,),
     np.trace: (arrays.trace,),
@@ -62,6 +64,9 @@ for _name in ("trapezoid", "trapz"):  # before and after NumPy 2
         _FUNCTIONS[getattr(np, _name)] = (arrays.trapezoid, arrays.trapezoid_over)
 # Methods that are the functions of the same names.
 _METHODS = ("argmax", "argmin", "argsort", "cumprod", "cumsum", "repeat", "searchsorted", "trace")
+# Functions that take all elements where `axis` is None, as where it is left out.
+_WITHOUT_AXIS = {np.argmax, np.argmin, np.cumprod, np.cumsum, np.median}
+_ALONG_AXIS = {*_WITHOUT_AXIS, np.argsort, np.sort}
 # Functions whose first argument is a tuple of arrays.
 _OF_TUPLES = {np.column_stack, np.concatenate, np.hstack, np.stack, np.vstack}
 
@@ -86,10 +91,28 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         named = [ast.keyword("axis", each) for each in arguments[1:2]]
         node = ast.copy_location(ast.Call(node.func, arguments, [*named, *node.keywords]), node)
         arguments = [*arguments[0].elts, *arguments[2:]]
+    if function in _WITHOUT_AXIS and _is_none(axis := _axis_of(node)):  # of all elements
+        arguments = [each for each in arguments if each is not axis]
+        keywords = [each for each in node.keywords if each.value is not axis]
+        node = ast.copy_location(ast.Call(node.func, arguments, keywords), node)
+    elif function in (np.sort, np.argsort) and _is_none(_axis_of(node)):
+        return None  # NumPy flattens the array
+    if function in _ALONG_AXIS and isinstance(axis := _axis_of(node), ast.Constant) and axis.value not in (0, 1):
+        return None  # NumPy says that there is none
     for each in ours:
         if _takes(each, len(arguments), node):
             return _source(each), _with_arguments(node, arguments)
     return None
+
+
+def _axis_of(node: ast.Call) -> ast.expr | None:
+    """What a call gives as `axis`, the second parameter."""
+    named = (keyword.value for keyword in node.keywords if keyword.arg == "axis")
+    return node.args[1] if len(node.args) > 1 else next(named, None)
+
+
+def _is_none(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _einsum(node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
@@ -134,4 +157,4 @@ def _with_arguments(node: ast.Call, arguments: list[ast.expr]) -> ast.Call:
 
 @functools.cache
 def _source(function: Callable[..., Any]) -> FunctionSource:
-    return capture(function)
+    return callable_source(function) or capture(function)

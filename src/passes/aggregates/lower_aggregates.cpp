@@ -338,6 +338,8 @@ void Lowering::unroll(const For& loop, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
         Substitution substitution;
         substitution.values[loop.var] = number(i, loop.span);
+        // Behind the loop it has its last value.
+        if (here_.reachable) out_->push_back(assigned(loop.var, number(i, loop.span), loop.span));
         for (Stmt* stmt : clone(module_, loop.body, substitution)) {
             if (here_.reachable) statement(*stmt);
         }

@@ -77,7 +77,6 @@ Parts Lowering::field(Expr& e) {
     const auto method = kind.place_of_name(name + "()"), property = kind.place_of_name("@" + name);
     if (const auto place = kind.place_of_name(name)) return part_of(owner, *place);
     if (method || property) {
-        const Kind whole = kind;
         owner = held(carried(std::move(owner), e.span), e.span);
         Parts function = part_of(owner, method ? *method : *property);
         for (Expr*& leaf : function.leaves)

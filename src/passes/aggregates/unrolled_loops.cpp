@@ -24,6 +24,14 @@ bool jumps(const Body& body) {
     });
 }
 
+bool assigns(const Body& body, const Var* var) {
+    return any_stmt(body, [&](const Stmt& stmt) {
+        const auto* assign = stmt.as<Assign>();
+        const auto* loop = stmt.as<For>();
+        return (assign != nullptr && assign->var == var) || (loop != nullptr && loop->var == var);
+    });
+}
+
 // Whether the program can choose among such values when it runs.
 bool is_chosen_at_run_time(const Kind& kind) {
     if (kind.is_number()) return kind.rank == 0;
@@ -35,7 +43,8 @@ bool is_chosen_at_run_time(const Kind& kind) {
 
 std::optional<std::int64_t> KindWalk::unrolled(const For& loop, const KindsHere& here) const {
     if (!loop.labels.empty() || constant_integer(loop.begin) != 0 ||
-        constant_integer(loop.step) != 1 || loop.end->op != Op::kLength || jumps(loop.body))
+        constant_integer(loop.step) != 1 || loop.end->op != Op::kLength || jumps(loop.body) ||
+        assigns(loop.body, loop.var))
         return std::nullopt;
     const Kind tuple = of(*loop.end->operands[0], here);
     const auto count = static_cast<std::int64_t>(tuple.parts.size());
