@@ -238,7 +238,13 @@ def test_attributes_are_read_at_each_call() -> None:
 
 def test_objects_outside_are_read_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = parpy.jit(outside)
-    for owner, name, value in ((OUTSIDE, "k", 3.0), (BOX, "T", 1), (BOX, "limit", 0.5), (BOX, "values", np.ones(12))):
+    for owner, name, value in (
+        (OUTSIDE, "k", 3.0),
+        (BOX, "T", 1),
+        (BOX, "limit", 0.5),
+        (BOX, "values", np.ones(12)),
+        (OUTSIDE, "strength", 2),
+    ):
         monkeypatch.setattr(owner, name, value)
         x, want, got = np.linspace(0, 1, 9), np.zeros(9), np.zeros(9)
         outside(0.5, x, want)

@@ -425,6 +425,56 @@ def generated(x, n):
     return s, t, u, w, i
 
 
+def by_key(x, n):
+    i = 7
+    a = max(range(n), key=lambda i: abs(x[i]))
+    b = min(x, key=abs)
+    c = max(2, -5, n, key=lambda v: v * v)
+    d = min((x[0], x[1]), key=lambda v: -v)
+    return a, b, c, d, i
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_keys(backend):
+    compiled = parpy.jit(by_key)
+    for x in ([0.5, -3.0, 2.5, 3.0], [np.nan, 1.0, -1.0, 0.0], [1.0, np.nan, -1.0, -0.0], [0.0, -0.0, 0.0, 0.0]):
+        got, want = compiled(np.array(x), 4, opts=options(backend, {})), by_key(np.array(x), 4)
+        np.testing.assert_array_equal(got, want)
+        assert np.signbit(got[1]) == np.signbit(want[1])
+    with pytest.raises(ValueError, match="max: there are no values"):
+        compiled(np.zeros(2), 0, opts=options(backend, {}))
+
+
+def over_arrays(x, n):
+    s, parts = 0.0, (x, x[1:], x[::-1])
+    for k in range(len(parts)):
+        s = s * 2 + parts[k][0] * k
+    for i, part in enumerate(parts):
+        part[i] += s
+        if part[0] > 100:
+            return i, s, k
+    return n, s, k
+
+
+def counter_is_assigned(parts):
+    s = 0.0
+    for k in range(len(parts)):
+        s += parts[k].sum()
+        k = 7
+        s += k
+    return s, k
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_loops_over_tuples_of_arrays(backend):
+    for first in (1.0, 200.0):
+        x, y = np.array([first, 2.0, 4.0, 8.0]), np.array([first, 2.0, 4.0, 8.0])
+        assert parpy.jit(over_arrays)(x, 3, opts=options(backend, {})) == over_arrays(y, 3)
+        np.testing.assert_array_equal(x, y)
+        parts = np.arange(3.0), np.arange(1.0, 4.0)
+        assert parpy.jit(counter_is_assigned)(parts, opts=options(backend, {})) == counter_is_assigned(parts)
+
+
 @parpy.jit
 def sums_of_rows(x, out):
     parpy.label("i")
