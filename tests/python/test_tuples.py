@@ -453,7 +453,7 @@ def over_arrays(x, n):
         part[i] += s
         if part[0] > 100:
             return i, s, k
-    return n, s, k
+    return -1, s, k
 
 
 def counter_is_assigned(parts):
