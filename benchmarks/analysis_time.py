@@ -27,8 +27,8 @@ import npbench  # noqa: E402
 from cpu import kernels  # noqa: E402
 from npbench.kernel import arguments as arguments_of  # noqa: E402
 
-from legality import Nest  # noqa: E402
 from legality_cases import CASES  # noqa: E402
+from nests import Nest  # noqa: E402
 
 CHECKS = ("check-bounds", "check-legality")
 AUTOMATIC = (*CHECKS, "distribute-loops", "fuse-loops", "interchange-loops", "collapse-loops", "choose-mapping")

@@ -32,7 +32,7 @@ import npbench  # noqa: E402
 from npbench.kernel import arguments as arguments_of  # noqa: E402
 
 from legality_cases import CASES, HELPERS  # noqa: E402
-from test_legality import nest_of  # noqa: E402
+from nests import nest_of  # noqa: E402
 
 CPU = parpy.CompileBackend.Cpu
 WAYS = {"automatic": parpy.auto(backend=CPU), "sequential": parpy.CompileOptions(backend=CPU)}

@@ -1,4 +1,4 @@
-# Target _native: bindings/*.cpp with nanobind, the core and the runtime in one shared object that
+# Target _native: bindings/**/*.cpp with nanobind, the core and the runtime in one shared object that
 # exports PyInit__native and nothing else. Lands in python/parpy of the source tree, or in the wheel.
 
 # The interpreter: -DPython_EXECUTABLE, else the active virtual environment, else .venv, else python3.
@@ -30,7 +30,7 @@ set(exports "${CMAKE_CURRENT_LIST_DIR}/exports.map")
 set_target_properties(_native PROPERTIES LINK_DEPENDS "${exports}")
 target_link_options(_native PRIVATE
     -Wl,--version-script=${exports} -Wl,--exclude-libs,ALL -Wl,--gc-sections
-    -Wl,--wrap=__gxx_personality_v0)  # bindings/finalization.cpp
+    -Wl,--wrap=__gxx_personality_v0)  # bindings/calls/finalization.cpp
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_link_options(_native PRIVATE -Wl,-O2 -Wl,-s)
     if(PARPY_USES_LLD)

@@ -70,9 +70,9 @@ sanitize() {
         PARPY_LEAK_ROUNDS=200 "$sanitizer" --tool $tool --error-exitcode 9 --launch-timeout 0 "$python" -m pytest -q \
             -m gpu -p no:cacheprovider -o pythonpath=tests/python -k "not fault and not leaves_the_gpu and not locked \
             and not lock_between and not too_much and not do_not_fit and not much_shared and not grid_barriers and not leak" \
-            tests/python/test_kernels.py tests/python/test_kernel_exchanges.py tests/python/test_kernel_numbers.py \
-            tests/python/test_kernel_data.py tests/python/test_gpu_kernels.py \
-            tests/python/test_cudapy.py || return 1
+            tests/python/kernels/test_kernels.py tests/python/kernels/test_kernel_exchanges.py tests/python/kernel_values/test_kernel_numbers.py \
+            tests/python/kernel_values/test_kernel_data.py tests/python/gpu/test_gpu_kernels.py \
+            tests/python/kernels/test_cudapy.py || return 1
     done
 }
 if [ -n "$sanitizer" ]; then step sanitizer sanitize; fi

@@ -48,12 +48,12 @@ if [ $# = 0 ]; then
         set -- tests/python
     else
         # Not the simulator, whose fibers ThreadSanitizer is not told of.
-        set -- tests/python/test_call.py tests/python/test_call_concurrency.py tests/python/test_call_reuse.py \
-            tests/python/test_cache.py
+        set -- tests/python/calls/test_call.py tests/python/calls/test_call_concurrency.py tests/python/calls/test_call_reuse.py \
+            tests/python/calls/test_cache.py
     fi
 fi
 # Children of a process with worker threads may hang under a sanitizer, its own files be too large, frames of instrumented
 # code larger than the stacks that tests make, compiling slower than tests allow, a browser not
 # start with its library, and the sanitizer warn on standard error of stacks that threads make.
 LD_PRELOAD=$runtime .venv/bin/python -m pytest -q -n "${JOBS:-$(nproc)}" -k "not fork and not children and not writes_that_fail and not stack_is_that_of_the_thread and not many_statements and not on_the_emulated_gpu" \
-    --ignore tests/python/test_explain_html.py "$@"
+    --ignore tests/python/mapping/test_explain_html.py "$@"

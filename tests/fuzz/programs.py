@@ -3,7 +3,7 @@ interpreter makes of it.
 
     python tests/fuzz/programs.py [--seed N] [--count N]
 
-runs COUNT programs both ways and prints the first that differs. tests/python/test_fuzz.py runs a few.
+runs COUNT programs both ways and prints the first that differs. tests/python/house/test_fuzz.py runs a few.
 Values stay small and subscripts in bounds, so that a difference is a fault of the compiler.
 """
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 from types import SimpleNamespace
 
 import pytest
 
+import places
 from parpy import _native
 from parpy.studies import tune as _tune
+
+sys.path += [str(folder) for folder in places.SUBJECTS]  # some modules import another's functions
 
 # JAX takes three quarters of a GPU's memory otherwise, which tests of other processes miss.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from legality import Nest
+from nests import Nest
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 15, 16, 17, 23, 24, 25, 31, 33, 47, 48, 49)
 STEPS = (0, 1, 2, 7, 8, 9, 15, 16, 31, 32, 33, 40)

@@ -11,7 +11,7 @@ import numpy as np
 
 import parpy
 from contraction_cases import Case
-from legality import Nest
+from nests import Nest
 from parpy import CompileBackend, CompileOptions
 
 CPU = CompileBackend.Cpu

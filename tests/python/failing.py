@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import backends
+import places
 from parpy import CompileBackend, CompileOptions, threads
 
-FILES = [Path(__file__).with_name(name) for name in ("test_failures.py", "test_powers.py")]
+FILES = [places.test_module(name) for name in ("test_failures", "test_powers")]
 EMULATED = "FAKE_CUDA_EMULATE" in os.environ
 BACKENDS = [CompileBackend.Cuda] if EMULATED else [CompileBackend.Cpu, CompileBackend.Sim]
 BACKEND = BACKENDS[0]  # of the test that runs

@@ -10,16 +10,17 @@ import ast
 import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from parpy.frontend import draws, intrinsics, refused
+import places
+from parpy.frontend import draws, refused
+from parpy.frontend.calls import intrinsics
 from parpy.frontend.languages import LOOPS
 from parpy.library import table
 
-PAGE = Path(__file__).parents[2] / "docs" / "language.md"
+PAGE = places.ROOT / "docs" / "language.md"
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ import ctypes
 import functools
 import glob
 import importlib.util
-from pathlib import Path
 
 import pytest
 
 import parpy
+import places
 from parpy import _native
 
-EMITTED = sorted((Path(__file__).parents[1] / "golden/emit").glob("*/cuda.cu"))
+EMITTED = sorted((places.TESTS / "golden/emit").glob("*/cuda.cu"))
 DEVICE_MARKER = "// ---- device code ----"
 HOST_MARKER = "// ---- host code ----"
 

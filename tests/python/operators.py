@@ -282,7 +282,7 @@ def cases() -> Iterator[Case]:
 
 
 def composed_cases() -> Iterator[Case]:
-    """Functions that others express (frontend/compositions.py)."""
+    """Functions that others express (frontend/calls/compositions.py)."""
     for dtype in ALL_REAL:
         two = (dtype, dtype)
         yield Case("heaviside", "np.heaviside(x[i], y[i])", two, np.heaviside)

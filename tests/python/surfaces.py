@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-HERE = Path(__file__).parent
-GOLDEN = HERE.parent / "golden" / "frontend"
+import places
+
+GOLDEN = places.TESTS / "golden" / "frontend"
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(HERE))
-    sys.path.append(str(HERE.parents[1] / "python"))  # where parpy is not installed
+    sys.path += [str(folder) for folder in places.SUBJECTS]
+    sys.path.append(str(places.ROOT / "python"))  # where parpy is not installed
 
 from parpy import _native  # noqa: E402
 from parpy.calls.errors import CompileError  # noqa: E402
@@ -26,7 +27,8 @@ from parpy.frontend.parse import parse  # noqa: E402
 
 
 def modules() -> list[str]:
-    return sorted(p.stem for p in HERE.glob("test_*.py") if p.stem not in {"test_surfaces", "test_bfloat16"})
+    found = {p.stem for folder in places.SUBJECTS for p in folder.glob("test_*.py")}
+    return sorted(found - {"test_surfaces", "test_bfloat16"})
 
 
 def _functions(module: ModuleType) -> Iterator[tuple[str, _native.JitFunction | Kernel]]:
@@ -55,7 +57,8 @@ def _surface(function: _native.JitFunction | Kernel) -> str:
 
 def text_of(module: str) -> str:
     """What is in the module's golden file; empty if it defines no such function."""
-    sys.path.insert(0, str(HERE))  # in front of what other test modules have put there
+    # In front of the folders that other test modules have put there.
+    sys.path[:0] = [str(places.HELPERS), *map(str, places.SUBJECTS)]
     found = importlib.import_module(module)
     return "\n".join(f"==== {name}\n{_surface(function)}" for name, function in _functions(found))
 

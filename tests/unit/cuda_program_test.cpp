@@ -1,5 +1,5 @@
 // Programs of the CUDA run time on a fake driver (fake_cuda/): what is launched, captured and
-// reported, without a GPU. tests/python/test_gpu.py runs the real one.
+// reported, without a GPU. tests/python/gpu/test_gpu.py runs the real one.
 #include <gtest/gtest.h>
 
 #include <numeric>

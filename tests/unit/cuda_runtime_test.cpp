@@ -1,5 +1,5 @@
 // Devices, memory and the compiler of the CUDA run time on a fake driver and a fake NVRTC
-// (fake_cuda/), without a GPU. tests/python/test_gpu.py runs the real ones.
+// (fake_cuda/), without a GPU. tests/python/gpu/test_gpu.py runs the real ones.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

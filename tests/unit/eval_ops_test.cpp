@@ -1,5 +1,5 @@
 // The corners of evaluate_op that a back end is likely to get wrong. (Every operator on every type
-// against NumPy: tests/python/test_operators.py.)
+// against NumPy: tests/python/numbers/test_operators.py.)
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -9,8 +9,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from ..frontend.expressions.function_values import FUNCTIONS
 from ..frontend.forms import Composed, Kind, RecordKind, Single, TupleKind
-from ..frontend.function_values import FUNCTIONS
 from ..syntax.names import cell_of, is_array, is_scalar, jit_source
 from ..vocabulary.operators import scalar_name
 from .objects import Reads, is_object

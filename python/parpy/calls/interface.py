@@ -1,7 +1,7 @@
 """The interface of generated text: what it is called with, as comment in front of the code.
 
-bindings/interface_text.h writes most of it; added here is what only Python knows, and a checksum: an interface that
-was changed would have the program read memory that it was not given.
+bindings/module/interface_text.h writes most of it; added here is what only Python knows, and a checksum: an interface
+that was changed would have the program read memory that it was not given.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The decorator and what belongs to it: print_compiled, clear_cache, introspection.
 
-The call path itself is native (bindings/jit_function.cpp); Python code runs at decoration, where it captures
+The call path itself is native (bindings/calls/jit_function.cpp); Python code runs at decoration, where it captures
 the source, and when a function is parsed.
 """
 

@@ -1,6 +1,6 @@
 """What a user says about a compilation: LoopPar, the enumerations, CompileOptions.
 
-Validated here, on assignment. The core sees the options through bindings/bind_options.cpp, which converts an
+Validated here, on assignment. The core sees the options through bindings/module/bind_options.cpp, which converts an
 object once and again only after an assignment (``_OptionsBase._invalidate``).
 """
 

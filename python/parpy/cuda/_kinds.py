@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..frontend.forms import Kind
-from ..frontend.record_paths import Leaf, field, leaves
+from ..frontend.kernels.record_paths import Leaf, field, leaves
 from ..vocabulary.operators import scalar_name
 
 

@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from .. import _native
-from ..frontend.assignments import assign
-from ..frontend.calls import lower_call
-from ..frontend.indices import place
+from ..frontend.calls.calls import lower_call
+from ..frontend.kernels.indices import place
 from ..frontend.languages import EXPRESSIONS, KERNELS, STATEMENTS
 from ..frontend.lowering import lower
 from ..frontend.program import Program
-from ..frontend.returns import lower_return
 from ..frontend.scope import FunctionScope
+from ..frontend.statements.assignments import assign
+from ..frontend.statements.returns import lower_return
 from ..syntax.names import NO_PLACE, Binding, Scope
 from ..syntax.source import FunctionSource
 from ._check import Checker

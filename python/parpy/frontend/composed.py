@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from .. import _native
 from ..syntax.names import cell_of
+from .expressions.function_values import single
+from .expressions.objects import Attributes, add_attribute, begin_named_tuple
 from .forms import Composed, DictParam, Kind, RecordKind, Single, TupleKind
-from .function_values import single
-from .objects import Attributes, add_attribute, begin_named_tuple
 from .scope import FunctionScope, describe
 
 

@@ -8,29 +8,11 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from . import (
-    assignments,
-    axes,
-    calls,
-    compositions,
-    conditions,
-    creation,
-    expressions,
-    folds,
-    functions,
-    generators,
-    kernels,
-    labels,
-    loops,
-    memory,
-    nested_functions,
-    raises,
-    reductions,
-    returns,
-    statements,
-    tuples,
-)
+from .calls import axes, calls, compositions, creation, folds, functions, generators, reductions
+from .expressions import conditions, expressions, tuples
+from .kernels import kernels, memory
 from .lowering import Language, LowerExpression, LowerIntrinsic, LowerStatement
+from .statements import assignments, labels, loops, nested_functions, raises, returns, statements
 
 EXPRESSIONS: dict[type[ast.expr], LowerExpression] = {
     ast.Constant: expressions.lower_constant,

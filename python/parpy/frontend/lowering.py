@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from .. import _native
 from ..syntax.names import Scope
 from ..syntax.source import FunctionSource
-from .intrinsics import Intrinsic
+from .calls.intrinsics import Intrinsic
 from .refused import EXPRESSIONS, STATEMENTS
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from functools import partial
 
 from .. import _native
 from ..syntax.source import DeclaredArray, FunctionSource
-from .calls import call_function
+from .calls.calls import call_function
 from .scope import FunctionScope
 
 # Kind and bits. Of floats: which integers they hold, as NumPy has it.

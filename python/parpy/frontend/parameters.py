@@ -11,7 +11,7 @@ from .. import _native
 from ..syntax.annotations import Places, converted_to, declared, symbol_places
 from ..types import BufferType, Symbol, TypeVar, elem_size
 from .forms import Span
-from .records import receive_records
+from .kernels.records import receive_records
 from .scope import FunctionScope
 
 
@@ -77,7 +77,7 @@ def converted_parameters(fn: FunctionScope) -> list[_native.Stmt]:
 
 def checked_parameters(fn: FunctionScope) -> list[_native.Stmt]:
     """What the annotations say of arguments that compiled code passes; infer-types compares it with those of each
-    call, as bindings/annotations.cpp does for calls from Python."""
+    call, as bindings/calls/annotations.cpp does for calls from Python."""
     statements: list[_native.Stmt] = []
     if fn.entry:
         return statements

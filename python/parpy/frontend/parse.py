@@ -21,20 +21,20 @@ from ..syntax.deep_stack import on_deep_stack, with_deep_stack
 from ..syntax.names import MISSING, OBJECT, Capture, Guard, source_of
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import GEOMETRY
+from .calls.random_numbers import begin_streams
 from .composed import take_composed
 from .draws import Root
+from .expressions.function_values import settle_late
 from .forms import RecordKind, Single, TupleKind
-from .function_values import settle_late
-from .kernels import as_kernel
+from .kernels.kernels import as_kernel
+from .kernels.records import is_unused_record
 from .languages import LOOPS
 from .lowering import block
-from .nested_functions import begin_nested
 from .overloads import checked_arrays, dispatch
 from .parameters import begin, checked_parameters, converted_parameters, keep_given, receive
 from .program import Program
-from .random_numbers import begin_streams
-from .records import is_unused_record
 from .scope import OF_FUNCTION_AROUND, FunctionScope
+from .statements.nested_functions import begin_nested
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from .forms import Composed, Kind, Span
 from .uses import Uses
 
 if TYPE_CHECKING:
+    from .expressions.objects import Attributes
     from .lowering import Language
-    from .objects import Attributes
     from .scope import FunctionScope
 
 

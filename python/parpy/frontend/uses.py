@@ -17,7 +17,7 @@ from ..syntax.names import MISSING, Scope, callable_source
 from ..syntax.source import FunctionSource
 from ..types import BufferType
 from ..vocabulary.device import DeviceFunction, ForeignFunction
-from .record_paths import joined, key_of, path_of, record_names, with_separate_fields
+from .kernels.record_paths import joined, key_of, path_of, record_names, with_separate_fields
 
 _ATTRIBUTES = ("shape", "ndim", "size", "dtype")
 
@@ -32,7 +32,7 @@ class Uses:
         self._fields: dict[tuple[FunctionType, str], frozenset[str]] = {}
 
     def tree(self, source: FunctionSource) -> ast.FunctionDef | ast.AsyncFunctionDef:
-        """The function with fields of records separated (frontend/record_paths.py)."""
+        """The function with fields of records separated (frontend/kernels/record_paths.py)."""
         if source.function not in self._trees:
             code = source.function.__code__
             tree = without_aliases(source.written(), shapes=False)  # which kernels have as tuples

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ..calls.external import External
-from ..frontend.intrinsics import intrinsic_of
+from ..frontend.calls.intrinsics import intrinsic_of
 from ..library import library_function
 from ..syntax.names import callable_source
 from ..vocabulary import operators

@@ -14,7 +14,7 @@ from ..calls.callback import Callback
 from ..calls.errors import CompileError
 from ..calls.external import External
 from ..frontend.draws import Draws
-from ..frontend.record_paths import key_of
+from ..frontend.kernels.record_paths import key_of
 from ..frontend.uses import Uses, arguments_of, named
 from ..syntax.annotations import annotations_of
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list

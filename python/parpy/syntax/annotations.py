@@ -20,7 +20,8 @@ _NONE = -1
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """One parameter's annotation as bindings/annotations.h reads it. Numbers are those of symbols and variables."""
+    """One parameter's annotation as bindings/calls/annotations.h reads it. Numbers are those of symbols and
+    variables."""
 
     shown: str
     is_array: bool

@@ -39,7 +39,7 @@ class DeclaredArray(NamedTuple):
 
 
 class CallDefaults(NamedTuple):
-    """How calls compile that bring no options of their own; bindings/options_object.h has the same."""
+    """How calls compile that bring no options of their own; bindings/module/options_object.h has the same."""
 
     fast_math: bool = False
     check_bounds: bool = False

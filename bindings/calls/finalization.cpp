@@ -1,0 +1,68 @@
+// The end of the interpreter while daemon threads are inside of ParPy.
+//
+// Such a thread ends where it asks for the GIL: until Python 3.13 by pthread_exit, which unwinds
+// its stack. It would run our destructors without the GIL, and end the process in the first
+// noexcept function or catch (...). So the first frame of ours that it comes to keeps the thread
+// for good, as Python does itself from 3.14 on.
+#include <nanobind/nanobind.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "arrays/array_intake.h"
+
+namespace nb = nanobind;
+
+// The linker puts it in the place of the function that every C++ frame of this library names for
+// unwinding (cmake/python_extension.cmake).
+// NOLINTBEGIN(bugprone-reserved-identifier)
+extern "C" {
+_Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,
+                                                _Unwind_Exception_Class kind,
+                                                _Unwind_Exception* exception,
+                                                _Unwind_Context* context);
+
+_Unwind_Reason_Code __wrap___gxx_personality_v0(int version, _Unwind_Action actions,
+                                                _Unwind_Exception_Class kind,
+                                                _Unwind_Exception* exception,
+                                                _Unwind_Context* context) {
+#if PY_VERSION_HEX >= 0x030D0000
+    const bool ends = Py_IsFinalizing() != 0;
+#else
+    const bool ends = _Py_IsFinalizing() != 0;
+#endif
+    const bool of_thread = (actions & _UA_FORCE_UNWIND) != 0;
+    while (ends && of_thread)
+        ::pause();
+    return __real___gxx_personality_v0(version, actions, kind, exception, context);
+}
+}
+// NOLINTEND(bugprone-reserved-identifier)
+
+namespace parpy {
+
+namespace {
+
+bool has_other_threads() {
+    PyThreadState* own = PyThreadState_Get();
+    PyThreadState* state = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+    for (; state != nullptr; state = PyThreadState_Next(state)) {
+        if (state != own) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+// What the stacks of daemon threads hold is never given back: no leak of ours, wherever they wait.
+// Without such threads development builds tell of what is left, releases do not.
+void bind_finalization() {
+#ifdef NDEBUG
+    nb::set_leak_warnings(false);
+#endif
+    nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+        if (has_other_threads()) nb::set_leak_warnings(false);
+        release_array_types();
+    }));
+}
+
+}  // namespace parpy

@@ -1,0 +1,127 @@
+// What Python sees of explain(): plain dicts, which parpy.studies.explain lays out.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "module/bind_jit.h"
+#include "parpy/explain.h"
+#include "raise.h"
+#include "runtime/cpu/fork_gate.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace parpy {
+namespace {
+
+nb::dict described(const Explanation::Loop& loop) {
+    nb::dict out;
+    out["key"] = loop.key;
+    out["text"] = loop.text;
+    out["line"] = loop.line;
+    out["depth"] = loop.depth;
+    const auto number = [](const std::optional<std::int64_t>& value) {
+        return value ? nb::object(nb::int_(*value)) : nb::none();
+    };
+    out["variable"] = loop.variable;
+    out["first"] = number(loop.first);
+    out["step"] = number(loop.step);
+    out["trips"] = loop.trips;
+    out["exact"] = loop.exact;
+    out["verdict"] = loop.verdict;
+    out["reason"] = loop.reason;
+    out["contraction"] = loop.contraction;
+    out["witness"] = loop.witness;
+    out["atomic"] = loop.atomic;
+    out["level"] = loop.level;
+    out["threads"] = loop.mapping.threads;
+    out["reduce"] = loop.mapping.reduce;
+    out["tpb"] = loop.mapping.threads_per_block;
+    return out;
+}
+
+nb::dict explanation(nb::handle function, nb::tuple arguments, nb::handle options) {
+    Call call(function, arguments);
+    const Options chosen = chosen_options(options, call);
+    Diagnostics diagnostics;
+    Explanation found;
+    std::optional<Options> tuned;
+    {
+        const nb::gil_scoped_release released;
+        const BehindForkGate gate;
+        const Signature signature =
+            make_signature(call.views, {}, overlapping(call.views, call.surface->written));
+        call.surface->check(signature, diagnostics);
+        if (!diagnostics.has_errors()) tuned = call.surface->tuned(signature, chosen);
+        if (tuned) {
+            Diagnostics attempt;
+            found = explain(*call.surface->module, signature, *tuned, attempt);
+            if (attempt.has_errors() || found.diagnostics.has_errors()) tuned.reset();
+        }
+        if (!tuned && !diagnostics.has_errors())
+            found = explain(*call.surface->module, signature, chosen, diagnostics);
+    }
+    const std::vector<Source>& sources = call.surface->module->sources;
+    if (diagnostics.has_errors()) {
+        set_python_error(diagnostics, sources);
+        nb::raise_python_error();
+    }
+    nb::list loops, kernels, arrays, notes;
+    for (const Explanation::Loop& loop : found.loops)
+        loops.append(described(loop));
+    for (const Explanation::Kernel& kernel : found.kernels) {
+        nb::dict out;
+        out["name"] = kernel.name;
+        out["cluster"] = nb::make_tuple(kernel.cluster[0], kernel.cluster[1], kernel.cluster[2]);
+        out["grid"] = nb::make_tuple(kernel.grid[0], kernel.grid[1], kernel.grid[2]);
+        out["block"] = nb::make_tuple(kernel.block[0], kernel.block[1], kernel.block[2]);
+        nb::list placed;
+        for (const Explanation::Placed& each : kernel.loops) {
+            nb::dict loop;
+            loop["loop"] = each.loop;
+            loop["level"] = each.level;
+            loop["threads"] = each.threads;
+            loop["blocks"] = each.blocks;
+            placed.append(loop);
+        }
+        out["loops"] = placed;
+        kernels.append(out);
+    }
+    for (const Explanation::Array& array : found.arrays) {
+        nb::dict out;
+        out["name"] = array.name;
+        out["read"] = array.read;
+        out["written"] = array.written;
+        arrays.append(out);
+    }
+    for (const Diagnostic& diagnostic : found.diagnostics.all())
+        notes.append(render(diagnostic, sources));
+    nb::dict out;
+    out["gpu"] = found.gpu_code;
+    out["function"] = call.surface->module->entry_function()->name;
+    out["backend"] = std::string(shown(chosen.backend));
+    out["automatic"] = chosen.automatic;
+    out["tuned"] = tuned.has_value();
+    const Options& used = tuned ? *tuned : chosen;
+    nb::dict beside;  // of the mapping, as tune.h has it
+    beside["max_unroll_count"] = used.max_unroll_count;
+    beside["use_cuda_thread_block_clusters"] = used.use_cuda_thread_block_clusters;
+    beside["max_thread_blocks_per_cluster"] = used.max_thread_blocks_per_cluster;
+    out["beside"] = beside;
+    out["restructured"] = found.restructured;
+    out["refused"] = found.diagnostics.has_errors();
+    out["loops"] = loops;
+    out["kernels"] = kernels;
+    out["arrays"] = arrays;
+    out["flops"] = found.flops;
+    out["notes"] = notes;
+    return out;
+}
+
+}  // namespace
+
+void bind_explain(nb::module_& m) {
+    m.def("explain", explanation, "function"_a, "arguments"_a, "options"_a.none(),
+          "What the compiler knows about a call and decides for it.");
+}
+
+}  // namespace parpy

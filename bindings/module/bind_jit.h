@@ -1,0 +1,37 @@
+// What the rest of the bindings uses of JitFunction: its type, and a call taken apart without
+// running it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <vector>
+
+#include "calls/jit_function.h"
+
+namespace parpy {
+
+[[nodiscard]] PyTypeObject* jit_function_type();
+
+// The arguments of one call, read but not run: for print_compiled, the interpreter and explain.
+struct Call {
+    // Raises what the call would: a TypeError, too, where `callable` is no jit function.
+    Call(nanobind::handle callable, const nanobind::tuple& arguments);
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    JitFunction* const function;
+    Active active;
+    Surface* surface = nullptr;
+    nanobind::object bound;
+    Intake intake;
+    std::vector<ArgumentView> views;
+};
+// The function that a Python object is, and the options of a call (None: the defaults for its
+// arguments). Both raise a TypeError.
+[[nodiscard]] JitFunction* jit_function(nanobind::handle object);
+[[nodiscard]] const ConvertedOptions& options_of(nanobind::handle options, const Call& call);
+[[nodiscard]] Options chosen_options(nanobind::handle options, const Call& call);
+// False with a Python exception set.
+[[nodiscard]] bool read_call(JitFunction* self, PyObject* positional, Call& call);
+
+}  // namespace parpy

@@ -1,0 +1,120 @@
+// See interface_text.h.
+#include "module/interface_text.h"
+
+#include <array>
+#include <charconv>
+
+#include "support/escape.h"
+
+namespace parpy {
+namespace {
+
+template <class T, class F>
+std::string joined(const std::vector<T>& items, const F& text) {
+    std::string out;
+    for (const T& item : items)
+        out += (out.empty() ? "" : ", ") + text(item);
+    return out;
+}
+
+std::string number_text(double value) {
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    return {digits.data(), end};
+}
+
+std::string known(const std::optional<std::int64_t>& number) {
+    return number ? std::to_string(*number) : "?";  // of kernels written by hand: any
+}
+
+std::string argument_text(const Argument& argument, bool written) {
+    using Dim = Argument::Dim;
+    const std::string limit =
+        argument.limit != 0 ? " limit " + std::to_string(argument.limit) : std::string();
+    if (!argument.type.is_array()) {
+        std::string out = to_string(argument.type);
+        if (argument.integer) out += " = " + std::to_string(*argument.integer);
+        if (argument.real) out += " = " + number_text(*argument.real);
+        return out + limit;
+    }
+    std::string out(ir::name(argument.type.scalar));
+    out += '[' + joined(argument.dims, [](const Dim& d) { return known(d.extent); });
+    out +=
+        "] strides [" + joined(argument.dims, [](const Dim& d) { return known(d.stride); }) + ']';
+    if (written) out += " written";
+    if (argument.aliased) out += " shared";
+    return out + limit;
+}
+
+// The type of one result: of an array that of its elements and its rank, which the text says anew
+// when it makes one.
+std::string result_text(const Program& program, std::size_t argument) {
+    std::string text;
+    for (const ResultArray& array : program.results) {
+        if (array.argument == argument && array.given)
+            text = "argument " + std::to_string(*array.given);
+        else if (array.argument == argument)
+            text = std::string(ir::name(array.scalar)) + "[" + std::to_string(array.rank) + "]";
+    }
+    for (const Slot& slot : program.slots) {
+        if (slot.argument == argument)
+            text += (text.empty() ? "" : " or ") + std::string(ir::name(slot.scalar));
+    }
+    return text;
+}
+
+// What the program returns: f64, (f64, f32[1]), (i64, None), and of what may be None f64?.
+std::string results_text(const Program& program, std::size_t first) {
+    std::string out;
+    for (const char each : program.result_form) {
+        if (each == '<' || each == '>' || (each >= '0' && each <= '9')) continue;  // of which class
+        const bool follows = !out.empty() && out.back() != '(' && each != ')';
+        out += follows ? ", " : "";
+        if (each == '?') {
+            out += result_text(program, first) + "?";
+            first += 2;
+            continue;
+        }
+        out += each == '-'   ? "None"
+               : each == '.' ? result_text(program, first++)
+                             : std::string(1, each);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string interface_text(const Program& program, const Signature& signature,
+                           const std::vector<std::string>& parameters,
+                           const std::vector<std::string>& arguments,
+                           const std::vector<Source>& sources, Backend backend) {
+    std::vector<bool> written(signature.size() + result_count(program), false);
+    for (const Slot& slot : program.slots)
+        written[slot.argument] = written[slot.argument] || slot.written;
+    std::string out(kInterfaceMarker);
+    out += "\n// " + program.name + "(" +
+           joined(parameters, [](const std::string& name) { return name; }) + ")\n";
+    out += "// back end: " + std::string(name(text_of(backend))) + "\n";
+    for (std::size_t i = 0; i < signature.size(); ++i)
+        out += "// " + arguments[i] + ": " + argument_text(signature[i], written[i]) + "\n";
+    if (!program.result_form.empty())
+        out += "// returns: " + results_text(program, signature.size()) + "\n";
+    const auto slot_name = [&](const Slot& slot) {
+        return slot.argument < signature.size()
+                   ? arguments[slot.argument]
+                   : "result " + std::to_string(slot.argument - signature.size());
+    };
+    out += "// slots: " + joined(program.slots, slot_name) + "\n";
+    for (std::size_t i = 0; i < program.sites.size(); ++i) {
+        const ir::Site& site = program.sites[i];
+        std::string place = std::string(code_name(site.code)) + " ";
+        if (site.span.valid() && site.span.source < sources.size()) {
+            place += sources[site.span.source].name + ":" + std::to_string(site.span.line) + ":" +
+                     std::to_string(site.span.column) + ": ";
+        }
+        out += "// place " + std::to_string(i) + ": " + one_line(place + site.message) + "\n";
+    }
+    return out + "\n";
+}
+
+}  // namespace parpy

@@ -1,0 +1,1 @@
+"""Calls become surface IR: `calls.py` first, then the functions that compiled code knows (`intrinsics.py`)."""

@@ -1,0 +1,59 @@
+"""Lowers what gives the elements of an array other axes or another shape, outside of kernels: `x.T`, `np.transpose`,
+`x.reshape(…)`, `np.ravel` and their kin."""
+
+from __future__ import annotations
+
+import ast
+
+from ... import _native
+from ..expressions.arrays import outside_items
+from ..expressions.evaluation import lower_all
+from ..expressions.tuples import parts_given
+from ..lowering import lower
+from ..patterns import integer_constant
+from ..scope import FunctionScope
+from .functions import by_numpy
+from .intrinsics import Intrinsic
+from .reductions import method_of_value
+
+
+def lower_axes(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """np.transpose(x, axes), np.reshape(x, shape), np.ravel(x)"""
+    if fn.kernel:
+        fn.error("P023", node, f"'{intrinsic.name}' takes no array in kernels", "write the subscripts out")
+        return fn.poison(node)
+    return _moved(fn, node, intrinsic.op, node.args[0], [*node.args[1:], *(each.value for each in node.keywords)])
+
+
+def method_of_axes(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
+    """x.transpose(1, 0), x.reshape(3, -1), x.ravel(), x.flatten(); None for other calls."""
+    func = method_of_value(fn, node)
+    if func is None or fn.kernel or node.keywords:
+        return None
+    if func.attr not in ("transpose", "reshape", "ravel", "flatten"):
+        return None
+    if bool(node.args) != (func.attr == "reshape") and func.attr != "transpose":
+        return None
+    if func.attr == "flatten":
+        return by_numpy(fn, _moved(fn, node, "ravel", func.value, []), node)
+    return _moved(fn, node, func.attr, func.value, node.args)
+
+
+def _moved(fn: FunctionScope, node: ast.Call, method: str, array: ast.expr, arguments: list[ast.expr]) -> _native.Expr:
+    span = fn.span(node)
+    if method == "ravel":
+        return fn.module.op("reshape", [lower(fn, array), fn.module.constant(-1, span)], span)
+    parts = arguments
+    if len(arguments) == 1:
+        parts = parts_given(arguments[0]) if method == "reshape" else outside_items(fn, arguments[0]) or arguments
+    if method == "reshape":
+        value, *shape = lower_all(fn, [array, *parts])
+        return fn.module.op("reshape", [value, *shape], span)
+    if any(isinstance(part, ast.Constant) and part.value is None for part in parts):
+        parts = []
+    axes = [integer_constant(part) for part in parts]
+    if None in axes:
+        fn.error("P023", node, "the axes of a transposition are no integer constants", "write them out")
+        return fn.poison(node)
+    numbers = [fn.module.constant(axis, span) for axis in axes if axis is not None]
+    return fn.module.op("transpose", [lower(fn, array), *numbers], span)

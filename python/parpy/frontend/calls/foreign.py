@@ -1,0 +1,157 @@
+"""Lowers calls of functions that others define: of C++ that a header declares, of device code in files."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+from ... import _native
+from ...calls.external import External
+from ...syntax.text import as_text
+from ...vocabulary.device import ForeignFunction, Launchable
+from ..expressions.arrays import subscripts_array
+from ..expressions.evaluation import lower_arguments
+from ..expressions.function_values import default_of
+from ..kernels.record_paths import has_slice
+from ..lowering import lower
+from ..scope import FunctionScope
+from .arguments import bound_arguments
+
+
+def is_launch(fn: FunctionScope, node: ast.Call) -> bool:
+    """Reports a call or launch of a kernel, which compiled code can do neither of; False for other calls."""
+    launched = isinstance(node.func, ast.Subscript)
+    func = node.func.value if isinstance(node.func, ast.Subscript) else node.func
+    binding = fn.resolve(func)
+    kernel = binding.value if binding is not None and isinstance(binding.value, Launchable) else None
+    if kernel is None or (not launched and kernel.is_callable and fn.kernel):
+        return False
+    shown = ast.unparse(func)
+    fn.error(
+        "P022",
+        node,
+        f"'{shown}' is a kernel, which compiled code can neither call nor launch",
+        "launch it from Python, behind this function"
+        if launched
+        else f"decorate '{shown}' with @cuda.jit(device=True), or launch it from Python: {shown}[grid, block](…)",
+    )
+    return True
+
+
+def foreign_called(fn: FunctionScope, node: ast.Call) -> ForeignFunction | None:
+    """The declared device function that is called; None for other calls."""
+    binding = None if isinstance(node.func, ast.Subscript) else fn.resolve(node.func)
+    if binding is None or not isinstance(binding.value, ForeignFunction):
+        return None
+    fn.rely_on(binding)
+    return binding.value
+
+
+def call_foreign(fn: FunctionScope, node: ast.Call, function: ForeignFunction) -> _native.Expr:
+    """A call of device code that `declare_device` names."""
+    if not fn.in_kernel(function.__name__, node):
+        return fn.poison(node)
+    if node.keywords or len(node.args) != len(function.types):
+        fn.error(
+            "P105",
+            node,
+            f"'{function.__name__}' takes {len(function.types)} positional arguments, not {len(node.args)}",
+            "pass what its declaration says",
+        )
+        return fn.poison(node)
+    operands = [_pointed(fn, argument) for argument in node.args]
+    return fn.module.call(_declare_foreign(fn, function, node), operands, fn.span(node))
+
+
+def _declare_foreign(fn: FunctionScope, function: ForeignFunction, node: ast.Call) -> _native.Function:
+    """The function in the module, made once; its place is the source that defines it."""
+    known = fn.program.foreign.get(function)
+    if known is not None:
+        return known
+    span = fn.span(node)
+    name = function.__name__
+    paths = function.link or fn.program.link
+    if not paths:
+        fn.error(
+            "P105",
+            node,
+            f"'{name}' is declared, but no file is linked that defines it",
+            f"write declare_device({name!r}, …, link='file.cu'), or cuda.jit(link=['file.cu'])",
+        )
+    found = False
+    for path in paths:
+        index, text = _link(fn, path, node)
+        if text is None:  # machine code: its linker knows
+            found = True
+        elif not found and re.search(rf"\b{re.escape(name)}\s*\(", text):
+            span, found = (index, 1, 1, 1, 1), True
+            if re.search(rf"__global__[^;{{}}]*\b{re.escape(name)}\s*\(", text):
+                fn.error(
+                    "P105",
+                    node,
+                    f"'{name}' is a kernel, __global__, in '{Path(path).name}', and kernels call device functions",
+                    f"write extern \"C\" __device__ in front of '{name}' there",
+                )
+    if paths and not found:
+        shown = " and ".join(f"'{Path(path).name}'" for path in paths)
+        fn.error("P105", node, f"no function '{name}' is defined in {shown}", "link the file that does")
+    made = fn.module.foreign(function.__name__, function.types, function.result, function.abi, span)
+    fn.program.foreign[function] = made
+    return made
+
+
+def _link(fn: FunctionScope, path: str, node: ast.AST) -> tuple[int, str | None]:
+    """The module's source with the text of a .cu file, and the text; None for machine code."""
+    if not path.endswith(".cu"):
+        fn.program.linked.setdefault(path, (0, None))
+    elif path not in fn.program.linked:
+        try:
+            text = Path(path).read_text()
+        except OSError as error:
+            fn.error("P105", node, f"'{path}' cannot be read: {error}")
+            text = ""
+        name = _native.string_literal(as_text(Path(path).name))
+        index = fn.module.add_source(as_text(path), f"#line 1 {name}  // linked\n{text}", 1)
+        fn.program.linked[path] = (index, text)
+    return fn.program.linked[path]
+
+
+def call_external(fn: FunctionScope, node: ast.Call, function: External) -> _native.Expr:
+    """A call of C++ that a header declares."""
+    given = bound_arguments(fn, node, function.__wrapped__)
+    if given is None:
+        return fn.poison(node)
+    lowered = lower_arguments(fn, given, function.parameters, _pointed)
+    known = fn.program.externals.get(function)
+    if known is None:
+        known = _declare(fn, function, node)
+    for name, parameter in inspect.signature(function.__wrapped__, follow_wrapped=False).parameters.items():
+        if name not in lowered:
+            lowered[name] = default_of(fn, parameter, function.__name__, node)
+    return fn.module.call(known, [lowered[name] for name in function.parameters], fn.span(node))
+
+
+def _pointed(fn: FunctionScope, argument: ast.expr) -> _native.Expr:
+    """An argument of a foreign function, which gets the address of the first element of an array. Of a kernel a part,
+    `x[i, b:]`, gets a name first, which begins inside of the array."""
+    value = lower(fn, argument)
+    if not fn.kernel or not has_slice(argument) or not subscripts_array(fn, argument):
+        return value
+    return fn.module.read(fn.hold(value, argument, shown=ast.unparse(argument)), fn.span(argument))
+
+
+def _declare(fn: FunctionScope, function: External, node: ast.Call) -> _native.Function:
+    # Its source is the line that includes the header, one for all functions of it.
+    index = fn.program.includes.get(function.include)
+    if index is None:
+        name = f"{function.header or function.ext_name}.cu"
+        index = fn.program.includes[function.include] = fn.module.add_source(name, function.include, 1)
+    place = (index, 1, 1, 1, 1)
+    # A kernel written by hand says itself which threads make the call.
+    threads = 0 if fn.kernel else function.threads
+    types = list(function.types)
+    made = fn.module.foreign(function.ext_name, types, function.result, "c", place, function.place, threads)
+    fn.program.externals[function] = made
+    return made

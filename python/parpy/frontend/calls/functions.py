@@ -1,0 +1,218 @@
+"""Lowers the functions of numbers, of `math`, of `np` and builtin ones, as languages.py lists them for the rows of
+intrinsics.py.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import partial
+
+from ... import _native
+from ..expressions.constants import constant_of, whole_number
+from ..expressions.effects import has_effects
+from ..expressions.evaluation import lower_all, lower_held, lower_settled
+from ..lowering import lower
+from ..patterns import with_axis
+from ..scope import FunctionScope
+from .intrinsics import Intrinsic
+
+_MOST_DIGITS = 22  # powers of ten up to there are floats exactly
+_FLOAT_STRINGS = ("inf", "+inf", "-inf", "infinity", "-infinity", "+infinity", "nan")
+
+
+def lower_where(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """np.where(c, a, b), whose `a` and `b` are both evaluated."""
+    if any(has_effects(fn, argument) for argument in node.args):
+        values = [lower_settled(fn, argument)() for argument in node.args]
+    else:
+        values = lower_all(fn, node.args)
+    return by_numpy(fn, fn.module.op("select", values, fn.span(node)), node)
+
+
+def by_numpy(fn: FunctionScope, value: _native.Expr, node: ast.expr) -> _native.Expr:
+    """`value` as a function of NumPy gives it: of Python numbers alone its operator makes NumPy's."""
+    return fn.module.op("numpy", [value], fn.span(node))
+
+
+def lower_ufunc(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    return by_numpy(fn, lower_op(fn, node, intrinsic), node)
+
+
+def lower_op(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    operands = lower_all(fn, node.args)
+    return fn.module.op(intrinsic.op, operands, fn.span(node))
+
+
+def lower_dot(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """np.dot(a, b), which is `a @ b` where `b` has two dimensions at most."""
+    product = lower_op(fn, node, intrinsic)
+    fn.module.set_dot(product)
+    return product
+
+
+def lower_float_op(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    operands = lower_all(fn, node.args, _python_float)
+    return fn.module.op(intrinsic.op, operands, fn.span(node))
+
+
+def _python_float(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """float(node), as the functions of `math` take their operands."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return constant_of(fn, float(node.value), node)
+    return fn.module.op("float", [lower(fn, node)], fn.span(node))
+
+
+def lower_complex_op(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    return fn.module.op(intrinsic.op, lower_all(fn, node.args, _python_complex), fn.span(node))
+
+
+def lower_complex(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    return _python_complex(fn, node.args[0]) if len(node.args) == 1 else lower_float_op(fn, node, intrinsic)
+
+
+def _python_complex(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """complex(node), as the functions of `cmath` take their operands."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex):
+        return constant_of(fn, complex(node.value), node)
+    again, span = lower_held(fn, node), fn.span(node)
+    parts = [fn.module.op("float", [fn.module.op(name, [again()], span)], span) for name in ("real", "imag")]
+    return fn.module.op("complex", parts, span)
+
+
+def lower_float(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    argument = node.args[0]
+    text = argument.value if isinstance(argument, ast.Constant) else None
+    if isinstance(text, str) and text.strip().lower() in _FLOAT_STRINGS:
+        return constant_of(fn, float(text), node)
+    known = whole_number(fn, argument)
+    if isinstance(known, int) and known.bit_length() < 1024:
+        return constant_of(fn, float(known), node)
+    return fn.module.op("float", [lower(fn, argument)], fn.span(node))
+
+
+def lower_round(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """round(x) is a Python integer; round(x, n) and np.round(x, n) have the type of `x`."""
+    span = fn.span(node)
+    name = intrinsic.keywords[0]
+    digits = node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords), None)
+    if len(node.args) > 1 and node.keywords:
+        fn.error("P023", node, f"'{intrinsic.name}' gets two values for '{name}'", "leave one out")
+    of_numpy = intrinsic.op == "numpy"
+    absent = digits is None or (not of_numpy and isinstance(digits, ast.Constant) and digits.value is None)
+    count = 0 if digits is None or absent else whole_number(fn, digits)
+    if not isinstance(count, int) or abs(count) > _MOST_DIGITS:
+        fn.error(
+            "P023",
+            digits or node,
+            f"'{intrinsic.name}' takes an integer constant as its number of digits in compiled code, "
+            f"from -{_MOST_DIGITS} to {_MOST_DIGITS}",
+            f"write for example {intrinsic.name}({ast.unparse(node.args[0])}, 2)",
+        )
+        return fn.poison(node)
+    make = partial(lower, fn, node.args[0]) if of_numpy or absent else lower_held(fn, node.args[0])
+    rounded = fn.module.op("round", [make(), fn.module.constant(count, span)], span)
+    if of_numpy:
+        return by_numpy(fn, rounded, node)
+    if absent:
+        return fn.module.op("int", [rounded], span)
+    return rounded if count >= 0 or fn.kernel else _in_range(fn, make, rounded, node)
+
+
+def _in_range(
+    fn: FunctionScope, number: Callable[[], _native.Expr], rounded: _native.Expr, node: ast.Call
+) -> _native.Expr:
+    """What round(number, -1) gives. Of Python integers it has the other sign where 64 bits are too few. -2**63 is
+    no multiple of ten: NumPy's numbers become it."""
+    span, module = fn.span(node), fn.module
+    result = fn.hold(rounded, node)
+    real = partial(module.op, "real")  # of complex numbers there is an error already
+
+    def test(left: _native.Expr, op: str, right: int) -> _native.Expr:
+        return module.op(op, [left, module.constant(right, span)], span)
+
+    above = [test(real([number()], span), ">", 2**62), test(module.read(result, span), "<", 0)]
+    below = [test(real([number()], span), "<", -(2**62)), test(module.read(result, span), ">", 0)]
+    wraps = module.op("or", [module.op("and", above, span), module.op("and", below, span)], span)
+    is_wrong = module.op("and", [wraps, test(module.read(result, span), "!=", -(2**63))], span)
+    fail = module.fail("P428", "the rounded integer needs more than 64 bits", [], span)
+    fn.out.append(module.if_(is_wrong, [fail], [], span))
+    return module.read(result, span)
+
+
+def lower_whole(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """math.floor(x), …: a Python integer."""
+    span = fn.span(node)
+    rounded = fn.module.op(intrinsic.op, [lower(fn, node.args[0])], span)
+    return fn.module.op("int", [rounded], span)
+
+
+def lower_fold(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    return _fold(fn, node, intrinsic.op, lower_all(fn, node.args))
+
+
+def lower_index_fold(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """math.gcd and math.lcm. Magnitudes: all of them are numbers of 64 bits without a sign."""
+    span = fn.span(node)
+    operands = [
+        fn.module.op("abs", [_python_index(fn, value, part)], span)
+        for value, part in zip(lower_all(fn, node.args), node.args, strict=True)
+    ]
+    return fn.module.op("int", [_fold(fn, node, intrinsic.op, operands)], span)
+
+
+def _python_index(fn: FunctionScope, value: _native.Expr, node: ast.expr) -> _native.Expr:
+    """operator.index(node), as the functions of `math` on integers take their operands."""
+    return fn.module.op("as_index", [value], fn.span(node))
+
+
+def lower_float_fold(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    operands = lower_all(fn, node.args, _python_float)
+    if len(operands) == 1:
+        return fn.module.op("abs", operands, fn.span(node))
+    return fn.module.op("float", [_fold(fn, node, intrinsic.op, operands)], fn.span(node))
+
+
+def _fold(fn: FunctionScope, node: ast.Call, op: str, operands: list[_native.Expr]) -> _native.Expr:
+    result = operands[0]
+    for operand in operands[1:]:
+        result = fn.module.op(op, [result, operand], fn.span(node))
+    return result
+
+
+def lower_fabs(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    """np.fabs: as abs, but integers become floats. `True` as the sign leaves the type to the number."""
+    span = fn.span(node)
+    sign = fn.module.constant(True, span)
+    return by_numpy(fn, fn.module.op("copysign", [lower(fn, node.args[0]), sign], span), node)
+
+
+def lower_log(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    span = fn.span(node)
+    parts = [fn.module.op("log", [value], span) for value in lower_all(fn, node.args, _python_float)]
+    return parts[0] if len(parts) == 1 else fn.module.op("/", parts, span)
+
+
+def lower_logical(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    span = fn.span(node)
+    truths = [fn.module.op("truth", [value], span) for value in lower_all(fn, node.args)]
+    return by_numpy(fn, fn.module.op(intrinsic.op, truths, span), node)
+
+
+def lower_clip(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    """np.clip(x, low, high), which makes an array of `x` first: a Python number counts as NumPy's."""
+    value, low, high = lower_all(fn, node.args)
+    span = fn.span(node)
+    raised = fn.module.op("maximum", [by_numpy(fn, value, node.args[0]), low], span)
+    return fn.module.op("minimum", [raised, high], span)
+
+
+def lower_outer(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
+    """np.outer(a, b): a[:, None] * b[None, :]."""
+    column, row = (with_axis(part, first) for part, first in zip(node.args, (False, True), strict=True))
+    if column is None or row is None:
+        fn.error(
+            "P023", node, "'np.outer' takes arrays and slices of one dimension", "write it out: a[:, None] * b[None, :]"
+        )
+        return fn.poison(node)
+    return fn.module.op("*", lower_all(fn, [column, row]), fn.span(node))

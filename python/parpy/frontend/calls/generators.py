@@ -1,0 +1,164 @@
+"""Lowers `sum`, `min`, `max`, `any` and `all` of generator expressions and list comprehensions: the loops that Python
+runs, in front of the statement."""
+
+from __future__ import annotations
+
+import ast
+
+from ... import _native
+from ..lowering import block
+from ..scope import FunctionScope
+from .intrinsics import Intrinsic
+
+Generated = ast.GeneratorExp | ast.ListComp
+
+
+def lower_generated(
+    fn: FunctionScope, node: ast.Call, name: str, given: Generated, start: ast.expr | None = None
+) -> _native.Expr:
+    """`sum((x[i] * y[i] for i in range(n)), start)`"""
+    if _is_refused(fn, given):
+        return fn.poison(node)
+    loops = _Loops(fn, given)
+    made = {"sum": loops.sum, "any": loops.any, "all": loops.all, "min": loops.min, "max": loops.max}[name]
+    return _run(fn, node, name, loops, made(start or ast.Constant(0)))
+
+
+def lower_by_key(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """`max(range(n), key=lambda i: abs(x[i]))`, `max(a, b, key=f)`"""
+    values = node.args[0] if len(node.args) == 1 else ast.copy_location(ast.Tuple(node.args, ast.Load()), node)
+    given = _each_of(values)
+    if _is_refused(fn, given):
+        return fn.poison(node)
+    loops = _Loops(fn, given)
+    return _run(fn, node, intrinsic.name, loops, loops.best_by(node.keywords[0].value, intrinsic.name == "max"))
+
+
+def lower_truths(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """any(x), all(a > 0 for a in x)"""
+    return lower_generated(fn, node, intrinsic.name, _each_of(node.args[0]))
+
+
+def _each_of(given: ast.expr) -> Generated:
+    """The elements of what is given, a comprehension or something else."""
+    if isinstance(given, Generated):
+        return given
+    element = ast.copy_location(ast.Name("element", ast.Load()), given)
+    target = ast.copy_location(ast.Name("element", ast.Store()), given)
+    return ast.copy_location(ast.GeneratorExp(element, [ast.comprehension(target, given, [], 0)]), given)
+
+
+def _is_refused(fn: FunctionScope, given: Generated) -> bool:
+    if not any(each.is_async for each in given.generators):
+        return False
+    fn.error("P011", given, "an asynchronous comprehension cannot be compiled", "write a for loop")
+    return True
+
+
+def _run(fn: FunctionScope, node: ast.Call, name: str, loops: _Loops, statements: list[ast.stmt]) -> _native.Expr:
+    """Runs the statements in front of the current one; what they find."""
+    for part in (part for statement in statements for part in ast.walk(statement)):
+        if not hasattr(part, "lineno"):
+            ast.copy_location(part, node)
+    fn.out.extend(block(fn, statements))
+    span = fn.span(node)
+    if loops.is_set:
+        empty = fn.module.fail("P427", f"{name}: there are no values", [], span)
+        none = fn.op("not", node, fn.module.read(fn.variables[loops.is_set], span))
+        fn.out.append(fn.module.if_(none, [empty], [], span))
+    return fn.module.read(fn.variables[loops.found], span)
+
+
+class _Loops(ast.NodeTransformer):
+    """The loops of a comprehension. Its names are its own, and no variables of the function around it; the variable
+    that gets the result is `found`, and the one that says whether there is any, `is_set`."""
+
+    def __init__(self, fn: FunctionScope, given: Generated) -> None:
+        self._fn = fn
+        self._node = given
+        self._names: dict[str, str] = {}
+        self._loops: list[ast.comprehension] = []
+        for each in given.generators:
+            over = self.visit(each.iter)
+            names = [part.id for part in ast.walk(each.target) if isinstance(part, ast.Name)]
+            self._names |= {name: self._variable(name) for name in names}
+            ifs = [self.visit(test) for test in each.ifs]
+            self._loops.append(ast.comprehension(self.visit(each.target), over, ifs, 0))
+        self._value: ast.expr = self.visit(given.elt)
+        self.found = self._variable(ast.unparse(given))
+        self.is_set = ""
+
+    def _variable(self, shown: str) -> str:
+        """A new variable of the function, which messages call `shown`."""
+        name = self._fn.unique_name(shown if shown.isidentifier() else "found")
+        self._fn.scope.locals |= {name}
+        self._fn.variables[name] = self._fn.module.variable(name, self._fn.span(self._node), shown)
+        return name
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.copy_location(ast.Name(self._names.get(node.id, node.id), node.ctx), node)
+
+    def _around(self, body: list[ast.stmt], left: ast.expr | None = None) -> list[ast.stmt]:
+        """The loops around the statements; a loop that another one is in is left as well if `left` holds."""
+        for loop in reversed(self._loops):
+            for test in reversed(loop.ifs):
+                body = [ast.If(test, body, [])]
+            body = [ast.For(loop.target, loop.iter, body, [])]
+            if left is not None and loop is not self._loops[0]:
+                body.append(ast.If(left, [ast.Break()], []))
+        return body
+
+    def sum(self, start: ast.expr) -> list[ast.stmt]:
+        added = ast.BinOp(_read(self.found), ast.Add(), self._value)
+        return [_set(self.found, start), *self._around([_set(self.found, added)])]
+
+    def any(self, _: ast.expr) -> list[ast.stmt]:
+        return self._decided(True, self._value, _read(self.found))
+
+    def all(self, _: ast.expr) -> list[ast.stmt]:
+        return self._decided(False, ast.UnaryOp(ast.Not(), self._value), ast.UnaryOp(ast.Not(), _read(self.found)))
+
+    def _decided(self, result: bool, settles: ast.expr, settled: ast.expr) -> list[ast.stmt]:
+        """`result` as soon as a value `settles` it."""
+        body: list[ast.stmt] = [ast.If(settles, [_set(self.found, ast.Constant(result)), ast.Break()], [])]
+        return [_set(self.found, ast.Constant(not result)), *self._around(body, settled)]
+
+    def min(self, _: ast.expr) -> list[ast.stmt]:
+        return self._best(ast.Lt())
+
+    def max(self, _: ast.expr) -> list[ast.stmt]:
+        return self._best(ast.Gt())
+
+    def best_by(self, key: ast.expr, greatest: bool) -> list[ast.stmt]:
+        """The first of the values of which the key is the greatest, or the least."""
+        begin = self._nothing()
+        value, found = self._variable("value"), self._variable("key")
+        of_value, is_better = self._variable("key"), ast.Gt() if greatest else ast.Lt()
+        take = [_set(found, _read(of_value)), _set(self.found, _read(value))]
+        keyed = ast.Call(key, [_read(value)], [])
+        loop = [_set(value, self._value), _set(of_value, keyed), self._if_better(of_value, is_better, found, take)]
+        return [*begin, _set(found, ast.Constant(False)), *self._around(loop)]
+
+    def _best(self, is_better: ast.cmpop) -> list[ast.stmt]:
+        """The first value, or the last one that is better than all before."""
+        begin, value = self._nothing(), self._variable("value")
+        test = self._if_better(value, is_better, self.found, [_set(self.found, _read(value))])
+        return [*begin, *self._around([_set(value, self._value), test])]
+
+    def _nothing(self) -> list[ast.stmt]:
+        self.is_set = self._variable("is_set")
+        return [_set(self.is_set, ast.Constant(False)), _set(self.found, ast.Constant(False))]
+
+    def _if_better(self, value: str, is_better: ast.cmpop, best: str, take: list[ast.stmt]) -> ast.stmt:
+        """`take`, where there is no best one yet, or the value is better."""
+        compared = ast.Compare(_read(value), [is_better], [_read(best)])
+        test = ast.BoolOp(ast.Or(), [ast.UnaryOp(ast.Not(), _read(self.is_set)), compared])
+        return ast.If(test, [*take, _set(self.is_set, ast.Constant(True))], [])
+
+
+def _read(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _set(name: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.Name(name, ast.Store())], value)

@@ -1,0 +1,110 @@
+"""Lowers reductions of arrays, `np.sum(x, axis=1)` and `x.mean()`, and what is made of them: `np.std`, `np.var`,
+`np.ptp`, `np.count_nonzero`."""
+
+from __future__ import annotations
+
+import ast
+
+from ... import _native
+from ...syntax.names import is_array, is_scalar
+from ..lowering import lower
+from ..patterns import integer_constant
+from ..scope import FunctionScope
+from .arguments import fits
+from .intrinsics import DEVIATIONS, REDUCTIONS, Intrinsic
+
+
+def method_of_value(fn: FunctionScope, node: ast.Call) -> ast.Attribute | None:
+    """The method that is called if its owner is an array or a number."""
+    func = node.func
+    if not isinstance(func, ast.Attribute) or fn.resolve(func) is not None or fn.starts_undefined(func):
+        return None
+    owner = fn.resolve(func.value)
+    return func if owner is None or is_array(owner.value) or is_scalar(owner.value) else None
+
+
+def reduction_method(fn: FunctionScope, node: ast.Call) -> _native.Expr | None:
+    """x[:].sum(axis=1) and its kin; None for other calls."""
+    func = method_of_value(fn, node)
+    if func is None or func.attr not in (*REDUCTIONS, *DEVIATIONS):
+        return None
+    intrinsic = Intrinsic(func.attr, "reduce", func.attr, 0, 1, ("axis", "keepdims"))
+    if not fits(fn, node, intrinsic):
+        return fn.poison(node)
+    lowers = _deviation if func.attr in DEVIATIONS else _reduce
+    return lowers(fn, node, intrinsic.op, func.value, node.args)
+
+
+def lower_reduce(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """parpy.sum(x[:, :], axis=1), np.sum(…)."""
+    return _reduce(fn, node, intrinsic.op, node.args[0], node.args[1:])
+
+
+def _reduce(fn: FunctionScope, node: ast.Call, name: str, operand: ast.expr, more: list[ast.expr]) -> _native.Expr:
+    axes, keeps = _shape_of_result(fn, node, name, more)
+    return fn.module.reduce(name, lower(fn, operand), axes, keeps, fn.span(node))
+
+
+def _shape_of_result(fn: FunctionScope, node: ast.Call, name: str, more: list[ast.expr]) -> tuple[list[int], bool]:
+    """The axes that the call reduces, none for all, and whether they stay."""
+    given = dict(zip(("axis", "keepdims"), more, strict=False))
+    for keyword in node.keywords:
+        assert keyword.arg is not None
+        if keyword.arg in given:
+            fn.error("P023", keyword, f"'{name}' gets two values for '{keyword.arg}'", "leave one out")
+        given[keyword.arg] = keyword.value
+    axes = _axes(fn, given["axis"]) if "axis" in given else []
+    keepdims = given.get("keepdims")
+    keeps = isinstance(keepdims, ast.Constant) and keepdims.value is True
+    if keepdims is not None and not (isinstance(keepdims, ast.Constant) and isinstance(keepdims.value, bool)):
+        fn.error("P023", keepdims, "'keepdims' must be True or False itself", "write keepdims=True")
+    return axes, keeps
+
+
+def lower_deviation(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """np.var(x, axis=1), np.std(x)"""
+    return _deviation(fn, node, intrinsic.op, node.args[0], node.args[1:])
+
+
+def _deviation(fn: FunctionScope, node: ast.Call, name: str, operand: ast.expr, more: list[ast.expr]) -> _native.Expr:
+    """The mean of the squares of what is left without the mean, as NumPy computes it, or its root."""
+    axes, keeps = _shape_of_result(fn, node, name, more)
+    span, module = fn.span(node), fn.module
+    array = fn.hold(lower(fn, operand), operand, shown=ast.unparse(operand))
+    mean = module.reduce("mean", module.read(array, span), axes, True, span)
+    rest = module.op("abs", [module.op("-", [module.read(array, span), mean], span)], span)
+    variance = module.reduce("mean", module.op("square", [rest], span), axes, keeps, span)
+    return variance if name == "var" else module.op("sqrt", [variance], span)
+
+
+def lower_ptp(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """np.ptp(x, axis=1): how far the largest element is from the smallest."""
+    axes, keeps = _shape_of_result(fn, node, intrinsic.name, node.args[1:])
+    span, module = fn.span(node), fn.module
+    array = fn.hold(lower(fn, node.args[0]), node.args[0], shown=ast.unparse(node.args[0]))
+    ends = [module.reduce(name, module.read(array, span), axes, keeps, span) for name in ("max", "min")]
+    return module.op("-", ends, span)
+
+
+def lower_count_nonzero(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """np.count_nonzero(x > 1)"""
+    axes, keeps = _shape_of_result(fn, node, intrinsic.name, node.args[1:])
+    span, module = fn.span(node), fn.module
+    differs = module.op("!=", [lower(fn, node.args[0]), module.constant(0, span)], span)
+    return module.reduce("sum", differs, axes, keeps, span)
+
+
+def _axes(fn: FunctionScope, node: ast.expr) -> list[int]:
+    """The constants of `axis`; none: all axes."""
+    if isinstance(node, ast.Constant) and node.value is None:
+        return []
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    axes = [integer_constant(part) for part in parts]
+    if not axes or None in axes:
+        fn.error(
+            "P023",
+            node,
+            "'axis' must be an integer constant or a tuple of them",
+            "write for example axis=1, axis=-1 or axis=(0, 1)",
+        )
+    return [axis for axis in axes if axis is not None]

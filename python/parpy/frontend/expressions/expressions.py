@@ -1,0 +1,363 @@
+"""Lowers Python expressions: one function for each kind of node."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
+from types import FunctionType
+
+from ... import _native
+from ...calls.objects import is_object
+from ...syntax.names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
+from ...types import Symbol, TypeVar
+from ...vocabulary.device import Register
+from ...vocabulary.operators import scalar_name
+from ..calls.random_numbers import generator_value, is_generator_name
+from ..draws import Root
+from ..kernels.indices import lower_register
+from ..kernels.records import is_record, record_extent, record_of, record_path, record_rank, record_size
+from ..lowering import lower
+from ..patterns import first_name, integer_constant, string_key
+from ..scope import FunctionScope, attribute_hint, describe
+from .arrays import (
+    entry_outside,
+    is_array_name,
+    is_attribute,
+    is_field_of_element,
+    not_a_value,
+    outside_spelled_out,
+    refuse_shape,
+)
+from .conditions import condition, short_circuit
+from .constants import constant_of, number_of, whole_number
+from .effects import has_effects
+from .evaluation import in_order, lower_all, lower_twice
+from .function_values import single
+from .membership import lower_membership
+from .objects import attribute_outside, field, object_outside
+from .subscripts import array_of, element_of, elements_of, extent_of
+from .tuples import none
+
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|",
+    ast.BitXor: "^", ast.MatMult: "matmul",
+}  # fmt: skip
+_UNARY: dict[type[ast.unaryop], str] = {
+    ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "~", ast.Not: "not",
+}  # fmt: skip
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+_NO_COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Is: ("is", "compare values with '=='"),
+    ast.IsNot: ("is not", "compare values with '!='"),
+}
+_ARRAY_ATTRIBUTES = ("shape", "ndim", "size")
+
+
+# ------------------------------------------------------------ leaves
+
+
+def lower_constant(fn: FunctionScope, node: ast.Constant) -> _native.Expr:
+    if node.value is None:
+        return none(fn, node)
+    if isinstance(node.value, str) and (text := single(fn, node.value, node)) is not None:
+        return text
+    return constant_of(fn, node.value, node)
+
+
+def lower_name(fn: FunctionScope, node: ast.Name) -> _native.Expr:
+    if node.id in fn.scope.locals:
+        if Root(node.id) in fn.streams:
+            return generator_value(fn, node)
+        if type(known := fn.scope.known.get(node.id)) is int:
+            return constant_of(fn, known, node)
+        if isinstance(known, FunctionType) and known in fn.program.owners:  # a nested function
+            made = single(fn, known, node)
+            assert made is not None
+            return made
+        var = fn.local(node)
+        return fn.poison(node) if var is None else fn.module.read(var, fn.span(node))
+    binding = fn.find(node)
+    return fn.poison(node) if binding is None else _value_of(fn, binding, node.id, node)
+
+
+def _value_of(fn: FunctionScope, binding: Binding, shown: str, node: ast.expr) -> _native.Expr:
+    """A non-local object as a value: a constant of a library, or a captured scalar or array."""
+    value, own = binding.value, fn.language.value
+    if own is not None and (made := own(fn, value, node)) is not None:
+        return made
+    if isinstance(value, Register):
+        return lower_register(fn, value, node)
+    if isinstance(value, Symbol):
+        fn.rely_on(binding)
+        return _symbol(fn, value, shown, node)
+    if is_scalar(value) and _is_constant(fn, binding, node):
+        return number_of(fn, value.value if isinstance(value, Enum) else value, node)
+    if value is None:
+        fn.rely_on(binding)
+        return none(fn, node)
+    if (is_scalar(value) or is_array(value)) and binding.container is not NO_PLACE:
+        return fn.module.read(fn.captured(binding, shown, node), fn.span(node))
+    if isinstance(value, tuple) and fn.tuple_of(node) is not None:
+        return lower(fn, outside_spelled_out(fn, node))
+    made = single(fn, value, node)
+    if made is not None:
+        fn.rely_on(binding)
+        return made
+    if is_object(value) and not fn.kernel:
+        return object_outside(fn, binding, node)
+    not_a_value(fn, value, shown, node)
+    return fn.poison(node)
+
+
+def _symbol(fn: FunctionScope, symbol: Symbol, shown: str, node: ast.expr) -> _native.Expr:
+    """The extent that a symbol of the parameters' annotations stands for."""
+    place = fn.symbols.get(symbol)
+    if place is None:
+        fn.error(
+            "P103",
+            node,
+            f"the symbol '{shown}' stands in no annotation of '{fn.source.function.__name__}'",
+            f"annotate a parameter: x: parpy.types.buffer(parpy.types.F32, [{shown}])",
+        )
+        return fn.poison(node)
+    name, dimension = place
+    var = fn.given.get(name) or fn.variable(name, node)
+    if dimension is None:
+        return fn.module.read(var, fn.span(node))
+    return fn.module.extent(var, dimension, fn.span(node))
+
+
+def _is_constant(fn: FunctionScope, binding: Binding, node: ast.expr) -> bool:
+    """Whether a number is what it is for good: of a library, an enum or a tuple."""
+    if fn.is_library_place(binding) or isinstance(node, ast.Subscript):
+        return True
+    if not isinstance(node, ast.Attribute):
+        return False
+    owner = fn.resolve(node.value)
+    return owner is not None and is_unchanging(owner.value, binding.value)
+
+
+# ------------------------------------------------------------ attributes
+
+
+def lower_attribute(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
+    if (made := attribute_outside(fn, node)) is not None:
+        return made
+    binding = fn.resolve(node)
+    if binding is not None:
+        return _value_of(fn, binding, ast.unparse(node), node)
+    span = fn.span(node)
+    fn.program.attributes.add(node.attr)  # if it is an object
+    if node.attr in _ARRAY_ATTRIBUTES and is_array_name(fn, node.value):
+        if is_record(fn, node.value):
+            return _of_records(fn, node)
+        array = array_of(fn, node.value)
+        if array is None:
+            return fn.poison(node)
+        if node.attr == "shape":
+            return fn.op("shape", node, fn.module.read(array, span))
+        return fn.module.rank(array, span) if node.attr == "ndim" else fn.module.size(array, span)
+    if node.attr in _ARRAY_ATTRIBUTES and fn.resolve(node.value) is None:
+        refuse_shape(fn, node.value)
+        return fn.poison(node)
+    owner = fn.resolve(node.value)
+    if node.attr in ("real", "imag") and (owner is None or is_scalar(owner.value)):
+        return fn.module.op(node.attr, [lower(fn, node.value)], span)
+    if node.attr == "T" and fn.names_arrays and (owner is None or is_array(owner.value)):
+        return fn.module.op("transpose", [lower(fn, node.value)], span)
+    if owner is not None:
+        _no_attribute(fn, owner.value, node)
+    elif fn.starts_undefined(node.value):
+        lower(fn, first_name(node.value))
+    elif is_attribute(fn, node):
+        return field(fn, lower(fn, node.value), node.attr, node)
+    else:
+        fn.error(
+            "P024",
+            node,
+            f"the attribute '{node.attr}' cannot be compiled",
+            "shape, ndim, size, real and imag can, and dtype where types are compared",
+        )
+    return fn.poison(node)
+
+
+def _of_records(fn: FunctionScope, node: ast.Attribute) -> _native.Expr:
+    """r.ndim, r.size and r.shape"""
+    path, record = record_path(fn, node.value), record_of(fn, node.value)
+    if path is None or record is None:
+        return fn.poison(node)
+    if node.attr == "size":
+        return record_size(fn, record, path, node)
+    known = record_rank(fn, record, node)
+    if node.attr == "shape":
+        return fn.op("tuple", node, *(record_extent(fn, record, path, axis, node) for axis in range(known or 0)))
+    return fn.poison(node) if known is None else fn.integer(known, node)
+
+
+def _no_attribute(fn: FunctionScope, owner: object, node: ast.Attribute) -> None:
+    message = f"{describe(owner)} has no attribute '{node.attr}'"
+    fn.error("P107", node, message, attribute_hint(owner, node.attr))
+
+
+# ------------------------------------------------------------ operators
+
+
+def lower_binary(fn: FunctionScope, node: ast.BinOp) -> _native.Expr:
+    # Sums of many terms nest deeply on the left: walk down there without recursion.
+    value = whole_number(fn, node)
+    if value is not None:
+        return constant_of(fn, value, node)
+    chain = [node]
+    while isinstance(chain[-1].left, ast.BinOp) and whole_number(fn, chain[-1].left) is None:
+        chain.append(chain[-1].left)
+    result = lower(fn, chain[-1].left)
+    for part in reversed(chain):
+        left, right = in_order(fn, result, part.left, partial(lower, fn, part.right))
+        result = _operator(fn, part, left, right)
+    return result
+
+
+def _operator(fn: FunctionScope, node: ast.BinOp, left: _native.Expr, right: _native.Expr) -> _native.Expr:
+    own = fn.language.operator
+    value = None if own is None else own(fn, node, left, right)
+    return fn.module.op(BINARY[type(node.op)], [left, right], fn.span(node)) if value is None else value
+
+
+def lower_unary(fn: FunctionScope, node: ast.UnaryOp) -> _native.Expr:
+    if isinstance(node.op, ast.Not):
+        return condition(fn, node)
+    value = node.operand.value if isinstance(node.operand, ast.Constant) else None
+    if isinstance(node.op, ast.USub) and isinstance(value, float):
+        return constant_of(fn, -value, node)
+    value = whole_number(fn, node)
+    if value is not None:
+        return constant_of(fn, value, node)
+    return fn.module.op(_UNARY[type(node.op)], [lower(fn, node.operand)], fn.span(node))
+
+
+def lower_compare(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
+    if len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot):
+        return _identity(fn, node)
+    if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
+        return lower_membership(fn, node)
+    for op in node.ops:
+        if type(op) not in _COMPARE:
+            word, fix = _NO_COMPARE[type(op)]
+            fn.error("P011", node, f"the operator '{word}' cannot be compiled", fix)
+            return fn.poison(node)
+    if len(node.ops) == 1 and (is_dtype(fn, node.left) or is_dtype(fn, node.comparators[0])):
+        return _compare_types(fn, node)
+    return _comparisons(fn, node, 0, lambda: lower(fn, node.left))
+
+
+def _identity(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
+    """`y is None`, `y is not None`"""
+    sides = [node.left, *node.comparators]
+    if any(is_record(fn, side) for side in sides):  # which None is not
+        return constant_of(fn, isinstance(node.ops[0], ast.IsNot), node)
+    generators = [side for side in sides if is_generator_name(fn, side)]
+    if generators:
+        absent = any(isinstance(side, ast.Name) and side.id in fn.absent for side in generators)
+        same = fn.op("is", node, none(fn, node) if absent else fn.integer(0, node), none(fn, node))
+    else:
+        same = fn.op("is", node, *lower_all(fn, sides))
+    return same if isinstance(node.ops[0], ast.Is) else fn.op("not", node, same)
+
+
+def _compare_types(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
+    """x.dtype == np.float32"""
+    span = fn.span(node)
+    same = fn.module.op("types_equal", [type_operand(fn, part) for part in (node.left, *node.comparators)], span)
+    if isinstance(node.ops[0], ast.Eq):
+        return same
+    if not isinstance(node.ops[0], ast.NotEq):
+        fn.error("P011", node, "types have no order", "compare them with '==' or '!='")
+    return fn.module.op("not", [same], span)
+
+
+def is_dtype(fn: FunctionScope, node: ast.expr) -> bool:
+    """Whether `node` is the dtype of an array."""
+    return isinstance(node, ast.Attribute) and node.attr == "dtype" and is_array_name(fn, node.value)
+
+
+def _comparisons(fn: FunctionScope, node: ast.Compare, index: int, left: Callable[[], _native.Expr]) -> _native.Expr:
+    """`a < b < c` from its operator number `index` on, as `a < b and b < c` with b evaluated
+    once; `left` makes the operand in front of that operator."""
+    first, right = ([node.left, *node.comparators])[index : index + 2]
+    span = fn.span(first, right)
+    text = _COMPARE[type(node.ops[index])]
+    before = left()
+    if index == len(node.ops) - 1:
+        return fn.module.op(text, [*in_order(fn, before, first, lambda: lower(fn, right))], span)
+    held = isinstance(first, ast.Constant) or (index > 0 and has_effects(fn, first))
+    if has_effects(fn, right) and not held:  # its effects come in front of the statement
+        before = fn.module.read(fn.hold(before, first), span)
+    value, again = lower_twice(fn, right)
+    compared = fn.module.op(text, [before, value], span)
+    rest = fn.branch(lambda: _comparisons(fn, node, index + 1, again))
+    return short_circuit(fn, "and", compared, rest, node)
+
+
+# ------------------------------------------------------------ subscripts
+
+
+def lower_subscript(fn: FunctionScope, node: ast.Subscript) -> _native.Expr:
+    """An element of an array, of a tuple or of the results of a call, an extent, an entry of a dict, a field."""
+    base = node.value
+    item = fn.item(node)
+    if item is not None:
+        return _value_of(fn, item, ast.unparse(node), node)
+    if isinstance(base, ast.Attribute) and base.attr == "shape" and not fn.resolve(base):
+        axis = integer_constant(node.slice)
+        if not is_array_name(fn, base.value):
+            refuse_shape(fn, base.value)
+            return fn.poison(node)
+        if axis is not None:
+            return extent_of(fn, base.value, axis, node)
+    entry = entry_outside(fn, node)
+    if entry is not None and not (is_scalar(entry.value) or is_array(entry.value)):
+        return _value_of(fn, entry, ast.unparse(node), node)
+    if string_key(node) is not None and not is_field_of_element(fn, node):
+        var = array_of(fn, node)
+        return fn.poison(node) if var is None else fn.module.read(var, fn.span(node))
+    array, indices = element_of(fn, node)
+    if array is None:
+        return fn.poison(node)
+    return fn.module.load(array, indices, fn.span(node))
+
+
+# ------------------------------------------------------------ types
+
+
+def type_operand(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """Something that has the type that `node` stands for."""
+    span = fn.span(node)
+    if isinstance(node, ast.Attribute) and is_dtype(fn, node):
+        array = elements_of(fn, node.value)
+        return fn.poison(node) if array is None else fn.module.read(array, span)
+    binding = fn.resolve(node)
+    if binding is None:
+        if isinstance(node, ast.Name) and node.id in fn.scope.locals:
+            return lower(fn, node)
+    else:
+        fn.rely_on(binding)
+        if isinstance(binding.value, TypeVar) and binding.value in fn.symbols:
+            name, _ = fn.symbols[binding.value]
+            return fn.module.read(fn.given.get(name) or fn.variable(name, node), span)
+        known = {int: "i64", float: "f64", bool: "bool", complex: "c128"}
+        scalar = known.get(binding.value) if isinstance(binding.value, type) else None
+        scalar = scalar or scalar_name(binding.value)
+        if scalar is not None:
+            return fn.module.convert(fn.module.constant(0, span), scalar, span)
+    fn.error(
+        "P023",
+        node,
+        "this is no type that is known when the function is compiled",
+        "write a type of parpy.types, the dtype of an array, or a parameter",
+    )
+    return fn.poison(node)

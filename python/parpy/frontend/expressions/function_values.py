@@ -1,0 +1,145 @@
+"""Functions, types and texts as values: names of variables, arguments, elements of tuples. The core finds out which one
+a value is, and calls it (lower_aggregates)."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from ... import _native
+from ...calls.external import External
+from ...library import is_in_library
+from ...syntax.names import callable_source, is_scalar, jit_source
+from ...syntax.source import FunctionSource
+from ...vocabulary.operators import scalar_name, scalar_of_text
+from ..calls.intrinsics import intrinsic_of
+from ..scope import FunctionScope, describe
+from .constants import number_of
+
+# Of objects that are functions, jit functions among them; those of NumPy have a type of their own.
+FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum), External, _native.JitFunction)
+_PYTHON_TYPES = (int, float, complex)
+_MOST_ARGUMENTS = 8  # of functions that others express
+
+
+def single(fn: FunctionScope, value: object, node: ast.expr | ast.arg) -> _native.Expr | None:
+    """A function, a type or a text from outside the function as a value at `node`; None of other objects."""
+    span = fn.span(node)
+    if isinstance(value, str):
+        return fn.module.text_value(value, scalar_of_text(value) or "", span)
+    scalar = scalar_name(value)
+    if scalar is not None:
+        return fn.module.dtype_value(scalar, value in _PYTHON_TYPES, span)
+    source = callable_source(value)
+    if source is not None:
+        return _of_source(fn, source, value, node)
+    if _is_compiled(value):
+        return _of_calls(fn, value, node, [])
+    return None
+
+
+def _is_compiled(value: object) -> bool:
+    """Whether compiled code knows calls of the object."""
+    if isinstance(value, External | _native.JitFunction):
+        return True
+    intrinsic = intrinsic_of(value) if isinstance(value, FUNCTIONS) else None
+    return is_in_library(value) if intrinsic is None else not intrinsic.lowering.startswith("misplaced_")
+
+
+def _of_source(fn: FunctionScope, source: FunctionSource, value: object, node: Any) -> _native.Expr:
+    if source.declared or source.alternatives or source.arrays:
+        return _of_calls(fn, value, node, defaults(fn, source, node))
+    return function_value(fn, fn.helper(source), source, node)
+
+
+def function_value(fn: FunctionScope, callee: FunctionScope, source: FunctionSource, node: Any) -> _native.Expr:
+    """A function that is compiled with this one as a value."""
+    span = fn.span(node)
+    made = fn.module.function_value(callee.function, defaults(fn, source, node), span)
+    fn.calls.append((made, callee, span))
+    fn.function_values.add(made)
+    return made
+
+
+def defaults(fn: FunctionScope, source: FunctionSource, node: Any) -> list[_native.Expr]:
+    """Those of the last parameters of the function."""
+    parameters = inspect.signature(source.function, follow_wrapped=False).parameters.values()
+    given = [each for each in parameters if each.default is not inspect.Parameter.empty]
+    return [default_of(fn, each, source.function.__name__, node) for each in given]
+
+
+def _of_calls(fn: FunctionScope, value: Any, node: Any, given: list[_native.Expr]) -> _native.Expr:
+    """A function of which compiled code knows calls alone: `lambda a, b: np.maximum(a, b)`. How many arguments it is
+    called with is known at the end. `given`: defaults."""
+    made = fn.module.function_value(fn.function, given, fn.span(node))
+    fn.program.late.append((fn, made, value, node))
+    return made
+
+
+def settle_late(fn: FunctionScope, made: _native.Expr, value: Any, node: Any) -> None:
+    """Makes the function that stands for calls of `value`."""
+    least, names = _parameters(value)
+    counts = set(range(least, len(names) + 1))
+    count = max(counts & fn.program.applied, default=least)
+    callee = fn.helper(_calling(fn, value, names[:count]))
+    fn.module.set_callee(made, callee.function)
+    fn.calls.append((made, callee, fn.span(node)))
+
+
+def _parameters(value: Any) -> tuple[int, list[str]]:
+    """How many arguments such a function takes at least, and what its parameters are called."""
+    source, intrinsic = jit_source(value), intrinsic_of(value)
+    if source is not None or isinstance(value, External):
+        given = inspect.signature(value if source is None else source.function, follow_wrapped=False).parameters
+        return len(given), list(given)
+    if isinstance(value, np.ufunc):
+        least = most = value.nin
+    elif intrinsic is not None:
+        least, most = max(intrinsic.least, 1), min(intrinsic.most, _MOST_ARGUMENTS)
+    else:
+        least = most = 1
+    return least, list("abcdefgh"[:most])
+
+
+def _calling(fn: FunctionScope, value: Any, names: list[str]) -> FunctionSource:
+    """`lambda a, b: value(a, b)` as a function of its name."""
+    key = (id(value), len(names))
+    known = fn.program.calling.get(key)
+    if known is None:
+        name = str(getattr(value, "__name__", "function"))
+        name = name if name.isidentifier() else "function"
+        given = ", ".join(names)
+        called = "called" if "called" not in names else "called_function"
+        text = f"def {name}({given}):\n    return {called}({given})\n"
+        space: dict[str, Any] = {called: value, "__name__": "parpy.calling"}
+        exec(compile(text, f"<{name}>", "exec"), space)
+        known = fn.program.calling[key] = FunctionSource(space[name], f"<{name}>", text, 1)
+    return known
+
+
+def default_of(fn: FunctionScope, parameter: inspect.Parameter, name: str, node: Any) -> _native.Expr:
+    """What a parameter gets that the call leaves out."""
+
+    def of(value: Any) -> _native.Expr:
+        if is_scalar(value):
+            return number_of(fn, value, node)
+        if value is None:
+            return fn.op("none", node)
+        if isinstance(value, tuple):
+            return fn.op("tuple", node, *map(of, value))
+        made = single(fn, value, node)
+        if made is not None:
+            return made
+        fn.error(
+            "P106",
+            node,
+            f"the default of parameter '{parameter.name}' of '{name}' is {describe(value)}, not a number",
+            f"pass '{parameter.name}' in the call",
+        )
+        return fn.poison(node)
+
+    return of(parameter.default)

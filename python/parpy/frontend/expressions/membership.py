@@ -1,0 +1,21 @@
+"""Lowers `a in t`: whether a number is an element of a tuple or an array."""
+
+from __future__ import annotations
+
+import ast
+
+from ... import _native
+from ..scope import FunctionScope
+from .evaluation import lower_all
+
+
+def lower_membership(fn: FunctionScope, node: ast.Compare) -> _native.Expr:
+    """`a in given`, `a not in given`."""
+    if len(node.ops) > 1:
+        fn.error("P011", node, "'in' stands in a chain of comparisons", "write several comparisons, joined by 'and'")
+        return fn.poison(node)
+    given = node.comparators[0]
+    if isinstance(given, ast.List | ast.Set):  # nothing keeps it
+        given = ast.copy_location(ast.Tuple(given.elts, ast.Load()), given)
+    result = fn.op("in", node, *lower_all(fn, [node.left, given]))
+    return result if isinstance(node.ops[0], ast.In) else fn.op("not", node, result)

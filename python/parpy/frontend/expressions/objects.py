@@ -1,0 +1,179 @@
+"""Objects and dicts as values: their attributes, methods and properties. The core finds out which object a value is
+(lower_aggregates)."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from types import MethodType
+from typing import Any
+
+from ... import _native
+from ...calls.elements import comes_apart
+from ...calls.objects import functions_of, is_object
+from ...syntax.names import MISSING, OBJECT, Binding, attribute, callable_source, is_array, is_scalar
+from ...syntax.source import FunctionSource
+from ..calls.arguments import bound_arguments
+from ..forms import Span
+from ..lowering import lower
+from ..scope import FunctionScope
+from .evaluation import lower_arguments
+from .function_values import default_of, function_value
+
+
+class Attributes:
+    """An object, of which those attributes are taken that the program reads: `attribute` makes the value of one, None
+    of what compiled code cannot use."""
+
+    def __init__(
+        self, fn: FunctionScope, node: Any, of_class: type, attribute: Callable[[str], _native.Expr | None]
+    ) -> None:
+        self._fn, self._node, self._class, self._attribute = fn, node, of_class, attribute
+        self.value = fn.module.record(of_class.__name__, False, fn.span(node))
+        self._taken: set[str] = set()
+        fn.program.objects.append(self)
+
+    def settle(self) -> None:
+        """Takes those that are read by now."""
+        fn, span = self._fn, self._fn.span(self._node)
+        for name in sorted(fn.program.attributes - self._taken):
+            self._taken.add(name)
+            found = inspect.getattr_static(self._class, name, None)
+            value = None if isinstance(found, property) else self._attribute(name)  # which hide its own
+            if value is not None:
+                add_attribute(fn, self.value, name, value, span)
+            elif (function := next(functions_of(self._class, name), None)) is not None:
+                self._add_function(name, found, callable_source(function))
+
+    def _add_function(self, name: str, found: object, source: FunctionSource | None) -> None:
+        parameters = () if source is None else source.function.__code__.co_varnames
+        is_static = isinstance(found, staticmethod)
+        if source is None or not (is_static or parameters):
+            return
+        fn = self._fn
+        for kind in self._class.__mro__:  # later calls check that it is still this one
+            space = fn.program.class_spaces.setdefault(kind, kind.__dict__)
+            fn.scope.rely_on(Binding(space.get(name, MISSING), space, name))
+            if name in space:
+                break
+        known = {} if is_static else {parameters[0]: OBJECT}
+        shown = f"@{name}" if isinstance(found, property) else name if is_static else f"{name}()"
+        value = function_value(fn, fn.helper(source, (), known), source, self._node)
+        add_attribute(fn, self.value, shown, value, fn.span(self._node))
+
+
+def add_attribute(fn: FunctionScope, record: _native.Expr, name: str, value: _native.Expr, span: Span) -> None:
+    fn.module.add_operand(record, fn.module.text_value(name, "", span))
+    fn.module.add_operand(record, value)
+
+
+def field(fn: FunctionScope, owner: _native.Expr, name: str, node: ast.expr) -> _native.Expr:
+    """`owner.name`, or `owner["name"]`, which the core finds out."""
+    fn.program.attributes.add(name)
+    return fn.module.field(owner, name, isinstance(node, ast.Subscript), fn.span(node))
+
+
+# ------------------------------------------------------------ new objects
+
+
+def is_made_of_fields(value: object) -> bool:
+    """Whether it is a class of named tuples, or of dataclasses that consist of what they are made of."""
+    if not isinstance(value, type):
+        return False
+    if issubclass(value, tuple):
+        return hasattr(value, "_fields") and value.__new__.__module__ == f"namedtuple_{value.__name__}"
+    if not dataclasses.is_dataclass(value) or hasattr(value, "__post_init__"):
+        return False
+    written = getattr(value.__init__, "__code__", None)
+    by_itself = written is not None and written.co_filename == "<string>"
+    return by_itself and all(_is_plain(each) for each in dataclasses.fields(value))
+
+
+def _is_plain(field: dataclasses.Field[Any]) -> bool:
+    return field.init and field.default_factory is dataclasses.MISSING
+
+
+def new_object(fn: FunctionScope, node: ast.Call, made: Any) -> _native.Expr:
+    """`Point(x, y=1.0)` of such a class."""
+    given = bound_arguments(fn, node, made)
+    if given is None:
+        return fn.poison(node)
+    parameters = inspect.signature(made, follow_wrapped=False).parameters
+    lowered = lower_arguments(fn, given, parameters, lower)
+    values = {
+        name: lowered[name] if name in lowered else default_of(fn, parameter, made.__name__, node)
+        for name, parameter in parameters.items()
+    }
+    span = fn.span(node)
+    if issubclass(made, tuple):
+        value = begin_named_tuple(fn, made, node)
+        for name, each in values.items():
+            add_attribute(fn, value, name, each, span)
+        return value
+    held = {name: fn.hold(value, node, shown=f"{made.__name__}.{name}") for name, value in values.items()}
+
+    def attribute_of(name: str) -> _native.Expr | None:
+        return fn.module.read(held[name], span) if name in held else None
+
+    return Attributes(fn, node, made, attribute_of).value
+
+
+def begin_named_tuple(fn: FunctionScope, of_class: type, node: Any) -> _native.Expr:
+    """A named tuple, whose elements are to be added."""
+    classes = fn.program.named_tuples
+    number = classes.setdefault(of_class, len(classes))
+    return fn.module.record(str(number), True, fn.span(node))
+
+
+# ------------------------------------------------------------ objects outside of functions
+
+
+def object_outside(fn: FunctionScope, binding: Binding, node: ast.expr) -> _native.Expr:
+    """An object outside the function, which `node` names. Compiled code relies on it; its numbers and arrays are read
+    at each call."""
+    fn.rely_on(binding)
+    owner = binding.value
+
+    def attribute_of(name: str) -> _native.Expr | None:
+        if isinstance(owner, dict):
+            if not _is_usable(owner.get(name, MISSING)):
+                return None
+            key = ast.copy_location(ast.Constant(name), node)
+            return lower(fn, ast.copy_location(ast.Subscript(node, key, ast.Load()), node))
+        found = attribute(owner, name, fn.program.class_spaces)
+        if found is not None and _is_usable(found.value) and not _is_of_class(owner, name):
+            return lower(fn, ast.copy_location(ast.Attribute(node, name, ast.Load()), node))
+        own = getattr(owner, "__dict__", None)
+        if isinstance(own, Mapping):
+            fn.scope.rely_on(Binding(own.get(name, MISSING), own, name))
+        return None
+
+    return Attributes(fn, node, type(owner), attribute_of).value
+
+
+def _is_usable(value: object) -> bool:
+    """Whether it is a value of compiled code; methods are found in their classes."""
+    if isinstance(value, tuple):
+        return all(map(_is_usable, value))
+    if isinstance(value, MethodType):
+        return False
+    return is_scalar(value) or is_array(value) or comes_apart(value) or is_object(value)
+
+
+def _is_of_class(owner: object, name: str) -> bool:
+    """Whether the attribute is a method or a property of its class, which nothing of its own hides."""
+    found = inspect.getattr_static(type(owner), name, None)
+    hidden = name in getattr(owner, "__dict__", ()) and not isinstance(found, property)
+    return not hidden and next(functions_of(type(owner), name), None) is not None
+
+
+def attribute_outside(fn: FunctionScope, node: ast.expr) -> _native.Expr | None:
+    """A method or a property of an object outside the function; None if `node` is something else."""
+    if fn.kernel or not isinstance(node, ast.Attribute):
+        return None
+    owner = fn.resolve(node.value)
+    if owner is None or not is_object(owner.value) or not _is_of_class(owner.value, node.attr):
+        return None
+    return field(fn, object_outside(fn, owner, node.value), node.attr, node)

@@ -1,0 +1,76 @@
+"""Tuples, None, shapes and lengths as values. The frontend says what the source says; the core finds out what
+each value consists of, and takes it apart (lower_aggregates)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection
+from functools import partial
+
+from ... import _native
+from ..lowering import lower
+from ..scope import FunctionScope
+from .evaluation import lower_all
+
+
+def lower_tuple(fn: FunctionScope, node: ast.Tuple) -> _native.Expr:
+    """`(i, j)`, `(*t, k)`"""
+    span = fn.span(node)
+    if not any(isinstance(part, ast.Starred) for part in node.elts):
+        return fn.module.op("tuple", lower_all(fn, node.elts), span)
+    values = lower_all(fn, [part.value if isinstance(part, ast.Starred) else part for part in node.elts])
+    result = fn.module.op("tuple", [], span)
+    for part, value in zip(node.elts, values, strict=True):
+        more = value if isinstance(part, ast.Starred) else fn.module.op("tuple", [value], span)
+        result = fn.module.op("+", [result, more], span)
+    return result
+
+
+def new_array(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """np.array(`node`), of lists and tuples that are written out, or of a tuple or an array."""
+    return fn.op("array_of", node, spelled_out(fn, node))
+
+
+def spelled_out(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """A value as a tuple where it is a list."""
+    if isinstance(node, ast.List | ast.Tuple) and not any(isinstance(part, ast.Starred) for part in node.elts):
+        return fn.op("tuple", node, *lower_all(fn, node.elts, spelled_out))
+    return lower(fn, node)
+
+
+def none(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    return fn.op("none", node)
+
+
+def parts_given(node: ast.expr) -> list[ast.expr]:
+    """The elements of a tuple or list that is written out, as operands of what takes a tuple; else the value, which
+    may be one."""
+    return node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
+
+
+def items_of(
+    fn: FunctionScope, node: ast.expr, count: int, stored: Collection[str]
+) -> list[Callable[[], _native.Expr]]:
+    """What makes the elements that `node`, a tuple or an array, is taken apart into; the first evaluates it, unless it
+    is a variable that is none of those `stored` meanwhile."""
+    if isinstance(node, ast.Name) and node.id in fn.scope.locals and node.id not in stored:
+        return [partial(_item, fn, partial(lower, fn, node), node, index, count) for index in range(count)]
+    return items_of_value(fn, partial(lower, fn, node), node, count)
+
+
+def _item(fn: FunctionScope, make: Callable[[], _native.Expr], node: ast.expr, index: int, count: int) -> _native.Expr:
+    return fn.op("item", node, make(), fn.integer(index, node), fn.integer(count, node))
+
+
+def items_of_value(
+    fn: FunctionScope, make: Callable[[], _native.Expr], node: ast.expr, count: int
+) -> list[Callable[[], _native.Expr]]:
+    """The same of what `make` makes, a part of `node`."""
+    found: list[_native.Var] = []
+
+    def item(index: int) -> _native.Expr:
+        if not found:
+            found.append(fn.hold(make(), node, shown=ast.unparse(node)))
+        return _item(fn, partial(fn.module.read, found[0], fn.span(node)), node, index, count)
+
+    return [partial(item, index) for index in range(count)]

@@ -1,0 +1,198 @@
+"""Records in kernels, on the syntax tree: every access to a field becomes one of the form ``r['x'][i]``.
+
+``r[i].x``, ``r[i]['x']`` and ``r['x'][i]`` are the same, ``p.x`` is ``p['x']``, and ``r[i].pos.x`` is
+``r['pos.x'][i]``: a field of records in records has a key of its own. So there are no records in compiled code: each
+field that is used is an array, or a number, of its own (records.py).
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Mapping
+from types import CodeType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...syntax.names import Container, Scope, is_array, read
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+# Of numbers and views, not of records.
+_OF_ELEMENTS = ("real", "imag", "conjugate", "dtype", "shape", "ndim")
+_OF_ARRAYS = frozenset(dir(np.ndarray))
+
+
+def with_separate_fields(node: Function, names: frozenset[str]) -> Function:
+    """A copy of the function, whose local variables have the ``names``, in which fields are accessed so."""
+    made = _Separate(names).visit(copy.deepcopy(node))
+    assert isinstance(made, Function)
+    return made
+
+
+def key_of(node: ast.expr) -> str | None:
+    """The field that ``node``, such as ``r['x']``, is; None if it is none."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        return node.slice.value
+    return None
+
+
+def record_names(scope: Scope, code: CodeType) -> frozenset[str]:
+    """The names outside a function that stand for arrays of records, of those that it uses."""
+    found = ((name, scope.lookup(name)) for name in (*code.co_names, *code.co_freevars))
+    return frozenset(name for name, binding in found if binding is not None and are_records(binding.value))
+
+
+def are_records(value: object) -> bool:
+    """Whether an object is an array of records."""
+    dtype = getattr(value, "dtype", None) if is_array(value) else None
+    return isinstance(dtype, np.dtype) and dtype.names is not None and isinstance(getattr(value, "ndim", None), int)
+
+
+class _Separate(ast.NodeTransformer):
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Attribute):  # a method, or a function of a module
+            node.func.value = self.visit(node.func.value)
+            node.args = [self.visit(argument) for argument in node.args]
+            node.keywords = [self.visit(keyword) for keyword in node.keywords]
+            return node
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        return self._separated(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        return self._separated(node)
+
+    def _separated(self, node: ast.Attribute | ast.Subscript) -> ast.AST:
+        path: list[str] = []
+        indices: list[ast.Subscript] = []
+        part: ast.expr = node
+        while not isinstance(part, ast.Name):
+            if isinstance(part, ast.Attribute) and not _is_of_numpy(part):
+                path.append(part.attr)
+            elif isinstance(part, ast.Subscript) and (key := key_of(part)) is not None:
+                path.append(key)
+            elif isinstance(part, ast.Subscript):
+                indices.append(part)
+            else:
+                return self.generic_visit(node)
+            part = part.value
+        if not path or part.id not in self._names:
+            return self.generic_visit(node)
+        whole = ast.copy_location(ast.Constant(".".join(reversed(path))), node)
+        made = ast.copy_location(ast.Subscript(part, whole, ast.Load()), node)
+        for each in reversed(indices):
+            made = ast.copy_location(ast.Subscript(made, self.visit(each.slice), ast.Load()), node)
+        made.ctx = node.ctx
+        return made
+
+
+def _is_of_numpy(node: ast.Attribute) -> bool:
+    if isinstance(node.value, ast.Name):
+        return node.attr in _OF_ARRAYS
+    return node.attr in _OF_ELEMENTS or (node.attr == "size" and has_slice(node.value))
+
+
+def is_whole(part: ast.expr) -> bool:
+    """Whether a subscript is `:`."""
+    return isinstance(part, ast.Slice) and part.lower is part.upper is part.step is None
+
+
+def has_slice(node: ast.expr) -> bool:
+    """Whether `node` is x[a:b], also among other subscripts."""
+    if not isinstance(node, ast.Subscript):
+        return False
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return any(isinstance(part, ast.Slice) for part in parts)
+
+
+class Path(NamedTuple):
+    """``r['pos'][i, j]``, taken apart: the variable, the field and where that stands, and the subscripts."""
+
+    root: ast.Name
+    key: str
+    key_node: ast.expr | None
+    indices: list[ast.expr]
+
+
+def path_of(node: ast.expr) -> Path | None:
+    """What ``node`` is of a variable, which may stand for records; None if it is something else."""
+    indices: list[ast.expr] = []
+    while isinstance(node, ast.Subscript) and key_of(node) is None:
+        indices.insert(0, node.slice)
+        node = node.value
+    if isinstance(node, ast.Name):
+        return Path(node, "", None, indices)
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        return Path(node.value, key_of(node) or "", node, indices)
+    return None
+
+
+def joined(prefix: str, key: str) -> str:
+    """The key of a field of a field."""
+    return f"{prefix}.{key}" if prefix and key else prefix or key
+
+
+class Leaf(NamedTuple):
+    """A field of numbers: its key, their type, and the shape that it has in each record."""
+
+    key: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+
+def leaves(dtype: np.dtype[Any], prefix: str = "", shape: tuple[int, ...] = ()) -> list[Leaf]:
+    """All fields of numbers of records, those of records in them included."""
+    if dtype.names is None:
+        return [Leaf(prefix, dtype, shape)]
+    fields = [(joined(prefix, name), dtype[name]) for name in dtype.names]
+    return [leaf for key, each in fields for leaf in leaves(each.base, key, shape + each.shape)]
+
+
+def place_type(dtype: np.dtype[Any], key: str) -> tuple[np.dtype[Any], tuple[int, ...]] | None:
+    """The type that the field ``pos.x`` has, which may be one of records, and its shape in each record; None where
+    there is none."""
+    shape: tuple[int, ...] = ()
+    for name in key.split(".") if key else ():
+        if dtype.names is None or name not in dtype.names:
+            return None
+        dtype, shape = dtype[name].base, shape + dtype[name].shape
+    return dtype, shape
+
+
+def field_type(dtype: np.dtype[Any] | None, key: str) -> tuple[np.dtype[Any], tuple[int, ...]] | None:
+    """The same of a field of numbers."""
+    found = None if dtype is None else place_type(dtype, key)
+    return None if found is None or found[0].names is not None else found
+
+
+def field(records: Any, key: str) -> Any:
+    """The field that has the key ``pos.x``, of an array of records or one of them."""
+    for name in key.split("."):
+        records = records[name]
+    return records
+
+
+class FieldsOf(Mapping[str, Any]):
+    """The fields of records in some place, by key, as they are now."""
+
+    def __init__(self, container: Container, key: str) -> None:
+        self._container, self._key = container, key
+
+    def __getitem__(self, key: str) -> Any:
+        records = read(self._container, self._key)
+        dtype = getattr(records, "dtype", None)
+        if not isinstance(dtype, np.dtype) or field_type(dtype, key) is None:
+            raise KeyError(key)
+        return field(records, key)
+
+    def __iter__(self) -> Iterator[str]:
+        dtype = getattr(read(self._container, self._key), "dtype", None)
+        return iter(leaf.key for leaf in leaves(dtype)) if isinstance(dtype, np.dtype) else iter(())
+
+    def __len__(self) -> int:
+        return len([*self])

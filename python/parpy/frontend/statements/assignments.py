@@ -1,0 +1,211 @@
+"""Lowers assignments: to one target, to several, and updates."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import partial
+
+from ... import _native
+from ...syntax.lists import fixed_lists
+from ..expressions.effects import has_effects
+from ..expressions.evaluation import held_for
+from ..expressions.expressions import BINARY
+from ..expressions.subscripts import held_element, unpack_shape
+from ..expressions.tuples import items_of, items_of_value, spelled_out
+from ..kernels.exchanges import record_chain, record_exchange
+from ..kernels.kernels import grid_assignment
+from ..kernels.memory import kernel_array
+from ..kernels.naming import names_records, record_assignment
+from ..kernels.records import record_copy
+from ..lowering import lower
+from ..scope import FunctionScope
+from .nested_functions import is_nested_definition
+from .targets import assign_value
+
+# A single target, what makes its value, and the expression that is read for it.
+Pair = tuple[ast.expr, Callable[[], _native.Expr], ast.expr | None]
+
+
+def lower_assign(fn: FunctionScope, node: ast.Assign) -> None:
+    if is_nested_definition(fn, node):
+        return
+    if len(node.targets) == 1:
+        _assign_one(fn, node.targets[0], node.value, node)
+        return
+    if record_chain(fn, node):
+        return
+    if any(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
+        fn.error(
+            "P016", node, "a chained assignment to a tuple cannot be compiled", "write one assignment for each target"
+        )
+        fn.give_up_on(node)
+        return
+    again = held_for(fn, node.targets[0], partial(lower, fn, node.value), node.value, node)
+    for target in node.targets:
+        assign_value(fn, target, again(), node)
+
+
+# What `target = value` may be besides an assignment of numbers. The first that applies lowers it, and says so.
+_ALTERNATIVES = (kernel_array, record_assignment, record_copy, grid_assignment)
+
+
+def _assign_one(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
+    fn.whole_value = value
+    fn.made_generator = target if isinstance(target, ast.Name) and isinstance(value, ast.Call) else None
+    if not any(lowers(fn, target, value, node) for lowers in _ALTERNATIVES):
+        assign(fn, target, value, node)
+
+
+def assign(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
+    """target = value of numbers or arrays."""
+    if isinstance(target, ast.Tuple | ast.List):
+        _assign_tuple(fn, target, value, node)
+    elif isinstance(target, ast.Name) and isinstance(value, ast.List) and target.id in fixed_lists(ast.walk(fn.node)):
+        assign_value(fn, target, spelled_out(fn, value), node)
+    else:
+        assign_value(fn, target, lower(fn, value), node)
+
+
+# ------------------------------------------------------------ to several targets
+
+
+def _assign_tuple(fn: FunctionScope, target: ast.Tuple | ast.List, value: ast.expr, node: ast.stmt) -> None:
+    """All right sides first, then the targets from the left."""
+    values = value.elts if isinstance(value, ast.Tuple | ast.List) else None  # None: one value is taken apart
+    if values is not None and names_records(fn, target, value):
+        for one, part in zip(target.elts, values, strict=True):
+            if not record_assignment(fn, one, part, node):
+                assign(fn, one, part, node)
+        return
+    if record_exchange(fn, target, value, node):
+        return
+    pairs = _pairs(fn, target, value)
+    if pairs is None:
+        fn.give_up_on(target)
+        return
+    interferes = any(not isinstance(one, ast.Name) for one, _, _ in pairs[:-1])  # stores may change later elements
+    interferes = _interfere(fn, pairs) if values is not None else interferes
+    if len(pairs) == 1 or not interferes:
+        for one, make, _ in pairs:
+            assign_value(fn, one, make(), node)
+        return
+    held = [held_for(fn, one, make, source, node) for one, make, source in pairs]
+    for (one, _, _), again in zip(pairs, held, strict=True):
+        assign_value(fn, one, again(), node)
+
+
+def _pairs(fn: FunctionScope, target: ast.expr, value: ast.expr) -> list[Pair] | None:
+    """Each single target with what makes its value and the expression that is read for it (None where it
+    reads no variable that could be a target). None after an error."""
+    if not isinstance(target, ast.Tuple | ast.List):
+        return [(target, lambda: lower(fn, value), value)]
+    starred = next((t for t in target.elts if isinstance(t, ast.Starred)), None)
+    if starred is not None:
+        fn.error("P016", starred, "a starred target cannot be compiled", "name every element")
+        return None
+    count = len(target.elts)
+    if isinstance(value, ast.Tuple | ast.List) and not any(isinstance(part, ast.Starred) for part in value.elts):
+        if len(value.elts) != count:
+            _unequal(fn, target, count, len(value.elts))
+            return None
+        nested = [_pairs(fn, t, v) for t, v in zip(target.elts, value.elts, strict=True)]
+        if any(part is None for part in nested):
+            return None
+        return [pair for part in nested if part is not None for pair in part]
+    makers = unpack_shape(fn, value, count)
+    if makers is not None:
+        return [(t, make, None) for t, make in zip(target.elts, makers, strict=True)] if makers else None
+    stored = {part.id for part in ast.walk(target) if isinstance(part, ast.Name)}
+    return _taken_apart(fn, target.elts, items_of(fn, value, count, stored), value)
+
+
+def _taken_apart(
+    fn: FunctionScope, targets: list[ast.expr], makers: list[Callable[[], _native.Expr]], value: ast.expr
+) -> list[Pair] | None:
+    """The targets with the elements of one value: `(a, b), c = t`. The first of them evaluates it."""
+    pairs: list[Pair] = []
+    for index, (target, make) in enumerate(zip(targets, makers, strict=True)):
+        source = value if index == 0 else None
+        if isinstance(target, ast.Starred):
+            fn.error("P016", target, "a starred target cannot be compiled", "name every element")
+            return None
+        if not isinstance(target, ast.Tuple | ast.List):
+            pairs.append((target, make, source))
+            continue
+        inner = _taken_apart(fn, target.elts, items_of_value(fn, make, value, len(target.elts)), value)
+        if inner is None:
+            return None
+        pairs += [(one, each, source if number == 0 else None) for number, (one, each, _) in enumerate(inner)]
+    return pairs
+
+
+def _unequal(fn: FunctionScope, node: ast.expr, targets: int, values: int) -> None:
+    fn.error(
+        "P017",
+        node,
+        f"{values} value{'' if values == 1 else 's'} cannot be assigned to "
+        f"{targets} target{'' if targets == 1 else 's'}",
+        "give both sides the same length",
+    )
+
+
+# ------------------------------------------------------------ updates
+
+
+def lower_augmented(fn: FunctionScope, node: ast.AugAssign) -> None:
+    if isinstance(node.op, ast.MatMult):
+        fn.error("P011", node, "the update '@=' cannot be compiled", "write x[:, :] = x @ y")
+        return
+    if isinstance(node.target, ast.Name) and node.target.id not in fn.assigned:
+        # Python reads the target first.
+        fn.local(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+    value, before = fn.apart(lambda: lower(fn, node.value))
+    if before and isinstance(node.target, ast.Subscript) and has_effects(fn, node.value):
+        _update_early(fn, node, node.target, value, before)
+    else:
+        fn.out.extend(before)
+        assign_value(fn, node.target, value, node, BINARY[type(node.op)])
+
+
+def _update_early(
+    fn: FunctionScope, node: ast.AugAssign, target: ast.Subscript, value: _native.Expr, before: list[_native.Stmt]
+) -> None:
+    """An update whose value needs statements `before` it, which may write what Python has read by then: the
+    subscripts and, unless they are slices, the old value."""
+    array, indices = held_element(fn, target)
+    if array is None:
+        return
+    op, update = BINARY[type(node.op)], True
+    if not any(isinstance(part, ast.Slice) for part in ast.walk(target.slice)):
+        old = fn.module.load(array, indices(), fn.span(target))
+        old = fn.module.read(fn.hold(old, target), fn.span(target))
+        value, update = fn.module.op(op, [old, value], fn.span(target)), False
+    fn.out.extend(before)
+    fn.out.append(fn.module.store(array, indices(), value, op if update else None, fn.span(node)))
+
+
+def lower_annotated(fn: FunctionScope, node: ast.AnnAssign) -> None:
+    """x: T = value. The annotation is for readers; the type follows from the values."""
+    if node.value is not None:
+        _assign_one(fn, node.target, node.value, node)
+
+
+def _interfere(fn: FunctionScope, pairs: list[Pair]) -> bool:
+    """Whether assigning an earlier target may change, or be seen by, a later value."""
+    names: set[str] = set()
+    stored = False
+    for target, _, source in pairs:
+        if source is not None:
+            if has_effects(fn, source):
+                return True
+            for part in ast.walk(source):
+                if isinstance(part, ast.Name) and part.id in names:
+                    return True
+                if isinstance(part, ast.Subscript) and stored:
+                    return True
+        if isinstance(target, ast.Name):
+            names.add(target.id)
+        else:
+            stored = True
+    return False

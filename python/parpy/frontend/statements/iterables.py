@@ -1,0 +1,165 @@
+"""Lowers for loops over the elements of arrays and of tuples, `enumerate`, `zip` and `reversed`, outside of kernels: a
+loop over the numbers of the elements, which the body begins by taking."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from dataclasses import dataclass
+from functools import partial
+
+from ... import _native
+from ..expressions.arrays import outside_items
+from ..lowering import lower
+from ..scope import FunctionScope
+from .items import Number, Values, item_values, mirrored
+from .targets import assign_value
+
+
+@dataclass
+class Iterable:
+    """What a loop runs over: the lengths of its parts, the shortest of which counts, and what it gives."""
+
+    lengths: list[_native.Expr]
+    values: Values
+    node: ast.expr
+
+
+def iterable_of(fn: FunctionScope, node: ast.expr) -> Iterable | None:
+    """What a for loop over `node` gives; None where that is no array, no tuple and none of the known functions."""
+    called = _called(fn, node)
+    if called is None:
+        return _elements(fn, node)
+    assert isinstance(node, ast.Call)
+    if _refuses_keywords(node, called) or any(isinstance(argument, ast.Starred) for argument in node.args):
+        return None
+    span = fn.span(node)
+    if called is builtins.enumerate and 1 <= len(node.args) <= 2:
+        given = _part(fn, node.args[0])
+        if given is None:
+            return None
+        if len(node.args) == 1:
+            return Iterable(given.lengths, (lambda number: number(), given.values), node)
+        first = fn.hold(lower(fn, node.args[1]), node.args[1])
+        return Iterable(
+            given.lengths,
+            (lambda number: fn.module.op("+", [number(), fn.module.read(first, span)], span), given.values),
+            node,
+        )
+    if called is builtins.zip and node.args:
+        parts = [_part(fn, argument) for argument in node.args]
+        found = [part for part in parts if part is not None]
+        if len(found) < len(parts):
+            return None
+        return Iterable([length for part in found for length in part.lengths], tuple(p.values for p in found), node)
+    if called is builtins.reversed and len(node.args) == 1 and _called(fn, node.args[0]) is None:
+        given = _part(fn, node.args[0])
+        return None if given is None else _backwards(fn, given)
+    return None
+
+
+def _refuses_keywords(node: ast.Call, called: object) -> bool:
+    """Whether the call has keywords other than zip's strict=False."""
+    for keyword in node.keywords:
+        lenient = isinstance(keyword.value, ast.Constant) and keyword.value.value is False
+        if called is not builtins.zip or keyword.arg != "strict" or not lenient:
+            return True
+    return False
+
+
+def _called(fn: FunctionScope, node: ast.expr) -> object | None:
+    """The function of Python that `node` calls, if it is one of those known here."""
+    binding = fn.resolve(node.func) if isinstance(node, ast.Call) else None
+    known = (builtins.enumerate, builtins.zip, builtins.reversed)
+    if binding is None or not any(binding.value is each for each in known):
+        return None
+    fn.rely_on(binding)
+    called: object = binding.value
+    return called
+
+
+def _part(fn: FunctionScope, node: ast.expr) -> Iterable | None:
+    if _called(fn, node) is not None:
+        return iterable_of(fn, node)
+    if isinstance(node, ast.Call) and (binding := fn.resolve(node.func)) is not None and binding.value is range:
+        return _range(fn, node)
+    return _elements(fn, node)
+
+
+def _elements(fn: FunctionScope, node: ast.expr) -> Iterable | None:
+    """A tuple of numbers, or an array, which the loop runs over whatever its name stands for later."""
+    span = fn.span(node)
+    if (items := outside_items(fn, node)) is not None:
+        return Iterable([fn.integer(len(items), node)], item_values(fn, node, items), node)
+    if isinstance(node, ast.Call | ast.Constant):
+        return None
+    array = fn.hold(lower(fn, node), node, shown=ast.unparse(node))
+    length = fn.op("length", node, fn.module.read(array, span))
+    return Iterable([length], lambda number: fn.module.load(array, [number()], span), node)
+
+
+def _range(fn: FunctionScope, node: ast.Call) -> Iterable | None:
+    """range(n) and range(m, n)"""
+    if node.keywords or not 1 <= len(node.args) <= 2 or any(isinstance(part, ast.Starred) for part in node.args):
+        return None
+    span = fn.span(node)
+    bounds = [fn.hold(lower(fn, argument), argument) for argument in node.args]
+    end = fn.module.read(bounds[-1], span)
+    if len(bounds) == 1:
+        return Iterable([end], lambda number: number(), node)
+    length = fn.module.op("-", [end, fn.module.read(bounds[0], span)], span)
+    return Iterable([length], lambda number: fn.module.op("+", [fn.module.read(bounds[0], span), number()], span), node)
+
+
+def _backwards(fn: FunctionScope, given: Iterable) -> Iterable:
+    """An array, a tuple or a range from its end."""
+    span, (own,) = fn.span(given.node), given.lengths
+    length = fn.hold(own, given.node)
+    last = fn.module.op("-", [fn.module.read(length, span), fn.module.constant(1, span)], span)
+    from_end = fn.hold(last, given.node)
+
+    def mirror(number: Number) -> Number:
+        return lambda: fn.module.op("-", [fn.module.read(from_end, span), number()], span)
+
+    return Iterable([fn.module.read(length, span)], mirrored(given.values, mirror), given.node)
+
+
+def length_of(fn: FunctionScope, given: Iterable) -> _native.Expr:
+    """How many iterations there are."""
+    length, *others = given.lengths
+    for other in others:
+        length = fn.module.op("min", [length, other], fn.span(given.node))
+    return length
+
+
+def take(fn: FunctionScope, target: ast.expr, values: Values, number: _native.Var, node: ast.For) -> None:
+    """target = what iteration `number` gives"""
+    span = fn.span(target)
+    if isinstance(values, tuple) and isinstance(target, ast.Name):
+        assign_value(fn, target, _as_value(fn, values, number, target), node)
+        return
+    if isinstance(values, tuple):
+        if not isinstance(target, ast.Tuple | ast.List) or len(target.elts) != len(values):
+            fn.error(
+                "P017",
+                target,
+                f"an iteration gives {len(values)} values",
+                f"write {len(values)} targets for them: for {', '.join('abcdefgh'[: len(values)])} in …",
+            )
+            return
+        for one, value in zip(target.elts, values, strict=True):
+            take(fn, one, value, number, node)
+        return
+    taken = values(partial(fn.module.read, number, span))
+    if isinstance(target, ast.Tuple | ast.List):  # a row of an array, in its elements
+        row = fn.hold(taken, target)
+        for index, one in enumerate(target.elts):
+            assign_value(fn, one, fn.module.load(row, [fn.module.constant(index, span)], span), node)
+        return
+    assign_value(fn, target, taken, node)
+
+
+def _as_value(fn: FunctionScope, values: Values, number: _native.Var, node: ast.expr) -> _native.Expr:
+    if isinstance(values, tuple):
+        return fn.op("tuple", node, *(_as_value(fn, each, number, node) for each in values))
+    return values(partial(fn.module.read, number, fn.span(node)))

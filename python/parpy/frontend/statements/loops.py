@@ -1,0 +1,167 @@
+"""Lowers loops and their else branches: a variable tells whether a break has left the loop, where one may."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from ... import _native
+from ...syntax.paths import breaks
+from ..calls.random_numbers import streams_of_loop
+from ..expressions.arrays import outside_items
+from ..expressions.conditions import condition
+from ..expressions.evaluation import lower_all
+from ..lowering import block
+from ..patterns import integer_constant
+from ..scope import FunctionScope
+from .iterables import Iterable, iterable_of, length_of, take
+from .targets import refuses_reuse
+
+
+def lower_for(fn: FunctionScope, node: ast.For) -> None:
+    _before_else(fn, node)
+    taken = not fn.kernel or outside_items(fn, node.iter) is not None  # arrays are not, in kernels
+    if taken and (given := iterable_of(fn, node.iter)) is not None:
+        _lower_elements(fn, node, given)
+        return
+    call = _bounds(fn, node)
+    if call is None:
+        fn.give_up_on(node.target)
+        _inside(fn, node, node.body)
+        return
+    begin, end, step = call
+    if not isinstance(node.target, ast.Name):
+        fn.error(
+            "P016", node.target, "the target of a for loop must be a name", "assign to the element inside the loop"
+        )
+        return
+    name = node.target.id
+    refuses_reuse(fn, node.target)
+    before = set(fn.assigned)
+    fn.assigned.add(name)
+    fn.plain_uses.setdefault(name, node.target)
+    var = fn.variable(name, node.target)
+    with streams_of_loop(fn, node, var) as beginning:
+        body = beginning(_inside(fn, node, node.body))
+    fn.assigned |= before
+    span = fn.span(node, node.iter)
+    _place(fn, node, fn.module.for_(var, begin, end, step, body, span))
+
+
+def _lower_elements(fn: FunctionScope, node: ast.For, given: Iterable) -> None:
+    """A loop over what is no range."""
+    span = fn.span(node, node.iter)
+    before = set(fn.assigned)
+    first = node.target.elts[0] if isinstance(node.target, ast.Tuple) and node.target.elts else node.target
+    wish = first.id if isinstance(first, ast.Name) else "element"
+    number = fn.module.variable(fn.unique_name(f"{wish}_number"), span, wish)
+    begin, end, step = fn.module.constant(0, span), length_of(fn, given), fn.module.constant(1, span)
+    _, taken = fn.branch(lambda: take(fn, node.target, given.values, number, node))
+    with streams_of_loop(fn, node, number) as beginning:
+        body = [*taken, *beginning(_inside(fn, node, node.body))]
+    fn.assigned |= before
+    _place(fn, node, fn.module.for_(number, begin, end, step, body, span))
+
+
+def _inside(fn: FunctionScope, loop: ast.For | ast.While, nodes: list[ast.stmt]) -> list[_native.Stmt]:
+    fn.conditions += 1
+    fn.loops.append((loop, fn.conditions))
+    lowered = block(fn, nodes)
+    fn.loops.pop()
+    fn.conditions -= 1
+    return lowered
+
+
+def _bounds(fn: FunctionScope, node: ast.For) -> tuple[_native.Expr, _native.Expr, _native.Expr] | None:
+    """begin, end and step of the loop; None after an error."""
+    call = node.iter
+    binding = fn.resolve(call.func) if isinstance(call, ast.Call) else None
+    if not isinstance(call, ast.Call) or binding is None or binding.value is not builtins.range:
+        fn.error(
+            "P013",
+            call,
+            "a for loop must run over a range, an array, a tuple of numbers, or enumerate, zip and reversed of them",
+            "write for i in range(n), and use x[i] in the body",
+        )
+        return None
+    fn.rely_on(binding)
+    if call.keywords or not 1 <= len(call.args) <= 3:
+        found = "keyword arguments" if call.keywords else f"{len(call.args)} arguments"
+        fn.error(
+            "P014",
+            call,
+            f"'range' takes 1 to 3 arguments, not {found}",
+            "write range(stop), range(start, stop) or range(start, stop, step)",
+        )
+        return None
+    for argument in call.args:
+        if isinstance(argument, ast.Starred):
+            what = "'range' takes no starred argument in compiled code"
+            fn.error("P014", argument, what, "write range(start, stop, step)")
+            return None
+    parts = lower_all(fn, call.args)
+    span = fn.span(call)
+    if len(parts) == 1:
+        parts.insert(0, fn.module.constant(0, span))
+    if len(parts) == 2:
+        parts.append(fn.module.constant(1, span))
+    elif integer_constant(call.args[2]) == 0:
+        fn.error("P015", call.args[2], "range() arg 3 must not be zero", "use a positive or negative step")
+    return parts[0], parts[1], parts[2]
+
+
+def lower_while(fn: FunctionScope, node: ast.While) -> None:
+    _before_else(fn, node)
+    span = fn.span(node, node.test)
+    test, before = fn.branch(lambda: condition(fn, node.test))
+    body = _inside(fn, node, node.body)
+    if before:
+        # The condition needs statements: they run anew at the head of each iteration.
+        leave = fn.module.if_(fn.module.op("not", [test], span), [fn.module.break_(span)], [], span)
+        test = fn.module.constant(True, span)
+        body = [*before, leave, *body]
+    _place(fn, node, fn.module.while_(test, body, span))
+
+
+def lower_break(fn: FunctionScope, node: ast.Break) -> None:
+    _note_break(fn, node)
+    fn.out.append(fn.module.break_(fn.span(node)))
+
+
+def lower_continue(fn: FunctionScope, node: ast.Continue) -> None:
+    fn.out.append(fn.module.continue_(fn.span(node)))
+
+
+def _place(fn: FunctionScope, node: ast.For | ast.While, loop: _native.Stmt) -> None:
+    """The loop, and what stands behind it."""
+    fn.out.append(loop)
+    fn.lowered_loops[node] = loop
+    _lower_else(fn, node)
+
+
+def _before_else(fn: FunctionScope, node: ast.For | ast.While) -> None:
+    """In front of a loop with an else branch: a variable that tells whether a break has left it."""
+    if node.orelse and breaks(node.body):
+        span = fn.span(node.orelse[0])
+        var = fn.left_by_break[node] = fn.module.variable(fn.unique_name("left_by_break"), span)
+        fn.out.append(fn.module.assign(var, fn.module.constant(False, span), None, span))
+
+
+def _lower_else(fn: FunctionScope, node: ast.For | ast.While) -> None:
+    var = fn.left_by_break.get(node)
+    if var is None:
+        fn.out.extend(block(fn, node.orelse))
+        return
+    span = fn.span(node.orelse[0])
+    fn.conditions += 1
+    body = block(fn, node.orelse)
+    fn.conditions -= 1
+    fn.out.append(fn.module.if_(fn.module.op("not", [fn.module.read(var, span)], span), body, [], span))
+
+
+def _note_break(fn: FunctionScope, node: ast.Break) -> None:
+    """In front of a break."""
+    var = fn.left_by_break.get(fn.loops[-1][0]) if fn.loops else None
+    if var is not None:
+        span = fn.span(node)
+        fn.out.append(fn.module.assign(var, fn.module.constant(True, span), None, span))

@@ -1,0 +1,50 @@
+"""Lowers returns."""
+
+from __future__ import annotations
+
+import ast
+
+from ... import _native
+from ..lowering import lower
+from ..scope import FunctionScope
+
+
+def lower_return(fn: FunctionScope, node: ast.Return) -> None:
+    value = node.value
+    if value is None or (_is_none(value) and not _gives_values(fn)):
+        fn.out.append(fn.module.return_(None, fn.span(node)))
+    elif fn.source.declared.get("return") == "void":
+        _refuse_result(fn, node)
+    else:
+        fn.whole_value = value
+        return_value(fn, node, lower(fn, value))
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _gives_values(fn: FunctionScope) -> bool:
+    """Whether the function returns more than None."""
+    returns = (part.value for part in ast.walk(fn.node) if isinstance(part, ast.Return))
+    return any(value is not None and not _is_none(value) for value in returns)
+
+
+def return_value(fn: FunctionScope, node: ast.Return, value: _native.Expr) -> None:
+    """A return of what is lowered already; of the entry as the number that the function's signature says."""
+    wanted = fn.source.declared.get("return") if fn.entry and not fn.kernel else None
+    if wanted == "bool":
+        value = fn.module.op("truth", [value], fn.span(node))
+    elif wanted is not None:
+        value = fn.module.convert(value, wanted, fn.span(node))
+    fn.out.append(fn.module.return_(value, fn.span(node)))
+
+
+def _refuse_result(fn: FunctionScope, node: ast.Return) -> None:
+    """The function returns a value against its signature."""
+    fn.error(
+        "P211",
+        node,
+        f"'{fn.node.name}' returns a value, but its signature {fn.source.shown} says nothing",
+        "write the type of the result in place of 'void', or return nothing",
+    )

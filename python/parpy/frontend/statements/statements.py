@@ -1,0 +1,121 @@
+"""Lowers the other statements: branches, assertions, expressions as statements, `with parpy.gpu`."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+
+from ...syntax.text import as_text
+from ...vocabulary import operators
+from ..calls.reductions import method_of_value
+from ..expressions.conditions import condition
+from ..expressions.effects import has_effects, over_slices
+from ..kernels.kernels import kernel_statement
+from ..lowering import block, lower
+from ..patterns import string_key
+from ..scope import FunctionScope
+
+
+def lower_if(fn: FunctionScope, node: ast.If) -> None:
+    test = condition(fn, node.test)
+    before = set(fn.assigned)
+    fn.conditions += 1
+    then_body = block(fn, node.body)
+    after_then, fn.assigned = fn.assigned, before
+    else_body = block(fn, node.orelse)
+    fn.assigned |= after_then
+    fn.conditions -= 1
+    fn.out.append(fn.module.if_(test, then_body, else_body, fn.span(node, node.test)))
+
+
+def lower_with(fn: FunctionScope, node: ast.With) -> None:
+    for item in node.items:
+        context = fn.resolve(item.context_expr)
+        if context is None or context.value is not operators.gpu:
+            fn.error(
+                "P021",
+                item.context_expr,
+                "only 'with parpy.gpu' can be compiled",
+                "move other context managers to the caller",
+            )
+            fn.give_up_on(node)
+            return
+        fn.rely_on(context)
+        if item.optional_vars is not None:
+            fn.error("P021", item.optional_vars, "'with parpy.gpu' gives no value", "leave out 'as'")
+    outer, fn.on_device = fn.on_device, True
+    fn.out.append(fn.module.gpu(block(fn, node.body), fn.head(node)))
+    fn.on_device = outer
+
+
+# ------------------------------------------------------------ the others
+
+
+def as_assignment(fn: FunctionScope, node: ast.stmt) -> ast.stmt:
+    """`x.fill(v)` of an array or a slice as x[...] = v, and `np.add(a, b, x)`, also with out=x, as
+    x[...] = np.add(a, b); other statements as they are."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or fn.kernel:
+        return node
+    target, value = _filled(fn, call) or _ufunc_into(fn, call) or (None, call)
+    if target is None:
+        return node
+    whole: ast.expr = target
+    if not over_slices(fn, target):
+        if isinstance(target, ast.Subscript) and string_key(target) is None:
+            return node  # may be an element
+        whole = ast.Subscript(target, ast.copy_location(ast.Constant(...), target))
+    return ast.copy_location(ast.Assign([ast.copy_location(whole, target)], value), node)
+
+
+def _filled(fn: FunctionScope, call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
+    """The x and v of x.fill(v)."""
+    func = method_of_value(fn, call)
+    fills = func is not None and func.attr == "fill" and len(call.args) == 1 and not call.keywords
+    return (func.value, call.args[0]) if fills and func is not None else None
+
+
+def _ufunc_into(fn: FunctionScope, call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
+    """The array that a ufunc stores its results to, and the call without it."""
+    binding = fn.resolve(call.func)
+    known = binding.value if binding is not None else None
+    if not isinstance(known, np.ufunc) or known.nout != 1:
+        return None
+    arguments, names = call.args, [keyword.arg for keyword in call.keywords]
+    if len(arguments) == known.nin + 1 and not names:
+        out = arguments[-1]
+    elif len(arguments) == known.nin and names == ["out"]:
+        out = call.keywords[0].value
+    else:
+        return None
+    return out, ast.copy_location(ast.Call(call.func, arguments[: known.nin], []), call)
+
+
+def lower_expression(fn: FunctionScope, node: ast.Expr) -> None:
+    """Docstrings and `...` are nothing; calls of jit functions run; elements are read where reads are checked."""
+    value = node.value
+    if isinstance(value, ast.Constant) and (value.value is ... or isinstance(value.value, str)):
+        return
+    if kernel_statement(fn, node):
+        return
+    lowered = lower(fn, value)
+    reads = any(isinstance(part, ast.Subscript) for part in ast.walk(value))
+    if has_effects(fn, value) or reads:
+        fn.out.append(fn.module.evaluate(lowered, fn.span(node)))
+
+
+def lower_assert(fn: FunctionScope, node: ast.Assert) -> None:
+    message = ""
+    if node.msg is not None:
+        if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
+            message = node.msg.value
+        else:
+            what = "the message of an assertion must be a string constant"
+            fn.error("P027", node.msg, what, "write the text out")
+    test = condition(fn, node.test)
+    fn.out.append(fn.module.assert_(test, as_text(message), fn.span(node)))
+
+
+def lower_pass(fn: FunctionScope, node: ast.Pass) -> None:
+    pass

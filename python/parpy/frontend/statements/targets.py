@@ -1,0 +1,86 @@
+"""Lowers the assignment of a value to one target: a variable or elements of an array."""
+
+from __future__ import annotations
+
+import ast
+
+from ... import _native
+from ..expressions.arrays import is_attribute, is_field_of_element
+from ..expressions.effects import has_effects, over_slices
+from ..expressions.subscripts import array_of, element_of
+from ..patterns import string_key
+from ..scope import FunctionScope
+
+
+def assign_value(
+    fn: FunctionScope, target: ast.expr, value: _native.Expr, node: ast.stmt, update: str | None = None
+) -> None:
+    """target = value, or target <update>= value, for a name or an element."""
+    span = fn.span(node)
+    if isinstance(target, ast.Name):
+        if update is None and (own := fn.language.assigned) is not None:
+            value = own(fn, target, value, node)
+        if update is not None:
+            var = fn.local(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            if var is None:
+                return
+        elif target.id in fn.dict_params:
+            fn.misused_dict(target.id, target)
+            return
+        elif refuses_reuse(fn, target):
+            return
+        fn.assigned.add(target.id)
+        fn.plain_uses.setdefault(target.id, target)
+        var = fn.variable(target.id, target)
+        fn.out.append(fn.module.assign(var, value, update, span))
+    elif _is_entry(fn, target):
+        if fn.kernel or update is None:
+            _refuse_entry(fn, target)
+        elif (array := array_of(fn, target)) is not None:  # an array is changed in place
+            fn.out.append(fn.module.store(array, [fn.op("ellipsis", target)], value, update, span))
+    elif isinstance(target, ast.Subscript):
+        (array, indices), before = fn.apart(lambda: element_of(fn, target))
+        sliced = over_slices(fn, getattr(node, "value", target))
+        compares = any(isinstance(part, ast.Compare) for part in ast.walk(target.slice))
+        written = compares and has_effects(fn, getattr(node, "value", target))  # a mask is evaluated after the value
+        if (before or written) and update is None and not sliced:  # they may write what the value reads
+            value = fn.module.read(fn.hold(value, target), span)
+        fn.out.extend(before)
+        if array is not None:
+            fn.out.append(fn.module.store(array, indices, value, update, span))
+    elif isinstance(target, ast.Starred):
+        fn.error("P016", target, "a starred target cannot be compiled", "name every element")
+    else:
+        fn.error(
+            "P016",
+            target,
+            "only variables and array elements can be assigned to",
+            "assign to a name or to an element x[i]",
+        )
+
+
+def _is_entry(fn: FunctionScope, target: ast.expr) -> bool:
+    """Whether it is an entry of a dict, or an attribute of an object."""
+    if isinstance(target, ast.Subscript):
+        return string_key(target) is not None and not is_field_of_element(fn, target)
+    return is_attribute(fn, target)
+
+
+def refuses_reuse(fn: FunctionScope, target: ast.Name) -> bool:
+    """Reports that a value is to have a name that stands for a record; False where it does not."""
+    if target.id not in fn.records:
+        return False
+    fn.error("P016", target, f"'{target.id}' is a record elsewhere", "give the value another name")
+    return True
+
+
+def _refuse_entry(fn: FunctionScope, target: ast.expr) -> None:
+    """`d['k'] = 1`, `p.k = 1`"""
+    what, fix = "an attribute, or an entry of a dict,", "assign to the elements of the array in it"
+    if fn.kernel:
+        owner = target.value if isinstance(target, ast.Subscript) else target
+        if not isinstance(owner, ast.Name) or owner.id not in fn.parameters:
+            array_of(fn, target)
+            return
+        what, fix = "a field of a record by value", "pass an array of records, and assign to r[0].x"
+    fn.error("P016", target, f"{what} cannot be assigned to", fix)

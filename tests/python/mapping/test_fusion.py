@@ -1,0 +1,177 @@
+"""Neighbouring nests that become one (fuse-loops): results stay the same bit for bit."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import parpy
+from nests import Nest
+
+CPU = parpy.auto(backend=parpy.CompileBackend.Cpu)
+SIM = parpy.auto(backend=parpy.CompileBackend.Sim)
+
+
+def count(nest: Nest, opts: parpy.CompileOptions) -> int:
+    """How many loops there are."""
+    return len(parpy.explain(nest.function, *nest.copies().values(), opts=opts).facts["loops"])
+
+
+def random_neighbours(seed: int) -> Nest:
+    """Two to four loops or nests that mostly run over the same elements of three arrays."""
+    rng = random.Random(seed)
+    depth = rng.choice([1, 1, 2])
+    bounds = [rng.choice(["2, 8", "7, 1, -1", "2, 8, 2"]) for _ in range(depth)]
+    lines = []
+    for _ in range(rng.randint(2, 4)):
+        if rng.random() < 0.2:
+            lines.append("t = 1")
+        names = rng.sample("ijkl", depth)
+        for level, name in enumerate(names):
+            other = "3, 7" if rng.random() < 0.1 else bounds[level]
+            lines.append("    " * level + f"for {name} in range({other}):")
+        pad = "    " * depth
+
+        def element(array: str, near: float, names: list[str] = names) -> str:
+            offsets = [rng.choice([" + 1", " - 1"]) if rng.random() < near else "" for _ in names]
+            row = [f"{name}{offset}" for name, offset in zip(names, offsets, strict=True)]
+            return f"{array}[{', '.join(row if depth == 2 else ['3', *row])}]"
+
+        for _ in range(rng.randint(1, 2)):
+            source = f"{element(rng.choice('xyz'), 0.25)} {rng.choice('+-')} {element(rng.choice('xyz'), 0.25)}"
+            if rng.random() < 0.3:
+                lines.append(f"{pad}t = {source}")
+                source = f"t * {names[0]}"
+            if rng.random() < 0.2:
+                lines.append(f"{pad}if {names[0]} != 4:")
+                lines.append(f"{pad}    {element(rng.choice('yz'), 0.1)} = {source}")
+            else:
+                lines.append(f"{pad}{element(rng.choice('yz'), 0.1)} {rng.choice(['=', '=', '+='])} {source}")
+    values = np.random.default_rng(seed).integers(-1000, 1000, (3, 10, 10))
+    return Nest("\n".join(lines), dict(zip("xyz", (v.copy() for v in values), strict=True)))
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_random_neighbours_keep_every_result(block):
+    fused = 0
+    for seed in range(40 * block, 40 * block + 40):
+        nest = random_neighbours(seed)
+        nest.check(CPU)
+        fused += count(nest, CPU) < nest.body.count("for ")
+    assert fused > 8
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_random_neighbours_keep_every_result_on_the_gpu(block):
+    fused = 0
+    for seed in range(1000 + 15 * block, 1015 + 15 * block):
+        nest = random_neighbours(seed)
+        nest.check(SIM)
+        fused += count(nest, SIM) < nest.body.count("for ")
+    assert fused > 2
+
+
+CHAIN = """
+    for i in range(x.shape[0]):
+        y[i] = 2 * x[i]
+    s = 0.0
+    for j in range(x.shape[0]):
+        z[j] = y[j] + x[j]
+    for k in range(x.shape[0]):
+        s += z[k]
+    y[0] = s
+"""
+
+
+def chain(n: int = 500) -> Nest:
+    return Nest(CHAIN, {"x": np.arange(float(n)), "y": np.zeros(n), "z": np.zeros(n)})
+
+
+SKIPPING = """
+    for i in range(x.shape[0]):
+        if x[i] > 100:
+            continue
+        y[i] = 2 * x[i]
+    for j in range(x.shape[0]):
+        z[j] = y[j] + x[j]
+"""
+
+
+@pytest.mark.parametrize("opts", [CPU, SIM], ids=["cpu", "sim"])
+def test_what_one_loop_skips_the_other_does_not(opts):
+    nest = Nest(SKIPPING, dict(chain().arguments))
+    assert count(nest, opts) == 2
+    nest.check(opts)
+    text = SKIPPING.replace("continue", "y[i] = 0")
+    turned = Nest(text.replace("z[j] =", "if x[j] > 7:\n            continue\n        z[j] ="), dict(chain().arguments))
+    assert count(turned, opts) == 1
+    turned.check(opts)
+
+
+@pytest.mark.parametrize("n", [1, 2, 500])
+@pytest.mark.parametrize("opts", [CPU, SIM], ids=["cpu", "sim"])
+def test_a_chain_is_one_loop(opts, n):
+    nest = chain(n)
+    assert count(nest, opts) == 1
+    nest.check(opts)
+
+
+def test_overlapping_arguments_are_not_fused():
+    memory = np.arange(64.0)
+    nest = Nest(CHAIN, {"x": memory[:20], "y": memory[30:50], "z": memory[29:49]})
+    assert count(nest, CPU) > 1
+    nest.check(CPU)
+
+
+LARGEST = """
+    for i in range(x.shape[0]):
+        y[i] = x[i] * 2
+    for j in range(x.shape[0]):
+        z[j] = max(y[j], x[j])
+    m = -1.0
+    for k in range(x.shape[0]):
+        if z[k] > m:
+            m = z[k]
+    w[0] = m
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 300])
+@pytest.mark.parametrize("opts", [CPU, SIM], ids=["cpu", "sim"])
+def test_edge_values_and_strides(opts, n):
+    holes = np.where(np.arange(2 * n) % 3 == 0, np.nan, np.arange(2.0 * n))[1::2]
+    for x in (holes, np.arange(2.0 * n)[::-2], np.full(n, -np.inf), np.full(n, -0.0)):
+        y, z = np.zeros(3 * n)[::3], np.zeros(2 * n)[::-2]
+        Nest(LARGEST, {"x": x, "y": y, "z": z, "w": np.zeros(1)}).check(opts)
+    one = np.arange(float(n))
+    Nest(LARGEST, {"x": one, "y": one, "z": one, "w": np.zeros(1)}).check(opts)
+
+
+def test_what_is_explained_can_be_asked_for():
+    nest = chain()
+    found = parpy.explain(nest.function, *nest.copies().values(), opts=CPU)
+    assert found.opts.restructure and "restructure=True" in str(found)
+    again = parpy.explain(nest.function, *nest.copies().values(), opts=found.opts)
+    assert again.mapping == found.mapping
+    nest.check(found.opts)
+    assert count(nest, parpy.par(found.mapping, backend=parpy.CompileBackend.Cpu)) == 3
+
+
+def test_a_mapping_by_hand_keeps_the_loops_that_it_names():
+    @parpy.jit
+    def f(x, y, z):
+        parpy.label("a")
+        for i in range(x.shape[0]):
+            y[i] = 2 * x[i]
+        parpy.label("b")
+        for j in range(x.shape[0]):
+            z[j] = y[j] + x[j]
+
+    arguments = [np.arange(100.0), np.zeros(100), np.zeros(100)]
+    for mapping, loops in (({"a": parpy.threads(64)}, 1), ({"a": parpy.threads(64), "b": parpy.threads(32)}, 2)):
+        opts = parpy.CompileOptions(parallelize=mapping, restructure=True, backend=parpy.CompileBackend.Cpu)
+        assert len(parpy.explain(f, *arguments, opts=opts).facts["loops"]) == loops
+        f(*arguments, opts=opts)
+        np.testing.assert_array_equal(arguments[2], np.arange(100.0) * 3)
