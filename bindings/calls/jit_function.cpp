@@ -229,8 +229,8 @@ bool passed_on(const Surface& surface, const Executable& executable) {
     return warn_of(note, surface.module->sources);
 }
 
-// After a function that cannot be parsed without its arguments, or arguments that it cannot take:
-// what its attribute on_misfit makes of the call, if that is there. The exception stays where it
+// After a function that cannot be parsed or compiled without knowing more of its arguments, or
+// arguments that it cannot take: what its attribute on_misfit makes of the call, if that is there. The exception stays where it
 // makes nothing (NotImplemented).
 PyObject* without_fit(JitFunction* self, PyObject* const* args, const CallOptions& call) {
     PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
@@ -315,7 +315,7 @@ PyObject* run_any(JitFunction* self, Surface& surface, PyObject* const* args,
     const Specialization* found = specializations.find(arguments);
     if (found == nullptr)
         found = specialize(surface, specializations, arguments, under.options->write_output);
-    if (found == nullptr) return nullptr;
+    if (found == nullptr) return without_fit(self, args, call);
 
     const Program& program = found->executable().program;
     const std::size_t results = result_count(program);

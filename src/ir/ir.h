@@ -282,6 +282,8 @@ struct Store : StmtOf<StmtKind::kStore> {
     std::optional<Op> update;
     Expr* value = nullptr;
     bool atomic = false;
+    // Until types are known: the type of the elements must be one that holds any such value.
+    bool exact = false;
     // Kernels: so many elements side by side, from the one that `value` loads on, are copied while
     // the thread goes on: into shared memory. They are there behind a barrier kCopies that waits
     // for them. 0: an ordinary store.

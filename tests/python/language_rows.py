@@ -51,7 +51,11 @@ VALUES = [
         "loops.md",
     ),
     ("None", "as a default, in place of a number, and as a result", "loops.md"),
-    ("dicts and objects", "with names as keys; their attributes are read, their methods called", "functions.md"),
+    (
+        "dicts and objects",
+        "with names as keys; their attributes are read, their numbers assigned to, their methods called",
+        "functions.md",
+    ),
     (
         "functions",
         "plain ones, decorated ones and lambdas: arguments, variables, elements of tuples and results",

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ..frontend.expressions.function_values import FUNCTIONS
-from ..frontend.forms import Composed, Kind, RecordKind, Single, TupleKind
+from ..frontend.forms import CELL, Cell, Composed, Kind, RecordKind, Single, TupleKind
 from ..syntax.names import cell_of, is_array, is_scalar, jit_source
 from ..vocabulary.operators import scalar_name
 from .objects import Reads, is_object
@@ -76,10 +76,12 @@ def composed_kind(
         return TupleKind(tuple(map(part, argument)), of_class=of_class)
     if reads is None or not is_object(argument):
         return Single(argument, _identity(argument), tuple(_cells(argument)))
-    found: dict[str, Kind | Composed | None] = {}
+    found: dict[str, Kind | Cell | Composed | None] = {}
     for name in reads.of(argument):
         value = attribute_of(argument, name)
-        if type(value) in _WHOLE:
+        if name in reads.stored and is_scalar(value):
+            found[name] = CELL
+        elif type(value) in _WHOLE:
             found[name] = kind_of(value)
         elif _is_usable(value, inside):
             found[name] = part(value)
@@ -124,15 +126,42 @@ def _identity(value: object) -> object:
     return value if isinstance(value, str) else id(value)
 
 
+class Cells:
+    """The numbers of objects and dicts that a call may assign to, each in an array of one element."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, str], tuple[Any, np.ndarray, np.ndarray, Any]] = {}
+
+    def of(self, owner: Any, name: str, value: Any) -> np.ndarray:
+        """The array of the attribute, or the entry, of this value."""
+        key = id(owner), name
+        if key not in self._found:
+            array = np.array([value])
+            self._found[key] = owner, array, array.copy(), value
+        return self._found[key][1]
+
+    def write_back(self) -> None:
+        """Gives the objects the numbers that the call has assigned, of Python where they were, else of NumPy."""
+        for (_, name), (owner, array, before, value) in self._found.items():
+            if array.tobytes() == before.tobytes():
+                continue
+            new = array[0] if isinstance(value, np.generic) else array[0].item()
+            if isinstance(owner, dict):
+                owner[name] = new
+            else:
+                setattr(owner, name, new)
+
+
 class Elements(dict[str, Any]):
-    """What is in a tuple, an object of this kind or a function, by place, as the entries of a dict; of None nothing."""
+    """What is in a tuple, an object of this kind or a function, by place, as the entries of a dict; of None nothing.
+    `cells`: where the numbers are that may be assigned to."""
 
-    def __init__(self, given: Any, kind: object = None) -> None:
+    def __init__(self, given: Any, kind: object = None, cells: Cells | None = None) -> None:
         self.given = given
-        super().__init__(_entries_of(given, kind))
+        super().__init__(_entries_of(given, kind, cells))
 
 
-def _entries_of(value: Any, kind: object) -> dict[str, Any]:
+def _entries_of(value: Any, kind: object, cells: Cells | None) -> dict[str, Any]:
     """What is in it, and in what is in it, by the names of the places."""
     if isinstance(kind, RecordKind):
         parts = {name: attribute_of(value, name) for name in kind.names}
@@ -143,8 +172,10 @@ def _entries_of(value: Any, kind: object) -> dict[str, Any]:
     kinds = kind.parts if isinstance(kind, RecordKind | TupleKind) else (None,) * len(parts)
     found: dict[str, Any] = {}
     for (place, each), of in zip(parts.items(), kinds, strict=True):
-        if of is not None or (kind is None and comes_apart(each)):
-            found |= {place_in(place, inner): part for inner, part in _entries_of(each, of).items()}
+        if of is CELL and cells is not None:
+            found[place] = cells.of(value, place, each)
+        elif of is not None or (kind is None and comes_apart(each)):
+            found |= {place_in(place, inner): part for inner, part in _entries_of(each, of, cells).items()}
         else:
             found[place] = each
     return found

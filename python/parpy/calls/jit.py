@@ -107,10 +107,12 @@ def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
 
     def on_misfit(error: Exception, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
         """A call whose arguments compiled code cannot take: those that come apart do so from now on. Functions that
-        cannot be parsed may be so if it is known what they get."""
+        cannot be compiled may be so if it is known what they get."""
         codes = error.codes if isinstance(error, CompileError) else ()
-        unparsed = bool(codes) and any(map(is_object, values)) and not any(code.startswith("P55") for code in codes)
-        if structures.wanted or not ("P550" in codes or unparsed) or not structures.are_for(values):
+        unclear = (
+            bool(codes) and any(map(is_object, values)) and not any(code.startswith(("P4", "P55")) for code in codes)
+        )
+        if structures.wanted or not ("P550" in codes or unclear) or not structures.are_for(values):
             return NotImplemented
         try:
             result = structures(values, options, False)

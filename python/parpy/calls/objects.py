@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import Enum
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
@@ -11,7 +13,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..frontend.patterns import string_key
 from ..syntax.names import ARRAY_PROTOCOLS, LIBRARIES, Scope, callable_source, has_elements
+from ..syntax.source import FunctionSource
+from .errors import CompileError
 
 
 def is_object(value: object) -> bool:
@@ -40,8 +45,9 @@ class Reads:
     """The attributes and entries that a program may read, by name: those in the code of its functions, of the functions
     that these call, and of the methods of its arguments that these may call."""
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(self, function: FunctionSource) -> None:
         self._names: set[str] = set()
+        self.stored: set[str] = set()  # those of which some are assigned to
         self._codes: set[CodeType] = set()
         self._sorted: list[str] = []
         self._classes: dict[type, list[str]] = {}  # what objects of them have that is not their own
@@ -73,7 +79,7 @@ class Reads:
             for kind in self._classes:
                 for name in [*self._names]:
                     for function in functions_of(kind, name):
-                        self._add(function)
+                        self._add(callable_source(function))
         self._sorted = sorted(self._names)
         for kind in self._classes:
             slots = {name for each in kind.__mro__ for name in _slots(each)}
@@ -83,21 +89,19 @@ class Reads:
                 if (name in slots or hasattr(kind, name)) and not any(functions_of(kind, name))
             ]
 
-    def _add(self, function: FunctionType) -> None:
-        source = callable_source(function)
-        if source is not None:
-            function = source.function
-        if function.__code__ in self._codes:
+    def _add(self, source: FunctionSource | None) -> None:
+        if source is None or source.function.__code__ in self._codes:
             return
+        function = source.function
+        with suppress(CompileError):  # whoever parses it says that there is no text
+            self.stored.update(_stored(source.tree()))
         scope = Scope(function)
         for code in _codes(function.__code__):
             self._codes.add(code)
             self._names.update(code.co_names, (each for each in code.co_consts if isinstance(each, str)))
             for name in (*code.co_names, *code.co_freevars):
                 binding = scope.lookup(name)
-                found = None if binding is None else callable_source(binding.value)
-                if found is not None:
-                    self._add(found.function)
+                self._add(None if binding is None else callable_source(binding.value))
 
 
 def functions_of(kind: type, name: str) -> Iterator[Any]:
@@ -111,6 +115,17 @@ def functions_of(kind: type, name: str) -> Iterator[Any]:
 def _slots(kind: type) -> tuple[str, ...]:
     slots = kind.__dict__.get("__slots__", ())
     return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _stored(tree: ast.AST) -> Iterator[str]:
+    """The attributes and entries that the function assigns to."""
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+            yield part.attr
+        elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
+            key = string_key(part)
+            if key is not None:
+                yield key
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -10,7 +10,7 @@ from .. import _native
 from ..syntax.names import cell_of
 from .expressions.function_values import single
 from .expressions.objects import Attributes, add_attribute, begin_named_tuple
-from .forms import Composed, DictParam, Kind, RecordKind, Single, TupleKind
+from .forms import CELL, Cell, Composed, DictParam, Kind, RecordKind, Single, TupleKind
 from .scope import FunctionScope, describe
 
 
@@ -49,7 +49,7 @@ class Place(NamedTuple):
         return self.entries[self.path]
 
 
-def put_together(place: Place, kind: Kind | Composed | None) -> _native.Expr:
+def put_together(place: Place, kind: Kind | Cell | Composed | None) -> _native.Expr:
     """What is at the place of a parameter, from the numbers and arrays in it."""
     fn, span = place.fn, place.fn.span(place.node)
     if isinstance(kind, RecordKind):
@@ -58,7 +58,8 @@ def put_together(place: Place, kind: Kind | Composed | None) -> _native.Expr:
         def attribute(name: str) -> _native.Expr | None:
             return put_together(place.inner(name), parts[name]) if name in parts else None
 
-        return Attributes(fn, place.node, kind.of_class, attribute).value
+        cells = {name for name, part in parts.items() if part is CELL}
+        return Attributes(fn, place.node, kind.of_class, attribute, cells).value
     if isinstance(kind, Single):
         for cell in kind.cells:
             fn.owned[id(cell_of(kind.value, cell)), cell] = place.inner(cell).entry()

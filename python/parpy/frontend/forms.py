@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -54,11 +54,20 @@ class Single:
         return self._hash
 
 
+class Cell(NamedTuple):
+    """A number of an object or a dict that the program assigns to: an array of one element to compiled code."""
+
+    ndim: int = 1
+
+
+CELL = Cell()
+
+
 class TupleKind(NamedTuple):
     """The kinds of the elements of an argument that is a tuple; None where nothing is known of one. `of_class`: the
     class of a named tuple."""
 
-    parts: tuple[Kind | TupleKind | RecordKind | Single | None, ...]
+    parts: tuple[Kind | Composed | None, ...]
     is_none: bool = False  # it is None instead
     of_class: Any = None
 
@@ -69,10 +78,10 @@ class RecordKind(NamedTuple):
 
     of_class: type
     names: tuple[str, ...]
-    parts: tuple[Kind | TupleKind | RecordKind | Single | None, ...]
+    parts: tuple[Kind | Cell | Composed | None, ...]
 
 
-Composed = TupleKind | RecordKind | Single
+Composed: TypeAlias = TupleKind | RecordKind | Single
 """What is known of an argument that is no number and no array to compiled code."""
 
 

@@ -9,7 +9,7 @@ from inspect import signature
 from typing import Any
 
 from .. import _native
-from ..calls.elements import NO_ELEMENTS, Elements, comes_apart, composed_kind
+from ..calls.elements import NO_ELEMENTS, Cells, Elements, comes_apart, composed_kind
 from ..calls.objects import Reads, is_object
 from ..calls.options import CompileOptions
 from ..frontend.forms import Composed, Single
@@ -28,7 +28,7 @@ class Structures:
     def __init__(self, source: FunctionSource, make: Callable[[Mapping[str, Composed]], _native.JitFunction]) -> None:
         self.wanted = False  # a call has passed such arguments
         self._make = make
-        self._function = source.function
+        self._source = source
         self._tree = source.tree()
         self._parameters = node_parameters(self._tree)
         self._positional = len(self._parameters) - len(self._tree.args.kwonlyargs)
@@ -38,36 +38,42 @@ class Structures:
         self._count = 0  # of what the program may read, as far as it is known
 
     def are_for(self, values: tuple[Any, ...]) -> bool:
-        """Whether some of these come apart, and the function reads attributes of those that are objects, or hands them
-        on."""
+        """Whether some of these come apart, and the function uses none of those that are objects as a number or an
+        array."""
         objects = {name for name, value in zip(self._parameters, values, strict=True) if is_object(value)}
-        return any(map(comes_apart, values)) or (bool(objects) and objects <= _taken_apart(self._tree))
+        return any(map(comes_apart, values)) or (bool(objects) and objects.isdisjoint(_used_whole(self._tree)))
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
-        function, given = self._chosen(values)
-        if self._positional == len(given):
-            return function(*given, opts=opts, debug=debug)
+        cells = Cells()
+        function, given = self._chosen(values, cells)
         named = dict(zip(self._parameters[self._positional :], given[self._positional :], strict=True))
-        return function(*given[: self._positional], **named, opts=opts, debug=debug)
+        try:
+            return function(*given[: self._positional], **named, opts=opts, debug=debug)
+        finally:
+            cells.write_back()
 
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
         """`look(function, arguments, opts)` for the function that a call runs."""
-        bound = signature(self._function).bind(*values)
+        bound = signature(self._source.function).bind(*values)
         bound.apply_defaults()
-        function, given = self._chosen(tuple(bound.arguments.values()))
-        return [look(function, tuple(given), opts)]
+        cells = Cells()
+        function, given = self._chosen(tuple(bound.arguments.values()), cells)
+        found = [look(function, tuple(given), opts)]
+        cells.write_back()
+        return found
 
-    def _chosen(self, values: tuple[Any, ...]) -> tuple[_native.JitFunction, list[Any]]:
+    def _chosen(self, values: tuple[Any, ...], cells: Cells) -> tuple[_native.JitFunction, list[Any]]:
         given: list[Any] = list(values)
         found: list[tuple[int, Composed]] = []
         for place, value in enumerate(values):
             if comes_apart(value) or is_object(value):
                 kind = self._kind(value)
                 found.append((place, kind))
-                given[place] = NO_ELEMENTS if isinstance(kind, Single) and not kind.cells else Elements(value, kind)
+                empty = isinstance(kind, Single) and not kind.cells
+                given[place] = NO_ELEMENTS if empty else Elements(value, kind, cells)
         if self._reads is not None and self._reads.count != self._count:  # an object of a new class: look at all anew
             self._count = self._reads.count
-            return self._chosen(values)
+            return self._chosen(values, cells)
         key = tuple(found)
         made = self._made.get(key)
         if made is None:
@@ -80,7 +86,7 @@ class Structures:
     @property
     def _of_program(self) -> Reads:
         if self._reads is None:
-            self._reads = Reads(self._function)
+            self._reads = Reads(self._source)
             self._count = self._reads.count
         return self._reads
 
@@ -97,12 +103,15 @@ class Structures:
         return kind
 
 
-def _taken_apart(tree: ast.AST) -> set[str]:
-    """The names of which attributes are read, or entries, and those that calls get."""
-    owners = [part.value for part in ast.walk(tree) if isinstance(part, ast.Attribute)]
+def _used_whole(tree: ast.AST) -> set[str]:
+    """The names of which no attributes are read, and no entries, that no call gets, and that nothing else stands
+    for."""
+    owners = [part.value for part in ast.walk(tree) if isinstance(part, ast.Attribute | ast.Assign | ast.Return)]
+    owners += [each for part in ast.walk(tree) if isinstance(part, ast.Tuple | ast.List) for each in part.elts]
     owners += [
         part.value for part in ast.walk(tree) if isinstance(part, ast.Subscript) and string_key(part) is not None
     ]
     calls = [part for part in ast.walk(tree) if isinstance(part, ast.Call)]
     owners += [each for call in calls for each in (*call.args, *(keyword.value for keyword in call.keywords))]
-    return {owner.id for owner in owners if isinstance(owner, ast.Name)}
+    named = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
+    return named - {owner.id for owner in owners if isinstance(owner, ast.Name)}

@@ -12,11 +12,13 @@ using namespace ir;
 
 namespace {
 
-// What may be a tuple: its parts are what was put into it, and no new values.
+// What may be a tuple or an object: its parts are what was put into it, and no new values.
 bool may_be_tuple(const Expr& value, const VarSet& tuples) {
     switch (value.op) {
         case Op::kTuple:
+        case Op::kRecord:
         case Op::kItem:
+        case Op::kField:
         case Op::kCall:
         case Op::kApply:
             return true;
@@ -46,6 +48,12 @@ void for_each_root(const Expr& value, const VarSet& tuples, const F& fn) {
             fn(value.var);
             break;
         case Op::kItem:
+        case Op::kField:
+        case Op::kNamed:
+        case Op::kTranspose:
+        case Op::kReshape:
+        case Op::kReal:
+        case Op::kImag:
             for_each_root(*value.operands[0], tuples, fn);
             break;
         case Op::kAdd:
@@ -53,6 +61,7 @@ void for_each_root(const Expr& value, const VarSet& tuples, const F& fn) {
             if (!may_be_tuple(value, tuples)) break;
             [[fallthrough]];
         case Op::kTuple:
+        case Op::kRecord:
         case Op::kSelect:
         case Op::kAnd:
         case Op::kOr:

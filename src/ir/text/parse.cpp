@@ -345,11 +345,11 @@ private:
             if (s != nullptr && s->as<Store>() != nullptr) s->as<Store>()->copied = elements;
             return s;
         }
-        if (word_follows && accept("atomic")) {
+        for (const auto& [word, flag] :
+             {std::pair("atomic", &Store::atomic), std::pair("exact", &Store::exact)}) {
+            if (!word_follows || !accept(word)) continue;
             Stmt* s = assignment();
-            if (s != nullptr && s->as<Store>() != nullptr) {
-                s->as<Store>()->atomic = true;
-            }
+            if (s != nullptr && s->as<Store>() != nullptr) s->as<Store>()->*flag = true;
             return s;
         }
         return assignment();

@@ -286,8 +286,10 @@ private:
     void store(const Store& s) {
         const std::string update = s.update ? std::string(text(*s.update)) : "";
         const std::string copy = s.copied > 0 ? "copy " + std::to_string(s.copied) + " " : "";
-        line((s.atomic ? "atomic " : copy) + element(*s.array, s.indices) + " " + update + "= " +
-                 expr(*s.value),
+        line((s.atomic  ? "atomic "
+              : s.exact ? "exact "
+                        : copy) +
+                 element(*s.array, s.indices) + " " + update + "= " + expr(*s.value),
              s.span);
     }
 

@@ -136,8 +136,16 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
             }
             return kind;
         }
-        case Op::kField:
-            return of_field(operand(0), *expr.text, here);
+        case Op::kField: {
+            const FieldName field = field_name(expr);
+            const Kind owner = operand(0);
+            if (field.use != FieldName::Use::kRead && owner.place_of_name("*" + field.name)) {
+                Kind cell = Kind::number(1);
+                cell.cell = true;
+                return cell;
+            }
+            return of_field(owner, field.name, here);
+        }
         case Op::kNone:
             return Kind::none();
         case Op::kVar:

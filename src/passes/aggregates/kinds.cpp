@@ -49,6 +49,15 @@ std::optional<std::string> attribute_of(const ir::Expr& expr) {
     }
 }
 
+FieldName field_name(const ir::Expr& field) {
+    using enum FieldName::Use;
+    const std::string& text = *field.text;
+    const FieldName::Use use = text.starts_with('=')   ? kAssigned
+                               : text.starts_with('+') ? kUpdated
+                                                       : kRead;
+    return {use, use == kRead ? text : text.substr(1)};
+}
+
 Kind joined(const Kind& a, const Kind& b) {
     using enum Kind::Form;
     if (a.form == kNothing || a == b) return b;

@@ -34,7 +34,7 @@ struct Kind {
     // type.
     std::vector<Kind> parts;
     // kRecord; of named tuples. A method "f()" and a property "@f" are functions whose first
-    // parameter is the object.
+    // parameter is the object; "*x" is an array of one element, the number x.
     std::vector<std::string> names;
     // kFunction
     const ir::Function* function = nullptr;
@@ -45,6 +45,8 @@ struct Kind {
     bool bound = false;  // it is a method of an object
     // It reads variables of functions that are still running when the one that has it returns.
     bool lent = false;
+    // kNumber: the array of one element that holds an attribute which may be assigned to.
+    bool cell = false;
     std::string text;                  // kText; kRecord: the class; of named tuples its number
     std::optional<ir::Scalar> scalar;  // kDtype; kText: the type that it names, if it names one
     bool python = false;               // kDtype: int or float, whose calls give numbers of Python
@@ -96,6 +98,16 @@ struct Kind {
 // The attribute of an object that the operator, one of arrays and numbers, may ask for instead:
 // "T", "shape"; nothing of others.
 [[nodiscard]] std::optional<std::string> attribute_of(const ir::Expr& expr);
+
+// How a kField names its attribute.
+struct FieldName {
+    // "=x" is what an assignment to x writes: the array that holds the number; "+x" may also be an
+    // array that is changed in place.
+    enum class Use : std::uint8_t { kRead, kAssigned, kUpdated };
+    Use use = Use::kRead;
+    std::string name;
+};
+[[nodiscard]] FieldName field_name(const ir::Expr& field);
 
 // What holds where one path gives `a` and another `b`.
 [[nodiscard]] Kind joined(const Kind& a, const Kind& b);

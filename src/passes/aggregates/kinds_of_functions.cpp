@@ -26,6 +26,7 @@ Kind KindWalk::of_applied(const Expr& expr, const KindsHere& here) const {
 // An attribute of an object, which may be a method or what a property gives.
 Kind KindWalk::of_field(const Kind& owner, const std::string& name, const KindsHere& here) const {
     if (const auto place = owner.place_of_name(name)) return owner.parts[*place];
+    if (owner.place_of_name("*" + name)) return Kind::number();
     if (const auto place = owner.place_of_name(name + "()"))
         return bound_to(carried(owner.parts[*place], here), carried(owner, here));
     const auto place = owner.place_of_name("@" + name);

@@ -223,6 +223,10 @@ void Lowering::store(Store& stmt) {
         return;
     }
     const int rank = kind_of(*stmt.array, here_).rank;
+    if (whole.cell) {
+        stmt.exact = true;
+        stmt.indices = {number(0, stmt.span)};
+    }
     if (stmt.update) {
         stmt.indices = subscripts(stmt.indices, rank);
         stmt.value = lowered(stmt.value);

@@ -104,7 +104,10 @@ private:
     Parts read(ir::Expr& expr);
     Parts read(ir::Var* name, const Kind& kind, Span span);
     Parts item(ir::Expr& expr);
+    // attributes.cpp
     Parts field(ir::Expr& expr);
+    Parts cell(Parts array, FieldName::Use use, Span span);
+    bool refuses_assignment(const Kind& owner, const FieldName& field, Span span);
     Parts subscript(ir::Expr& expr);
     Parts shape(ir::Expr& expr);
     Parts length(ir::Expr& expr);

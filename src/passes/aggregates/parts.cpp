@@ -68,56 +68,6 @@ Parts Lowering::item(Expr& e) {
     return {Kind::number(rank), {load}};
 }
 
-// An attribute of an object, an entry of a dict, an element of a named tuple.
-Parts Lowering::field(Expr& e) {
-    Expr& written = *e.operands[0];
-    Parts owner = lower(&written);
-    const std::string& name = *e.text;
-    const Kind& kind = owner.kind;
-    const auto method = kind.place_of_name(name + "()"), property = kind.place_of_name("@" + name);
-    if (const auto place = kind.place_of_name(name)) return part_of(owner, *place);
-    if (method || property) {
-        owner = held(carried(std::move(owner), e.span), e.span);
-        Parts function = part_of(owner, method ? *method : *property);
-        for (Expr*& leaf : function.leaves)
-            leaf = clone(module_, leaf);
-        if (method) {
-            const auto at = std::accumulate(
-                function.kind.parts.begin(),
-                function.kind.parts.begin() + static_cast<std::ptrdiff_t>(function.kind.defaults),
-                std::ptrdiff_t{0}, [](std::ptrdiff_t count, const Kind& part) {
-                    return count + static_cast<std::ptrdiff_t>(part.leaf_count());
-                });
-            function.leaves.insert(function.leaves.begin() + at, owner.leaves.begin(),
-                                   owner.leaves.end());
-            function.kind = bound_to(std::move(function.kind), std::move(owner.kind));
-            return function;
-        }
-        auto& callee = const_cast<Function&>(*function.kind.function);
-        std::vector<Parts> arguments{std::move(owner)};
-        for (std::size_t i = 0; i < function.kind.parts.size(); ++i)
-            arguments.push_back(part_of(function, i));
-        const std::vector<Span> spans(arguments.size(), e.span);
-        return call_of(e, callee, std::move(arguments), spans);
-    }
-    if (poisoned_ && kind == Kind::number()) return poison(e.span);
-    const std::string called = shown(written);
-    const std::string subject = called.empty() ? "this" : called;
-    if (!kind.names.empty() || kind.is_record())
-        fail(Code::kP024, e.span,
-             subject + " is " + a_kind(kind) + " without '" + name +
-                 "', or with one that compiled code cannot use",
-             "numbers, arrays, tuples, None, functions, texts and objects of these can be used");
-    else if (e.index == 1)
-        fail(Code::kP104, e.span, subject + " has a string subscript but is no dict and no record",
-             "a dict is an argument of the function that Python calls, a record an element of an "
-             "array of them: write r[i].pos.x in full");
-    else
-        fail(Code::kP024, e.span, "the attribute '" + name + "' cannot be compiled",
-             "shape, ndim, size, real and imag can, and dtype where types are compared");
-    return poison(e.span);
-}
-
 // The part of a tuple that a subscript takes.
 Parts Lowering::one_of(Parts tuple, Expr* index, Span span, const std::string& name) {
     const std::size_t count = tuple.kind.parts.size();

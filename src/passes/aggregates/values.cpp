@@ -34,7 +34,7 @@ std::string name_of(const Expr& expr) {
     if (expr.op == Op::kVar) return expr.var->shown();
     if (expr.op == Op::kField) {
         const std::string owner = name_of(*expr.operands[0]);
-        return owner.empty() ? owner : owner + "." + *expr.text;
+        return owner.empty() ? owner : owner + "." + field_name(expr).name;
     }
     if (expr.op != Op::kLoad) return {};
     std::string name = expr.var->shown();

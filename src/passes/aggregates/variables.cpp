@@ -46,7 +46,8 @@ void Lowering::variables(Var* name, const Kind& kind, const std::string& place,
     if (kind.is_record()) {
         for (std::size_t i = 0; i < kind.parts.size(); ++i) {
             std::string part = kind.names[i];
-            std::erase_if(part, [](char c) { return c == '(' || c == ')' || c == '@'; });
+            std::erase_if(part,
+                          [](char c) { return c == '(' || c == ')' || c == '@' || c == '*'; });
             variables(name, kind.parts[i], place + "_" + part, found);
         }
         return;

@@ -17,6 +17,7 @@ import numpy as np
 
 import parpy
 from parpy import CompileBackend, CompileOptions
+from parpy.calls.jit import interpret
 
 from . import by_ptx
 from .data import Arguments, Signature
@@ -270,7 +271,8 @@ class Comparison:
         want = self._arguments(call)
         options = CompileOptions(backend=CompileBackend.Cpu, deterministic=True)
         try:
-            parpy._native.interpret(load(self.case.text, compiled=True), tuple(want.passed()), options, _SETTLED)
+            interpret(load(self.case.text, compiled=True), want.passed(), options, _SETTLED)
+            want.settle()
         except Exception:
             return want, "refused by the interpreter"
         return want, ""
@@ -283,6 +285,7 @@ class Comparison:
             try:
                 with np.errstate(all="ignore", over="raise"):
                     self._plain(*want.passed(lambda own, name: own.array(name).view(CopiedFirst)))
+                want.settle()
             except Exception:
                 status = "unusable"
             if not status and call.mode == "bits":
@@ -323,7 +326,7 @@ class Comparison:
         if self.case.backend in ("eval", "eval-cuda"):
             if until == "infer-types" and RETURNS_ARRAYS.search(self.case.text):
                 until = "fold-constants"
-            parpy._native.interpret(compiled, tuple(got.passed()), options, until)
+            interpret(compiled, got.passed(), options, until)
         elif self.case.backend == "ptx":
             by_ptx.run(compiled, got)
         elif self.case.backend == "cuda" and rng.random() < 0.5:
@@ -334,6 +337,7 @@ class Comparison:
                 device.copy_back()
         else:
             compiled(*got.passed(), opts=options)
+        got.settle()
 
     def _accepts_alone(self, call: Call, options: CompileOptions, rng: random.Random, until: str) -> bool:
         """A verdict does not depend on the calls before."""

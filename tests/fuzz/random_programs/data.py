@@ -39,12 +39,42 @@ class Scalar:
     values: tuple[Any, ...]
 
 
+class Box:
+    """An argument with arrays, and with numbers that programs assign to."""
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        self.total, self.last = 0.0, 0.5
+        vars(self).update(arrays)
+
+    def push(self, s):
+        self.last = self.total
+        self.total += s
+        return self.last
+
+    def moved(self, x, s):
+        for q in range(len(x)):
+            x[q] = x[q] * 0.5 + s
+        self.total -= s
+        return self.both
+
+    def bounded(self, limit):
+        if self.total > limit:
+            self.total = limit
+        return self.total
+
+    @property
+    def both(self):
+        return self.total + self.last
+
+
 @dataclass
 class Signature:
-    """The parameters, in order. A tuple of arrays is one dict, whose keys are their names."""
+    """The parameters, in order. A tuple of arrays is one dict, whose keys are their names; where there are `boxes`,
+    it is that many objects with these arrays, which are one and the same in some calls."""
 
     parameters: list[Array | Scalar | tuple[Array, ...]]
     sharing: float  # how often arrays lie in one memory
+    boxes: int = 0
     written: set[str] = field(default_factory=set)
 
     @property
@@ -74,8 +104,12 @@ class Arguments:
         self._exact = exact
         self.memory: list[np.ndarray] = []
         self.views: dict[str, View] = {}
+        self._boxes: list[Box] = []
         self._lay_out()
         self._fill()
+        self._one_box = self._random.random() < 0.4
+        if signature.boxes:  # their numbers, once `settle` was called
+            self.memory.append(np.zeros(2 * signature.boxes))
 
     # ---- layout
 
@@ -206,5 +240,13 @@ class Arguments:
             elif isinstance(parameter, Scalar):
                 made.append(parameter.values[self._number])
             else:
-                made.append({array.name: of(self, array.name) for array in parameter})
+                found = {array.name: of(self, array.name) for array in parameter}
+                boxes = [Box(found)] * self._signature.boxes if self._one_box else []
+                self._boxes = boxes or [Box(found) for _ in range(self._signature.boxes)]
+                made += self._boxes or [found]
         return made
+
+    def settle(self) -> None:
+        """What the last call has left in the numbers of objects becomes part of the memory."""
+        if self._boxes:
+            self.memory[-1][:] = [number for box in self._boxes for number in (box.total, box.last)]

@@ -1,5 +1,5 @@
 """Statements over objects outside of the function: their attributes, methods and properties, objects in objects, names
-of objects, and functions that get them."""
+of objects, and functions that get them. Objects that are arguments: numbers that are assigned to, methods that do."""
 
 from __future__ import annotations
 
@@ -54,6 +54,26 @@ class ObjectWriter:
         self.values = values
         self.w = values.w
         self._made = False
+
+    def of_boxes(self, depth: int) -> bool:
+        """Statements over the objects that are arguments (data.py, Box)."""
+        box, other = self.w.random.choice(self.w.boxes), self.w.random.choice(self.w.boxes)
+        vectors = [a for a in self.values.vectors() if a.name in self.w.dict_arrays]
+        forms = [
+            "{p}.push({v})", "{p}.total, {o}.last = {o}.last, {p}.total", "{p}.last = {o}.push({v}) + {p}.total",
+            "{p}.total += {o}.push({v})", "{p}.bounded({v})", "{p}.last = {p}.last * 0.5 + {o}.both",
+            "{e} = {p}.push({v})", "{e} = {p}.both + {o}.bounded(r)",
+        ]  # fmt: skip
+        form = self.w.random.choice(forms)
+        if vectors and depth > 1 and self.w.chance(0.3):  # its loop reads elements
+            x = self.w.random.choice(vectors)
+            self.w.signature.written.add(x.name)
+            form = "{e} = {p}.moved(" + self.w.name(x) + ", {v})"
+        name = self.w.new_name("e")
+        self.w.emit(depth, form.format(p=box, o=other, v=self._value(), e=name))
+        if "{e}" in form:
+            self.w.floats.append(name)
+        return True
 
     def statement(self, depth: int) -> bool:
         if not self._made:

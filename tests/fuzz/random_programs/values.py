@@ -55,6 +55,8 @@ class ValueWriter:
         self.objects = ObjectWriter(self)
 
     def statement(self, depth: int) -> bool:
+        if self.w.boxes and self.w.chance(0.4):
+            return self.objects.of_boxes(depth)
         if self.w.chance(0.3):
             return self.tuples.statement(depth)
         if self.w.chance(0.15):

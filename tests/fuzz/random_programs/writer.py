@@ -85,7 +85,9 @@ class Writer:
             arrays.append(Array("p", self.random.choice(("int64", "int32")), (self.n,), self.n))
         self.dict_arrays: set[str] = set()
         parameters: list[Array | Scalar | tuple[Array, ...]] = list(arrays)
-        if len(arrays) > 2 and self.random.random() < 0.12:
+        boxes = 0
+        if len(arrays) > 2 and self.random.random() < 0.2:
+            boxes = self.random.choice((0, 0, 1, 2))
             inside = tuple(array for array in arrays[:2] if array.limit is None)
             parameters = [inside, *[array for array in arrays if array not in inside]]
             self.dict_arrays = {array.name for array in inside}
@@ -95,21 +97,24 @@ class Writer:
             Scalar("k", tuple(k)),
             Scalar("r", tuple(self.random.choice((0.5, 1.0, -1.5, 2.0)) for _ in range(self.sets))),
         ]
-        self.signature = Signature([*parameters, *self.scalars], sharing=0.9 if alike else 0.4)
+        self.signature = Signature([*parameters, *self.scalars], sharing=0.9 if alike else 0.4, boxes=boxes)
+        self.boxes = [f"d{number}" for number in range(boxes)]
         self.arrays = [array for array in arrays if array.limit is None]
         self.indices = [array for array in arrays if array.limit is not None]
         self.integers = [self.n, self.m, self.k]
-        self.floats = ["r"]
+        self.floats = ["r", *[f"{box}.{name}" for box in self.boxes for name in ("total", "last")]]
 
     def name(self, array: Array) -> str:
-        return f"d['{array.name}']" if array.name in self.dict_arrays else array.name
+        if array.name not in self.dict_arrays:
+            return array.name
+        return f"{self.random.choice(self.boxes)}.{array.name}" if self.boxes else f"d['{array.name}']"
 
     # ---- the whole
 
     def write(self) -> None:
         self._write_helpers()
         self.block(1, self.random.randint(1, 4))
-        names = ["d" if isinstance(p, tuple) else p.name for p in self.signature.parameters]
+        names = [", ".join(self.boxes or ["d"]) if isinstance(p, tuple) else p.name for p in self.signature.parameters]
         head = ["import math", "", "import numpy as np", "import parpy", "", ""]
         body = ["@parpy.jit", f"def kernel({', '.join(names)}):", *(self.lines or ["    pass"])]
         self.text = "\n".join([*head, *self.helpers, *body]) + "\n"

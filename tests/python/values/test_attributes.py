@@ -116,15 +116,6 @@ def test_missing_attributes() -> None:
         damp(1.5, np.ones(3))
 
 
-def test_attributes_are_not_assigned_to() -> None:
-    @parpy.jit
-    def f(p, x):
-        p.total = x.sum()
-
-    with pytest.raises(parpy.CompileError, match="cannot be assigned to"):
-        f(SimpleNamespace(total=0.0), np.ones(3))
-
-
 def test_arrays_keep_their_attributes() -> None:
     @parpy.jit
     def f(x, y):

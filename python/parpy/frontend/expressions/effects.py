@@ -30,12 +30,17 @@ def _is_applied(fn: FunctionScope, node: ast.AST) -> bool:
 
 
 def reads_elements(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` may read elements of arrays, directly or in a function that it calls."""
-    parts = ast.walk(node)
-    reads = any(
-        isinstance(part, ast.Call) or (isinstance(part, ast.Subscript) and string_key(part) is None) for part in parts
-    )
-    return reads and not over_slices(fn, node)
+    """Whether `node` may read elements of arrays, or what may be assigned to of objects, directly or in a function that
+    it calls."""
+    return any(_reads_memory(fn, part) for part in ast.walk(node)) and not over_slices(fn, node)
+
+
+def _reads_memory(fn: FunctionScope, node: ast.AST) -> bool:
+    if isinstance(node, ast.Subscript):
+        return string_key(node) is None or bool(fn.program.known_kinds)
+    if isinstance(node, ast.Attribute):
+        return bool(fn.program.known_kinds) and fn.resolve(node.value) is None
+    return isinstance(node, ast.Call)
 
 
 def has_effects(fn: FunctionScope, node: ast.expr) -> bool:

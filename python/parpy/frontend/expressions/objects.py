@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from types import MethodType
 from typing import Any
 
@@ -18,6 +18,7 @@ from ...syntax.source import FunctionSource
 from ..calls.arguments import bound_arguments
 from ..forms import Span
 from ..lowering import lower
+from ..patterns import string_key
 from ..scope import FunctionScope
 from .evaluation import lower_arguments
 from .function_values import default_of, function_value
@@ -25,12 +26,17 @@ from .function_values import default_of, function_value
 
 class Attributes:
     """An object, of which those attributes are taken that the program reads: `attribute` makes the value of one, None
-    of what compiled code cannot use."""
+    of what compiled code cannot use. `cells`: those that may be assigned to, in arrays of one element."""
 
     def __init__(
-        self, fn: FunctionScope, node: Any, of_class: type, attribute: Callable[[str], _native.Expr | None]
+        self,
+        fn: FunctionScope,
+        node: Any,
+        of_class: type,
+        attribute: Callable[[str], _native.Expr | None],
+        cells: Container[str] = (),
     ) -> None:
-        self._fn, self._node, self._class, self._attribute = fn, node, of_class, attribute
+        self._fn, self._node, self._class, self._attribute, self._cells = fn, node, of_class, attribute, cells
         self.value = fn.module.record(of_class.__name__, False, fn.span(node))
         self._taken: set[str] = set()
         fn.program.objects.append(self)
@@ -43,7 +49,7 @@ class Attributes:
             found = inspect.getattr_static(self._class, name, None)
             value = None if isinstance(found, property) else self._attribute(name)  # which hide its own
             if value is not None:
-                add_attribute(fn, self.value, name, value, span)
+                add_attribute(fn, self.value, f"*{name}" if name in self._cells else name, value, span)
             elif (function := next(functions_of(self._class, name), None)) is not None:
                 self._add_function(name, found, callable_source(function))
 
@@ -73,6 +79,16 @@ def field(fn: FunctionScope, owner: _native.Expr, name: str, node: ast.expr) -> 
     """`owner.name`, or `owner["name"]`, which the core finds out."""
     fn.program.attributes.add(name)
     return fn.module.field(owner, name, isinstance(node, ast.Subscript), fn.span(node))
+
+
+def stored_field(fn: FunctionScope, target: ast.Attribute | ast.Subscript, in_place: bool) -> _native.Var:
+    """The array that `owner.name = …` writes: the one that holds the number; `in_place` also the array that it is."""
+    name = target.attr if isinstance(target, ast.Attribute) else string_key(target)
+    assert name is not None
+    fn.program.attributes.add(name)
+    owner, span = lower(fn, target.value), fn.span(target)
+    made = fn.module.field(owner, f"{'+' if in_place else '='}{name}", isinstance(target, ast.Subscript), span)
+    return fn.hold(made, target, shown=ast.unparse(target))
 
 
 # ------------------------------------------------------------ new objects

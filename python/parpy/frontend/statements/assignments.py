@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable
 from functools import partial
 
@@ -21,7 +22,7 @@ from ..kernels.records import record_copy
 from ..lowering import lower
 from ..scope import FunctionScope
 from .nested_functions import is_nested_definition
-from .targets import assign_value
+from .targets import assign_entry, assign_value, entry_of
 
 # A single target, what makes its value, and the expression that is read for it.
 Pair = tuple[ast.expr, Callable[[], _native.Expr], ast.expr | None]
@@ -160,12 +161,25 @@ def lower_augmented(fn: FunctionScope, node: ast.AugAssign) -> None:
     if isinstance(node.target, ast.Name) and node.target.id not in fn.assigned:
         # Python reads the target first.
         fn.local(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+    entry = None if fn.kernel else entry_of(fn, node.target)
+    if entry is not None and has_effects(fn, node.value):
+        _update_entry(fn, node, entry)
+        return
     value, before = fn.apart(lambda: lower(fn, node.value))
     if before and isinstance(node.target, ast.Subscript) and has_effects(fn, node.value):
         _update_early(fn, node, node.target, value, before)
     else:
         fn.out.extend(before)
         assign_value(fn, node.target, value, node, BINARY[type(node.op)])
+
+
+def _update_entry(fn: FunctionScope, node: ast.AugAssign, target: ast.Attribute | ast.Subscript) -> None:
+    """An update of an entry or an attribute whose value may write what Python has read by then."""
+    read = copy.copy(target)
+    read.ctx = ast.Load()
+    old = fn.module.read(fn.hold(lower(fn, read), target), fn.span(target))
+    value = fn.module.op(BINARY[type(node.op)], [old, lower(fn, node.value)], fn.span(node))
+    assign_entry(fn, target, value, node, None, in_place=True)
 
 
 def _update_early(
@@ -202,7 +216,7 @@ def _interfere(fn: FunctionScope, pairs: list[Pair]) -> bool:
             for part in ast.walk(source):
                 if isinstance(part, ast.Name) and part.id in names:
                     return True
-                if isinstance(part, ast.Subscript) and stored:
+                if stored and (isinstance(part, ast.Subscript) or entry_of(fn, part) is not None):
                     return True
         if isinstance(target, ast.Name):
             names.add(target.id)

@@ -7,6 +7,7 @@ import ast
 from ... import _native
 from ..expressions.arrays import is_attribute, is_field_of_element
 from ..expressions.effects import has_effects, over_slices
+from ..expressions.objects import stored_field
 from ..expressions.subscripts import array_of, element_of
 from ..patterns import string_key
 from ..scope import FunctionScope
@@ -33,11 +34,8 @@ def assign_value(
         fn.plain_uses.setdefault(target.id, target)
         var = fn.variable(target.id, target)
         fn.out.append(fn.module.assign(var, value, update, span))
-    elif _is_entry(fn, target):
-        if fn.kernel or update is None:
-            _refuse_entry(fn, target)
-        elif (array := array_of(fn, target)) is not None:  # an array is changed in place
-            fn.out.append(fn.module.store(array, [fn.op("ellipsis", target)], value, update, span))
+    elif (entry := entry_of(fn, target)) is not None:
+        assign_entry(fn, entry, value, node, update, in_place=update is not None)
     elif isinstance(target, ast.Subscript):
         (array, indices), before = fn.apart(lambda: element_of(fn, target))
         sliced = over_slices(fn, getattr(node, "value", target))
@@ -59,11 +57,41 @@ def assign_value(
         )
 
 
-def _is_entry(fn: FunctionScope, target: ast.expr) -> bool:
-    """Whether it is an entry of a dict, or an attribute of an object."""
+def entry_of(fn: FunctionScope, target: ast.AST) -> ast.Attribute | ast.Subscript | None:
+    """The target, if it is an attribute of an object or an entry of a dict."""
     if isinstance(target, ast.Subscript):
-        return string_key(target) is not None and not is_field_of_element(fn, target)
-    return is_attribute(fn, target)
+        return None if string_key(target) is None or is_field_of_element(fn, target) else target
+    return target if isinstance(target, ast.Attribute) and is_attribute(fn, target) else None
+
+
+def assign_entry(
+    fn: FunctionScope,
+    target: ast.Attribute | ast.Subscript,
+    value: _native.Expr,
+    node: ast.stmt,
+    update: str | None,
+    in_place: bool,
+) -> None:
+    """The assignment to a number of an object or a dict. `in_place`: an array that it is gets the value instead."""
+    is_variable = _is_variable(fn, target)
+    if fn.kernel or (is_variable and not in_place):
+        _refuse_entry(fn, target)
+        return
+    array = array_of(fn, target) if is_variable else stored_field(fn, target, in_place)
+    if array is not None:
+        fn.out.append(fn.module.store(array, [fn.op("ellipsis", target)], value, update, fn.span(node)))
+
+
+def _is_variable(fn: FunctionScope, target: ast.Attribute | ast.Subscript) -> bool:
+    """Whether it is an entry of a dict that is a parameter of its own, or captured."""
+    if isinstance(target, ast.Attribute):
+        return False
+    owner, holder = target.value, fn
+    if not isinstance(owner, ast.Name) or owner.id not in fn.scope.locals:
+        return fn.resolve(owner) is not None
+    while owner.id in holder.around and holder.outer is not None:
+        holder = holder.outer
+    return holder.entry and owner.id in holder.parameter_names() and owner.id not in holder.tuple_params
 
 
 def refuses_reuse(fn: FunctionScope, target: ast.Name) -> bool:

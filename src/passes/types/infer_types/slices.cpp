@@ -384,4 +384,15 @@ bool Typer::check_update(const Store& stmt, const Type& result) {
     return false;
 }
 
+// A number of an object has the type that it has when the call begins.
+bool Typer::check_exact(const Store& stmt, const Type& value) {
+    const Type element = Type::of(stmt.array->type.scalar);
+    if (promote(element, value) == element) return true;
+    report(Code::kP233, stmt.span,
+           "'" + stmt.array->shown() + "' is " + a_python_name(element) + ", and cannot become " +
+               a_python_name(storage(value)) + " in compiled code",
+           "give it a value of that type before the call");
+    return false;
+}
+
 }  // namespace parpy

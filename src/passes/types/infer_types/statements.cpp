@@ -319,7 +319,9 @@ bool Typer::walk_store(Store& stmt, Body& out) {
         return false;
     }
     const Type element = Type::of(stmt.array->type.scalar);
+    const bool exact = std::exchange(stmt.exact, false);
     if (!stmt.update) {
+        if (exact && !check_exact(stmt, operands[1].type)) return false;
         stmt.value = convert(stmt.value, operands[1].type, element);
         return false;
     }
@@ -332,6 +334,7 @@ bool Typer::walk_store(Store& stmt, Body& out) {
     if (operands[0].rank > 0 && !check_update(stmt, typing.result)) {
         return false;
     }
+    if (exact && !check_exact(stmt, typing.result)) return false;
     if (storage(typing.operand) == element && typing.result == element) {
         stmt.update = typing.op;
         stmt.value = convert(stmt.value, operands[1].type, element);

@@ -1,0 +1,99 @@
+// Attributes of objects, entries of dicts and elements of named tuples (lower_aggregates.h).
+#include <algorithm>
+#include <numeric>
+
+#include "ir/clone.h"
+#include "passes/aggregates/lowering.h"
+
+namespace parpy {
+
+using namespace ir;
+
+// The number of an object that is an argument, which may be assigned to.
+Parts Lowering::cell(Parts array, FieldName::Use use, Span span) {
+    if (use != FieldName::Use::kRead) {
+        array.kind.cell = true;
+        return array;
+    }
+    Expr* held_array = array.leaves.front();
+    if (held_array->op != Op::kVar) held_array = held(held_array, span, out_->size());
+    Expr* load = surface(Op::kLoad, {number(0, span)}, span);
+    load->var = held_array->var;
+    return {Kind::number(), {load}};
+}
+
+// Reports the assignment to an attribute that is no such number, and no array that it may change.
+bool Lowering::refuses_assignment(const Kind& owner, const FieldName& field, Span span) {
+    const auto place = owner.place_of_name(field.name);
+    if (field.use == FieldName::Use::kRead || !place) return false;
+    const Kind& value = owner.parts[*place];
+    const bool is_array = value.is_number() && value.rank != 0;
+    if (is_array && field.use == FieldName::Use::kUpdated) return false;
+    const std::string named = "'" + field.name + "' of " + a_kind(owner);
+    if (is_array)
+        fail(Code::kP016, span, "the array " + named + " cannot be replaced",
+             "change its elements, with [:] behind the name");
+    else
+        fail(Code::kP016, span, named + " cannot be assigned to",
+             value.is_number()
+                 ? "numbers of objects that are arguments can; keep this one under a name"
+                 : "only numbers, and elements of arrays, can");
+    poisoned_ = true;
+    return true;
+}
+
+// An attribute of an object, an entry of a dict, an element of a named tuple.
+Parts Lowering::field(Expr& e) {
+    Expr& written = *e.operands[0];
+    Parts owner = lower(&written);
+    const FieldName named = field_name(e);
+    const std::string& name = named.name;
+    const Kind& kind = owner.kind;
+    if (const auto place = kind.place_of_name("*" + name))
+        return cell(part_of(owner, *place), named.use, e.span);
+    if (refuses_assignment(kind, named, e.span)) return poison(e.span);
+    const auto method = kind.place_of_name(name + "()"), property = kind.place_of_name("@" + name);
+    if (const auto place = kind.place_of_name(name)) return part_of(owner, *place);
+    if (method || property) {
+        owner = held(carried(std::move(owner), e.span), e.span);
+        Parts function = part_of(owner, method ? *method : *property);
+        for (Expr*& leaf : function.leaves)
+            leaf = clone(module_, leaf);
+        if (method) {
+            const auto at = std::accumulate(
+                function.kind.parts.begin(),
+                function.kind.parts.begin() + static_cast<std::ptrdiff_t>(function.kind.defaults),
+                std::ptrdiff_t{0}, [](std::ptrdiff_t count, const Kind& part) {
+                    return count + static_cast<std::ptrdiff_t>(part.leaf_count());
+                });
+            function.leaves.insert(function.leaves.begin() + at, owner.leaves.begin(),
+                                   owner.leaves.end());
+            function.kind = bound_to(std::move(function.kind), std::move(owner.kind));
+            return function;
+        }
+        auto& callee = const_cast<Function&>(*function.kind.function);
+        std::vector<Parts> arguments{std::move(owner)};
+        for (std::size_t i = 0; i < function.kind.parts.size(); ++i)
+            arguments.push_back(part_of(function, i));
+        const std::vector<Span> spans(arguments.size(), e.span);
+        return call_of(e, callee, std::move(arguments), spans);
+    }
+    if (poisoned_ && kind == Kind::number()) return poison(e.span);
+    const std::string called = shown(written);
+    const std::string subject = called.empty() ? "this" : called;
+    if (!kind.names.empty() || kind.is_record())
+        fail(Code::kP024, e.span,
+             subject + " is " + a_kind(kind) + " without '" + name +
+                 "', or with one that compiled code cannot use",
+             "numbers, arrays, tuples, None, functions, texts and objects of these can be used");
+    else if (e.index == 1)
+        fail(Code::kP104, e.span, subject + " has a string subscript but is no dict and no record",
+             "a dict is an argument of the function that Python calls, a record an element of an "
+             "array of them: write r[i].pos.x in full");
+    else
+        fail(Code::kP024, e.span, "the attribute '" + name + "' cannot be compiled",
+             "shape, ndim, size, real and imag can, and dtype where types are compared");
+    return poison(e.span);
+}
+
+}  // namespace parpy

@@ -1,0 +1,314 @@
+"""Numbers of objects and of dicts that are arguments, which compiled code assigns to."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import BACKENDS
+
+EVAL = "eval"
+
+
+def run(backend: str, function: Callable[..., Any], *arguments: Any, **fields: Any) -> None:
+    if backend == EVAL:
+        parpy.calls.jit.interpret(function, arguments, parpy.CompileOptions(backend=parpy.CompileBackend.Cpu, **fields))
+    else:
+        function(*arguments, opts=parpy.auto(backend=parpy.CompileBackend(backend), **fields))
+
+
+def state(value: Any) -> Any:
+    """What is in an object, with types."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.tolist()
+    if isinstance(value, dict):
+        return {key: state(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [state(each) for each in value]
+    if hasattr(value, "__dict__"):
+        return state(vars(value))
+    value = value.item() if isinstance(value, np.float64 | np.int64 | np.bool_) else value  # of x[i]
+    return type(value), value
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time, self.steps, self.running = 0.25, 0, False
+
+    def tick(self, dt):
+        self.time += dt
+        self.steps += 1
+        self.running = True
+        return self.time
+
+    def is_late(self):
+        return self.time > 1.5
+
+
+class Rod:
+    def __init__(self, n: int) -> None:
+        self.u, self.heat, self.clock = np.linspace(0.0, 1.0, n), 0.0, Clock()
+
+    def step(self, dt):
+        for i in range(1, self.u.shape[0] - 1):
+            self.u[i] += dt * (self.u[i - 1] - 2 * self.u[i] + self.u[i + 1])
+        self.heat = self.u[1]
+        self.clock.tick(dt)
+
+    def measure(self):
+        self.heat = 0.0
+        for i in range(self.u.shape[0]):
+            self.heat += self.u[i]
+
+
+def steps(rod, dt, n):
+    for _ in range(n):
+        rod.step(dt)
+
+
+def until_late(rod, dt):
+    while not rod.clock.is_late():
+        rod.step(dt)
+        if rod.clock.steps > 40:
+            break
+
+
+def measured(rod, out):
+    rod.measure()
+    out[0] = rod.heat
+    rod.heat *= 2
+
+
+def nested(rod, dt):
+    rod.clock.time = dt
+    rod.clock.steps -= 3
+    rod.clock.running = rod.clock.time > 0.3 and not rod.clock.running
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("function", "more"), [(steps, (0.1, 5)), (until_late, (0.3,)), (measured, (np.zeros(1),)), (nested, (0.5,))]
+)
+def test_objects(backend, function, more):
+    want, got = (Rod(7), *copy.deepcopy(more)), (Rod(7), *copy.deepcopy(more))
+    compiled = parpy.jit(function)
+    for _ in range(2):
+        function(*want)
+        run(backend, compiled, *got)
+        assert state(got) == state(want)
+
+
+def counts(d, x):
+    d["n"] = 0
+    for i in range(x.shape[0]):
+        if x[i] > d["limit"]:
+            d["n"] += 1
+            d["last"] = x[i]
+    d["values"] += 1.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_dicts(backend):
+    compiled = parpy.jit(counts)
+    x = np.array([0.5, 3.0, 1.5, 0.0])
+    want, got = ({"n": 7, "limit": 1.0, "last": -1.0, "values": np.zeros(3)} for _ in range(2))
+    counts(want, x)
+    run(backend, compiled, got, x)
+    assert state(got) == state(want)
+
+
+class Walker:
+    def __init__(self, x, v):
+        self.x, self.v = x, v
+
+    def turn(self):
+        self.v, self.x = self.x, self.v
+        return 1.0
+
+
+def walk(walkers, dt):
+    for w in walkers:
+        w.x += w.v * dt
+        if w.x > 2.0:
+            w.v = -w.v
+
+
+def walk_both(a, b, dt):
+    a.x += dt
+    b.x += dt
+    a.v = b.x - a.x
+
+
+def old_values_first(a, dt):
+    a.x += a.turn() + a.x
+    a.v = a.x * 10 + a.turn() + a.v
+    a.x, a.v = a.v, a.x
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_several_objects(backend):
+    want, got = ([Walker(1.0 * i, 0.5 * i) for i in range(4)] for _ in range(2))
+    walk(want, 0.5)
+    run(backend, parpy.jit(walk), got, 0.5)
+    assert state(got) == state(want)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_one_object_under_two_names(backend):
+    compiled = parpy.jit(walk_both)
+    for same in (True, False, True):
+        want, got = ([Walker(1.0, 0.5), Walker(2.0, 0.25)] for _ in range(2))
+        walk_both(want[0], want[0 if same else 1], 0.5)
+        run(backend, compiled, got[0], got[0 if same else 1], 0.5)
+        assert state(got) == state(want)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_values_are_read_before_calls_change_them(backend):
+    want, got = Walker(1.0, 3.0), Walker(1.0, 3.0)
+    old_values_first(want, 0.5)
+    run(backend, parpy.jit(old_values_first), got, 0.5)
+    assert state(got) == state(want)
+
+
+def add_to(p, y):
+    p.x += y
+    p.y = p.x
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (1, 2, 3), (1.5, 0.0, 3), (1.5, 0.25, 0.5), (1 + 2j, 0j, 0.5), (np.float32(1.5), np.float32(0), 2.0),
+        (np.int16(5), np.int16(0), 3), (np.float64(2.0), np.float64(1.0), 1), (np.uint8(250), np.uint8(0), 3),
+    ],
+)  # fmt: skip
+def test_types_stay(values):
+    x, y, more = values
+    want, got = SimpleNamespace(x=x, y=y), SimpleNamespace(x=x, y=y)
+    add_to(want, more)
+    parpy.jit(add_to)(got, more)
+    assert state(got) == state(want)
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ((1, 2, 0.5), r"'p\['x'\]' is an int64, and cannot become a float64"),
+        ((1.0, 2, 0.5), r"'p\['y'\]' is an int64, and cannot become a float64"),
+        ((1.0, 2.0, 1j), "cannot become a complex128"),
+        ((True, 0, 1), "is a bool"),
+        ((np.float32(1), np.float32(1), np.float64(1)), "is a float32, and cannot become a float64"),
+    ],
+)
+def test_numbers_keep_their_type(values, text):
+    x, y, more = values
+    p = SimpleNamespace(x=x, y=y)
+    with pytest.raises(parpy.CompileError, match=rf"(?s)P233.*{text}.*before the call"):
+        parpy.jit(add_to)(p, more)
+    assert state(p) == state(SimpleNamespace(x=x, y=y))
+
+
+class Watched:
+    def __init__(self) -> None:
+        object.__setattr__(self, "x", 1.0)
+        object.__setattr__(self, "log", [])
+
+    def __setattr__(self, name, value):
+        self.log.append((name, value))
+        object.__setattr__(self, name, value)
+
+
+def perhaps(w, limit):
+    if limit > 2:
+        w.x = 5.0
+    if limit > 3:
+        raise ValueError("too much")
+
+
+def test_attributes_are_set_once_and_only_if_they_change():
+    w, compiled = Watched(), parpy.jit(perhaps)
+    compiled(w, 1)
+    assert w.log == []
+    compiled(w, 3)
+    assert w.log == [("x", 5.0)]
+    other = Watched()
+    with pytest.raises(ValueError, match="too much"):
+        compiled(other, 4)
+    assert other.log == [("x", 5.0)]
+
+
+@dataclass
+class Point:
+    x: float
+    y: float = 0.0
+
+
+def replaces_an_array(rod):
+    rod.u = rod.u * 2
+
+
+def replaces_an_object(rod):
+    rod.clock = 1.0
+
+
+def changes_its_own(out):
+    p = Point(1.0)
+    p.x = 2.0
+    out[0] = p.x
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "text"),
+    [
+        (replaces_an_array, (Rod(5),), r"the array 'u' of an object of the class 'Rod' cannot be replaced.*\[:\]"),
+        (replaces_an_object, (Rod(5),), "'clock' of an object of the class 'Rod' cannot be assigned to"),
+        (changes_its_own, (np.zeros(1),), "'x' of an object of the class 'Point' cannot be assigned to.*under a name"),
+    ],
+)
+def test_what_cannot_be_assigned_to(function, arguments, text):
+    with pytest.raises(parpy.CompileError, match=rf"(?s)P016.*{text}"):
+        parpy.jit(function)(*arguments)
+
+
+def sums(box, x):
+    for i in range(x.shape[0]):
+        box.total += x[i]
+        box.largest = max(box.largest, x[i])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_reductions(backend):
+    x = np.arange(1000.0)
+    box = SimpleNamespace(total=0.5, largest=-1.0)
+    run(backend, parpy.jit(sums), box, x)
+    assert (box.total, box.largest) == (499500.5, 999.0)
+
+
+def last_one(box, x):
+    for i in range(x.shape[0]):
+        box.total = x[i]
+
+
+def test_loops_that_overwrite_a_number_are_not_parallel():
+    x = np.arange(3000.0)
+    box = SimpleNamespace(total=0.5)
+    loops = parpy.par({"i": parpy.threads(64)})
+
+    @parpy.jit
+    def labelled(box, x):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            box.total = x[i]
+
+    parpy.jit(last_one)(box, x)
+    assert box.total == 2999
+    with pytest.raises(parpy.ParallelError):
+        labelled(box, x, opts=loops)
