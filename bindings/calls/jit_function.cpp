@@ -230,8 +230,8 @@ bool passed_on(const Surface& surface, const Executable& executable) {
 }
 
 // After a function that cannot be parsed or compiled without knowing more of its arguments, or
-// arguments that it cannot take: what its attribute on_misfit makes of the call, if that is there. The exception stays where it
-// makes nothing (NotImplemented).
+// arguments that it cannot take: what its attribute on_misfit makes of the call, if that is there.
+// The exception stays where it makes nothing (NotImplemented).
 PyObject* without_fit(JitFunction* self, PyObject* const* args, const CallOptions& call) {
     PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &error, &trace);
