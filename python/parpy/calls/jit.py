@@ -30,7 +30,7 @@ from . import decorations, environment
 from .elements import attribute_of, comes_apart, is_misused
 from .errors import CompileError
 from .interface import source_text
-from .objects import is_object
+from .objects import Reads, is_object
 from .options import CompileOptions
 from .pickling import give_reference
 
@@ -184,11 +184,19 @@ def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver 
 
 
 def _needs_kinds(source: FunctionSource, args: Sequence[Any]) -> bool:
-    """Whether objects among the arguments are more to it than attributes that are numbers and arrays."""
+    """Whether objects among the arguments are more to it than attributes that are numbers and arrays, which it
+    reads."""
     given = dict(zip(source.function.__code__.co_varnames, args, strict=False))
     objects = {name: value for name, value in given.items() if is_object(value)}
     if not objects:
         return False
+    reads = Reads(source)
+    if any(
+        is_scalar(attribute_of(each, name))
+        for each in objects.values()
+        for name in reads.stored.intersection(reads.of(each))
+    ):
+        return True
     try:
         params = [param for param in parse(source).params if param.name in objects and not param.unused]
     except CompileError:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from .. import _native
 from ..calls.errors import fail
 from ..syntax.annotations import annotations_of, symbol_places
+from ..syntax.fields import as_written
 from ..syntax.lists import is_returned_by_python
 from ..syntax.names import callable_source
 from ..syntax.nested_source import NestedSource, definitions, own_nodes, walk_own
@@ -89,7 +90,7 @@ class Splitter:
         if dry:
             made = Once().visit(made)
         made.body += [at(each, node) for each in never_assigned(self._unset)]  # local, if only regions assign them
-        return ast.fix_missing_locations(made)
+        return ast.fix_missing_locations(as_written(made))
 
     # ------------------------------------------------------------ what Python runs
 

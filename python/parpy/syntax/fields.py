@@ -73,7 +73,25 @@ class _Fields(ast.NodeTransformer):
         if not inner and not (isinstance(node.value, ast.Name) and node.value.id in self._records):
             return node
         key = ast.copy_location(ast.Constant(node.attr), node)
-        return ast.copy_location(ast.Subscript(node.value, key, node.ctx), node)
+        made = ast.copy_location(ast.Subscript(node.value, key, node.ctx), node)
+        setattr(made, _WRITTEN, node.attr)
+        return made
+
+
+_WRITTEN = "_parpy_attribute"
+
+
+class _Attributes(ast.NodeTransformer):
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        name = getattr(node, _WRITTEN, None)
+        return node if name is None else ast.copy_location(ast.Attribute(node.value, name, node.ctx), node)
+
+
+def as_written(node: ast.FunctionDef) -> ast.FunctionDef:
+    """The function with attributes where these were before they became subscripts; `node` itself is changed."""
+    made: ast.FunctionDef = _Attributes().visit(node)
+    return made
 
 
 def _is_entry(node: ast.Subscript) -> bool:

@@ -58,7 +58,8 @@ void lower_assertions(PassContext& context) {
             if (fail == nullptr) return;
             const Site& site = context.module.sites[fail->site];
             const bool declared = site.code == Code::kP231 && !open.contains(fail);
-            if (declared || site.code == Code::kP232 || site.code == Code::kP105)
+            if (declared || site.code == Code::kP232 || site.code == Code::kP105 ||
+                site.code == Code::kP016)
                 context.diagnostics.error(site.code, stmt.span, site.message).help = site.help;
         });
     }

@@ -312,3 +312,68 @@ def test_loops_that_overwrite_a_number_are_not_parallel():
     assert box.total == 2999
     with pytest.raises(parpy.ParallelError):
         labelled(box, x, opts=loops)
+
+
+class Meter:
+    def __init__(self) -> None:
+        self.y, self.n, self.a, self.p = 1.0, 3, np.arange(3.0), 2 * np.eye(3)
+
+    def doubled(self):
+        return self.a[1] * 2 + self.y
+
+    @parpy.jit
+    def add(self, u):
+        self.y += u
+        return self.y
+
+    @parpy.jit
+    def whole(self):
+        return self.a
+
+    @parpy.jit
+    def several(self):
+        return self.y, self.a, self.n
+
+    @parpy.jit
+    def early(self, k):
+        if k > 2:
+            return self.a
+        return self.a * k
+
+    @parpy.jit
+    def filled(self):
+        z = np.zeros(self.n)
+        like = np.zeros_like(self.a)
+        for i in range(self.n):
+            z[i] = self.a[i] * 2
+            like[i] = self.doubled()
+        return z, like
+
+    @parpy.jit
+    def solved(self, k):
+        x = np.linalg.solve(self.p, self.a)
+        self.y = x[1] + k
+        self.n -= 1
+        return x, self.n
+
+    @parpy.jit
+    def listed(self, k):
+        found = []
+        for i in range(self.n):
+            found.append(self.y * i + k)
+        self.y = 0.5
+        return found
+
+
+@pytest.mark.filterwarnings("ignore:.*P315:parpy.PerformanceWarning")
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("add", (2.0,)), ("whole", ()), ("several", ()), ("early", (3,)), ("early", (1,)), ("filled", ()), ("solved", (0.5,)),
+     ("listed", (1.0,))],
+)  # fmt: skip
+def test_methods_of_which_python_runs_a_part(name, arguments):
+    want, got = Meter(), Meter()
+    for _ in range(2):
+        expected = getattr(Meter, name).__wrapped__(want, *arguments)
+        assert state(getattr(got, name)(*arguments)) == state(expected)
+        assert state(got) == state(want)
