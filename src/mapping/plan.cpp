@@ -17,6 +17,16 @@ namespace {
 
 constexpr double kPerIteration = 0.2;
 
+// Whether an iteration may end the call, in the middle of what the loop makes of an element: all
+// iterations before have updated it by then.
+bool may_end_between_updates(const For& loop, const LoopFacts& facts) {
+    const auto of_element = [](const UpdateGroup& group) {
+        return group.updates.front().var->type.is_array();
+    };
+    return std::ranges::any_of(facts.reductions, of_element) &&
+           any_stmt(loop.body, [](const Stmt& s) { return s.kind == StmtKind::kFail; });
+}
+
 }  // namespace
 
 const LoopFacts& ParallelLoops::facts(For& loop) {
@@ -30,9 +40,9 @@ bool ParallelLoops::legal(For& loop) {
     const LoopFacts& f = facts(loop);
     const bool in_order =
         deterministic_ && std::ranges::any_of(f.reductions, &UpdateGroup::is_ordered);
-    const bool independent =
-        f.verdict == Verdict::kProved ||
-        (f.verdict == Verdict::kReduction && !f.scatters && !f.forgets_nan && !in_order);
+    const bool independent = f.verdict == Verdict::kProved ||
+                             (f.verdict == Verdict::kReduction && !f.scatters && !f.forgets_nan &&
+                              !in_order && !may_end_between_updates(loop, f));
     return independent && std::ranges::none_of(f.conditions, [](const Alternatives& condition) {
                return condition.empty();
            });
