@@ -19,6 +19,8 @@ from ..frontend.languages import LOOPS
 from ..frontend.parse import Surface, parse
 from ..frontend.program import Program
 from ..host.driver import Driver, driver_of
+from ..host.kept import NOTHING_KEPT
+from ..host.kept_drivers import KeptDrivers
 from ..host.splitter import RegionSource
 from ..host.structures import Structures
 from ..syntax.annotations import annotations_of, as_declared, converted_to
@@ -100,10 +102,14 @@ def jit_of_source(source: FunctionSource) -> _native.JitFunction:
 
 def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
     structures = Structures(source, partial(_for_kinds, source))
+    keeping = KeptDrivers(source, structures, driver_of)
 
     def parse_again() -> Surface | DriverSurface:
-        driver = _driver(source) or (structures if structures.wanted else None)
-        return parse(source) if driver is None else DriverSurface(driver, driver.guards)
+        driver = _driver(source) or (structures if structures.wanted or keeping.wanted else None)
+        if driver is None:
+            return parse(source)
+        keeping.forget()
+        return DriverSurface(structures if structures.wanted else keeping, driver.guards)
 
     def on_misfit(error: Exception, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
         """A call whose arguments compiled code cannot take: those that come apart do so from now on. Functions that
@@ -112,16 +118,17 @@ def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
         unclear = (
             bool(codes) and any(map(is_object, values)) and not any(code.startswith(("P4", "P55")) for code in codes)
         )
-        if structures.wanted or not ("P550" in codes or unclear) or not structures.are_for(values):
+        if structures.wanted or keeping.wanted or not ("P550" in codes or unclear) or not structures.are_for(values):
             return NotImplemented
+        by_python = any(map(is_object, values)) and keeping.kept(values) != NOTHING_KEPT
         try:
-            result = structures(values, options, False)
+            result = (keeping if by_python else structures)(values, options, False)
         except CompileError as other:
             runs = any(code.startswith("P4") for code in other.codes)
             if runs or not is_misused(values, other.codes):
                 raise
             return NotImplemented  # the first message says more of what the function is not made for
-        structures.wanted = True
+        structures.wanted, keeping.wanted = not by_python, by_python
         _native.parse_anew(made)
         return result
 
@@ -164,7 +171,7 @@ def _begin(made: _native.JitFunction, source: FunctionSource, parse_again: Calla
 class DriverSurface:
     """What stands for a parsed function where Python runs a part of it."""
 
-    driver: Driver | Structures
+    driver: Driver | Structures | KeptDrivers
     guards: tuple[Guard, ...]
 
 
@@ -172,15 +179,19 @@ def _driver(source: FunctionSource) -> Driver | None:
     return None if isinstance(source, RegionSource) else driver_of(source)
 
 
-def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver | Structures | None:
+def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver | Structures | KeptDrivers | None:
     """What runs a call of these arguments, unless it is the function itself."""
     source: FunctionSource = function.__parpy_source__
     driver = _driver(source)
+    structures = Structures(source, partial(_for_kinds, source))
+    keeping = KeptDrivers(source, structures, driver_of)
+    if any(map(is_object, args)) and not isinstance(source, RegionSource) and keeping.kept(args) != NOTHING_KEPT:
+        return keeping
     defaults = {} if driver is not None else inspect.signature(source.function).parameters
     left_out = [each.default for each in (*defaults.values(),)[len(args) :]]
     if driver is not None or not (any(map(comes_apart, (*args, *left_out))) or _needs_kinds(source, args)):
         return driver
-    return Structures(source, partial(_for_kinds, source))
+    return structures
 
 
 def _needs_kinds(source: FunctionSource, args: Sequence[Any]) -> bool:

@@ -48,6 +48,9 @@ class Reads:
     def __init__(self, function: FunctionSource) -> None:
         self._names: set[str] = set()
         self.stored: set[str] = set()  # those of which some are assigned to
+        self.replaced: set[str] = set()  # of these the ones that are not updated alone
+        self.changed: set[str] = set()  # those of which a method of lists is called
+        self._functions: dict[str, list[ast.AST]] = {}  # the methods that it may call
         self._codes: set[CodeType] = set()
         self._sorted: list[str] = []
         self._classes: dict[type, list[str]] = {}  # what objects of them have that is not their own
@@ -79,7 +82,7 @@ class Reads:
             for kind in self._classes:
                 for name in [*self._names]:
                     for function in functions_of(kind, name):
-                        self._add(callable_source(function))
+                        self._add(callable_source(function), name)
         self._sorted = sorted(self._names)
         for kind in self._classes:
             slots = {name for each in kind.__mro__ for name in _slots(each)}
@@ -89,12 +92,42 @@ class Reads:
                 if (name in slots or hasattr(kind, name)) and not any(functions_of(kind, name))
             ]
 
-    def _add(self, source: FunctionSource | None) -> None:
+    def methods_that(self, assign: frozenset[str], change: frozenset[str]) -> frozenset[str]:
+        """The methods that assign to such attributes, change such lists, or call others that do."""
+        found: set[str] = set()
+
+        def does(part: ast.AST) -> bool:
+            name = attribute_name(part)
+            is_store = isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store)
+            return name in change or name in found or (is_store and name in assign)
+
+        while more := {
+            name
+            for name, trees in self._functions.items()
+            if name not in found and any(does(part) for tree in trees for part in ast.walk(tree))
+        }:
+            found |= more
+        return frozenset(found)
+
+    def _look_at(self, tree: ast.AST, method: str) -> None:
+        if method:
+            self._functions.setdefault(method, []).append(tree)
+        self.stored.update(stored_names(tree))
+        for part in ast.walk(tree):
+            if isinstance(part, ast.Assign | ast.AnnAssign):
+                targets = part.targets if isinstance(part, ast.Assign) else [part.target]
+                self.replaced.update(name for each in targets for name in stored_names(each))
+            elif isinstance(part, ast.Attribute | ast.Subscript) and attribute_name(part) in _CHANGES:
+                name = attribute_name(part.value)
+                if name is not None:
+                    self.changed.add(name)
+
+    def _add(self, source: FunctionSource | None, method: str = "") -> None:
         if source is None or source.function.__code__ in self._codes:
             return
         function = source.function
         with suppress(CompileError):  # whoever parses it says that there is no text
-            self.stored.update(_stored(source.tree()))
+            self._look_at(source.tree(), method)
         scope = Scope(function)
         for code in _codes(function.__code__):
             self._codes.add(code)
@@ -117,15 +150,26 @@ def _slots(kind: type) -> tuple[str, ...]:
     return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
-def _stored(tree: ast.AST) -> Iterator[str]:
-    """The attributes and entries that the function assigns to."""
+_CHANGES = frozenset((
+    "append", "appendleft", "add", "clear", "discard", "extend", "insert", "pop", "popleft", "remove", "reverse",
+    "sort", "update",
+))  # fmt: skip
+
+
+def attribute_name(node: ast.AST) -> str | None:
+    """The k of `p.k` and `d["k"]`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return string_key(node) if isinstance(node, ast.Subscript) else None
+
+
+def stored_names(tree: ast.AST) -> Iterator[str]:
+    """The attributes and entries that are assigned to."""
     for part in ast.walk(tree):
-        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
-            yield part.attr
-        elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
-            key = string_key(part)
-            if key is not None:
-                yield key
+        if isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store):
+            name = attribute_name(part)
+            if name is not None:
+                yield name
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from inspect import signature
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from .. import _native
@@ -23,6 +23,7 @@ from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from ..types import bound_to
 from .ahead import Seen, nothing
+from .kept import NOTHING_KEPT, Kept
 from .numpy_calls import dry, is_array_function
 from .python_parts import Resolver, is_left_to_python, needs_driver
 from .splitter import UNSET, Splitter, labels_of
@@ -33,16 +34,17 @@ _GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
 class Driver:
     """What a call of such a function runs."""
 
-    def __init__(self, source: FunctionSource, guards: tuple[Guard, ...], node: ast.FunctionDef) -> None:
+    def __init__(self, source: FunctionSource, guards: tuple[Guard, ...], node: ast.FunctionDef, kept: Kept) -> None:
         self.guards = guards
         code = source.function.__code__
         self._names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self._splitter = splitter = Splitter(source, node, _jit)
+        self._splitter = splitter = Splitter(source, node, _jit, kept)
         self.regions = splitter.regions
         self._live = rebuilt(source.function, splitter.driver(node, False))
         self._dry = rebuilt(source.function, splitter.driver(node, True))
         self._options: dict[int, tuple[CompileOptions, dict[str, Any], list[CompileOptions]]] = {}
-        self._findings = _check(splitter)
+        # What depends on objects shows when it is compiled for them.
+        self._findings = _check(splitter) if kept == NOTHING_KEPT else Findings((), ())
         self._slow = splitter.slow_loops()
         self._plain: dict[FunctionType, _native.JitFunction] = {}
 
@@ -60,6 +62,9 @@ class Driver:
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
             if is_left_to_python(function) or is_array_function(function):
                 return function
+            if isinstance(function, MethodType):
+                compiled = self._compiled(function.__func__)
+                return partial(compiled, function.__self__, opts=self._nested(opts, function.__func__))
             return partial(self._compiled(function), opts=self._nested(opts, function))
 
         for text in self._slow:
@@ -193,7 +198,7 @@ def _check(splitter: Splitter) -> Findings:
             node = source.tree()
             if source.function not in known and isinstance(node, ast.FunctionDef):
                 known.add(source.function)
-                splitters.append(Splitter(source, node, _jit))
+                splitters.append(Splitter(source, node, _jit, splitter.resolver.kept))
     regions = [region.__parpy_source__ for each in splitters for region in each.regions]
     return check(regions, [(each.source, name) for each in splitters for name in each.undefined()])
 
@@ -205,12 +210,12 @@ def _bound(source: FunctionSource, arguments: tuple[Any, ...], named: dict[str, 
     return tuple(given.arguments.values())
 
 
-def driver_of(source: FunctionSource) -> Driver | None:
+def driver_of(source: FunctionSource, kept: Kept = NOTHING_KEPT) -> Driver | None:
     """What runs calls of the function; None where all of it is compiled."""
     node = source.tree()
     if not isinstance(node, ast.FunctionDef):
         return None
-    resolver = Resolver(source)
+    resolver = Resolver(source, kept=kept)
     if not needs_driver(source, resolver, called=False):
         return None
-    return Driver(source, tuple(resolver.scope.guards.values()), node)
+    return Driver(source, tuple(resolver.scope.guards.values()), node, kept)

@@ -38,6 +38,8 @@ def is_left_to_numpy(value: object, node: ast.Call) -> bool:
     """Whether compiled code has no such function, or none that takes such arguments."""
     if value is np.array:
         return not _is_array_of_values(node)
+    if value is np.where and len(node.args) == 1:
+        return True
     return (
         is_array_function(value)
         and operators.scalar_name(value) is None

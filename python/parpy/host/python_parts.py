@@ -23,6 +23,7 @@ from ..syntax.nested_source import definitions, link, nested_source, own_nodes, 
 from ..syntax.source import FunctionSource
 from ..types import BufferType
 from ..vocabulary import operators
+from .kept import NOTHING_KEPT, Kept
 from .lazy import lazy
 from .liveness import assigned
 from .numpy_calls import METHODS, is_array_function, is_left_to_numpy
@@ -56,7 +57,7 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
             ):
                 return True
         elif isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
-            if resolver.is_python(part.value) or resolver.keeps(part):
+            if resolver.is_python(part.value) or resolver.keeps(part) or resolver.kept.assigned_by(part):
                 return True
         elif any(resolver.calls_back(getattr(part, head)) for head in ("test", "iter") if hasattr(part, head)):
             return True  # of a branch, a loop, or a part of an expression
@@ -101,10 +102,13 @@ class Resolver:
     """What the calls of a function call, and which of its names are arrays.
 
     `driven`: Python is known to run a part of the function, and so its calls of itself. `called`: compiled code calls
-    it.
+    it. `kept`: the attributes that Python assigns to.
     """
 
-    def __init__(self, source: FunctionSource, driven: bool = False, called: bool = False) -> None:
+    def __init__(
+        self, source: FunctionSource, driven: bool = False, called: bool = False, kept: Kept = NOTHING_KEPT
+    ) -> None:
+        self.kept = kept
         self.function = source.function
         self._driven = driven
         self._called = called
@@ -155,12 +159,15 @@ class Resolver:
             or (isinstance(part, ast.Subscript) and self._is_grid(part))
             or (isinstance(part, ast.Assign | ast.AnnAssign) and self._renames(part))
             or self.keeps(part)
+            or self.kept.assigned_by(part)
         )
 
     def keeps(self, part: ast.AST) -> bool:
         """Whether it makes a list, dict or set that Python keeps, or is the name of one."""
         if isinstance(part, ast.Name):
             return part.id in self._kept
+        if self.kept.is_list(part):
+            return True
         return is_kept_by_python(part, self._fixed)
 
     @lazy
@@ -177,7 +184,7 @@ class Resolver:
         source = None if binding is None else callable_source(binding.value)
         if source is None or source.function is self.function or not self.has_driver(source.function):
             return False
-        callee = Resolver(source, called=True)
+        callee = Resolver(source, called=True, kept=self.kept)
         returned = [part.value for part in callee.nodes if isinstance(part, ast.Return) and part.value is not None]
         return any(makes_list(value) or callee.keeps(value) for value in returned)
 
@@ -488,7 +495,7 @@ class Resolver:
     def _runs_in_python(self, call: ast.Call) -> bool:
         binding = self.find(call.func)
         if binding is None:
-            return self._is_method_of_numpy(call)
+            return self._is_method_of_numpy(call) or self.kept.is_called(call)
         if not self.is_called_by_python(binding.value, call):
             return False
         self.scope.rely_on(binding)
@@ -524,7 +531,7 @@ class Resolver:
         if known is None:
             _open.add(source.function)
             try:
-                known = needs_driver(source, Resolver(source, called=True), called=True)
+                known = needs_driver(source, Resolver(source, called=True, kept=self.kept), called=True)
             except CompileError:
                 known = False  # reported where it is compiled
             finally:

@@ -19,6 +19,7 @@ from ..syntax.source import FunctionSource
 from ..types import Symbol
 from ..vocabulary import operators
 from .ahead import Once
+from .kept import Kept
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
 from .python_parts import Resolver, outermost_loops
 from .replaced import copied, replaced_at_times
@@ -50,11 +51,15 @@ class Splitter:
     """Takes a function apart into what Python runs and regions, which are compiled."""
 
     def __init__(
-        self, source: FunctionSource, node: ast.FunctionDef, jit: Callable[[FunctionSource], _native.JitFunction]
+        self,
+        source: FunctionSource,
+        node: ast.FunctionDef,
+        jit: Callable[[FunctionSource], _native.JitFunction],
+        kept: Kept,
     ) -> None:
         self.source = source
         self._jit = jit
-        self.resolver = Resolver(source, driven=True)
+        self.resolver = Resolver(source, driven=True, kept=kept)
         self.locals = self.resolver.scope.locals
         self.annotations = annotations_of(source.function)
         self.regions: list[_native.JitFunction] = []
@@ -145,15 +150,13 @@ class Splitter:
             made.body = self._split(made.body, behind, at_break, at_continue) or [_pass(node)]
             made.orelse = self._split(made.orelse, behind, at_break, at_continue)
         elif isinstance(made, ast.For | ast.While):
-            if made.orelse:
-                fix = "set a variable before 'break' and test it after the loop"
-                self._refuse("P012", made, "the else branch of a loop that Python runs cannot be compiled", fix)
             if isinstance(made, ast.For):
                 made.iter = self._called(made.iter)
             else:
                 made.test = self._called(made.test)
-            _, end = live_in_loop(made, behind, behind)
+            _, end = live_in_loop(made, behind, live_before(made.orelse, behind, at_break, at_continue))
             made.body = self._split(made.body, end, behind, end) or [_pass(node)]
+            made.orelse = self._split(made.orelse, behind, at_break, at_continue)
         elif isinstance(made, ast.With):
             if self._leaves(made):
                 fix = "put the return, break or continue behind the block"
@@ -425,7 +428,9 @@ class _Calls(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         binding = self._resolver.find(node.func)
         self.generic_visit(node)
-        if binding is not None and self._resolver.is_called_by_python(binding.value, node):
+        if binding is None and self._resolver.kept.is_called(node):
+            node.func = at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)
+        elif binding is not None and self._resolver.is_called_by_python(binding.value, node):
             source = callable_source(binding.value)
             if isinstance(source, NestedSource):
                 return node  # the driver defines it

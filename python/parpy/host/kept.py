@@ -1,0 +1,74 @@
+"""Attributes of objects that Python assigns to, for the sake of what they are: no numbers, which compiled code could
+give other values, but arrays that are replaced, lists, None, objects, and such that are not set yet."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, MutableSequence, MutableSet
+from typing import Any, NamedTuple
+
+from ..calls.elements import attribute_of, is_series
+from ..calls.objects import Reads, attribute_name, is_object, stored_names
+from ..syntax.names import is_array, is_scalar
+
+
+class Kept(NamedTuple):
+    """The attributes, and entries of dicts, that Python assigns to; the lists and the like that it changes; the methods
+    that do either."""
+
+    attributes: frozenset[str] = frozenset()
+    lists: frozenset[str] = frozenset()
+    methods: frozenset[str] = frozenset()
+
+    def assigned_by(self, node: ast.AST) -> bool:
+        """Whether the statement assigns to such an attribute."""
+        if not self.attributes or not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            return False
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return any(name in self.attributes for each in targets for name in stored_names(each))
+
+    def is_list(self, node: ast.AST) -> bool:
+        return bool(self.lists) and attribute_name(node) in self.lists
+
+    def is_called(self, call: ast.Call) -> bool:
+        """Whether it calls such a method."""
+        return bool(self.methods) and attribute_name(call.func) in self.methods
+
+
+NOTHING_KEPT = Kept()
+
+
+def kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:
+    """Those of the objects among the arguments, and of the objects in them."""
+    found: set[str] = set()
+    numbers: set[str] = set()
+    lists: set[str] = set()
+    seen: set[int] = set()
+    left = list(values)
+    while left:
+        value = left.pop()
+        if id(value) in seen or not (is_object(value) or is_series(value)):
+            continue
+        seen.add(id(value))
+        if is_series(value):
+            left += value
+            continue
+        names = reads.of(value)
+        for name in names:
+            part = attribute_of(value, name)
+            if name in reads.changed and isinstance(part, MutableSequence | MutableSet):
+                lists.add(name)
+            elif name in reads.stored and is_scalar(part):
+                numbers.add(name)
+            elif name in (reads.replaced if is_array(part) else reads.stored):
+                found.add(name)
+            left.append(part)
+        found |= {name for name in reads.replaced.difference(names) if not _is_there(value, name)}
+    attributes = frozenset(found - numbers)
+    if not attributes and not lists:
+        return NOTHING_KEPT
+    return Kept(attributes, frozenset(lists), reads.methods_that(attributes, frozenset(lists)))
+
+
+def _is_there(owner: Any, name: str) -> bool:
+    return name in owner if isinstance(owner, dict) else hasattr(owner, name)

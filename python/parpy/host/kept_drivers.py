@@ -1,0 +1,58 @@
+"""Calls of functions in which Python assigns to attributes (kept.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..calls.elements import is_series
+from ..calls.objects import Reads, is_object
+from ..calls.options import CompileOptions
+from ..syntax.source import FunctionSource
+from .kept import NOTHING_KEPT, Kept, kept_attributes
+from .structures import Structures
+
+if TYPE_CHECKING:
+    from .driver import Driver
+
+
+class KeptDrivers:
+    """What calls of a function run where Python assigns to attributes: a driver for each choice of these, or what runs
+    the function as a whole where there is none."""
+
+    def __init__(
+        self, source: FunctionSource, structures: Structures, driver_of: Callable[[FunctionSource, Kept], Driver | None]
+    ) -> None:
+        self.wanted = False
+        self._source, self._structures, self._driver_of = source, structures, driver_of
+        self._reads: Reads | None = None
+        self._drivers: dict[Kept, Driver | Structures] = {}
+
+    def forget(self) -> None:
+        """Something that the drivers rely on has changed."""
+        self._reads = None
+        self._drivers.clear()
+
+    def kept(self, values: Iterable[Any]) -> Kept:
+        if not any(is_object(value) or is_series(value) for value in values):
+            return NOTHING_KEPT
+        if self._reads is None:
+            self._reads = Reads(self._source)
+        while True:  # objects of new classes may have other methods
+            count = self._reads.count
+            kept = kept_attributes(self._reads, values)
+            if count == self._reads.count:
+                return kept
+
+    def of(self, values: Iterable[Any]) -> Driver | Structures:
+        kept = self.kept(values)
+        if kept not in self._drivers:
+            self._drivers[kept] = self._driver_of(self._source, kept) or self._structures
+        return self._drivers[kept]
+
+    def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
+        return self.of(values)(values, opts, debug)
+
+    def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
+        """`look(region, arguments, opts)` for what a call runs."""
+        return self.of(values).inspect(values, opts, look)
