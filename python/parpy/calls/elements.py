@@ -16,6 +16,7 @@ from ..vocabulary.operators import scalar_name
 from .objects import Reads, is_object
 
 _LONGEST_LIST = 32
+_EXACT = 2**53  # below it, floats are as good as integers
 _WHOLE = frozenset((np.ndarray, np.float64, np.float32, np.int64, int, float, complex, bool))
 
 
@@ -127,16 +128,19 @@ def _identity(value: object) -> object:
 
 
 class Cells:
-    """The numbers of objects and dicts that a call may assign to, each in an array of one element."""
+    """The numbers of objects and dicts that a call may assign to, each in an array of one element. `floats`: Python's
+    integers may become floats."""
 
-    def __init__(self) -> None:
+    def __init__(self, floats: bool = False) -> None:
+        self._floats = floats
         self._found: dict[tuple[int, str], tuple[Any, np.ndarray, np.ndarray, Any]] = {}
 
     def of(self, owner: Any, name: str, value: Any) -> np.ndarray:
         """The array of the attribute, or the entry, of this value."""
         key = id(owner), name
         if key not in self._found:
-            array = np.array([value])
+            is_integer = type(value) is int and abs(value) < _EXACT
+            array = np.array([value], np.float64 if self._floats and is_integer else None)
             self._found[key] = owner, array, array.copy(), value
         return self._found[key][1]
 

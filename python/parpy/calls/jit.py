@@ -118,9 +118,10 @@ def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
         unclear = (
             bool(codes) and any(map(is_object, values)) and not any(code.startswith(("P4", "P55")) for code in codes)
         )
-        if structures.wanted or keeping.wanted or not ("P550" in codes or unclear) or not structures.are_for(values):
+        fits = "P550" in codes or unclear
+        by_python = fits and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
+        if structures.wanted or keeping.wanted or not fits or not (by_python or structures.are_for(values)):
             return NotImplemented
-        by_python = any(map(is_object, values)) and keeping.kept(values) != NOTHING_KEPT
         try:
             result = (keeping if by_python else structures)(values, options, False)
         except CompileError as other:
@@ -185,7 +186,7 @@ def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver 
     driver = _driver(source)
     structures = Structures(source, partial(_for_kinds, source))
     keeping = KeptDrivers(source, structures, driver_of)
-    if any(map(is_object, args)) and not isinstance(source, RegionSource) and keeping.kept(args) != NOTHING_KEPT:
+    if not isinstance(source, RegionSource) and keeping.kept(args) != NOTHING_KEPT:
         return keeping
     defaults = {} if driver is not None else inspect.signature(source.function).parameters
     left_out = [each.default for each in (*defaults.values(),)[len(args) :]]

@@ -46,7 +46,7 @@ class Reads:
     that these call, and of the methods of its arguments that these may call."""
 
     def __init__(self, function: FunctionSource) -> None:
-        self._names: set[str] = set()
+        self._names: set[str] = {"__call__"}
         self.stored: set[str] = set()  # those of which some are assigned to
         self.replaced: set[str] = set()  # of these the ones that are not updated alone
         self.changed: set[str] = set()  # those of which a method of lists is called

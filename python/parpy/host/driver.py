@@ -7,7 +7,7 @@ function of the variables that it reads, which returns the numbers that are read
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence, Set
 from contextlib import AbstractContextManager
 from functools import partial
 from inspect import signature
@@ -23,11 +23,13 @@ from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from ..types import bound_to
 from .ahead import Seen, nothing
+from .foreign_calls import gives_container
 from .kept import NOTHING_KEPT, Kept
 from .numpy_calls import dry, is_array_function
-from .python_parts import Resolver, is_left_to_python, needs_driver
+from .python_parts import Resolver, needs_driver
 from .splitter import UNSET, Splitter, labels_of
 
+_OF_PYTHON = (MutableSequence, Set, bytes)
 _GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
 
 
@@ -60,18 +62,30 @@ class Driver:
             return self._splitter.known(index, open_outputs, results) if open_outputs else results
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
-            if is_left_to_python(function) or is_array_function(function):
-                return function
             if isinstance(function, MethodType):
                 compiled = self._compiled(function.__func__)
                 return partial(compiled, function.__self__, opts=self._nested(opts, function.__func__))
-            return partial(self._compiled(function), opts=self._nested(opts, function))
+            if callable_source(function) is None:
+                return function
+            return self._unless_lists(function, partial(self._compiled(function), opts=self._nested(opts, function)))
 
         for text in self._slow:
             performance.warn("P315", text)
         self._slow = []
         with self._symbols(values):
             return self._live(run, call, UNSET, *values)
+
+    @staticmethod
+    def _unless_lists(function: Callable[..., Any], compiled: Callable[..., Any]) -> Callable[..., Any]:
+        """The compiled function, but for calls with lists and the like, which Python alone has: it runs these."""
+        source = callable_source(function)
+        plain = function if source is None else source.function
+
+        def call(*given: Any, **named: Any) -> Any:
+            of_python = any(isinstance(each, _OF_PYTHON) for each in (*given, *named.values()))
+            return (plain if of_python else compiled)(*given, **named)
+
+        return call
 
     def _compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The jit function of a plain one."""
@@ -117,7 +131,9 @@ class Driver:
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
             source = callable_source(function)
             if source is None:
-                return dry(function) if is_array_function(function) else nothing
+                return (
+                    dry(function) if is_array_function(function) else function if gives_container(function) else nothing
+                )
             again = source.function in seen.drivers
             driver = seen.drivers[source.function] if again else driver_of(source)
             assert driver is not None

@@ -4,7 +4,7 @@ give other values, but arrays that are replaced, lists, None, objects, and such 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, MutableSequence, MutableSet
+from collections.abc import Iterable, MutableSequence, MutableSet, Set
 from typing import Any, NamedTuple
 
 from ..calls.elements import attribute_of, is_series
@@ -19,6 +19,7 @@ class Kept(NamedTuple):
     attributes: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
     methods: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()  # of parameters that are lists, too long for tuples, or sets
 
     def assigned_by(self, node: ast.AST) -> bool:
         """Whether the statement assigns to such an attribute."""
@@ -36,6 +37,11 @@ class Kept(NamedTuple):
 
 
 NOTHING_KEPT = Kept()
+
+
+def is_long(value: object) -> bool:
+    """Whether an argument is a list that is no tuple to compiled code, or a set."""
+    return isinstance(value, MutableSequence | Set) and not is_series(value)
 
 
 def kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:

@@ -9,7 +9,7 @@ from ..calls.elements import is_series
 from ..calls.objects import Reads, is_object
 from ..calls.options import CompileOptions
 from ..syntax.source import FunctionSource
-from .kept import NOTHING_KEPT, Kept, kept_attributes
+from .kept import NOTHING_KEPT, Kept, is_long, kept_attributes
 from .structures import Structures
 
 if TYPE_CHECKING:
@@ -34,7 +34,10 @@ class KeptDrivers:
         self._drivers.clear()
 
     def kept(self, values: Iterable[Any]) -> Kept:
-        if not any(is_object(value) or is_series(value) for value in values):
+        values = tuple(values)
+        given = zip(self._source.function.__code__.co_varnames, values, strict=False)
+        names = frozenset(name for name, value in given if is_long(value))
+        if not any(is_object(value) or is_series(value) or is_long(value) for value in values):
             return NOTHING_KEPT
         if self._reads is None:
             self._reads = Reads(self._source)
@@ -42,7 +45,7 @@ class KeptDrivers:
             count = self._reads.count
             kept = kept_attributes(self._reads, values)
             if count == self._reads.count:
-                return kept
+                return kept._replace(names=names) if names else kept
 
     def of(self, values: Iterable[Any]) -> Driver | Structures:
         kept = self.kept(values)

@@ -62,6 +62,8 @@ def _before(node: ast.stmt, after: Names, at_break: Names, at_continue: Names) -
     if isinstance(node, ast.FunctionDef):
         return after - {node.name}
     read = reads(node)
+    if isinstance(node, ast.Try | ast.TryStar | ast.Match):  # which may leave out any part of it
+        return after | read
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         return after | read | {node.target.id}
     return read | (after - assigned([node]))

@@ -13,6 +13,7 @@ from ..frontend.calls.intrinsics import intrinsic_of
 from ..library import library_function
 from ..syntax.names import callable_source
 from ..vocabulary import operators
+from .foreign_calls import has_open_keyword
 
 METHODS = frozenset((
     "argpartition", "choose", "compress", "diagonal", "nonzero", "partition", "put", "resize", "sort", "squeeze",
@@ -39,6 +40,16 @@ def is_left_to_numpy(value: object, node: ast.Call) -> bool:
     if value is np.array:
         return not _is_array_of_values(node)
     if value is np.where and len(node.args) == 1:
+        return True
+    if value is np.clip and any(isinstance(each, ast.Constant) and each.value is None for each in node.args):
+        return True
+    if (value is np.quantile or value is np.percentile) and any(
+        isinstance(each, ast.List | ast.Tuple) for each in node.args[1:]
+    ):
+        return True
+    if value is np.outer and not all(isinstance(each, ast.Name | ast.Subscript) for each in node.args):
+        return True
+    if is_array_function(value) and has_open_keyword(node):
         return True
     return (
         is_array_function(value)

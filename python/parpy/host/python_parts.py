@@ -13,16 +13,17 @@ import numpy as np
 from ..calls.callback import Callback
 from ..calls.errors import CompileError
 from ..calls.external import External
-from ..frontend.draws import Draws
+from ..frontend.draws import OTHERS, Draws
 from ..frontend.kernels.record_paths import key_of
 from ..frontend.uses import Uses, arguments_of, named
 from ..syntax.annotations import annotations_of
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
 from ..syntax.names import NO_PLACE, Binding, Scope, attribute, callable_source, is_array
-from ..syntax.nested_source import definitions, link, nested_source, own_nodes, walk_own
+from ..syntax.nested_source import definitions, free_names, link, nested_source, own_nodes, walk_own
 from ..syntax.source import FunctionSource
 from ..types import BufferType
 from ..vocabulary import operators
+from .foreign_calls import gives_container, has_open_keyword, is_for_python, is_foreign, is_statement_of_python
 from .kept import NOTHING_KEPT, Kept
 from .lazy import lazy
 from .liveness import assigned
@@ -59,6 +60,8 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
         elif isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
             if resolver.is_python(part.value) or resolver.keeps(part) or resolver.kept.assigned_by(part):
                 return True
+        elif is_statement_of_python(part) or (isinstance(part, ast.With) and resolver.is_python(part)):
+            return True
         elif any(resolver.calls_back(getattr(part, head)) for head in ("test", "iter") if hasattr(part, head)):
             return True  # of a branch, a loop, or a part of an expression
     return bool(made)
@@ -145,6 +148,12 @@ class Resolver:
         return {name: Binding(function, NO_PLACE, name) for name, function in functions.items()}
 
     @lazy
+    def _nested_with_lists(self) -> frozenset[str]:
+        """The nested functions that read lists of this one: Python runs them."""
+        found = definitions(self._source.tree(), self.nodes)
+        return frozenset(name for name, _, node in found if not free_names(node).isdisjoint(self._kept))
+
+    @lazy
     def nodes(self) -> list[ast.AST]:
         """Every node of the function, without those of nested ones."""
         return list(own_nodes(self._source.tree()))
@@ -160,7 +169,20 @@ class Resolver:
             or (isinstance(part, ast.Assign | ast.AnnAssign) and self._renames(part))
             or self.keeps(part)
             or self.kept.assigned_by(part)
+            or is_statement_of_python(part)
+            or (isinstance(part, ast.With) and not self.is_on_gpu(part))
+            or (isinstance(part, ast.Subscript) and self._is_of_list(part))
         )
+
+    def is_on_gpu(self, node: ast.With) -> bool:
+        """Whether it is `with parpy.gpu`, which compiled code has."""
+        found = self.find(node.items[0].context_expr)
+        return found is not None and found.value is operators.gpu
+
+    def _is_of_list(self, node: ast.Subscript) -> bool:
+        """Whether it takes an element of a list outside of the function, which may change at any time."""
+        found = self.find(node.value) if isinstance(node.value, ast.Name | ast.Attribute) else None
+        return found is not None and isinstance(found.value, list)
 
     def keeps(self, part: ast.AST) -> bool:
         """Whether it makes a list, dict or set that Python keeps, or is the name of one."""
@@ -176,11 +198,14 @@ class Resolver:
 
     @lazy
     def _kept(self) -> frozenset[str]:
-        return kept_names(self.nodes, self._fixed, self._gives_list)
+        return kept_names(self.nodes, self._fixed, self._gives_list) | self.kept.names
 
     def _gives_list(self, call: ast.Call) -> bool:
-        """Whether it calls a function of the user that returns a list, dict or set."""
+        """Whether it calls a function of the user that returns a list, dict or set, or a class that Python alone
+        knows."""
         binding = self.find(call.func)
+        if binding is not None and gives_container(binding.value):
+            return True
         source = None if binding is None else callable_source(binding.value)
         if source is None or source.function is self.function or not self.has_driver(source.function):
             return False
@@ -494,6 +519,10 @@ class Resolver:
 
     def _runs_in_python(self, call: ast.Call) -> bool:
         binding = self.find(call.func)
+        if is_for_python(call):
+            return True
+        if isinstance(call.func, ast.Name) and call.func.id in self._nested_with_lists:
+            return True
         if binding is None:
             return self._is_method_of_numpy(call) or self.kept.is_called(call)
         if not self.is_called_by_python(binding.value, call):
@@ -504,17 +533,21 @@ class Resolver:
     def _is_method_of_numpy(self, call: ast.Call) -> bool:
         """Whether it calls a method of an array that compiled code has not."""
         func = call.func
-        return isinstance(func, ast.Attribute) and func.attr in METHODS and _root(func.value) in self.scope.locals
+        if not isinstance(func, ast.Attribute):
+            return False
+        of_local = _root(func.value) in self.scope.locals
+        return (of_local and (func.attr in METHODS or func.attr in OTHERS)) or has_open_keyword(call)
 
     def is_called_by_python(self, value: object, call: ast.Call) -> bool:
         """Whether Python makes this call of an object."""
         left = is_left_to_python(value) or (is_left_to_numpy(value, call) and not self._is_compiled_besides(call))
-        return left or self.has_driver(value)
+        return left or is_foreign(value) or self.has_driver(value)
 
-    def calls_numpy(self, call: ast.Call) -> bool:
-        """Whether Python makes this call of a function of NumPy."""
+    def calls_unknown(self, call: ast.Call) -> bool:
+        """Whether Python makes this call of a function that compiled code does not know."""
         binding = self.find(call.func)
-        return binding is not None and is_array_function(binding.value) and self._runs_in_python(call)
+        known = binding is not None and (is_array_function(binding.value) or is_foreign(binding.value))
+        return known and self._runs_in_python(call)
 
     def _is_compiled_besides(self, call: ast.Call) -> bool:
         """Whether compiled code makes the array that NumPy's function would."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from .. import _native
 from ..calls.errors import fail
+from ..frontend.refused import STATEMENTS
 from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.fields import as_written
 from ..syntax.lists import is_returned_by_python
@@ -19,9 +20,10 @@ from ..syntax.source import FunctionSource
 from ..types import Symbol
 from ..vocabulary import operators
 from .ahead import Once
+from .foreign_calls import is_statement_of_python
 from .kept import Kept
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
-from .python_parts import Resolver, outermost_loops
+from .python_parts import Resolver, is_part, is_whole, outermost_loops
 from .replaced import copied, replaced_at_times
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
@@ -157,6 +159,9 @@ class Splitter:
             _, end = live_in_loop(made, behind, live_before(made.orelse, behind, at_break, at_continue))
             made.body = self._split(made.body, end, behind, end) or [_pass(node)]
             made.orelse = self._split(made.orelse, behind, at_break, at_continue)
+        elif isinstance(made, ast.With) and not self.resolver.is_on_gpu(made):
+            made = copy.copy(self._called_in_head(made))
+            made.body = self._split(made.body, behind, at_break, at_continue) or [_pass(node)]
         elif isinstance(made, ast.With):
             if self._leaves(made):
                 fix = "put the return, break or continue behind the block"
@@ -171,6 +176,12 @@ class Splitter:
         """What Python runs, with calls that go through the driver."""
         self.nested |= self._labels_in([node], set())
         made: _Node = _Calls(self.resolver, self.calls).visit(copy.deepcopy(node))
+        return made
+
+    def _called_in_head(self, node: ast.With) -> ast.With:
+        """The statement with calls in its head that go through the driver."""
+        made = copy.copy(node)
+        made.items = [ast.withitem(self._called(item.context_expr), item.optional_vars) for item in node.items]
         return made
 
     def _hoist_returns(self, nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -202,7 +213,28 @@ class Splitter:
 
     # ------------------------------------------------------------ what is compiled
 
+    def _is_view(self, node: ast.stmt) -> bool:
+        """Whether the statement gives parts of arrays names, or a list that is written out, and does nothing else."""
+        if not isinstance(node, ast.Assign):
+            return False
+        if not all(isinstance(target, ast.Name | ast.Tuple) for target in node.targets):
+            return False
+        if isinstance(node.value, ast.List):
+            return True
+        values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        return all(isinstance(each, ast.Subscript) and self._is_of_array(each) for each in values)
+
+    def _is_of_array(self, node: ast.Subscript) -> bool:
+        """Whether it is a row or another part of an array, or an element."""
+        root = ast.unparse(node.value)
+        return is_part(node) or (is_whole(node.value) and root in self.resolver.arrays())
+
     def _region(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
+        for index, node in enumerate(nodes):  # parts of arrays that have names behind it
+            if self._is_view(node) and not assigned([node]).isdisjoint(after):
+                rest = nodes[index + 1 :]
+                before = self._region(nodes[:index], live_before(nodes[index:], after))
+                return [*before, self._called(node), *self._region(rest, after)]
         if all(_is_light(node) for node in nodes):
             return nodes
         stored = assigned(nodes) - (updated(nodes) & self.resolver.arrays()) - self._nested.keys()
@@ -369,9 +401,12 @@ class Splitter:
 
     def _why_python(self, part: ast.AST) -> tuple[str, str] | None:
         """What Python runs there, and what to write instead."""
-        if isinstance(part, ast.Call) and self.resolver.calls_numpy(part):
+        if isinstance(part, ast.Call) and self.resolver.calls_unknown(part):
             shown = ast.unparse(part.func)
             return f"compiled code does not know '{shown}'", "call it in front of the loop, or write it out"
+        if is_statement_of_python(part):
+            what, fix = STATEMENTS[type(part)]  # type: ignore[index]
+            return f"compiled code has no {what.removeprefix('a ').removeprefix('an ')}", fix
         if self.resolver.keeps(part):
             shown = (
                 f"'{part.id}' is a list, dict or set" if isinstance(part, ast.Name) else "it makes a list, dict or set"

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _native
 from ..calls.elements import NO_ELEMENTS, Cells, Elements, comes_apart, composed_kind
+from ..calls.errors import CompileError
 from ..calls.objects import Reads, is_object
 from ..calls.options import CompileOptions
 from ..frontend.forms import Composed, Single
@@ -27,6 +28,7 @@ class Structures:
 
     def __init__(self, source: FunctionSource, make: Callable[[Mapping[str, Composed]], _native.JitFunction]) -> None:
         self.wanted = False  # a call has passed such arguments
+        self._floats = False
         self._make = make
         self._source = source
         self._tree = source.tree()
@@ -44,7 +46,16 @@ class Structures:
         return any(map(comes_apart, values)) or (bool(objects) and objects.isdisjoint(_used_whole(self._tree)))
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
-        cells = Cells()
+        try:
+            return self._call(values, opts, debug)
+        except CompileError as error:
+            if self._floats or "P233" not in error.codes:
+                raise
+            self._floats = True  # numbers that are integers now and floats later
+            return self._call(values, opts, debug)
+
+    def _call(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
+        cells = Cells(self._floats)
         function, given = self._chosen(values, cells)
         named = dict(zip(self._parameters[self._positional :], given[self._positional :], strict=True))
         try:
@@ -56,7 +67,7 @@ class Structures:
         """`look(function, arguments, opts)` for the function that a call runs."""
         bound = signature(self._source.function).bind(*values)
         bound.apply_defaults()
-        cells = Cells()
+        cells = Cells(self._floats)
         function, given = self._chosen(tuple(bound.arguments.values()), cells)
         found = [look(function, tuple(given), opts)]
         cells.write_back()
@@ -104,14 +115,16 @@ class Structures:
 
 
 def _used_whole(tree: ast.AST) -> set[str]:
-    """The names of which no attributes are read, and no entries, that no call gets, and that nothing else stands
-    for."""
+    """The names of which no attributes are read, and no entries, that are not called, that no call gets, and that
+    nothing else stands for."""
     owners = [part.value for part in ast.walk(tree) if isinstance(part, ast.Attribute | ast.Assign | ast.Return)]
     owners += [each for part in ast.walk(tree) if isinstance(part, ast.Tuple | ast.List) for each in part.elts]
     owners += [
         part.value for part in ast.walk(tree) if isinstance(part, ast.Subscript) and string_key(part) is not None
     ]
     calls = [part for part in ast.walk(tree) if isinstance(part, ast.Call)]
-    owners += [each for call in calls for each in (*call.args, *(keyword.value for keyword in call.keywords))]
+    owners += [
+        each for call in calls for each in (call.func, *call.args, *(keyword.value for keyword in call.keywords))
+    ]
     named = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
     return named - {owner.id for owner in owners if isinstance(owner, ast.Name)}

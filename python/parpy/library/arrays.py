@@ -200,7 +200,12 @@ def percentile(a, q):
 
 
 def searchsorted(a, v):
-    """Where the number `v` goes in front of elements that are equal."""
+    """Where the number `v` goes in front of elements that are equal; of an array, where each of its elements goes."""
+    if v.ndim == 1:
+        places = np.zeros(v.shape[0], np.int64)
+        for i in range(v.shape[0]):
+            places[i] = np.searchsorted(a, v[i])
+        return places
     low, high = 0, a.shape[0]
     while low < high:
         middle = (low + high) // 2

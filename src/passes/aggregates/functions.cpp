@@ -65,6 +65,10 @@ void Lowering::carry(const Parts& value, Span span, int depth, Parts& result) {
 
 // A call of a value.
 Parts Lowering::apply(Expr& e) {
+    if (const Kind called = walk_.of(*e.operands[0], here_); called.is_callable_object()) {
+        e.operands[0] = surface(Op::kField, {e.operands[0]}, e.span);
+        e.operands[0]->text = std::make_shared<const std::string>("__call__");
+    }
     Expr& written = *e.operands[0];
     const Span span = e.span;
     const auto has_attributes = [](const Kind& kind) {

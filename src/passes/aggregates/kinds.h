@@ -77,6 +77,10 @@ struct Kind {
     [[nodiscard]] bool is_none() const { return form == Form::kNone; }
     [[nodiscard]] bool is_optional() const { return form == Form::kOptional; }
     [[nodiscard]] bool is_function() const { return form == Form::kFunction; }
+    // An object of a class with the method __call__.
+    [[nodiscard]] bool is_callable_object() const {
+        return is_record() && place_of_name("__call__()").has_value();
+    }
     // Of what there is one value alone, which the kind says: a function, a text, a type.
     [[nodiscard]] bool is_single() const {
         return is_function() || form == Form::kText || form == Form::kDtype;

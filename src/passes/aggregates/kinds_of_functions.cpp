@@ -6,7 +6,9 @@ namespace parpy {
 using namespace ir;
 
 Kind KindWalk::of_applied(const Expr& expr, const KindsHere& here) const {
-    const Kind function = carried(of(*expr.operands[0], here), here);
+    Kind called = of(*expr.operands[0], here);
+    if (called.is_callable_object()) called = of_field(called, "__call__", here);
+    const Kind function = carried(called, here);
     if (!function.is_function())
         return expr.operands.size() > 1 && function.form == Kind::Form::kDtype
                    ? of(*expr.operands[1], here)

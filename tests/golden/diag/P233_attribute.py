@@ -5,7 +5,7 @@ import parpy
 
 class Clock:
     steps = 0
-    time = 1
+    time = np.float32(1)
 
 
 @parpy.jit
@@ -15,4 +15,4 @@ def f(clock, dt):
 
 
 def call():
-    f(Clock(), 0.5)
+    f(Clock(), np.float64(0.5))

@@ -525,7 +525,7 @@ def test_names_for_shapes_of_entries():
         entries = {"x": np.zeros(5)}
         assert function(entries, entries) == 5
         assert len(entries["x"]) == 7
-    with pytest.raises(parpy.CompileError, match="the array 'x' of a dict cannot be replaced"):
+    with pytest.raises(parpy.CompileError, match="this is a dict, and is used as a number"):
         dict_has_another_name({"x": np.zeros(5)}, {})
     entries = {"x": np.zeros(5), "y": np.zeros(5)}
     assert another_entry_is_replaced(entries, {}) == 5

@@ -78,6 +78,7 @@ def _apply(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     given |= {str(keyword.arg): keyword.value for keyword in node.keywords}
     fn.passed_on.update(given.values())
     fn.program.applied.add(len(given))
+    fn.program.attributes.add("__call__")  # if it is an object
     called = lower(fn, node.func)
     in_order = any(_may_be_part(fn, each) for each in given.values()) and any(
         has_effects(fn, each) for each in given.values()

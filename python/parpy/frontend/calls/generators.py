@@ -4,6 +4,7 @@ runs, in front of the statement."""
 from __future__ import annotations
 
 import ast
+import copy
 
 from ... import _native
 from ..lowering import block
@@ -76,6 +77,7 @@ class _Loops(ast.NodeTransformer):
     def __init__(self, fn: FunctionScope, given: Generated) -> None:
         self._fn = fn
         self._node = given
+        given = copy.deepcopy(given)  # the function may be lowered again
         self._names: dict[str, str] = {}
         self._loops: list[ast.comprehension] = []
         for each in given.generators:

@@ -62,10 +62,17 @@ def assign(fn: FunctionScope, target: ast.expr, value: ast.expr, node: ast.stmt)
     """target = value of numbers or arrays."""
     if isinstance(target, ast.Tuple | ast.List):
         _assign_tuple(fn, target, value, node)
-    elif isinstance(target, ast.Name) and isinstance(value, ast.List) and target.id in fixed_lists(ast.walk(fn.node)):
+    elif isinstance(value, ast.List) and _is_spelled_out(fn, target):
         assign_value(fn, target, spelled_out(fn, value), node)
     else:
         assign_value(fn, target, lower(fn, value), node)
+
+
+def _is_spelled_out(fn: FunctionScope, target: ast.expr) -> bool:
+    """Whether a list that the target gets is a tuple: as a name that is only read, or as the elements of a row."""
+    if isinstance(target, ast.Name):
+        return target.id in fixed_lists(ast.walk(fn.node))
+    return isinstance(target, ast.Subscript) and not fn.kernel
 
 
 # ------------------------------------------------------------ to several targets

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from ...calls import raised
 from ..expressions.evaluation import lower_all
@@ -52,7 +53,49 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def _is_text(fn: FunctionScope, node: ast.expr) -> bool:
-    return isinstance(node, ast.JoinedStr) or _text(fn, node) is not None
+    return isinstance(node, ast.JoinedStr) or _printf_parts(node) is not None or _text(fn, node) is not None
+
+
+_PLACES = re.compile(r"%([-+ 0#]*)(\d*)(\.\d+)?([%disfegEGxoXr])")
+
+
+def _printf_parts(node: ast.expr) -> list[ast.expr] | None:
+    """What `"… %d …" % (a, b)` consists of, as an f-string does; None if it is something else."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod) or not isinstance(node.left, ast.Constant):
+        return None
+    template = node.left.value
+    if not isinstance(template, str):
+        return None
+    values = list(node.right.elts) if isinstance(node.right, ast.Tuple) else [node.right]
+    parts: list[ast.expr] = []
+    end = 0
+    for found in _PLACES.finditer(template):
+        parts.append(ast.Constant(template[end : found.start()]))
+        end = found.end()
+        flags, width, digits, kind = found.groups()
+        if kind == "%":
+            parts.append(ast.Constant("%"))
+            continue
+        if not values:
+            return None
+        spec = _format_spec(flags, width, digits or "", kind)
+        conversion = ord("r") if kind == "r" else -1
+        value = values.pop(0)
+        if kind in "di":  # of floats the whole part
+            value = ast.Call(ast.Name("int", ast.Load()), [value], [])
+        shown = ast.JoinedStr([ast.Constant(spec)]) if spec else None
+        parts.append(ast.FormattedValue(value, conversion, shown))
+    if values or "%" in template[end:]:
+        return None
+    parts.append(ast.Constant(template[end:]))
+    return [ast.fix_missing_locations(ast.copy_location(part, node)) for part in parts]
+
+
+def _format_spec(flags: str, width: str, digits: str, kind: str) -> str:
+    align = "<" if "-" in flags else ">" if kind in "sr" and width else ""
+    sign = "+" if "+" in flags else " " if " " in flags else ""
+    zero = "0" if "0" in flags and not align else ""
+    return f"{align}{sign}{'#' if '#' in flags else ''}{zero}{width}{digits}{'' if kind in 'sir' else kind}"
 
 
 def _text(fn: FunctionScope, node: ast.expr) -> str | None:
@@ -68,8 +111,9 @@ def _text(fn: FunctionScope, node: ast.expr) -> str | None:
 
 def _format(fn: FunctionScope, node: ast.expr, numbers: list[ast.expr]) -> str:
     """A text for `str.format`; appends the numbers that it names to `numbers`."""
-    if isinstance(node, ast.JoinedStr):
-        return "".join(_format(fn, part, numbers) for part in node.values)
+    parts = node.values if isinstance(node, ast.JoinedStr) else _printf_parts(node)
+    if parts is not None:
+        return "".join(_format(fn, part, numbers) for part in parts)
     if isinstance(node, ast.FormattedValue):
         text = _text(fn, node.value)
         if text is not None and node.conversion in (-1, ord("s")) and node.format_spec is None:

@@ -1,0 +1,77 @@
+"""Calls of functions and classes that compiled code does not know and that are no functions of NumPy: `sorted`,
+`deque`, `tuple`. Python makes them, between compiled parts."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ..calls.callback import Callback
+from ..calls.external import External
+from ..frontend.calls.intrinsics import intrinsic_of
+from ..frontend.expressions.objects import is_made_of_fields
+from ..syntax.names import callable_source
+from ..vocabulary import operators
+
+# What the language has besides functions that are known by themselves.
+_LANGUAGE = (range, enumerate, zip, reversed, print, isinstance, super)
+_GIVE_CONTAINERS = (sorted, map, filter, iter)
+_CONTAINERS = ("collections", "itertools")
+
+
+def is_foreign(value: Any) -> bool:
+    """Whether it is such a function or class."""
+    if not callable(value) or isinstance(value, Callback | External) or intrinsic_of(value) is not None:
+        return False
+    owner = getattr(value, "__self__", None)
+    module = getattr(value, "__module__", None) or ""
+    if isinstance(owner, np.random.Generator | np.random.RandomState) or module.partition(".")[0] in ("parpy", "numpy"):
+        return False
+    if any(value is each for each in _LANGUAGE) or operators.scalar_name(value) is not None:
+        return False
+    if isinstance(value, type):
+        return not issubclass(value, BaseException) and not is_made_of_fields(value)
+    return isinstance(value, type(len)) and callable_source(value) is None
+
+
+def gives_container(value: Any) -> bool:
+    """Whether what the call gives is Python's, and no number and no array."""
+    module = getattr(value, "__module__", None)
+    known = isinstance(value, type) or any(value is each for each in _GIVE_CONTAINERS) or module in _CONTAINERS
+    return known and is_foreign(value)
+
+
+def is_for_python(call: ast.Call) -> bool:
+    """Whether the call is one that compiled code cannot make, whatever is called: it hands on the elements of a tuple
+    or a dict, or gets a list comprehension."""
+    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+        return True
+    listed = any(isinstance(each, ast.ListComp | ast.SetComp | ast.DictComp) for each in call.args)
+    folds = isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id)  # sum, min, max, any, all
+    return listed and not folds
+
+
+_STATEMENTS = ast.Try | ast.TryStar | ast.Match | ast.Delete | ast.Import | ast.ImportFrom
+
+
+def is_statement_of_python(node: ast.AST) -> bool:
+    """Whether it is a statement that compiled code has not, and that means the same wherever it runs."""
+    return isinstance(node, _STATEMENTS)
+
+
+_REDUCTIONS = frozenset((
+    "all", "any", "argmax", "argmin", "cumprod", "cumsum", "max", "mean", "min", "prod", "squeeze", "std", "sum", "var",
+))  # fmt: skip
+
+
+def has_open_keyword(call: ast.Call) -> bool:
+    """Whether it is a reduction with a keyword that compiled code does not take, or takes as a constant alone."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return name in _REDUCTIONS and any(
+        each.arg in ("ddof", "where", "initial")
+        or (each.arg in ("axis", "keepdims") and any(isinstance(part, ast.Name) for part in ast.walk(each.value)))
+        for each in call.keywords
+    )
