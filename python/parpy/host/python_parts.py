@@ -58,7 +58,7 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
             ):
                 return True
         elif isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
-            if resolver.is_python(part.value) or resolver.keeps(part) or resolver.kept.assigned_by(part):
+            if resolver.is_python(part) or resolver.keeps(part):
                 return True
         elif is_statement_of_python(part) or (isinstance(part, ast.With) and resolver.is_python(part)):
             return True
@@ -170,16 +170,34 @@ class Resolver:
             or self.keeps(part)
             or self.kept.assigned_by(part)
             or is_statement_of_python(part)
+            or (isinstance(part, ast.Assign) and self.resizes(part))
             or (isinstance(part, ast.With) and not self.is_on_gpu(part))
-            or (isinstance(part, ast.Subscript) and self._is_of_list(part))
+            or (isinstance(part, ast.Subscript) and self.is_of_list(part))
         )
+
+    def resizes(self, node: ast.Assign) -> bool:
+        """Whether a loop gives the name of an array less of it: `x = x[1:] + x[:-1]`."""
+        target = node.targets[0]
+        if not isinstance(target, ast.Name) or isinstance(node.value, ast.Call) or node not in self._in_loops:
+            return False
+        return any(
+            isinstance(part, ast.Subscript)
+            and isinstance(part.value, ast.Name)
+            and part.value.id == target.id
+            and any(isinstance(each, ast.Slice) and (each.lower or each.upper) for each in ast.walk(part.slice))
+            for part in ast.walk(node.value)
+        )
+
+    @lazy
+    def _in_loops(self) -> frozenset[ast.AST]:
+        return frozenset(part for loop in outermost_loops(self._source.tree().body) for part in ast.walk(loop))
 
     def is_on_gpu(self, node: ast.With) -> bool:
         """Whether it is `with parpy.gpu`, which compiled code has."""
         found = self.find(node.items[0].context_expr)
         return found is not None and found.value is operators.gpu
 
-    def _is_of_list(self, node: ast.Subscript) -> bool:
+    def is_of_list(self, node: ast.Subscript) -> bool:
         """Whether it takes an element of a list outside of the function, which may change at any time."""
         found = self.find(node.value) if isinstance(node.value, ast.Name | ast.Attribute) else None
         return found is not None and isinstance(found.value, list)

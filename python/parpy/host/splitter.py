@@ -20,7 +20,7 @@ from ..syntax.source import FunctionSource
 from ..types import Symbol
 from ..vocabulary import operators
 from .ahead import Once
-from .foreign_calls import is_statement_of_python
+from .foreign_calls import is_for_python, is_statement_of_python
 from .kept import Kept
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
 from .python_parts import Resolver, is_part, is_whole, outermost_loops
@@ -407,6 +407,19 @@ class Splitter:
         if is_statement_of_python(part):
             what, fix = STATEMENTS[type(part)]  # type: ignore[index]
             return f"compiled code has no {what.removeprefix('a ').removeprefix('an ')}", fix
+        if self.resolver.kept.assigned_by(part):
+            return "it assigns to attributes that are no numbers", "change elements instead, self.x[:] = …"
+        if isinstance(part, ast.Call) and (is_for_python(part) or self.resolver.kept.is_called(part)):
+            return f"compiled code cannot call '{ast.unparse(part)}'", "write the arguments out"
+        if isinstance(part, ast.Subscript) and self.resolver.is_of_list(part):
+            return f"'{ast.unparse(part.value)}' is a list outside of the function", "make it an array, or a tuple"
+        if isinstance(part, ast.Assign) and self.resolver.resizes(part):
+            return (
+                f"'{ast.unparse(part.targets[0])}' gets another size",
+                "count what is used of an array, or keep its size",
+            )
+        if isinstance(part, ast.With) and not self.resolver.is_on_gpu(part):
+            return "compiled code has no such 'with'", "put it around the call of the function"
         if self.resolver.keeps(part):
             shown = (
                 f"'{part.id}' is a list, dict or set" if isinstance(part, ast.Name) else "it makes a list, dict or set"

@@ -53,11 +53,13 @@ def kept_names(
         for each in (node.targets if isinstance(node, ast.Assign) else [node.target])
         for target, value in _named(each, node.value)
     ]
+    none = {name for name, value in pairs if isinstance(value, ast.Constant) and value.value is None}
     while True:
         more = {
             name
             for name, value in pairs
-            if (makes_list(value) and name not in fixed)
+            if (isinstance(value, ast.Tuple) and name in none)  # a tuple or None
+            or (makes_list(value) and name not in fixed)
             or (isinstance(value, ast.Name) and value.id in found)
             or (isinstance(value, ast.Call) and gives_list(value))
         }

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import parpy
+from parpy.calls import performance
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*P315:parpy.PerformanceWarning")
 BACKENDS = [parpy.CompileBackend.Cpu, parpy.CompileBackend.Sim]
@@ -211,9 +212,29 @@ def haar(a, n):
     return out
 
 
+def triangle(x, n):
+    for _ in range(n):
+        x = 0.5 * (x[1:] + x[:-1])
+    return x
+
+
+def steepest(x):
+    found = []
+    for i in range(1, len(x)):
+        slope, place = 0.0, None
+        for j in range(i):
+            if x[i] - x[j] > slope:
+                slope, place = x[i] - x[j], (i, j)
+        found.append(place)
+        if place is not None:
+            x[place[0]] += 1.0
+    return found
+
+
 CASES = [
     (sorts, X), (queues, X), (counts, X), (heaps, X), (quiet, X), (tries, X), (matches, X, "double"),
-    (matches, X, "other"), (hands_on, X), (of_lists, X), (lists_as_arguments, X), (rows_are_lists, X), (where_true, X), (any_axis, X),
+    (matches, X, "other"), (hands_on, X), (of_lists, X), (lists_as_arguments, X),
+    (rows_are_lists, X), (where_true, X), (any_axis, X), (triangle, X, 3), (steepest, X),
     (pops, 4), (pops, 40), (solves, np.array([[0.5, 0.1], [0.1, 0.4]])), (solves, np.array([[1e9, 0.0], [0.0, 0.5]])),
     (joins, np.array([[0, 1], [1, 2], [0, 2], [3, 4]]), 5), (smallest, [float(i % 37) for i in range(100)]),
     (batches, X, 2), (haar, np.arange(8.0), 2),
@@ -353,3 +374,27 @@ def test_generator_expressions_are_compiled_again():
         assert twice(x.astype(kind), labels, 2) == twice.py_func(x.astype(kind), labels, 2)
     parpy.clear_cache()
     assert twice(x.copy(), labels, 2) == twice.py_func(x.copy(), labels, 2)
+
+
+def runs_steps(f, n):
+    for _ in range(n):
+        f.predict()
+
+
+@pytest.mark.filterwarnings("default:.*P315:parpy.PerformanceWarning")
+@pytest.mark.parametrize(
+    ("function", "arguments", "reason"),
+    [
+        (tries, (X,), "compiled code has no 'try'"),
+        (of_lists, (X,), "'WEIGHTS' is a list outside of the function"),
+        (triangle, (X, 2), "'x' gets another size"),
+        (runs_steps, (Filter(), 2), "compiled code cannot call 'f.predict()'"),
+        (steepest, (X,), "'place' is a list, dict or set|'found' is a list, dict or set"),
+        (pops, (3,), "'stack' is a list, dict or set"),
+    ],
+)
+def test_loops_that_python_runs_are_told(function, arguments, reason, monkeypatch):
+    monkeypatch.setattr(performance, "_told", set())  # once for each place
+    text = reason.replace("(", ".").replace(")", ".")
+    with pytest.warns(parpy.PerformanceWarning, match=rf"P315.*Python runs this loop: ({text})"):
+        parpy.jit(function)(*copy.deepcopy(arguments))
