@@ -229,8 +229,8 @@ def _bound(source: FunctionSource, arguments: tuple[Any, ...], named: dict[str, 
 def driver_of(source: FunctionSource, kept: Kept = NOTHING_KEPT) -> Driver | None:
     """What runs calls of the function; None where all of it is compiled."""
     node = source.tree()
-    if not isinstance(node, ast.FunctionDef):
-        return None
+    if not isinstance(node, ast.FunctionDef) or node.args.vararg is not None or node.args.kwarg is not None:
+        return None  # whoever parses it refuses such parameters
     resolver = Resolver(source, kept=kept)
     if not needs_driver(source, resolver, called=False):
         return None

@@ -28,7 +28,10 @@ def is_foreign(value: Any) -> bool:
         return False
     owner = getattr(value, "__self__", None)
     module = getattr(value, "__module__", None) or ""
-    if isinstance(owner, np.random.Generator | np.random.RandomState) or module.partition(".")[0] in ("parpy", "numpy"):
+    if isinstance(owner, np.ufunc | np.random.Generator | np.random.RandomState) or module.partition(".")[0] in (
+        "parpy",
+        "numpy",
+    ):
         return False
     if any(value is each for each in _LANGUAGE) or operators.scalar_name(value) is not None:
         return False

@@ -178,7 +178,7 @@ class Resolver:
     def resizes(self, node: ast.Assign) -> bool:
         """Whether a loop gives the name of an array less of it: `x = x[1:] + x[:-1]`."""
         target = node.targets[0]
-        if not isinstance(target, ast.Name) or isinstance(node.value, ast.Call) or node not in self._in_loops:
+        if not isinstance(target, ast.Name) or not isinstance(node.value, ast.BinOp) or node not in self._in_loops:
             return False
         return any(
             isinstance(part, ast.Subscript)
