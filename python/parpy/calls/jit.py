@@ -105,7 +105,9 @@ def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
     keeping = KeptDrivers(source, structures, driver_of)
 
     def parse_again() -> Surface | DriverSurface:
-        driver = _driver(source) or (structures if structures.wanted or keeping.wanted else None)
+        if keeping.wanted:
+            return DriverSurface(keeping, ())
+        driver = _driver(source) or (structures if structures.wanted else None)
         if driver is None:
             return parse(source)
         keeping.forget()

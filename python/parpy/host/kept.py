@@ -49,6 +49,7 @@ def kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:
     found: set[str] = set()
     numbers: set[str] = set()
     lists: set[str] = set()
+    called: set[str] = set()  # names of objects that may be called
     seen: set[int] = set()
     left = list(values)
     while left:
@@ -68,12 +69,15 @@ def kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:
                 numbers.add(name)
             elif name in (reads.replaced if is_array(part) else reads.stored):
                 found.add(name)
+            if is_object(part) and callable(part):
+                called.add(name)
             left.append(part)
         found |= {name for name in reads.replaced.difference(names) if not _is_there(value, name)}
     attributes = frozenset(found - numbers)
     if not attributes and not lists:
         return NOTHING_KEPT
-    return Kept(attributes, frozenset(lists), reads.methods_that(attributes, frozenset(lists)))
+    methods = reads.methods_that(attributes, frozenset(lists))
+    return Kept(attributes, frozenset(lists), methods | called if "__call__" in methods else methods)
 
 
 def _is_there(owner: Any, name: str) -> bool:

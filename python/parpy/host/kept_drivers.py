@@ -49,9 +49,10 @@ class KeptDrivers:
 
     def of(self, values: Iterable[Any]) -> Driver | Structures:
         kept = self.kept(values)
-        if kept not in self._drivers:
-            self._drivers[kept] = self._driver_of(self._source, kept) or self._structures
-        return self._drivers[kept]
+        driver = self._drivers.get(kept)
+        if driver is None or not all(guard.holds() for guard in driver.guards):
+            driver = self._drivers[kept] = self._driver_of(self._source, kept) or self._structures
+        return driver
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         return self.of(values)(values, opts, debug)

@@ -332,6 +332,57 @@ def test_the_old_array_stays_what_it_was():
     assert plain(got) == plain(want)
 
 
+class Controlled:
+    def __init__(self) -> None:
+        self.control, self.y = Control(), 1.0
+
+
+class Control:
+    def __init__(self) -> None:
+        self.last, self.total = None, 0
+
+    def __call__(self, error):
+        d = 0.0 if self.last is None else error - self.last
+        self.last = error
+        self.total += error * 0.5
+        return d
+
+
+def controls(loop, n):
+    for i in range(n):
+        loop.y += loop.control(i * 0.25)
+    return loop.y
+
+
+def test_objects_that_are_called_and_keep_what_is_no_number():
+    check(controls, Controlled(), 4)
+
+
+class Learner:
+    def __init__(self) -> None:
+        self.w, self.b = None, 0
+
+    @parpy.jit
+    def fit(self, x):
+        self.w = np.zeros(x.shape[1])
+        self.errors = []
+        for k in range(3):
+            for row in x:
+                self.w += row * 0.5
+                self.b += 0.25
+            self.errors.append(k)
+        return self
+
+
+def test_methods_that_begin_anew_for_each_object():
+    for dtype in (np.float64, np.float32, np.float64):
+        want, got = Learner(), Learner()
+        x = np.arange(6.0).reshape(3, 2).astype(dtype)
+        Learner.fit.__wrapped__(want, x)
+        assert got.fit(x) is got
+        assert plain(got) == plain(want)
+
+
 def raises_printf(x, n):
     if n < 0:
         raise ValueError("n is %d, x[0] is %.2f (%5d|%-4d|%s), 100%%" % (n, x[0], n, n, n))  # noqa: UP031
