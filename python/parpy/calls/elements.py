@@ -16,7 +16,6 @@ from ..vocabulary.operators import scalar_name
 from .objects import Reads, is_object
 
 _LONGEST_LIST = 32
-_EXACT = 2**53  # below it, floats are as good as integers
 _WHOLE = frozenset((np.ndarray, np.float64, np.float32, np.int64, int, float, complex, bool))
 
 
@@ -128,32 +127,46 @@ def _identity(value: object) -> object:
 
 
 class Cells:
-    """The numbers of objects and dicts that a call may assign to, each in an array of one element. `floats`: Python's
-    integers may become floats."""
+    """The numbers of objects and dicts that a call may assign to, each in an array of one element."""
 
-    def __init__(self, floats: bool = False) -> None:
-        self._floats = floats
+    def __init__(self) -> None:
         self._found: dict[tuple[int, str], tuple[Any, np.ndarray, np.ndarray, Any]] = {}
 
     def of(self, owner: Any, name: str, value: Any) -> np.ndarray:
         """The array of the attribute, or the entry, of this value."""
-        key = id(owner), name
+        space = space_of(owner)
+        key = id(space), name
         if key not in self._found:
-            is_integer = type(value) is int and abs(value) < _EXACT
-            array = np.array([value], np.float64 if self._floats and is_integer else None)
+            array = np.array([value])
             self._found[key] = owner, array, array.copy(), value
         return self._found[key][1]
 
+    def meet(self, places: Iterable[tuple[Any, Any]]) -> bool:
+        """Whether one of these places, a container with a key, is that of such a number."""
+        return bool(self._found) and any((id(container), key) in self._found for container, key in places)
+
     def write_back(self) -> None:
-        """Gives the objects the numbers that the call has assigned, of Python where they were, else of NumPy."""
+        """Gives the objects the numbers that the call has assigned, of Python where they were, else of NumPy. An
+        exception of one is raised when all others have theirs."""
+        failed: BaseException | None = None
         for (_, name), (owner, array, before, value) in self._found.items():
             if array.tobytes() == before.tobytes():
                 continue
             new = array[0] if isinstance(value, np.generic) else array[0].item()
-            if isinstance(owner, dict):
-                owner[name] = new
-            else:
-                setattr(owner, name, new)
+            try:
+                if isinstance(owner, dict):
+                    owner[name] = new
+                else:
+                    setattr(owner, name, new)
+            except Exception as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
+
+
+def space_of(owner: Any) -> Any:
+    """Where the attributes of an object are, or the entries of a dict."""
+    return owner if isinstance(owner, dict) else getattr(owner, "__dict__", owner)
 
 
 class Elements(dict[str, Any]):

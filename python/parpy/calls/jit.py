@@ -22,7 +22,7 @@ from ..host.driver import Driver, driver_of
 from ..host.kept import NOTHING_KEPT
 from ..host.kept_drivers import KeptDrivers
 from ..host.splitter import RegionSource
-from ..host.structures import Structures
+from ..host.structures import Places, Structures
 from ..syntax.annotations import annotations_of, as_declared, converted_to
 from ..syntax.names import Guard, is_array, is_scalar, source_of
 from ..syntax.source import FunctionSource
@@ -105,13 +105,13 @@ def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
     keeping = KeptDrivers(source, structures, driver_of)
 
     def parse_again() -> Surface | DriverSurface:
-        if keeping.wanted:
+        if keeping.wanted or structures.wanted:
             return DriverSurface(keeping, ())
-        driver = _driver(source) or (structures if structures.wanted else None)
+        driver = _driver(source)
         if driver is None:
             return parse(source)
         keeping.forget()
-        return DriverSurface(structures if structures.wanted else keeping, driver.guards)
+        return DriverSurface(keeping, driver.guards)
 
     def on_misfit(error: Exception, values: tuple[Any, ...], options: CompileOptions | None) -> Any:
         """A call whose arguments compiled code cannot take: those that come apart do so from now on. Functions that
@@ -139,17 +139,20 @@ def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
     made.on_misfit = on_misfit
 
 
-def _for_kinds(source: FunctionSource, kinds: Mapping[str, Composed]) -> _native.JitFunction:
-    """The jit function of which these parameters are no numbers and no arrays."""
+def _for_kinds(source: FunctionSource, kinds: Mapping[str, Composed]) -> tuple[_native.JitFunction, Places]:
+    """The jit function of which these parameters are no numbers and no arrays, and the places of what it reads outside
+    of itself."""
 
-    def parse_again() -> Surface:
+    def parsed() -> Surface:
         program = Program(LOOPS)
         program.known_kinds = dict(kinds)
         return parse(source, program)
 
+    first: list[Surface] = [parsed()]
+    places = [(capture.container, capture.key) for capture in first[0].captures]
     made = _native.JitFunction.__new__(_native.JitFunction)
-    _begin(made, source, parse_again)
-    return made
+    _begin(made, source, lambda: first.pop() if first else parsed())
+    return made, places
 
 
 def _begin(made: _native.JitFunction, source: FunctionSource, parse_again: Callable[[], Any]) -> None:
@@ -182,14 +185,14 @@ def _driver(source: FunctionSource) -> Driver | None:
     return None if isinstance(source, RegionSource) else driver_of(source)
 
 
-def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver | Structures | KeptDrivers | None:
+def driver_behind(function: _native.JitFunction, args: Sequence[Any]) -> Driver | Structures | None:
     """What runs a call of these arguments, unless it is the function itself."""
     source: FunctionSource = function.__parpy_source__
-    driver = _driver(source)
     structures = Structures(source, partial(_for_kinds, source))
     keeping = KeptDrivers(source, structures, driver_of)
     if not isinstance(source, RegionSource) and keeping.kept(args) != NOTHING_KEPT:
-        return keeping
+        return keeping.of(args)
+    driver = _driver(source)
     defaults = {} if driver is not None else inspect.signature(source.function).parameters
     left_out = [each.default for each in (*defaults.values(),)[len(args) :]]
     if driver is not None or not (any(map(comes_apart, (*args, *left_out))) or _needs_kinds(source, args)):

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Iterator
 from contextlib import suppress
 from enum import Enum
+from functools import cached_property
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -14,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..frontend.patterns import string_key
+from ..syntax.lists import makes_list
 from ..syntax.names import ARRAY_PROTOCOLS, LIBRARIES, Scope, callable_source, has_elements
 from ..syntax.source import FunctionSource
 from .errors import CompileError
@@ -49,6 +51,7 @@ class Reads:
         self._names: set[str] = {"__call__"}
         self.stored: set[str] = set()  # those of which some are assigned to
         self.replaced: set[str] = set()  # of these the ones that are not updated alone
+        self.unlike: set[str] = set()  # of those the ones that are assigned what is no number
         self.changed: set[str] = set()  # those of which a method of lists is called
         self._functions: dict[str, list[ast.AST]] = {}  # the methods that it may call
         self._codes: set[CodeType] = set()
@@ -89,7 +92,7 @@ class Reads:
             self._classes[kind] = [
                 name
                 for name in self._sorted
-                if (name in slots or hasattr(kind, name)) and not any(functions_of(kind, name))
+                if (name in slots or _has(kind, name)) and not any(functions_of(kind, name))
             ]
 
     def methods_that(self, assign: frozenset[str], change: frozenset[str]) -> frozenset[str]:
@@ -116,7 +119,10 @@ class Reads:
         for part in ast.walk(tree):
             if isinstance(part, ast.Assign | ast.AnnAssign):
                 targets = part.targets if isinstance(part, ast.Assign) else [part.target]
-                self.replaced.update(name for each in targets for name in stored_names(each))
+                names = [name for each in targets for name in stored_names(each)]
+                self.replaced.update(names)
+                if part.value is not None and _is_no_number(part.value):
+                    self.unlike.update(names)
             elif isinstance(part, ast.Attribute | ast.Subscript) and attribute_name(part) in _CHANGES:
                 name = attribute_name(part.value)
                 if name is not None:
@@ -137,6 +143,11 @@ class Reads:
                 self._add(None if binding is None else callable_source(binding.value))
 
 
+def _has(kind: type, name: str) -> bool:
+    """Whether the class has such an attribute, which is no property that is computed once."""
+    return hasattr(kind, name) and not isinstance(inspect.getattr_static(kind, name, None), cached_property)
+
+
 def functions_of(kind: type, name: str) -> Iterator[Any]:
     """The function that the class has under the name: a method, a static one, or that of a property."""
     found = inspect.getattr_static(kind, name, None)
@@ -148,6 +159,14 @@ def functions_of(kind: type, name: str) -> Iterator[Any]:
 def _slots(kind: type) -> tuple[str, ...]:
     slots = kind.__dict__.get("__slots__", ())
     return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _is_no_number(value: ast.expr) -> bool:
+    if isinstance(value, ast.Constant):
+        return value.value is None or isinstance(value.value, str | bytes)
+    if isinstance(value, ast.IfExp):
+        return _is_no_number(value.body) or _is_no_number(value.orelse)
+    return makes_list(value)
 
 
 _CHANGES = frozenset((

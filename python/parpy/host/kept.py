@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, MutableSequence, MutableSet, Set
+from inspect import getattr_static
 from typing import Any, NamedTuple
 
 from ..calls.elements import attribute_of, is_series
@@ -47,8 +48,9 @@ def is_long(value: object) -> bool:
 def kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:
     """Those of the objects among the arguments, and of the objects in them."""
     found: set[str] = set()
-    numbers: set[str] = set()
     lists: set[str] = set()
+    objects = False
+    there: set[str] = set()  # of those that are replaced
     called: set[str] = set()  # names of objects that may be called
     seen: set[int] = set()
     left = list(values)
@@ -60,20 +62,22 @@ def kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:
         if is_series(value):
             left += value
             continue
+        objects = True
         names = reads.of(value)
         for name in names:
             part = attribute_of(value, name)
             if name in reads.changed and isinstance(part, MutableSequence | MutableSet):
                 lists.add(name)
-            elif name in reads.stored and is_scalar(part):
-                numbers.add(name)
-            elif name in (reads.replaced if is_array(part) else reads.stored):
+            elif name in (reads.replaced if is_array(part) else reads.stored) and (
+                name in reads.unlike or not is_scalar(part)
+            ):
                 found.add(name)
             if is_object(part) and callable(part):
                 called.add(name)
             left.append(part)
-        found |= {name for name in reads.replaced.difference(names) if not _is_there(value, name)}
-    attributes = frozenset(found - numbers)
+        there.update(name for name in reads.replaced if _is_there(value, name))
+        found |= {name for name in reads.stored if isinstance(getattr_static(type(value), name, None), property)}
+    attributes = frozenset(found | (reads.replaced - there if objects else set()))
     if not attributes and not lists:
         return NOTHING_KEPT
     methods = reads.methods_that(attributes, frozenset(lists))

@@ -37,7 +37,7 @@ class KeptDrivers:
         values = tuple(values)
         given = zip(self._source.function.__code__.co_varnames, values, strict=False)
         names = frozenset(name for name, value in given if is_long(value))
-        if not any(is_object(value) or is_series(value) or is_long(value) for value in values):
+        if not any(is_object(value) or is_long(value) or _has_objects(value) for value in values):
             return NOTHING_KEPT
         if self._reads is None:
             self._reads = Reads(self._source)
@@ -60,3 +60,7 @@ class KeptDrivers:
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
         """`look(region, arguments, opts)` for what a call runs."""
         return self.of(values).inspect(values, opts, look)
+
+
+def _has_objects(value: Any) -> bool:
+    return is_series(value) and any(is_object(each) or _has_objects(each) for each in value)

@@ -9,14 +9,16 @@ from inspect import signature
 from typing import Any
 
 from .. import _native
+from ..calls import performance
 from ..calls.elements import NO_ELEMENTS, Cells, Elements, comes_apart, composed_kind
-from ..calls.errors import CompileError
 from ..calls.objects import Reads, is_object
 from ..calls.options import CompileOptions
 from ..frontend.forms import Composed, Single
 from ..frontend.patterns import string_key
 from ..syntax.names import Guard
 from ..syntax.source import FunctionSource, node_parameters
+
+Places = list[tuple[Any, Any]]
 
 _MOST = 256  # functions that are kept for their arguments
 
@@ -26,9 +28,11 @@ class Structures:
 
     guards: tuple[Guard, ...] = ()
 
-    def __init__(self, source: FunctionSource, make: Callable[[Mapping[str, Composed]], _native.JitFunction]) -> None:
+    def __init__(
+        self, source: FunctionSource, make: Callable[[Mapping[str, Composed]], tuple[_native.JitFunction, Places]]
+    ) -> None:
         self.wanted = False  # a call has passed such arguments
-        self._floats = False
+        self._places: dict[_native.JitFunction, Places] = {}  # that each reads outside
         self._make = make
         self._source = source
         self._tree = source.tree()
@@ -46,28 +50,30 @@ class Structures:
         return any(map(comes_apart, values)) or (bool(objects) and objects.isdisjoint(_used_whole(self._tree)))
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
-        try:
-            return self._call(values, opts, debug)
-        except CompileError as error:
-            if self._floats or "P233" not in error.codes:
-                raise
-            self._floats = True  # numbers that are integers now and floats later
-            return self._call(values, opts, debug)
-
-    def _call(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
-        cells = Cells(self._floats)
+        cells = Cells()
         function, given = self._chosen(values, cells)
+        if cells.meet(self._places.get(function, ())):
+            return self._by_python(values)
         named = dict(zip(self._parameters[self._positional :], given[self._positional :], strict=True))
         try:
             return function(*given[: self._positional], **named, opts=opts, debug=debug)
         finally:
             cells.write_back()
 
+    def _by_python(self, values: tuple[Any, ...]) -> Any:
+        """A number that the function assigns to is read under another name, outside of it: compiled code would not see
+        the new value."""
+        code = self._source.function.__code__
+        place = f"{code.co_filename}:{code.co_firstlineno}:1"
+        what = "it assigns to a number of an object that it also reads as one outside of it"
+        performance.warn("P315", f"{place}: performance[P315]: Python runs this function: {what}")
+        return self._source.function(*values)
+
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
         """`look(function, arguments, opts)` for the function that a call runs."""
         bound = signature(self._source.function).bind(*values)
         bound.apply_defaults()
-        cells = Cells(self._floats)
+        cells = Cells()
         function, given = self._chosen(tuple(bound.arguments.values()), cells)
         found = [look(function, tuple(given), opts)]
         cells.write_back()
@@ -90,8 +96,10 @@ class Structures:
         if made is None:
             if len(self._made) == _MOST:
                 self._made.clear()
+                self._places.clear()
             kinds = {self._parameters[place]: kind for place, kind in found}
-            made = self._made[key] = self._make(kinds)
+            made, places = self._make(kinds)
+            self._made[key], self._places[made] = made, places
         return made, given
 
     @property

@@ -28,7 +28,7 @@ _names = itertools.count()
 # Rules that the compiler applies to code which a run need not reach, and constructs outside of the language; each is
 # documented. Anything else that is refused where the interpreter runs is a fault.
 STATIC_RULES = (
-    "P102", "P110", "P200", "P201", "P204", "P221", "P222", "P225", "P226",
+    "P102", "P110", "P200", "P201", "P204", "P221", "P222", "P225", "P226", "P233",
     "slices in an assignment to several targets", "their number is not known when the function is entered",
 )  # fmt: skip
 MODES = {

@@ -201,6 +201,8 @@ def test_types_stay(values):
 @pytest.mark.parametrize(
     ("values", "text"),
     [
+        ((1, 2, 0.5), r"'p\['x'\]' is an int64, and cannot become a float64"),
+        ((1.0, 2, 0.5), r"'p\['y'\]' is an int64, and cannot become a float64"),
         ((1.0, 2.0, 1j), "cannot become a complex128"),
         ((True, 0, 1), "is a bool"),
         ((np.float32(1), np.float32(1), np.float64(1)), "is a float32, and cannot become a float64"),
@@ -212,22 +214,6 @@ def test_numbers_keep_their_type(values, text):
     with pytest.raises(parpy.CompileError, match=rf"(?s)P233.*{text}.*before the call"):
         parpy.jit(add_to)(p, more)
     assert state(p) == state(SimpleNamespace(x=x, y=y))
-
-
-def halves(p, n):
-    for i in range(n):
-        p.x += 0.5
-    p.y = p.x // 1 + p.n
-    p.n += 1
-
-
-def test_integers_may_become_floats():
-    compiled = parpy.jit(halves)
-    want, got = (SimpleNamespace(x=0, y=2, n=2**40) for _ in range(2))
-    for n in (0, 3, 2):
-        halves(want, n)
-        compiled(got, n)
-        assert vars(got) == vars(want)
 
 
 class Watched:
@@ -380,4 +366,135 @@ def test_methods_of_which_python_runs_a_part(name, arguments):
     for _ in range(2):
         expected = getattr(Meter, name).__wrapped__(want, *arguments)
         assert state(getattr(got, name)(*arguments)) == state(expected)
+        assert state(got) == state(want)
+
+
+SHARED = SimpleNamespace(t=0.0)
+NESTED = {"b": SimpleNamespace(z=2.0)}
+ROUND: dict[str, Any] = {"z": 1.0}
+ROUND["self"] = ROUND
+
+
+def also_outside(p, x):
+    for i in range(len(x)):
+        p.t += x[i]
+        x[i] = SHARED.t
+    return SHARED.t
+
+
+def also_in_a_function(p, f, x):
+    for i in range(len(x)):
+        p.t += 1
+        x[i] = f(x[i])
+
+
+def also_in_its_dict(p, d, x):
+    for i in range(len(x)):
+        p.t += x[i]
+        x[i] = d["t"]
+        d["t"] += 1
+
+
+@pytest.mark.filterwarnings("ignore:.*P315:parpy.PerformanceWarning")
+def test_numbers_that_are_read_under_another_name():
+    compiled = parpy.jit(also_outside)
+    for p in (SHARED, SimpleNamespace(t=1.0), SHARED):
+        SHARED.t, x, y = 0.0, np.ones(3), np.ones(3)
+        want = also_outside(p, x), p.t
+        SHARED.t = 0.0
+        if p is not SHARED:
+            p.t = 1.0
+        assert (compiled(p, y), p.t) == want
+        assert y.tolist() == x.tolist()
+    results = []
+    for function in (also_in_a_function, parpy.jit(also_in_a_function)):
+        p, y = SimpleNamespace(t=0.0), np.ones(3)
+        function(p, lambda v: p.t * v, y)  # noqa: B023
+        results.append(y.tolist())
+    assert results[0] == results[1]
+    results = []
+    for function in (also_in_its_dict, parpy.jit(also_in_its_dict)):
+        p, x = SimpleNamespace(t=0.0), np.ones(3)
+        function(p, vars(p), x)
+        results.append((p.t, x.tolist()))
+    assert results[0] == results[1]
+
+
+def of_objects_in_dicts(x):
+    for i in range(len(x)):
+        x[i] += NESTED["b"].z + ROUND["z"]
+
+
+def test_objects_in_dicts_outside_of_functions():
+    x = np.ones(3)
+    parpy.jit(of_objects_in_dicts)(x)
+    assert x.tolist() == [4.0] * 3
+
+
+class Bounded:
+    def __init__(self) -> None:
+        self._v, self.m = 1.0, None
+
+    @property
+    def v(self):
+        return self._v
+
+    @v.setter
+    def v(self, value):
+        self._v = min(value, 2.0)
+
+    def toggle(self):
+        self.m = 1.0 if self.m is None else None
+
+
+def sets_a_property(p, x):
+    for i in range(len(x)):
+        p.v += x[i]
+    return p.v
+
+
+def toggles(p, n):
+    for _ in range(n):
+        p.toggle()
+
+
+def replaces_one(p, q, x):
+    p.m = x * 2
+    s = 0.0
+    for i in range(len(x)):
+        s += q.m * x[i]
+    return s
+
+
+def last_below(p, x):
+    for i in range(len(x)):
+        if x[i] > 2:
+            return i
+        p.last = i
+    return -1
+
+
+@pytest.mark.filterwarnings("ignore:.*P315:parpy.PerformanceWarning")
+@pytest.mark.parametrize(
+    ("function", "calls"),
+    [
+        (sets_a_property, [lambda: (Bounded(), np.ones(3))]),
+        (toggles, [lambda: (Bounded(), 2), lambda: (Bounded(), 3)]),
+        (replaces_one, [lambda: (SimpleNamespace(m=None), SimpleNamespace(m=1.0), np.ones(3))]),
+        (
+            last_below,
+            [
+                lambda: (SimpleNamespace(last=0), np.arange(4.0)),
+                lambda: (SimpleNamespace(last=None), np.arange(4.0)),
+                lambda: (SimpleNamespace(last=0), np.arange(4.0)),
+            ],
+        ),
+    ],
+)
+def test_kinds_that_change(function, calls):
+    compiled = parpy.jit(function)
+    for make in calls:
+        want, got = make(), make()
+        expected = function(*want)
+        assert state(compiled(*got)) == state(expected)
         assert state(got) == state(want)

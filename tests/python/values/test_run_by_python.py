@@ -360,7 +360,7 @@ def test_objects_that_are_called_and_keep_what_is_no_number():
 
 class Learner:
     def __init__(self) -> None:
-        self.w, self.b = None, 0
+        self.w, self.b = None, 0.0
 
     @parpy.jit
     def fit(self, x):

@@ -13,7 +13,7 @@ from typing import Any
 from ... import _native
 from ...calls.elements import comes_apart
 from ...calls.objects import functions_of, is_object
-from ...syntax.names import MISSING, OBJECT, Binding, attribute, callable_source, is_array, is_scalar
+from ...syntax.names import MISSING, NO_PLACE, OBJECT, Binding, attribute, callable_source, is_array, is_scalar
 from ...syntax.source import FunctionSource
 from ..calls.arguments import bound_arguments
 from ..forms import Span
@@ -146,24 +146,41 @@ def begin_named_tuple(fn: FunctionScope, of_class: type, node: Any) -> _native.E
 # ------------------------------------------------------------ objects outside of functions
 
 
-def object_outside(fn: FunctionScope, binding: Binding, node: ast.expr) -> _native.Expr:
-    """An object outside the function, which `node` names. Compiled code relies on it; its numbers and arrays are read
-    at each call."""
+def object_outside(
+    fn: FunctionScope, binding: Binding, node: ast.expr, around: tuple[object, ...] = ()
+) -> _native.Expr:
+    """An object outside the function, which `node` names, or which is in what it names, in the objects `around`.
+    Compiled code relies on it; its numbers and arrays are read at each call."""
     fn.rely_on(binding)
     owner = binding.value
+    inside = (*around, owner)
+
+    own = owner if isinstance(owner, dict) else getattr(owner, "__dict__", None)
+
+    def rely_on_own(name: str) -> None:
+        if isinstance(own, Mapping) and own is not owner:
+            fn.scope.rely_on(Binding(own.get(name, MISSING), own, name))
 
     def attribute_of(name: str) -> _native.Expr | None:
+        part: ast.expr
         if isinstance(owner, dict):
-            if not _is_usable(owner.get(name, MISSING)):
-                return None
             key = ast.copy_location(ast.Constant(name), node)
-            return lower(fn, ast.copy_location(ast.Subscript(node, key, ast.Load()), node))
-        found = attribute(owner, name, fn.program.class_spaces)
-        if found is not None and _is_usable(found.value) and not _is_of_class(owner, name):
-            return lower(fn, ast.copy_location(ast.Attribute(node, name, ast.Load()), node))
-        own = getattr(owner, "__dict__", None)
-        if isinstance(own, Mapping):
-            fn.scope.rely_on(Binding(own.get(name, MISSING), own, name))
+            part = ast.copy_location(ast.Subscript(node, key, ast.Load()), node)
+            found = Binding(owner[name], owner, name) if name in owner else None
+        else:
+            part = ast.copy_location(ast.Attribute(node, name, ast.Load()), node)
+            found = attribute(owner, name, fn.program.class_spaces)
+            found = None if found is None or _is_of_class(owner, name) else found
+        if found is not None and _is_usable(found.value) and not any(found.value is each for each in inside):
+            if is_object(found.value):
+                return object_outside(fn, found, part, inside)
+            is_value = found.container is not NO_PLACE and (is_scalar(found.value) or is_array(found.value))
+            if not is_value or (not around and not isinstance(node, ast.Subscript)):
+                return lower(fn, part)
+            if found.container is not own:
+                rely_on_own(name)
+            return fn.module.read(fn.captured(found, ast.unparse(part), node), fn.span(node))
+        rely_on_own(name)
         return None
 
     return Attributes(fn, node, type(owner), attribute_of).value

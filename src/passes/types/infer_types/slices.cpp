@@ -384,10 +384,16 @@ bool Typer::check_update(const Store& stmt, const Type& result) {
     return false;
 }
 
-// A number of an object has the type that it has when the call begins.
+// A number of an object has the type that it has when the call begins: a smaller one of NumPy's
+// would round, or wrap, from then on.
 bool Typer::check_exact(const Store& stmt, const Type& value) {
     const Type element = Type::of(stmt.array->type.scalar);
-    if (promote(element, value) == element) return true;
+    const Scalar given = storage(value).scalar;
+    const bool whole = given == Scalar::kBool || (is_integer(given) && !is_integer(element.scalar));
+    const bool same = value.weak || whole || given == element.scalar ||
+                      (element.scalar == Scalar::kC128 && given == Scalar::kF64) ||
+                      (element.scalar == Scalar::kC64 && given == Scalar::kF32);
+    if (same && promote(element, value) == element) return true;
     report(Code::kP233, stmt.span,
            "'" + stmt.array->shown() + "' is " + a_python_name(element) + ", and cannot become " +
                a_python_name(storage(value)) + " in compiled code",
