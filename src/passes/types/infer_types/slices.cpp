@@ -389,8 +389,7 @@ bool Typer::check_update(const Store& stmt, const Type& result) {
 bool Typer::check_exact(const Store& stmt, const Type& value) {
     const Type element = Type::of(stmt.array->type.scalar);
     const Scalar given = storage(value).scalar;
-    const bool whole = given == Scalar::kBool || (is_integer(given) && !is_integer(element.scalar));
-    const bool same = value.weak || whole || given == element.scalar ||
+    const bool same = value.weak || given == element.scalar ||
                       (element.scalar == Scalar::kC128 && given == Scalar::kF64) ||
                       (element.scalar == Scalar::kC64 && given == Scalar::kF32);
     if (same && promote(element, value) == element) return true;
