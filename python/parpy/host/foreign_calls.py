@@ -27,11 +27,8 @@ def is_foreign(value: Any) -> bool:
     if not callable(value) or isinstance(value, Callback | External) or intrinsic_of(value) is not None:
         return False
     owner = getattr(value, "__self__", None)
-    module = getattr(value, "__module__", None) or ""
-    if isinstance(owner, np.ufunc | np.random.Generator | np.random.RandomState) or module.partition(".")[0] in (
-        "parpy",
-        "numpy",
-    ):
+    module = (getattr(value, "__module__", None) or "").partition(".")[0]
+    if module in ("parpy", "numpy") or isinstance(owner, np.ufunc | np.random.Generator | np.random.RandomState):
         return False
     if any(value is each for each in _LANGUAGE) or operators.scalar_name(value) is not None:
         return False

@@ -57,10 +57,6 @@ class KeptDrivers:
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         return self.of(values)(values, opts, debug)
 
-    def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
-        """`look(region, arguments, opts)` for what a call runs."""
-        return self.of(values).inspect(values, opts, look)
-
 
 def _has_objects(value: Any) -> bool:
     return is_series(value) and any(is_object(each) or _has_objects(each) for each in value)

@@ -15,7 +15,7 @@ from ..calls.errors import CompileError
 from ..calls.external import External
 from ..frontend.draws import OTHERS, Draws
 from ..frontend.kernels.record_paths import key_of
-from ..frontend.uses import Uses, arguments_of, named
+from ..frontend.uses import Uses, arguments_of
 from ..syntax.annotations import annotations_of
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
 from ..syntax.names import NO_PLACE, Binding, Scope, attribute, callable_source, is_array
@@ -28,6 +28,17 @@ from .kept import NOTHING_KEPT, Kept
 from .lazy import lazy
 from .liveness import assigned
 from .numpy_calls import METHODS, is_array_function, is_left_to_numpy
+from .places import (
+    is_element,
+    is_part,
+    is_shape,
+    is_stored,
+    is_whole,
+    named_values,
+    outermost_loops,
+    root_of,
+    takes_less,
+)
 
 _ALLOCATORS = {
     *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
@@ -54,7 +65,7 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
             elements = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
             if resolver.is_python(part) or (
                 not called
-                and any(resolver.is_left(e) and _root(resolver.moved(e) or e) in arguments | made for e in elements)
+                and any(resolver.is_left(e) and root_of(resolver.moved(e) or e) in arguments | made for e in elements)
             ):
                 return True
         elif isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
@@ -70,31 +81,6 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
 def is_left_to_python(value: object) -> TypeGuard[Callable[..., Any]]:
     """Whether calls of an object are Python's as they stand: of callbacks, and of print."""
     return isinstance(value, Callback) or value is print
-
-
-def is_whole(node: ast.expr) -> bool:
-    """`a` and `d['k']`: a variable, or what a dict has."""
-    return isinstance(node, ast.Name) or (isinstance(node, ast.Subscript) and key_of(node) is not None)
-
-
-def is_part(node: ast.expr) -> TypeGuard[ast.Subscript]:
-    """`a[1:, i]`: a part of an array, another name for its elements."""
-    return (
-        isinstance(node, ast.Subscript)
-        and is_whole(node.value)
-        and any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
-    )
-
-
-def is_shape(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "shape" and is_whole(node.value)
-
-
-def _root(node: ast.expr) -> str:
-    root = node
-    while isinstance(root, ast.Attribute | ast.Subscript):
-        root = root.value
-    return root.id if isinstance(root, ast.Name) else ""
 
 
 # Functions that are being looked at: those that call themselves end there.
@@ -180,13 +166,7 @@ class Resolver:
         target = node.targets[0]
         if not isinstance(target, ast.Name) or not isinstance(node.value, ast.BinOp) or node not in self._in_loops:
             return False
-        return any(
-            isinstance(part, ast.Subscript)
-            and isinstance(part.value, ast.Name)
-            and part.value.id == target.id
-            and any(isinstance(each, ast.Slice) and (each.lower or each.upper) for each in ast.walk(part.slice))
-            for part in ast.walk(node.value)
-        )
+        return takes_less(node.value, target.id)
 
     @lazy
     def _in_loops(self) -> frozenset[ast.AST]:
@@ -247,13 +227,13 @@ class Resolver:
                 and (self._calls_python_anywhere or not self._is_name_for_good(name))
             )
             or (is_part(value) and name in self._returned and self._place(value.value) in self._parameters)
-            for name, value in _named_values(node)
+            for name, value in named_values(node)
             if isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
         ) or any(
             (moved := self.moved(value)) is not None
             and self._place(moved) in self.arrays()
             and (self._calls_python_anywhere or name in self._returned)
-            for name, value in _named_values(node)
+            for name, value in named_values(node)
         )
 
     def is_left(self, value: ast.expr) -> bool:
@@ -286,7 +266,7 @@ class Resolver:
         counts = Counter(self._parameters)
         for part in self.nodes:
             if isinstance(part, ast.Assign | ast.AnnAssign):
-                counts.update(name for name, _ in _named_values(part))  # twice for `a if c else b`
+                counts.update(name for name, _ in named_values(part))  # twice for `a if c else b`
         return frozenset(name for name, count in counts.items() if count > 1) - self._copied | self._returned
 
     @lazy
@@ -299,15 +279,15 @@ class Resolver:
             parts = list(ast.walk(loop))
             here = Counter(part.id for part in parts if isinstance(part, ast.Name))
             sources: dict[str, set[str]] = {}
-            stored = {_root(part) for part in parts if isinstance(part, ast.Subscript) and _is_stored(part)}
+            stored = {root_of(part) for part in parts if isinstance(part, ast.Subscript) and is_stored(part)}
             for part in parts:
                 if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
                     stored.add(part.target.id)
                 elif isinstance(part, ast.Call) and callable_source(getattr(self.find(part.func), "value", None)):
                     stored.update(node.id for node in ast.walk(part) if isinstance(node, ast.Name))
                 elif isinstance(part, ast.Assign | ast.AnnAssign):
-                    for name, value in _named_values(part):
-                        sources.setdefault(name, set()).add(_root(value))
+                    for name, value in named_values(part):
+                        sources.setdefault(name, set()).add(root_of(value))
             for name in sources:
                 met: set[str] = set()
                 while more := {name}.union(*(sources.get(each, ()) for each in met)) - met:
@@ -338,7 +318,7 @@ class Resolver:
                 found |= {place for node in self._array_uses(part) if (place := self._place(node)) is not None}
                 if not isinstance(part, ast.Assign | ast.AnnAssign):
                     continue
-                for name, value in _named_values(part):
+                for name, value in named_values(part):
                     if isinstance(value, ast.Tuple | ast.List):
                         tuples.add(name)  # refused where it is made
                     if self._is_captured_array(value) or self._is_allocation(value):
@@ -507,7 +487,7 @@ class Resolver:
             return False
         size = call.args[0]
         if made == "copy" or made.endswith("_like"):
-            size = size.value if _is_element(size) else size
+            size = size.value if is_element(size) else size
         lengths = {part for part in ast.walk(size) if isinstance(part, ast.Call) and self._is_length(part)}
         if any(isinstance(part, ast.Slice | ast.Starred | ast.Call) and part not in lengths for part in ast.walk(size)):
             return False
@@ -553,7 +533,7 @@ class Resolver:
         func = call.func
         if not isinstance(func, ast.Attribute):
             return False
-        of_local = _root(func.value) in self.scope.locals
+        of_local = root_of(func.value) in self.scope.locals
         return (of_local and (func.attr in METHODS or func.attr in OTHERS)) or has_open_keyword(call)
 
     def is_called_by_python(self, value: object, call: ast.Call) -> bool:
@@ -595,29 +575,3 @@ class Resolver:
             return False
         binding = self.find(node.value.func)
         return binding is not None and binding.value is operators.label
-
-
-def _named_values(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, ast.expr]]:
-    """The names that an assignment gives values of their own, with these."""
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    if node.value is not None:
-        for target in targets:
-            yield from ((name.id, value) for name, value in named(target, node.value))
-
-
-def outermost_loops(nodes: list[ast.stmt]) -> Iterator[ast.For | ast.While]:
-    for node in nodes:
-        if isinstance(node, ast.For | ast.While):
-            yield node
-        else:
-            for body in ("body", "orelse"):
-                yield from outermost_loops(getattr(node, body, []))
-
-
-def _is_stored(node: ast.Subscript) -> bool:
-    return isinstance(node.ctx, ast.Store)
-
-
-def _is_element(node: ast.expr) -> TypeGuard[ast.Subscript]:
-    """Whether `node` is x[i], a row of x whatever `i` is."""
-    return isinstance(node, ast.Subscript) and not any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))

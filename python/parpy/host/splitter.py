@@ -23,7 +23,8 @@ from .ahead import Once
 from .foreign_calls import is_for_python, is_statement_of_python
 from .kept import Kept
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
-from .python_parts import Resolver, is_part, is_whole, outermost_loops
+from .places import is_part, is_whole, outermost_loops
+from .python_parts import Resolver
 from .replaced import copied, replaced_at_times
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 

@@ -1,0 +1,72 @@
+"""Variables, entries of dicts and parts of arrays, as the syntax tree shows them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeGuard
+
+from ..frontend.kernels.record_paths import key_of
+from ..frontend.uses import named
+
+
+def is_whole(node: ast.expr) -> bool:
+    """`a` and `d['k']`: a variable, or what a dict has."""
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Subscript) and key_of(node) is not None)
+
+
+def is_part(node: ast.expr) -> TypeGuard[ast.Subscript]:
+    """`a[1:, i]`: a part of an array, another name for its elements."""
+    return (
+        isinstance(node, ast.Subscript)
+        and is_whole(node.value)
+        and any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
+    )
+
+
+def is_shape(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "shape" and is_whole(node.value)
+
+
+def root_of(node: ast.expr) -> str:
+    root = node
+    while isinstance(root, ast.Attribute | ast.Subscript):
+        root = root.value
+    return root.id if isinstance(root, ast.Name) else ""
+
+
+def takes_less(node: ast.expr, name: str) -> bool:
+    """Whether something in it is a part of the array of this name, with a bound: `x[1:]`."""
+    return any(
+        isinstance(part, ast.Subscript)
+        and isinstance(part.value, ast.Name)
+        and part.value.id == name
+        and any(isinstance(each, ast.Slice) and (each.lower or each.upper) for each in ast.walk(part.slice))
+        for part in ast.walk(node)
+    )
+
+
+def named_values(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, ast.expr]]:
+    """The names that an assignment gives values of their own, with these."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    if node.value is not None:
+        for target in targets:
+            yield from ((name.id, value) for name, value in named(target, node.value))
+
+
+def outermost_loops(nodes: list[ast.stmt]) -> Iterator[ast.For | ast.While]:
+    for node in nodes:
+        if isinstance(node, ast.For | ast.While):
+            yield node
+        else:
+            for body in ("body", "orelse"):
+                yield from outermost_loops(getattr(node, body, []))
+
+
+def is_stored(node: ast.Subscript) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def is_element(node: ast.expr) -> TypeGuard[ast.Subscript]:
+    """Whether `node` is x[i], a row of x whatever `i` is."""
+    return isinstance(node, ast.Subscript) and not any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
