@@ -16,14 +16,14 @@ from ..vocabulary.operators import scalar_name
 from .objects import Reads, is_object
 
 _LONGEST_LIST = 32
-_WHOLE = frozenset((np.ndarray, np.float64, np.float32, np.int64, int, float, complex, bool))
+WHOLE = frozenset((np.ndarray, np.float64, np.float32, np.int64, int, float, complex, bool))
 
 
 def comes_apart(argument: object) -> bool:
     """Whether an argument is none to compiled code: the elements of a tuple are, what a function reads of another one
     is, and of None, types and texts nothing."""
     kind = type(argument)
-    if kind in _WHOLE:
+    if kind in WHOLE:
         return False
     return argument is None or is_series(argument) or is_single(argument)
 
@@ -81,7 +81,7 @@ def composed_kind(
         value = attribute_of(argument, name)
         if name in reads.stored and is_scalar(value):
             found[name] = CELL
-        elif type(value) in _WHOLE:
+        elif type(value) in WHOLE:
             found[name] = kind_of(value)
         elif _is_usable(value, inside):
             found[name] = part(value)

@@ -105,12 +105,14 @@ def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
     keeping = KeptDrivers(source, structures, driver_of)
 
     def parse_again() -> Surface | DriverSurface:
+        keeping.guarded = False
         if keeping.wanted or structures.wanted:
             return DriverSurface(keeping, ())
         driver = _driver(source)
         if driver is None:
             return parse(source)
         keeping.forget()
+        keeping.guarded = True
         return DriverSurface(keeping, driver.guards)
 
     def on_misfit(error: Exception, values: tuple[Any, ...], options: CompileOptions | None) -> Any:

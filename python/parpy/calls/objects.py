@@ -73,6 +73,11 @@ class Reads:
         return self._classes[kind] + [name for name in self._sorted if name in own]
 
     @property
+    def assigns(self) -> bool:
+        """Whether it assigns to some of them, or changes lists."""
+        return bool(self.stored or self.changed)
+
+    @property
     def count(self) -> int:
         """How many names they are, which new classes may add to."""
         return len(self._names)

@@ -4,7 +4,8 @@ give other values, but arrays that are replaced, lists, None, objects, and such 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, MutableSequence, MutableSet, Set
+from collections import deque
+from collections.abc import Iterable, MutableSequence, MutableSet
 from inspect import getattr_static
 from typing import Any, NamedTuple
 
@@ -38,11 +39,12 @@ class Kept(NamedTuple):
 
 
 NOTHING_KEPT = Kept()
+_LISTS = (list, set, frozenset, deque, bytearray)
 
 
 def is_long(value: object) -> bool:
     """Whether an argument is a list that is no tuple to compiled code, or a set."""
-    return isinstance(value, MutableSequence | Set) and not is_series(value)
+    return isinstance(value, _LISTS) and not is_series(value)
 
 
 def kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:

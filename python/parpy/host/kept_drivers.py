@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..calls.elements import is_series
-from ..calls.objects import Reads, is_object
+from ..calls.elements import WHOLE, is_series
+from ..calls.errors import CompileError
+from ..calls.objects import is_object
 from ..calls.options import CompileOptions
 from ..syntax.source import FunctionSource
 from .kept import NOTHING_KEPT, Kept, is_long, kept_attributes
@@ -24,13 +25,12 @@ class KeptDrivers:
         self, source: FunctionSource, structures: Structures, driver_of: Callable[[FunctionSource, Kept], Driver | None]
     ) -> None:
         self.wanted = False
+        self.guarded = False  # whoever calls this looks at the guards of the driver for which nothing is kept
         self._source, self._structures, self._driver_of = source, structures, driver_of
-        self._reads: Reads | None = None
         self._drivers: dict[Kept, Driver | Structures] = {}
 
     def forget(self) -> None:
         """Something that the drivers rely on has changed."""
-        self._reads = None
         self._drivers.clear()
 
     def kept(self, values: Iterable[Any]) -> Kept:
@@ -39,12 +39,11 @@ class KeptDrivers:
         names = frozenset(name for name, value in given if is_long(value))
         if not any(is_object(value) or is_long(value) or _has_objects(value) for value in values):
             return NOTHING_KEPT
-        if self._reads is None:
-            self._reads = Reads(self._source)
+        reads = self._structures.reads
         while True:  # objects of new classes may have other methods
-            count = self._reads.count
-            kept = kept_attributes(self._reads, values)
-            if count == self._reads.count:
+            count = reads.count
+            kept = kept_attributes(reads, values)
+            if count == reads.count:
                 return kept._replace(names=names) if names else kept
 
     def of(self, values: Iterable[Any]) -> Driver | Structures:
@@ -55,6 +54,18 @@ class KeptDrivers:
         return driver
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
+        usual = self._drivers.get(NOTHING_KEPT)
+        if usual is self._structures:
+            # Compiled as a whole: nothing has run where that fails.
+            reads = self._structures.reads
+            if not reads.assigns and not any(map(is_long, values)):
+                try:
+                    return usual(values, opts, debug)
+                except CompileError:
+                    if not reads.assigns:  # no object of a new class that does
+                        raise
+        elif usual is not None and self.guarded and WHOLE.issuperset(map(type, values)):
+            return usual(values, opts, debug)
         return self.of(values)(values, opts, debug)
 
 

@@ -50,15 +50,24 @@ class Structures:
         return any(map(comes_apart, values)) or (bool(objects) and objects.isdisjoint(_used_whole(self._tree)))
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
-        cells = Cells()
+        cells = Cells() if self.reads.stored else None
         function, given = self._chosen(values, cells)
+        if cells is None and not self.reads.stored:
+            return self._run(function, given, opts, debug)
+        if cells is None:  # an object of a class whose methods assign to numbers
+            return self(values, opts, debug)
         if cells.meet(self._places.get(function, ())):
             return self._by_python(values)
-        named = dict(zip(self._parameters[self._positional :], given[self._positional :], strict=True))
         try:
-            return function(*given[: self._positional], **named, opts=opts, debug=debug)
+            return self._run(function, given, opts, debug)
         finally:
             cells.write_back()
+
+    def _run(self, function: _native.JitFunction, given: list[Any], opts: CompileOptions | None, debug: bool) -> Any:
+        if self._positional == len(given):
+            return function(*given, opts=opts, debug=debug)
+        named = dict(zip(self._parameters[self._positional :], given[self._positional :], strict=True))
+        return function(*given[: self._positional], **named, opts=opts, debug=debug)
 
     def _by_python(self, values: tuple[Any, ...]) -> Any:
         """A number that the function assigns to is read under another name, outside of it: compiled code would not see
@@ -79,7 +88,7 @@ class Structures:
         cells.write_back()
         return found
 
-    def _chosen(self, values: tuple[Any, ...], cells: Cells) -> tuple[_native.JitFunction, list[Any]]:
+    def _chosen(self, values: tuple[Any, ...], cells: Cells | None) -> tuple[_native.JitFunction, list[Any]]:
         given: list[Any] = list(values)
         found: list[tuple[int, Composed]] = []
         for place, value in enumerate(values):
@@ -103,7 +112,8 @@ class Structures:
         return made, given
 
     @property
-    def _of_program(self) -> Reads:
+    def reads(self) -> Reads:
+        """What the program may read of objects and assign to."""
         if self._reads is None:
             self._reads = Reads(self._source)
             self._count = self._reads.count
@@ -114,7 +124,7 @@ class Structures:
         known = self._kinds.get(id(value))
         if known is not None and known[0] is value:
             return known[1]
-        kind = composed_kind(value, reads=self._of_program)
+        kind = composed_kind(value, reads=self.reads)
         if isinstance(kind, Single) and not kind.cells:
             if len(self._kinds) == _MOST:
                 self._kinds.clear()
