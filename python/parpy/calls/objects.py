@@ -148,9 +148,13 @@ class Reads:
                 self._add(None if binding is None else callable_source(binding.value))
 
 
+_MISSING = object()
+
+
 def _has(kind: type, name: str) -> bool:
     """Whether the class has such an attribute, which is no property that is computed once."""
-    return hasattr(kind, name) and not isinstance(inspect.getattr_static(kind, name, None), cached_property)
+    found = next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), _MISSING)
+    return found is not _MISSING and not isinstance(found, cached_property)
 
 
 def functions_of(kind: type, name: str) -> Iterator[Any]:
