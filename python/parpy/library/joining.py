@@ -1,4 +1,4 @@
-"""Functions of NumPy that join arrays, as loops (arrays.py). `axis` is a constant of the program."""
+"""Functions of NumPy that join arrays, as loops (arrays.py). `parts` is a tuple of arrays, `axis` a constant."""
 
 from __future__ import annotations
 
@@ -8,94 +8,65 @@ import numpy as np
 from .. import builtin
 
 
-def concatenate_one(a, *, axis=0):
-    return a.copy()
-
-
-def concatenate_two(a, b, *, axis=0):
-    if a.ndim != b.ndim:
-        builtin.static_fail("arrays of one number of dimensions are joined: give the smaller one an axis, a[None, :]")
-    if a.ndim > 2:
-        builtin.static_fail(
-            "arrays of at most two dimensions are joined here: copy the parts into an array with np.zeros"
-        )
-    if a.ndim == 1:
-        joined = np.empty(a.shape[0] + b.shape[0], dtype=a.dtype)
-        if a.shape[0] < 0:  # the name has the type that holds both
-            joined = np.empty(a.shape[0] + b.shape[0], dtype=b.dtype)
-        joined[: a.shape[0]] = a
-        joined[a.shape[0] :] = b
-    elif axis == 0 or axis == -2:
-        if a.shape[1] != b.shape[1]:
+def concatenate(parts, *, axis=0):
+    first = parts[0].shape
+    front = first[:axis]
+    back = () if axis == -1 else first[axis + 1 :]
+    total = 0
+    for part in parts:
+        if part.ndim != parts[0].ndim:
+            builtin.static_fail(
+                "arrays of one number of dimensions are joined: give the smaller one an axis, a[None, :]"
+            )
+        if part.shape[:axis] != front or (axis != -1 and part.shape[axis + 1 :] != back):
             raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
-        joined = np.empty((a.shape[0] + b.shape[0], a.shape[1]), dtype=a.dtype)
-        if a.shape[0] < 0:
-            joined = np.empty((a.shape[0] + b.shape[0], a.shape[1]), dtype=b.dtype)
-        joined[: a.shape[0]] = a
-        joined[a.shape[0] :] = b
-    else:
-        if a.shape[0] != b.shape[0]:
-            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
-        joined = np.empty((a.shape[0], a.shape[1] + b.shape[1]), dtype=a.dtype)
-        if a.shape[0] < 0:
-            joined = np.empty((a.shape[0], a.shape[1] + b.shape[1]), dtype=b.dtype)
-        joined[:, : a.shape[1]] = a
-        joined[:, a.shape[1] :] = b
+        total += part.shape[axis]
+    joined = np.empty((*front, total, *back), dtype=np.result_type(*parts))
+    start = 0
+    for part in parts:
+        end = start + part.shape[axis]
+        if axis == 0:
+            joined[start:end] = part
+        elif axis == 1:
+            joined[:, start:end] = part
+        elif axis == 2:
+            joined[:, :, start:end] = part
+        elif axis == -1:
+            joined[..., start:end] = part
+        elif axis == -2:
+            joined[..., start:end, :] = part
+        else:
+            builtin.static_fail("arrays are joined along axis 0, 1, 2, -1 or -2: transpose them for others")
+        start = end
     return joined
 
 
-def concatenate_three(a, b, c, *, axis=0):
-    if a.ndim != b.ndim or a.ndim != c.ndim:
-        builtin.static_fail("arrays of one number of dimensions are joined: give the smaller one an axis, a[None, :]")
-    if a.ndim > 2:
-        builtin.static_fail(
-            "arrays of at most two dimensions are joined here: copy the parts into an array with np.zeros"
-        )
-    if a.ndim == 1:
-        joined = np.empty(a.shape[0] + b.shape[0] + c.shape[0], dtype=a.dtype)
-        if a.shape[0] < 0:  # the name has the type that holds all
-            joined = np.empty(a.shape[0] + b.shape[0] + c.shape[0], dtype=b.dtype)
-            joined = np.empty(a.shape[0] + b.shape[0] + c.shape[0], dtype=c.dtype)
-        joined[: a.shape[0]] = a
-        joined[a.shape[0] : a.shape[0] + b.shape[0]] = b
-        joined[a.shape[0] + b.shape[0] :] = c
-    elif axis == 0 or axis == -2:
-        if a.shape[1] != b.shape[1] or a.shape[1] != c.shape[1]:
-            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
-        joined = np.empty((a.shape[0] + b.shape[0] + c.shape[0], a.shape[1]), dtype=a.dtype)
-        if a.shape[0] < 0:
-            joined = np.empty((a.shape[0] + b.shape[0] + c.shape[0], a.shape[1]), dtype=b.dtype)
-            joined = np.empty((a.shape[0] + b.shape[0] + c.shape[0], a.shape[1]), dtype=c.dtype)
-        joined[: a.shape[0]] = a
-        joined[a.shape[0] : a.shape[0] + b.shape[0]] = b
-        joined[a.shape[0] + b.shape[0] :] = c
-    else:
-        if a.shape[0] != b.shape[0] or a.shape[0] != c.shape[0]:
-            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
-        joined = np.empty((a.shape[0], a.shape[1] + b.shape[1] + c.shape[1]), dtype=a.dtype)
-        if a.shape[0] < 0:
-            joined = np.empty((a.shape[0], a.shape[1] + b.shape[1] + c.shape[1]), dtype=b.dtype)
-            joined = np.empty((a.shape[0], a.shape[1] + b.shape[1] + c.shape[1]), dtype=c.dtype)
-        joined[:, : a.shape[1]] = a
-        joined[:, a.shape[1] : a.shape[1] + b.shape[1]] = b
-        joined[:, a.shape[1] + b.shape[1] :] = c
-    return joined
+def stack(parts, *, axis=0):
+    first = parts[0].shape
+    front = first if axis == -1 else first[:axis]
+    back = () if axis == -1 else first[axis:]
+    for part in parts:
+        if part.ndim != parts[0].ndim:
+            builtin.static_fail("arrays of one number of dimensions are stacked: give the smaller one an axis")
+        if part.shape != first:
+            raise ValueError("all input arrays must have the same shape")
+    stacked = np.empty((*front, len(parts), *back), dtype=np.result_type(*parts))
+    for place, part in enumerate(parts):
+        if axis == 0:
+            stacked[place] = part
+        elif axis == 1:
+            stacked[:, place] = part
+        elif axis == 2:
+            stacked[:, :, place] = part
+        elif axis == -1:
+            stacked[..., place] = part
+        else:
+            builtin.static_fail("arrays are stacked along axis 0, 1, 2 or -1: transpose them for others")
+    return stacked
 
 
-def concatenate_four(a, b, c, d, *, axis=0):
-    return np.concatenate((np.concatenate((a, b), axis=axis), np.concatenate((c, d), axis=axis)), axis=axis)
-
-
-def hstack_two(a, b):
-    return np.concatenate((a, b), axis=1)
-
-
-def hstack_three(a, b, c):
-    return np.concatenate((a, b, c), axis=1)
-
-
-def hstack_four(a, b, c, d):
-    return np.concatenate((a, b, c, d), axis=1)
+def hstack(parts):
+    return np.concatenate(parts) if parts[0].ndim == 1 else np.concatenate(parts, axis=1)
 
 
 def atleast_2d(a):
@@ -108,41 +79,52 @@ def atleast_2d(a):
     return rows
 
 
-def vstack_two(a, b):
-    return np.concatenate((np.atleast_2d(a), np.atleast_2d(b)))
+def vstack(parts):
+    """Arrays of one dimension are rows."""
+    width = parts[0].shape if parts[0].ndim == 1 else parts[0].shape[1:]
+    count = 0
+    for part in parts:
+        if (part.shape if part.ndim == 1 else part.shape[1:]) != width:
+            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+        count += 1 if part.ndim == 1 else part.shape[0]
+    rows = np.empty((count, *width), dtype=np.result_type(*parts))
+    start = 0
+    for part in parts:
+        if part.ndim == 1:
+            rows[start] = part
+            start += 1
+        else:
+            rows[start : start + part.shape[0]] = part
+            start += part.shape[0]
+    return rows
 
 
-def vstack_three(a, b, c):
-    return np.concatenate((np.atleast_2d(a), np.atleast_2d(b), np.atleast_2d(c)))
+def column_stack(parts):
+    """Arrays of one dimension are columns."""
+    back = () if parts[0].ndim == 1 else parts[0].shape[2:]
+    count = 0
+    for part in parts:
+        if part.shape[0] != parts[0].shape[0]:
+            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+        count += 1 if part.ndim == 1 else part.shape[1]
+    columns = np.empty((parts[0].shape[0], count, *back), dtype=np.result_type(*parts))
+    start = 0
+    for part in parts:
+        if part.ndim == 1:
+            columns[:, start] = part
+            start += 1
+        else:
+            columns[:, start : start + part.shape[1]] = part
+            start += part.shape[1]
+    return columns
 
 
-def vstack_four(a, b, c, d):
-    return np.concatenate((np.atleast_2d(a), np.atleast_2d(b), np.atleast_2d(c), np.atleast_2d(d)))
-
-
-def stack_two(a, b, *, axis=0):
-    if a.ndim != 1 or b.ndim != 1:
-        builtin.static_fail("arrays of one dimension are stacked here: copy the parts into an array with np.zeros")
-    if axis == 0 or axis == -2:
-        stacked = np.concatenate((a[None, :], b[None, :]))
+def dstack(parts):
+    """Arrays of two dimensions are layers of the third."""
+    if parts[0].ndim == 1:
+        layers = np.stack(parts, axis=1)[None]
+    elif parts[0].ndim == 2:
+        layers = np.stack(parts, axis=2)
     else:
-        stacked = np.concatenate((a[:, None], b[:, None]), axis=1)
-    return stacked
-
-
-def stack_three(a, b, c, *, axis=0):
-    if a.ndim != 1 or b.ndim != 1 or c.ndim != 1:
-        builtin.static_fail("arrays of one dimension are stacked here: copy the parts into an array with np.zeros")
-    if axis == 0 or axis == -2:
-        stacked = np.concatenate((a[None, :], b[None, :], c[None, :]))
-    else:
-        stacked = np.concatenate((a[:, None], b[:, None], c[:, None]), axis=1)
-    return stacked
-
-
-def column_stack_two(a, b):
-    return np.stack((a, b), axis=1)
-
-
-def column_stack_three(a, b, c):
-    return np.stack((a, b, c), axis=1)
+        layers = np.concatenate(parts, axis=2)
+    return layers

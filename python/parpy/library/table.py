@@ -24,21 +24,17 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.argmin: (arrays.argmin, along("argmin")),
     np.argsort: (arrays.argsort, along("argsort")),
     np.atleast_2d: (joining.atleast_2d,),
-    np.column_stack: (joining.column_stack_two, joining.column_stack_three),
-    np.concatenate: (
-        joining.concatenate_one,
-        joining.concatenate_two,
-        joining.concatenate_three,
-        joining.concatenate_four,
-    ),
+    np.column_stack: (joining.column_stack,),
+    np.concatenate: (joining.concatenate,),
     np.cross: (arrays.cross,),
     np.cumprod: (arrays.cumprod, along("cumprod")),
     np.cumsum: (arrays.cumsum, along("cumsum")),
     np.diff: (arrays.diff,),
+    np.dstack: (joining.dstack,),
     np.flip: (arrays.flip,),
     np.flipud: (arrays.flipud,),
     np.gradient: (arrays.gradient,),
-    np.hstack: (joining.hstack_two, joining.hstack_three, joining.hstack_four),
+    np.hstack: (joining.hstack,),
     np.isin: (arrays.isin,),
     np.linalg.norm: (arrays.norm,),
     np.median: (arrays.median, along("median")),
@@ -56,8 +52,8 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.trace: (arrays.trace,),
     np.tril: (arrays.tril,),
     np.triu: (arrays.triu,),
-    np.stack: (joining.stack_two, joining.stack_three),
-    np.vstack: (joining.vstack_two, joining.vstack_three, joining.vstack_four),
+    np.stack: (joining.stack,),
+    np.vstack: (joining.vstack,),
 }
 for _name in ("trapezoid", "trapz"):  # before and after NumPy 2
     if hasattr(np, _name):
@@ -68,7 +64,7 @@ _METHODS = ("argmax", "argmin", "argsort", "cumprod", "cumsum", "repeat", "searc
 _WITHOUT_AXIS = {np.argmax, np.argmin, np.cumprod, np.cumsum, np.median}
 _ALONG_AXIS = {*_WITHOUT_AXIS, np.argsort, np.sort}
 # Functions whose first argument is a tuple of arrays.
-_OF_TUPLES = {np.column_stack, np.concatenate, np.hstack, np.stack, np.vstack}
+_OF_TUPLES = {np.column_stack, np.concatenate, np.dstack, np.hstack, np.stack, np.vstack}
 
 
 def functions() -> list[Any]:
@@ -87,10 +83,13 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
     if ours is None:
         return None
     arguments = node.args
-    if function in _OF_TUPLES and arguments and isinstance(arguments[0], ast.Tuple | ast.List):
+    if function in _OF_TUPLES and arguments:
         named = [ast.keyword("axis", each) for each in arguments[1:2]]
         node = ast.copy_location(ast.Call(node.func, arguments, [*named, *node.keywords]), node)
-        arguments = [*arguments[0].elts, *arguments[2:]]
+        parts = arguments[0]
+        if isinstance(parts, ast.List):
+            parts = ast.copy_location(ast.Tuple(parts.elts, parts.ctx), parts)
+        arguments = [parts, *arguments[2:]]
     if function in _WITHOUT_AXIS and _is_none(axis := _axis_of(node)):  # of all elements
         arguments = [each for each in arguments if each is not axis]
         keywords = [each for each in node.keywords if each.value is not axis]

@@ -158,7 +158,16 @@ Parts Lowering::apply(Expr& e) {
     return call_of(e, callee, std::move(arguments), spans);
 }
 
+// What has the type that a value or a dtype stands for, or that holds the types of all in a tuple.
 Expr* Lowering::of_type(Parts value, const Expr& written) {
+    if (value.kind.is_tuple() && !value.kind.parts.empty()) {
+        Expr* sum = nullptr;
+        for (std::size_t i = 0; i < value.kind.parts.size(); ++i) {
+            Expr* part = of_type(part_of(value, i), written);
+            sum = i == 0 ? part : surface(Op::kAdd, {sum, part}, written.span);
+        }
+        return sum;
+    }
     if (!value.kind.is_single()) return number_in(std::move(value), written);
     if (!value.kind.scalar) {
         fail(Code::kP023, written.span, a_kind(value.kind) + " names no type of numbers",

@@ -58,45 +58,6 @@ bool never_ends(const Body& body) {
     });
 }
 
-std::optional<std::size_t> place_of(const Expr& index, std::size_t count) {
-    const auto* given = std::get_if<std::int64_t>(&index.constant.value);
-    if (index.op == Op::kNeg && index.operands[0]->op == Op::kConst) {
-        const auto positive = constant_integer(index.operands[0]);
-        if (!positive || *positive <= 0 || *positive > static_cast<std::int64_t>(count))
-            return std::nullopt;
-        return count - static_cast<std::size_t>(*positive);
-    }
-    if (index.op != Op::kConst || given == nullptr) return std::nullopt;
-    const std::int64_t size = static_cast<std::int64_t>(count);
-    const std::int64_t place = *given < 0 ? *given + size : *given;
-    if (place < 0 || place >= size) return std::nullopt;
-    return static_cast<std::size_t>(place);
-}
-
-std::optional<std::vector<std::size_t>> sliced_places(const Expr& slice, std::size_t count) {
-    std::optional<std::int64_t> given[3];
-    std::size_t next = 0;
-    for (const int bound : {kSliceBegin, kSliceEnd, kSliceStep}) {
-        if ((slice.index & bound) == 0) continue;
-        const auto value = constant_integer(slice.operands[next++]);
-        if (!value) return std::nullopt;
-        given[bound == kSliceBegin ? 0 : bound == kSliceEnd ? 1 : 2] = value;
-    }
-    const std::int64_t step = given[2].value_or(1), size = static_cast<std::int64_t>(count);
-    if (step == 0) return std::nullopt;
-    const auto clamped = [&](std::int64_t bound) {
-        if (bound < 0) bound += size;
-        return step > 0 ? std::clamp(bound, std::int64_t{0}, size)
-                        : std::clamp(bound, std::int64_t{-1}, size - 1);
-    };
-    const std::int64_t begin = given[0] ? clamped(*given[0]) : step > 0 ? 0 : size - 1;
-    const std::int64_t end = given[1] ? clamped(*given[1]) : step > 0 ? size : -1;
-    std::vector<std::size_t> places;
-    for (std::int64_t i = begin; step > 0 ? i < end : i > end; i += step)
-        places.push_back(static_cast<std::size_t>(i));
-    return places;
-}
-
 // ------------------------------------------------------------ expressions
 
 namespace {
@@ -195,7 +156,7 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
             const Kind whole = operand(0);
             if (whole.is_number())
                 return Kind::number(std::max(whole.rank - 1, whole.rank < 0 ? -1 : 0));
-            const auto at = place(*expr.operands[1], whole.parts.size());
+            const auto at = place(*expr.operands[1], whole.parts.size(), here);
             return !whole.is_tuple() ? Kind::mixed() : at ? whole.parts[*at] : any_part(whole);
         }
         case Op::kLoad:
@@ -218,7 +179,7 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
             return Kind::tuple(std::move(parts));
         }
         case Op::kMul: {
-            const auto times = constant_integer(expr.operands[1]);
+            const auto times = integer(*expr.operands[1], here);
             if (!times) break;
             const Kind a = operand(0);
             if (!a.is_tuple()) return Kind::number(greater_rank(a, Kind::number()));
@@ -247,13 +208,13 @@ Kind KindWalk::of_part(const Expr& load, const KindsHere& here) const {
         if (!part.is_tuple()) return Kind::mixed();
         const Expr& index = *load.operands[i];
         if (index.op == Op::kSlice) {
-            const auto places = sliced_places(index, part.parts.size());
+            const auto places = sliced_places(index, part.parts.size(), here);
             if (!places) return Kind::mixed();
             std::vector<Kind> parts;
             for (const std::size_t place : *places)
                 parts.push_back(part.parts[place]);
             part = Kind::tuple(std::move(parts));
-        } else if (const auto at = place(index, part.parts.size())) {
+        } else if (const auto at = place(index, part.parts.size(), here)) {
             part = Kind(part.parts[*at]);
         } else {
             part = any_part(part);
@@ -264,104 +225,6 @@ Kind KindWalk::of_part(const Expr& load, const KindsHere& here) const {
     return part.is_number() && kind_of(*load.var, here).is_number()
                ? Kind::number(rank_of_part(load, here))
                : part;
-}
-
-std::optional<bool> KindWalk::truth(const Expr& expr, const KindsHere& here) const {
-    switch (expr.op) {
-        case Op::kConst:
-            if (const auto* value = std::get_if<bool>(&expr.constant.value)) return *value;
-            return std::nullopt;
-        case Op::kSame: {
-            const Kind a = of(*expr.operands[0], here), b = of(*expr.operands[1], here);
-            if (a.is_none() && b.is_none()) return true;
-            const bool one = a.is_none() != b.is_none();
-            const Kind& other = a.is_none() ? b : a;
-            if (one &&
-                (other.is_number() || other.is_tuple() || other.is_record() || other.is_single()))
-                return false;
-            return equal_singles(a, b);
-        }
-        case Op::kEq:
-        case Op::kNe: {
-            auto same = equal_singles(of(*expr.operands[0], here), of(*expr.operands[1], here));
-            const auto a = constant_integer(expr.operands[0]),
-                       b = constant_integer(expr.operands[1]);
-            if (a && b) same = *a == *b;
-            return same ? std::optional(*same == (expr.op == Op::kEq)) : std::nullopt;
-        }
-        case Op::kTypesEqual: {
-            const Kind a = of(*expr.operands[0], here), b = of(*expr.operands[1], here);
-            if (!a.scalar || !b.scalar) return std::nullopt;
-            return a.scalar == b.scalar;
-        }
-        case Op::kIn: {
-            const Kind a = of(*expr.operands[0], here), b = of(*expr.operands[1], here);
-            if (!b.is_tuple() || (!a.is_single() && !has_single(b))) return std::nullopt;
-            bool all_known = true;
-            for (const Kind& part : b.parts) {
-                const auto same = equal_singles(a, part);
-                if (same == true) return true;
-                all_known = all_known && same.has_value();
-            }
-            return all_known ? std::optional(false) : std::nullopt;
-        }
-        case Op::kNot:
-        case Op::kPyBool: {
-            const auto known = truth(*expr.operands[0], here);
-            return known ? std::optional(expr.op == Op::kNot ? !*known : *known) : std::nullopt;
-        }
-        case Op::kAnd:
-        case Op::kOr: {
-            const bool settles = expr.op == Op::kOr;
-            const auto a = truth(*expr.operands[0], here);
-            if (a == settles) return settles;
-            const auto b = truth(*expr.operands[1], here);
-            if (a && b) return *b;
-            return std::nullopt;
-        }
-        case Op::kVar:
-        case Op::kText:
-        case Op::kItem:
-        case Op::kField:
-        case Op::kLoad: {
-            const Kind kind = of(expr, here);
-            if (kind.is_none()) return false;
-            return kind.is_single()
-                       ? std::optional(kind.form != Kind::Form::kText || kind.text != "")
-                       : std::nullopt;
-        }
-        default:
-            return std::nullopt;
-    }
-}
-
-void KindWalk::assume(const Expr& condition, bool holds, KindsHere& here) const {
-    switch (condition.op) {
-        case Op::kNot:
-        case Op::kPyBool:
-            assume(*condition.operands[0], holds == (condition.op == Op::kPyBool), here);
-            break;
-        case Op::kAnd:
-        case Op::kOr:
-            if (holds != (condition.op == Op::kAnd)) break;
-            for (const Expr* operand : condition.operands)
-                assume(*operand, holds, here);
-            break;
-        case Op::kVar:
-            if (const Kind kind = kind_of(*condition.var, here); holds && kind.is_optional())
-                here.of[condition.var] = kind.parts[0];
-            break;
-        case Op::kSame: {
-            const Expr *name = condition.operands[0], *other = condition.operands[1];
-            if (name->op != Op::kVar) std::swap(name, other);
-            if (name->op != Op::kVar || !of(*other, here).is_none()) break;
-            const Kind kind = kind_of(*name->var, here);
-            if (kind.is_optional()) here.of[name->var] = holds ? Kind::none() : kind.parts[0];
-            break;
-        }
-        default:
-            break;
-    }
 }
 
 // Of an expression that is a number or an array.
@@ -399,8 +262,15 @@ int KindWalk::rank_of(const Expr& expr, const KindsHere& here) const {
             return a < 0 || b < 0 ? kUnknown : a == 0 || b == 0 ? 0 : product_rank(a, b);
         }
         case Op::kFull:
-        case Op::kReshape:
-            return count - 1;
+        case Op::kReshape: {
+            int extents = 0;  // which a tuple may hold
+            for (int i = 1; i < count; ++i) {
+                const Kind kind = of(*expr.operands[static_cast<std::size_t>(i)], here);
+                if (!kind.is_tuple() && !kind.is_number()) return kUnknown;
+                extents += kind.is_tuple() ? static_cast<int>(kind.parts.size()) : 1;
+            }
+            return extents;
+        }
         case Op::kLike:
             return rank(*expr.operands[1]);
         case Op::kEmpty:

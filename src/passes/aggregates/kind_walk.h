@@ -25,6 +25,16 @@ public:
     [[nodiscard]] static Kind carried(const Kind& kind, const KindsHere& here);
     // Whether a condition holds that follows from kinds alone: `y is None`.
     [[nodiscard]] std::optional<bool> truth(const ir::Expr& expr, const KindsHere& here) const;
+    // The integer that an expression has for these kinds: `x.ndim - 1`, `len(t)`.
+    [[nodiscard]] std::optional<std::int64_t> integer(const ir::Expr& expr,
+                                                      const KindsHere& here) const;
+    // The place of an element, counted from the end if negative; none where it is not known or
+    // there is no such element.
+    [[nodiscard]] std::optional<std::size_t> place(const ir::Expr& index, std::size_t count,
+                                                   const KindsHere& here) const;
+    // The elements begin, begin + step, … that a slice of known bounds takes of so many.
+    [[nodiscard]] std::optional<std::vector<std::size_t>> sliced_places(
+        const ir::Expr& slice, std::size_t count, const KindsHere& here) const;
     // What holds besides where the condition has this truth: `y` is None, or a number.
     void assume(const ir::Expr& condition, bool holds, KindsHere& here) const;
     // From before the statements to behind them.
@@ -50,7 +60,6 @@ private:
     void iterate(const ir::Stmt& loop, KindsHere& here, KindsHere& behind);
     [[nodiscard]] int rank_of(const ir::Expr& expr, const KindsHere& here) const;
     [[nodiscard]] Kind of_part(const ir::Expr& load, const KindsHere& here) const;
-    [[nodiscard]] std::optional<std::size_t> place(const ir::Expr& index, std::size_t count) const;
     [[nodiscard]] Kind of_applied(const ir::Expr& apply, const KindsHere& here) const;
     [[nodiscard]] Kind of_field(const Kind& owner, const std::string& name,
                                 const KindsHere& here) const;
@@ -81,12 +90,5 @@ struct Bound {
 [[nodiscard]] bool runs_for_ever(const ir::Stmt& loop);
 // Whether no path leads to the end of the statements.
 [[nodiscard]] bool never_ends(const ir::Body& body);
-
-// The elements begin, begin + step, … that a slice of constants takes of so many.
-[[nodiscard]] std::optional<std::vector<std::size_t>> sliced_places(const ir::Expr& slice,
-                                                                    std::size_t count);
-// The place of an element, counted from the end if negative; none where it is no constant or there
-// is no such element.
-[[nodiscard]] std::optional<std::size_t> place_of(const ir::Expr& index, std::size_t count);
 
 }  // namespace parpy

@@ -204,7 +204,7 @@ void Lowering::store(Store& stmt) {
         Parts owner = read(stmt.array, whole, stmt.span);
         std::size_t taken = 0;
         while (owner.kind.is_tuple() && taken + 1 < stmt.indices.size()) {
-            const auto place = place_of(*stmt.indices[taken], owner.kind.parts.size());
+            const auto place = walk_.place(*stmt.indices[taken], owner.kind.parts.size(), here_);
             if (!place) break;
             owner = part_of(owner, *place);
             ++taken;

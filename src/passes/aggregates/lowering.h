@@ -101,6 +101,7 @@ private:
     // their own.
     std::vector<ir::Expr*> subscripts(const std::vector<ir::Expr*>& indices, int rank);
     [[nodiscard]] bool concerns(const ir::Expr& expr) const;
+    [[nodiscard]] bool chooses_by_kinds(const ir::Expr& e) const;
     Parts read(ir::Expr& expr);
     Parts read(ir::Var* name, const Kind& kind, Span span);
     Parts item(ir::Expr& expr);

@@ -53,7 +53,7 @@ Parts Lowering::item(Expr& e) {
     Expr* array = whole.leaves.front();
     if (array->op != Op::kVar) array = held(array, span, out_->size());
     const int rank = whole.kind.rank < 0 ? whole.kind.rank : whole.kind.rank - 1;
-    if (wanted && place_of(index, static_cast<std::size_t>(*wanted)) == 0) {
+    if (wanted && walk_.place(index, static_cast<std::size_t>(*wanted), here_) == std::size_t{0}) {
         b_.span = owner.span;
         FailBuilder failing(b_, Code::kP433);
         failing.site().message = failing.value(extent(array->var, span)) +
@@ -76,7 +76,7 @@ Parts Lowering::one_of(Parts tuple, Expr* index, Span span, const std::string& n
     });
     if (used_up) tuple = held(std::move(tuple), span);
     if (index->op == Op::kSlice) {
-        const auto places = sliced_places(*index, count);
+        const auto places = walk_.sliced_places(*index, count, here_);
         if (!places) {
             fail(Code::kP025, index->span, "a part of a tuple is taken by constants",
                  "write out the bounds, or use an array");
@@ -92,7 +92,7 @@ Parts Lowering::one_of(Parts tuple, Expr* index, Span span, const std::string& n
         }
         return result;
     }
-    if (const auto place = place_of(*index, count)) return part_of(tuple, *place);
+    if (const auto place = walk_.place(*index, count, here_)) return part_of(tuple, *place);
     const bool constant =
         index->op == Op::kConst || (index->op == Op::kNeg && index->operands[0]->op == Op::kConst);
     if (constant) {
@@ -295,7 +295,7 @@ Parts Lowering::shaped(Expr& e) {
 Parts Lowering::atomic(Expr& e) {
     const Kind whole = kind_of(*e.var, here_);
     if (whole.is_tuple()) {
-        const auto place = place_of(*e.operands[0], whole.parts.size());
+        const auto place = walk_.place(*e.operands[0], whole.parts.size(), here_);
         if (!place || !whole.parts[*place].is_number() || e.rank() < 2) {
             (void)number_in(read(*var(e.var, e.span)), *var(e.var, e.span));
             return poison(e.span);

@@ -55,13 +55,6 @@ std::optional<std::int64_t> KindWalk::unrolled(const For& loop, const KindsHere&
     return count;
 }
 
-std::optional<std::size_t> KindWalk::place(const Expr& index, std::size_t count) const {
-    const auto number = index.op == Op::kVar ? numbers_.find(index.var) : numbers_.end();
-    if (number == numbers_.end()) return place_of(index, count);
-    const auto at = static_cast<std::size_t>(number->second);
-    return at < count ? std::optional(at) : std::nullopt;
-}
-
 void KindWalk::walk_unrolled(const For& loop, std::int64_t count, KindsHere& here) {
     for (std::int64_t i = 0; i < count && here.reachable; ++i) {
         numbers_[loop.var] = i;

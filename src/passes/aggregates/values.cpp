@@ -51,9 +51,19 @@ std::string shown(const Expr& expr) {
     return name.empty() ? name : "'" + name + "'";
 }
 
+// Other conditions that are known leave a choice the type that both of its values give it.
+bool Lowering::chooses_by_kinds(const Expr& e) const {
+    const bool chooses = e.op == Op::kSelect || e.op == Op::kAnd || e.op == Op::kOr;
+    return chooses &&
+           any_expr(
+               *e.operands[0],
+               [](const Expr& part) { return part.op == Op::kRank || part.op == Op::kLength; }) &&
+           walk_.truth(*e.operands[0], here_);
+}
+
 bool Lowering::concerns(const Expr& expr) const {
     return any_expr(expr, [&](const Expr& e) {
-        return is_aggregate(e.op) || e.op == Op::kCall ||
+        return is_aggregate(e.op) || e.op == Op::kCall || chooses_by_kinds(e) ||
                (e.var != nullptr && !kind_of(*e.var, here_).is_number());
     });
 }

@@ -208,6 +208,7 @@ private:
                 memory_.enter_or_leave();
                 bodies(inner);
                 memory_.enter_or_leave();
+                memory_.leave(*stmt);
             });
             out.push_back(stmt);
         }

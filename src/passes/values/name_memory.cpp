@@ -13,19 +13,68 @@ namespace parpy {
 
 using namespace ir;
 
+// Longer sums of sizes are not followed.
+constexpr std::size_t kMostOperators = 64;
+
 // The expression without variables that the last assignments of `before` set.
 Expr* NameMemory::spelled_out(const Expr* value, std::span<Stmt* const> before) const {
     Expr* result = clone(context_.module, value);
     for (auto stmt = before.rbegin(); stmt != before.rend(); ++stmt) {
         const auto* assign = (*stmt)->as<Assign>();
+        if (assign == nullptr && uses_of(**stmt).written.empty()) continue;  // it checks sizes
         if (assign == nullptr || assign->update) break;
         result = clone(context_.module, result, {.values = {{assign->var, assign->value}}});
     }
-    return result;
+    return with_integers(result);
+}
+
+// The expression in which variables and the sizes of names stand for what is known of them.
+Expr* NameMemory::with_integers(Expr* value) const {
+    const auto known = [&](const Expr& e) -> Expr* {
+        const Var* var = e.op == Op::kVar ? e.var : nullptr;
+        if (e.op == Op::kExtent && places_.has(e.var) &&
+            static_cast<std::size_t>(e.index) < e.var->dims.size()) {
+            const Dim& dim = e.var->dims[static_cast<std::size_t>(e.index)];
+            if (dim.extent) return Builder(context_.module, e.span).integer(*dim.extent);
+            var = dim.extent_var;
+        }
+        const auto found = integers_.find(var);
+        if (found != integers_.end()) return clone(context_.module, found->second);
+        return var == nullptr || e.op == Op::kVar
+                   ? nullptr
+                   : Builder(context_.module, e.span).var(const_cast<Var*>(var));
+    };
+    const auto rewrite = [&](const auto& self, Expr* e) -> Expr* {
+        if (Expr* same = known(*e)) return same;
+        for (Expr*& operand : e->operands)
+            operand = self(self, operand);
+        return e;
+    };
+    return rewrite(rewrite, value);
+}
+
+void NameMemory::learn(const Stmt& stmt) {
+    const auto* assign = stmt.as<Assign>();
+    if (assign == nullptr || !assign->var->type.is_scalar() ||
+        !is_integer(assign->var->type.scalar))
+        return;
+    Module& module = context_.module;
+    Expr* value = clone(module, assign->value);
+    if (assign->update) {
+        Expr* before = Builder(module, stmt.span).var(assign->var);
+        value = module.make_expr(*assign->update, assign->var->type, stmt.span, {before, value});
+    }
+    value = with_integers(value);
+    std::size_t size = 0;
+    for_each_expr(*value, [&](const Expr&) { ++size; });
+    if (size <= kMostOperators && known_at_entry(*value, function_, uses_))
+        integers_[assign->var] = value;
+    else
+        integers_.erase(assign->var);
 }
 
 std::optional<NameMemory::Room> NameMemory::room(const Extent& length,
-                                                 std::span<Stmt* const> before) {
+                                                 std::span<Stmt* const> before, bool once) {
     constexpr std::int64_t kMost = std::int64_t{1} << 31;
     if (const auto constant = length.constant())
         return Room{std::max<std::int64_t>(*constant, 0), nullptr, true};
@@ -33,8 +82,14 @@ std::optional<NameMemory::Room> NameMemory::room(const Extent& length,
     if (known_at_entry(*size, function_, uses_)) return Room{std::nullopt, size, true};
     const std::int64_t most = range(*length.written).high;
     if (most <= kMost) return Room{std::max<std::int64_t>(most, 0)};
+    if (once) return Room{std::nullopt, length.value, true, true};
     if (const Expr* bound = at_most(*size)) return Room{std::nullopt, bound};
     return std::nullopt;
+}
+
+bool NameMemory::runs_once(const Bind& bind) const {
+    const NamePlace& place = places_.of(bind.array);
+    return is_called_once() && place.body == &function_.body && place.dominated && !place.unbound;
 }
 
 // What is known at the entry and not less than an integer expression; null if nothing is.
@@ -129,12 +184,14 @@ std::optional<NameMemory::Rooms> NameMemory::rooms_for(const Bind& bind, const S
     Rooms found;
     std::int64_t bytes = size_in_bytes(bind.array->type.scalar);
     bool few = true;
+    const bool once = runs_once(bind);
     for (const Extent& length : shape) {
-        const auto most = room(length, sizes);
+        const auto most = room(length, sizes, once);
         if (!most || (by_hand_ && !(most->constant && most->exact))) return std::nullopt;
         few = few && most->constant && *most->constant <= kMostLocalBytes;
         bytes *= few ? std::max<std::int64_t>(*most->constant, 1) : 1;
         few = few && bytes <= kMostLocalBytes;
+        found.late = found.late || most->late;
         found.rooms.push_back(*most);
     }
     found.small = few && !(is_called_once() && places_.of(bind.array).loops.empty());
@@ -167,10 +224,11 @@ bool NameMemory::allocate(const Bind& bind, const Shape& shape, Body& sizes, Bod
     const NamePlace& place = places_.of(&array);
     const auto found = rooms_for(bind, shape, sizes);
     if (!found) return no_room(bind);
-    const auto& [rooms, small] = *found;
+    const auto& [rooms, small, late] = *found;
     const bool part = place.unbound || !std::ranges::all_of(rooms, &Room::exact);
-    const bool hoisted = !place.led || !small;
+    const bool hoisted = !late && (!place.led || !small);
     Body& target = hoisted ? at_entry_ : out;
+    if (late) move_to(out, sizes);
     Var* memory = &array;
     if (part) {  // the name is a part of what there is room for
         move_to(out, sizes);
@@ -196,7 +254,8 @@ bool NameMemory::allocate(const Bind& bind, const Shape& shape, Body& sizes, Bod
         if (rooms[i].exact && stable(*shape[i].written, array))
             dim.extent_var->meaning = clone(context_.module, shape[i].written);
         target.push_back(b_.assign(
-            dim.extent_var, b_.convert(clone(context_.module, rooms[i].at_entry), Scalar::kI64)));
+            dim.extent_var, b_.convert(clone(context_.module, rooms[i].size), Scalar::kI64)));
+        learn(*target.back());
     }
     row_major(b_, *memory, target);
     memory->written = true;
@@ -322,6 +381,7 @@ Dim NameMemory::sized(const Extent& length, const Var& array, std::size_t number
             size->meaning = clone(context_.module, length.written);
         out.push_back(
             b_.assign(size, b_.convert(clone(context_.module, length.value), Scalar::kI64)));
+        learn(*out.back());
         dim.extent_var = size;
     }
     return dim;
@@ -337,6 +397,16 @@ void NameMemory::pass_by(const Stmt& stmt) {
     const Uses uses = uses_of(stmt);
     std::erase_if(sizes_,
                   [&](const auto& size) { return uses.calls || !invariant(*size.first, uses); });
+    if (stmt.as<Assign>() != nullptr)
+        learn(stmt);
+    else
+        std::erase_if(integers_,
+                      [&](const auto& each) { return uses.written.contains(each.first); });
+}
+
+void NameMemory::leave(const Stmt& stmt) {
+    const Uses uses = uses_of(stmt);
+    std::erase_if(integers_, [&](const auto& each) { return uses.written.contains(each.first); });
 }
 
 // Whether the expression has the same value wherever the name is used.

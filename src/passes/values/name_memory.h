@@ -58,6 +58,8 @@ public:
                   bool own = false);
     // A statement between names: sizes made of what it changes are none of those that follow.
     void pass_by(const ir::Stmt& stmt);
+    // The end of a body of the statement.
+    void leave(const ir::Stmt& stmt);
     // The begin or the end of statements that may run another time, or not.
     void enter_or_leave() { sizes_.clear(); }
     // As of an array in C order, for what asks for them: addresses are those of the root.
@@ -67,22 +69,29 @@ private:
     // The most elements along one dimension that a name of values has.
     struct Room {
         std::optional<std::int64_t> constant;
-        const ir::Expr* at_entry = nullptr;  // else
-        bool exact = false;                  // it has so many
+        const ir::Expr* size = nullptr;  // else, known at the entry or, `late`, at the bind alone
+        bool exact = false;              // it has so many
+        bool late = false;
     };
     struct Rooms {
         std::vector<Room> rooms;  // by dimension
         bool small = false;       // each thread may have its own
+        bool late = false;        // one of them is
     };
     std::optional<Rooms> rooms_for(const ir::Bind& bind, const Shape& shape,
                                    std::span<ir::Stmt* const> sizes);
     // Memory that is taken at the entry is each call's own.
     [[nodiscard]] bool is_called_once() const;
+    // Whether the bind runs once a call, so that its memory can be taken where it stands.
+    [[nodiscard]] bool runs_once(const ir::Bind& bind) const;
     // `before`: what sets the variables that parts of the length are held in.
-    std::optional<Room> room(const Extent& length, std::span<ir::Stmt* const> before);
+    std::optional<Room> room(const Extent& length, std::span<ir::Stmt* const> before, bool once);
     ir::Expr* at_most(ir::Expr& e);
     ir::Expr* spelled_out(const ir::Expr* value, std::span<ir::Stmt* const> before) const;
+    ir::Expr* with_integers(ir::Expr* value) const;
     Interval range(const ir::Expr& e) const;
+    // What the statement gives a variable, where that is known at the entry.
+    void learn(const ir::Stmt& stmt);
     bool allocate_result(ir::Var& array, const ir::Origin& result, const Shape& shape,
                          ir::Body& sizes, ir::Body& out);
     const ir::Expr* bound_here(const ir::Var& array, ir::Scalar type, ir::Body& out);
@@ -101,6 +110,8 @@ private:
     ir::Builder b_;
     ir::Body at_entry_;
     std::vector<std::pair<const ir::Expr*, ir::Var*>> sizes_;  // that variables here hold
+    std::unordered_map<const ir::Var*, ir::Expr*>
+        integers_;  // that variables have now, if known at entry
     std::unordered_map<const ir::Var*, ir::Origin> given_;
     struct Held {
         const ir::Var* name = nullptr;   // at whose only bind it is set

@@ -8,6 +8,8 @@ from enum import Enum
 from functools import partial
 from types import FunctionType
 
+import numpy as np
+
 from ... import _native
 from ...calls.objects import is_object
 from ...syntax.names import NO_PLACE, Binding, is_array, is_scalar, is_unchanging
@@ -338,8 +340,16 @@ def type_operand(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """Something that has the type that `node` stands for."""
     span = fn.span(node)
     if isinstance(node, ast.Attribute) and is_dtype(fn, node):
+        if isinstance(node.value, ast.Subscript) and not fn.kernel and not is_record(fn, node.value):
+            return lower(fn, node.value)  # an element of a tuple, or elements of an array
         array = elements_of(fn, node.value)
         return fn.poison(node) if array is None else fn.module.read(array, span)
+    if isinstance(node, ast.Call) and node.args and not node.keywords:
+        called = fn.resolve(node.func)
+        if called is not None and called.value is np.result_type:
+            fn.rely_on(called)
+            parts = [part.value if isinstance(part, ast.Starred) else part for part in node.args]
+            return lower(fn, parts[0]) if len(parts) == 1 else fn.op("tuple", node, *lower_all(fn, parts))
     binding = fn.resolve(node)
     if binding is None:
         if isinstance(node, ast.Name) and node.id in fn.scope.locals:

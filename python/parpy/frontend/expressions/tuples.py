@@ -43,9 +43,10 @@ def none(fn: FunctionScope, node: ast.expr) -> _native.Expr:
 
 
 def parts_given(node: ast.expr) -> list[ast.expr]:
-    """The elements of a tuple or list that is written out, as operands of what takes a tuple; else the value, which
-    may be one."""
-    return node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
+    """The elements of a tuple or list that is written out, and tuples that it takes elements of, as operands of what
+    takes a tuple; else the value, which may be one."""
+    parts = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
+    return [part.value if isinstance(part, ast.Starred) else part for part in parts]
 
 
 def items_of(

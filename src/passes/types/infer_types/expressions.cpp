@@ -57,11 +57,21 @@ std::optional<std::int64_t> computed(Op op, std::span<const Operand> operands) {
     return fits ? std::optional(result) : std::nullopt;
 }
 
+// The static_fail that all paths of the function lead to.
+const Fail* refusal(const Module& module, const Function& function) {
+    const auto* fail = function.body.empty() ? nullptr : function.body.back()->as<Fail>();
+    return fail != nullptr && module.sites[fail->site].code == Code::kP232 ? fail : nullptr;
+}
+
 }  // namespace
 
 Operand Typer::walk_value(Expr*& slot) {
     Operand operand = walk(slot);
     if (operand.type.is_void()) {
+        if (const Fail* fail = refusal(context_.module, *slot->callee)) {
+            report(Code::kP232, fail->span, context_.module.sites[fail->site].message);
+            return kUnknownOperand;
+        }
         report(Code::kP214, slot->span,
                "'" + slot->callee->name + "' returns nothing, but its result is used here",
                "return a number from '" + slot->callee->name + "', or call it as a statement");

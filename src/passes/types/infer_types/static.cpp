@@ -192,6 +192,11 @@ private:
 
     std::optional<Scalar> scalar_of(const Expr& e) {
         if (e.op == Op::kConvert) return e.type.scalar;
+        if (e.op == Op::kAdd) {  // the type that holds both
+            const auto types = both(e);
+            if (!types) return std::nullopt;
+            return promote(Type::of(types->first), Type::of(types->second)).scalar;
+        }
         const bool named = e.op == Op::kVar || e.op == Op::kLoad || e.op == Op::kArray;
         if (named && !e.var->type.is_unknown()) return e.var->type.scalar;
         if (const auto found = named ? elements_of(*e.var) : std::nullopt) return found;

@@ -1,0 +1,120 @@
+"""np.concatenate, np.stack and their kin, of arrays of any dimensions and types, against NumPy."""
+
+from __future__ import annotations
+
+import linecache
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import TARGETS, options
+
+rng = np.random.default_rng(5)
+ROW, COUNTS = rng.random(4), np.arange(4, dtype=np.int32)
+MATRIX, WHOLE = rng.random((3, 4)).astype(np.float32), np.arange(12).reshape(3, 4)
+CUBE, LAYERS = rng.random((2, 3, 4)), np.arange(24).reshape(2, 3, 4)
+PAIRS = [
+    (ROW, COUNTS), (COUNTS, ROW), (MATRIX, WHOLE), (CUBE, LAYERS), (ROW, MATRIX), (WHOLE, COUNTS),
+    (MATRIX, MATRIX[:, :2]), (MATRIX, MATRIX[:2]), (CUBE, CUBE[:1]), (CUBE, CUBE[:, :, :2]),
+    (COUNTS > 1, COUNTS.astype(np.uint8)),
+]  # fmt: skip
+CALLS = [
+    "np.concatenate((a, b))", "np.concatenate([a, b, a], axis=1)", "np.concatenate((a, b), 2)",
+    "np.concatenate((a, b), axis=-1)", "np.concatenate((a, b, b, a), axis=-2)", "np.concatenate((a,))",
+    "np.stack((a, b))", "np.stack([a, b, a], axis=1)", "np.stack((a, b), axis=-1)", "np.stack((a, b), 2)",
+    "np.vstack((a, b))", "np.hstack((a, b))", "np.column_stack((a, b))", "np.dstack((a, b))",
+    "np.vstack((a, b, a, b, a))", "np.concatenate((a * 2, b + 1))",
+]  # fmt: skip
+
+
+def function_of(call: str):
+    name, text = f"<{call}>", f"def f(a, b):\n    return {call}\n"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {"np": np}
+    exec(compile(text, name, "exec"), space)
+    return space["f"]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("backend", TARGETS)
+def test_joined_as_by_numpy(backend, call):
+    function = function_of(call)
+    compiled, joined = parpy.jit(function), 0
+    for a, b in PAIRS:
+        try:
+            want = function(a, b)
+        except (ValueError, np.exceptions.AxisError):
+            with pytest.raises((ValueError, parpy.CompileError)):
+                compiled(a, b, opts=options(backend, {}))
+            continue
+        got = compiled(a, b, opts=options(backend, {}))
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(got, want)
+        joined += 1
+    assert joined >= 2
+
+
+@parpy.jit
+def in_a_loop(x, out):
+    for i in range(x.shape[0]):
+        row = np.concatenate((x[i], x[i, :2], np.zeros(3)))
+        out[i] = np.hstack((row, row)).sum() + len(row)
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_memory_of_iterations(backend):
+    x, out, want = rng.random((50, 6)), np.zeros(50), np.zeros(50)
+    in_a_loop(x, out, opts=options(backend, {}))
+    in_a_loop.__wrapped__(x, want)
+    np.testing.assert_allclose(out, want)
+
+
+@parpy.jit
+def of_a_name(a, b):
+    parts = (a, b, a)
+    size = 0
+    for part in parts:
+        size += part.shape[0]
+    like = np.empty(size, dtype=np.result_type(a, b))
+    like[:] = np.concatenate(parts)
+    return like
+
+
+def test_parts_have_a_name():
+    a, b = np.arange(3, dtype=np.int16), rng.random(5).astype(np.float32)
+    got = of_a_name(a, b)
+    assert got.dtype == np.float32
+    np.testing.assert_array_equal(got, np.concatenate((a, b, a)))
+
+
+@parpy.jit
+def after_growing(x, n):
+    size = 0
+    for part in (x, x):
+        size += part.shape[0]
+    for _ in range(n):
+        size += 2
+    t = x[: size - x.shape[0]] * 2
+    u = np.concatenate((t, x))
+    return u.sum()
+
+
+def test_sizes_that_loops_count():
+    x = rng.random(9)
+    for n in (0, 1, 3):
+        np.testing.assert_allclose(after_growing(x, n), after_growing.__wrapped__(x, n))
+
+
+@parpy.jit
+def with_first_axes(x):
+    shape = (*x.shape[: x.ndim - 1], 2)
+    made = np.zeros(shape)
+    made[..., 0] = 1
+    made[..., 1] = x.ndim if x.ndim > 1 else -1.0
+    return made
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4)])
+def test_shapes_made_of_shapes(shape):
+    np.testing.assert_array_equal(with_first_axes(np.ones(shape)), with_first_axes.__wrapped__(np.ones(shape)))
