@@ -148,6 +148,14 @@ Fail* Builder::fail(std::size_t site, std::vector<Expr*> values) {
     return stmt;
 }
 
+void Builder::test_inside(While& loop, Body before) {
+    const Type truth = Type::of(Scalar::kBool);
+    Expr* ends = module_.make_expr(Op::kNot, truth, loop.condition->span, {loop.condition});
+    before.push_back(if_(ends, {break_()}));
+    loop.body.insert(loop.body.begin(), before.begin(), before.end());
+    loop.condition = constant(truth, Constant{true});
+}
+
 Evaluate* Builder::evaluate(Expr* value) {
     auto* stmt = module_.make<Evaluate>(span);
     stmt->value = value;

@@ -60,6 +60,8 @@ public:
     Continue* continue_() { return module_.make<Continue>(span); }
     Return* return_(Expr* value = nullptr);
     Fail* fail(std::size_t site, std::vector<Expr*> values);
+    // while c: …        as        while True: before; if not c: break; …
+    void test_inside(While& loop, Body before);
     Evaluate* evaluate(Expr* value);
     Alloc* alloc(Var* array);
     Barrier* barrier(BarrierScope scope);

@@ -73,6 +73,7 @@ private:
     void statement(ir::Stmt& stmt);
     void assign(ir::Assign& stmt);
     void store(ir::Store& stmt);
+    void tell_texts(ir::Fail& failure);
     void store_tuple(ir::Store& stmt, Parts value);
     void branch(ir::If& stmt);
     void repeat(ir::While& loop);

@@ -291,7 +291,8 @@ Shape Shapes::compute(const Expr& expr) {
             const int branches = branches_;
             for (const Expr* operand : expr.operands) {
                 broadcast(shape, of(*operand), expr.span);
-                if (has_branches(expr.op)) branches_ = branches + 1;
+                // A choice for each element is NumPy's, which evaluates all operands.
+                if (has_branches(expr.op) && of(*expr.operands[0]).empty()) branches_ = branches + 1;
             }
             branches_ = branches;
             return shape;

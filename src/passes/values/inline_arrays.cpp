@@ -19,6 +19,85 @@ using namespace ir;
 
 namespace {
 
+bool ends_with_return(const Function& function) {
+    int returns = 0;
+    for_each_stmt(function.body,
+                  [&](const Stmt& stmt) { returns += stmt.kind == StmtKind::kReturn ? 1 : 0; });
+    return returns == 1 && function.body.back()->kind == StmtKind::kReturn;
+}
+
+// A variable that a call may read without having set it: it would have the value of the call
+// before. Empty: none.
+std::string may_be_unset(const Function& function) {
+    for (const Var* var : exposed_reads(function.body)) {
+        const bool given = std::ranges::find(function.params, var) != function.params.end();
+        if (!given && var->constant == nullptr) return var->shown();
+    }
+    for (const Var* name : unbound_names(function.body)) {
+        return name->shown();
+    }
+    return {};
+}
+
+// Nobody outside of the function notices that it runs, unless it fails.
+bool is_pure(const Function& function) {
+    if (function.kind == FunctionKind::kForeign) return false;
+    const bool stores = std::ranges::any_of(
+        function.params, [](const Var* param) { return param->type.is_array() && param->written; });
+    const auto acts = [](const Stmt& stmt) {
+        return stmt.kind == StmtKind::kPrint || stmt.kind == StmtKind::kGpu;
+    };
+    return !stores && !any_stmt(function.body, acts) &&
+           !any_expr(function.body, [&](const Expr& e) {
+               return e.op != Op::kCall ? has_effects(e.op)
+                                        : e.callee != &function && !is_pure(*e.callee);
+           });
+}
+
+bool is_of_constant_size(const Expr& value) {
+    if (value.op == Op::kEmpty) return is_of_constant_size(*value.operands[0]);
+    if (value.op == Op::kFull) {
+        return std::all_of(value.operands.begin() + 1, value.operands.end(),
+                           [](const Expr* e) { return constant_integer(e).has_value(); });
+    }
+    return !any_expr(value, [](const Expr& e) {
+        return e.op == Op::kLoad && std::ranges::any_of(e.var->dims, [](const Dim& dim) {
+                   return !dim.extent;
+               });
+    });
+}
+
+bool makes_arrays(const Function& function) {
+    return any_stmt(function.body, [](const Stmt& stmt) {
+        const auto* bind = stmt.as<Bind>();
+        return bind != nullptr && bind->fresh &&
+               (bind->value->op == Op::kCall || !is_of_constant_size(*bind->value));
+    });
+}
+
+// Functions that return numbers and take memory that only the entry can have, or call such ones.
+std::unordered_set<const Function*> functions_with_memory(const Module& module) {
+    std::unordered_set<const Function*> found;
+    if (is_by_hand(*module.entry_function())) return found;
+    for (bool changed = true; std::exchange(changed, false);) {
+        for (const Function* function : module.functions) {
+            if (function->kind != FunctionKind::kHelper || !function->result.is_scalar() ||
+                found.contains(function) || !ends_with_return(*function) ||
+                !may_be_unset(*function).empty() || !is_pure(*function))
+                continue;
+            const bool calls = any_expr(function->body, [&](const Expr& e) {
+                return e.op == Op::kCall && found.contains(e.callee);
+            });
+            const bool recursive = any_expr(function->body, [&](const Expr& e) {
+                return e.op == Op::kCall && e.callee == function;
+            });
+            if (recursive || !(calls || makes_arrays(*function))) continue;
+            changed = found.insert(function).second;
+        }
+    }
+    return found;
+}
+
 class Inliner {
 public:
     explicit Inliner(PassContext& context)
@@ -33,6 +112,7 @@ public:
                 call(*bind, out);
                 continue;
             }
+            if (!needs_memory.empty()) numbers(*stmt, out);
             for_each_body(*stmt, [&](Body& inner) { body(inner); });
             out.push_back(stmt);
         }
@@ -41,8 +121,47 @@ public:
 
     // Functions that return arrays: nobody calls them any more.
     std::unordered_set<const Function*> inlined;
+    // Functions that return numbers, and stand in place of calls that are evaluated in any case.
+    std::unordered_set<const Function*> needs_memory;
 
 private:
+    // The calls of those functions in the statement.
+    void numbers(Stmt& stmt, Body& out) {
+        if (auto* loop = stmt.as<While>()) {
+            if (!any_expr(*loop->condition, [&](const Expr& e) { return is_number_of(e); })) return;
+            b_.test_inside(*loop, {});
+            return;
+        }
+        int calls = 0;
+        for_each_slot(stmt, [&](const Expr* slot) {
+            for_each_expr(*slot, [&](const Expr& e) {
+                calls += e.op == Op::kCall && !is_pure(*e.callee) ? 1 : 0;
+            });
+        });
+        if (calls > 0) return;  // which may come first
+        for_each_slot(stmt, [&](Expr*& slot) { slot = number(slot, out); });
+    }
+
+    bool is_number_of(const Expr& e) const {
+        return e.op == Op::kCall && needs_memory.contains(e.callee) &&
+               std::ranges::find(open_, e.callee) == open_.end();
+    }
+
+    Expr* number(Expr* e, Body& out) {
+        const std::size_t evaluated = has_branches(e->op) ? 1 : e->operands.size();
+        for (std::size_t i = 0; i < evaluated; ++i)
+            e->operands[i] = number(e->operands[i], out);
+        if (!is_number_of(*e)) return e;
+        Function* copy = begin(*e, out);
+        auto* end = copy->body.back()->as<Return>();
+        copy->body.pop_back();
+        Var* result = b_.scalar(copy->name + "_result", e->type.scalar);
+        copy->body.push_back(b_.assign(result, end->value));
+        finish(*copy, out);
+        b_.span = e->span;
+        return b_.var(result);
+    }
+
     void call(const Bind& bind, Body& out) {
         const Expr& e = *bind.value;
         const Function& callee = *e.callee;
@@ -52,20 +171,7 @@ private:
         if (!ends_with_return(callee)) return refuse(e, "an array before its end");
         if (const std::string name = may_be_unset(callee); !name.empty())
             return refuse(e, "an array and may read '" + name + "' before it has a value");
-        open_.push_back(&callee);
-        Substitution substitution;
-        for (std::size_t i = 0; i < callee.params.size(); ++i) {
-            if (Var* array = array_passed(*e.operands[i]))
-                substitution.vars[callee.params[i]] = array;
-        }
-        // A copy with variables of its own, of which the body alone is used.
-        Function* copy = clone_function(module_, callee, callee.name, substitution);
-        std::erase(module_.functions, copy);
-        b_.span = e.span;
-        for (std::size_t i = 0; i < callee.params.size(); ++i) {
-            if (array_passed(*e.operands[i]) == nullptr)
-                out.push_back(b_.assign(copy->params[i], e.operands[i]));
-        }
+        Function* copy = begin(e, out);
         auto* end = copy->body.back()->as<Return>();
         copy->body.pop_back();
         auto* result = module_.make<Bind>(bind.span);
@@ -74,29 +180,33 @@ private:
         result->fresh = !is_view(*end->value);
         result->labels = bind.labels;
         copy->body.push_back(result);
-        body(copy->body);
+        finish(*copy, out);
+    }
+
+    // A copy of the called function with variables of its own, of which the body alone is used;
+    // `out` gets what sets its parameters.
+    Function* begin(const Expr& e, Body& out) {
+        const Function& callee = *e.callee;
+        open_.push_back(&callee);
+        Substitution substitution;
+        for (std::size_t i = 0; i < callee.params.size(); ++i) {
+            if (Var* array = array_passed(*e.operands[i]))
+                substitution.vars[callee.params[i]] = array;
+        }
+        Function* copy = clone_function(module_, callee, callee.name, substitution);
+        std::erase(module_.functions, copy);
+        b_.span = e.span;
+        for (std::size_t i = 0; i < callee.params.size(); ++i) {
+            if (array_passed(*e.operands[i]) == nullptr)
+                out.push_back(b_.assign(copy->params[i], e.operands[i]));
+        }
+        return copy;
+    }
+
+    void finish(Function& copy, Body& out) {
+        body(copy.body);
         open_.pop_back();
-        out.insert(out.end(), copy->body.begin(), copy->body.end());
-    }
-
-    static bool ends_with_return(const Function& function) {
-        int returns = 0;
-        for_each_stmt(function.body,
-                      [&](const Stmt& stmt) { returns += stmt.kind == StmtKind::kReturn ? 1 : 0; });
-        return returns == 1 && function.body.back()->kind == StmtKind::kReturn;
-    }
-
-    // A variable that a call may read without having set it: it would have the value of the call
-    // before. Empty: none.
-    static std::string may_be_unset(const Function& function) {
-        for (const Var* var : exposed_reads(function.body)) {
-            const bool given = std::ranges::find(function.params, var) != function.params.end();
-            if (!given && var->constant == nullptr) return var->shown();
-        }
-        for (const Var* name : unbound_names(function.body)) {
-            return name->shown();
-        }
-        return {};
+        out.insert(out.end(), copy.body.begin(), copy.body.end());
     }
 
     void refuse(const Expr& call, const std::string& why) {
@@ -149,7 +259,8 @@ void inline_arrays(PassContext& context) {
             if (bind != nullptr && bind->value->op == Op::kCall) arrays.insert(bind->value->callee);
         });
     }
-    if (arrays.empty()) return;
+    inliner.needs_memory = functions_with_memory(module);
+    if (arrays.empty() && inliner.needs_memory.empty()) return;
     for (Function* function : std::vector<Function*>(module.functions)) {
         if (!arrays.contains(function)) inliner.body(function->body);
     }
@@ -157,6 +268,17 @@ void inline_arrays(PassContext& context) {
     spread_writes(module);
     const Function* entry = module.entry_function();
     std::erase_if(module.functions, [&](const Function* f) { return arrays.contains(f); });
+    for (bool changed = true; std::exchange(changed, false);) {
+        std::unordered_set<const Function*> called;
+        for (const Function* function : module.functions) {
+            for_each_expr(function->body, [&](const Expr& e) {
+                if (e.op == Op::kCall && e.callee != function) called.insert(e.callee);
+            });
+        }
+        changed = std::erase_if(module.functions, [&](const Function* f) {
+                      return inliner.needs_memory.contains(f) && !called.contains(f);
+                  }) > 0;
+    }
     module.entry = static_cast<std::size_t>(std::ranges::find(module.functions, entry) -
                                             module.functions.begin());
 }

@@ -82,8 +82,8 @@ std::optional<NameMemory::Room> NameMemory::room(const Extent& length,
     if (known_at_entry(*size, function_, uses_)) return Room{std::nullopt, size, true};
     const std::int64_t most = range(*length.written).high;
     if (most <= kMost) return Room{std::max<std::int64_t>(most, 0)};
-    if (once) return Room{std::nullopt, length.value, true, true};
     if (const Expr* bound = at_most(*size)) return Room{std::nullopt, bound};
+    if (once) return Room{std::nullopt, length.value, true, true};
     return std::nullopt;
 }
 

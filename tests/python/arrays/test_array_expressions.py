@@ -77,14 +77,7 @@ def test_as_numpy(backend, case):
         np.testing.assert_allclose(a, b, rtol=1e-15)
 
 
-def test_what_masks_cannot_select():
-    @parpy.jit
-    def f(x, y):
-        x[x[:] > 0] = y[:]
-
-    with pytest.raises(parpy.CompileError, match="the elements that a mask selects is an array of its own"):
-        f(np.ones(3), np.ones(3), opts=CPU)
-
+def test_outer_products_of_matrices():
     @parpy.jit
     def g(x, y):
         x[:, :] = np.outer(x[:, :], y)

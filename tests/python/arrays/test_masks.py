@@ -84,42 +84,6 @@ def test_a_mask_that_selects_nothing():
     assert y[0] == 0 and np.isnan(y[1]) and y[2] == 2
 
 
-def values_of_their_own(x, m, y):
-    x[m] = y
-
-
-def mixed(x, m, y):
-    x[m] = x[m] + y
-
-
-def of_another_mask(x, m, y):
-    x[m] = x[x > 1]
-
-
-def reduced_inside(x, m, y):
-    x[m] -= np.mean(x[m] @ y)
-
-
-def behind_a_slice(x, m, y):
-    y[0] = parpy.max(np.outer(x, x)[:, m])
-
-
-@pytest.mark.parametrize(
-    ("function", "message"),
-    [
-        (values_of_their_own, "P223.*the elements that a mask selects"),
-        (mixed, "P223.*the elements that a mask selects"),
-        (of_another_mask, "P223"),
-        (reduced_inside, "P223|P203"),
-        (behind_a_slice, "(?s)P203.*masks stand behind numbers"),
-    ],
-    ids=lambda each: getattr(each, "__name__", ""),
-)
-def test_refused(function, message):
-    with pytest.raises(parpy.CompileError, match=message):
-        parpy.jit(function)(np.ones(4), np.ones(4, bool), np.ones(4))
-
-
 def selected(x, y, k, out):
     """What masks select is an array: of one or all dimensions, of rows, of what a loop computes."""
     kept = x[x > 0.5]

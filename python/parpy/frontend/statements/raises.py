@@ -60,7 +60,9 @@ _PLACES = re.compile(r"%([-+ 0#]*)(\d*)(\.\d+)?([%disfegEGxoXr])")
 
 
 def _printf_parts(node: ast.expr) -> list[ast.expr] | None:
-    """What `"… %d …" % (a, b)` consists of, as an f-string does; None if it is something else."""
+    """What `"… %d …" % (a, b)` or `"…" + name` consists of, as an f-string does; None if it is something else."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _summed_parts(node)
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod) or not isinstance(node.left, ast.Constant):
         return None
     template = node.left.value
@@ -89,6 +91,24 @@ def _printf_parts(node: ast.expr) -> list[ast.expr] | None:
         return None
     parts.append(ast.Constant(template[end:]))
     return [ast.fix_missing_locations(ast.copy_location(part, node)) for part in parts]
+
+
+def _summed_parts(node: ast.expr) -> list[ast.expr] | None:
+    """What a sum of texts consists of, one of which is written out."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add):
+        if isinstance(node, ast.Constant | ast.JoinedStr):
+            return [node]
+        value = node
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "str" and node.args:
+            value = node.args[0]
+        return [ast.copy_location(ast.FormattedValue(value, -1, None), node)]
+    parts = [*(_summed_parts(node.left) or ()), *(_summed_parts(node.right) or ())]
+    written = any(isinstance(each, ast.JoinedStr) or _is_literal(each) for each in parts)
+    return parts if written else None
+
+
+def _is_literal(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _format_spec(flags: str, width: str, digits: str, kind: str) -> str:

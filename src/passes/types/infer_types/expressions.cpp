@@ -490,7 +490,8 @@ Operand Typer::walk_logical(Expr*& slot) {
 Operand Typer::walk_select(Expr*& slot, bool by_numpy) {
     Expr& expr = *slot;
     const int rank = walk_condition(expr.operands[0]);
-    Body* const before = std::exchange(before_, nullptr);  // of the two one is evaluated
+    // NumPy's function evaluates both values, Python's choice one of them.
+    Body* const before = std::exchange(before_, by_numpy ? before_ : nullptr);
     Operand branches[2] = {walk_value(expr.operands[1]), walk_value(expr.operands[2])};
     before_ = before;
     const bool made = by_numpy && made_numpy(branches);

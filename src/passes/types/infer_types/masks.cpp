@@ -1,5 +1,7 @@
-// Arrays of truth values as subscripts: x[m] = v is x[:] = np.where(m, v, x[:]), and the sum of
-// x[m] that of np.where(m, x[:], 0). Elsewhere x[m] is a new array, which a function makes.
+// Arrays of truth values as subscripts, alone or among numbers and slices: x[m] = v is x[:] =
+// np.where(m, v, x[:]), and the sum of x[m] that of np.where(m, x[:], 0). Elsewhere x[m] is a new
+// array, which a function makes, and where v has an element for each that m selects, a function
+// stores them one by one.
 #include <algorithm>
 #include <functional>
 
@@ -17,18 +19,135 @@ using namespace ir;
 
 namespace {
 
-bool is_plain_slice(const Expr* index) {
-    return index->op == Op::kSlice && index->operands.empty();
+bool is_slice(const Expr* index) {
+    return index->op == Op::kSlice;
 }
 
 bool loads_with(const Expr& mask, const Expr& e) {
-    return e.op == Op::kLoad && !e.operands.empty() && same(*e.operands[0], mask);
+    return e.op == Op::kLoad &&
+           std::ranges::any_of(e.operands, [&](const Expr* index) { return same(*index, mask); });
 }
 
 bool is_elementwise(Op op) {
     return op != Op::kCall && op != Op::kReduce && op != Op::kMatMul && op != Op::kLoad &&
-           op != Op::kTranspose && op != Op::kReshape;
+           op != Op::kTranspose && op != Op::kReshape && op != Op::kVar && op != Op::kArray;
 }
+
+// Makes the helpers below: functions of an array, a mask and more, with loops over the mask.
+class MaskHelper {
+public:
+    MaskHelper(Module& module, const char* name, int mask_rank, Span span)
+        : module_(module), mask_rank_(mask_rank), span_(span), b_(module, span) {
+        function_ = module.make_function(name, FunctionKind::kHelper, span);
+        array = parameter("array");
+        mask = parameter("mask");
+    }
+
+    Var* parameter(const char* name) {
+        Var* var = variable(name);
+        function_->params.push_back(var);
+        return var;
+    }
+    Var* variable(const char* name) { return module_.make_var(name, Type::unknown(), span_); }
+    void add(Stmt* stmt) { function_->body.push_back(stmt); }
+    [[nodiscard]] const Function* made() const { return function_; }
+
+    Expr* untyped(Op op, std::vector<Expr*> operands) {
+        return module_.make_expr(op, Type::unknown(), span_, std::move(operands));
+    }
+    Expr* weak(std::int64_t value) {
+        Expr* e = module_.make_expr(Op::kConst, Type::weak_of(Scalar::kI64), span_);
+        e->constant = {value};
+        return e;
+    }
+    Expr* read(Var* var) {
+        Expr* e = untyped(Op::kVar, {});
+        e->var = var;
+        return e;
+    }
+    Expr* extent(Var* var, int axis) {
+        Expr* e = untyped(Op::kExtent, {});
+        e->var = var;
+        e->index = axis;
+        return e;
+    }
+    Expr* element(Var* of, const std::vector<Var*>& places) {
+        Expr* e = untyped(Op::kLoad, {});
+        e->var = of;
+        for (Var* place : places)
+            e->operands.push_back(read(place));
+        return e;
+    }
+    Stmt* set(Var* var, Expr* value, std::optional<Op> update = {}) {
+        auto* assign = module_.make<Assign>(span_);
+        assign->var = var;
+        assign->update = update;
+        assign->value = value;
+        return assign;
+    }
+    Stmt* increment(Var* var) { return set(var, weak(1), Op::kAdd); }
+    Stmt* store(Var* to, const std::vector<Var*>& places, Expr* value,
+                std::optional<Op> update = {}) {
+        auto* made = module_.make<Store>(span_);
+        made->array = to;
+        for (Var* place : places)
+            made->indices.push_back(read(place));
+        made->update = update;
+        made->value = value;
+        return made;
+    }
+    // What loops over the mask do where it selects.
+    Stmt* nest(const std::function<Body(const std::vector<Var*>&)>& then) {
+        std::vector<Var*> places;
+        for (int axis = 0; axis < mask_rank_; ++axis)
+            places.push_back(variable("i"));
+        auto* branch = module_.make<If>(span_);
+        branch->condition = element(mask, places);
+        branch->then_body = then(places);
+        Stmt* inner = branch;
+        for (int axis = mask_rank_ - 1; axis >= 0; --axis) {
+            auto* loop = module_.make<For>(span_);
+            loop->var = places[static_cast<std::size_t>(axis)];
+            loop->begin = weak(0);
+            loop->end = extent(mask, axis);
+            loop->step = weak(1);
+            loop->body = {inner};
+            inner = loop;
+        }
+        return inner;
+    }
+    // Fails where two sizes differ: `message` tells of them as {0} and {1}.
+    void need_same(Code code, Expr* a, Expr* b,
+                   const std::function<std::string(std::string, std::string)>& message) {
+        FailBuilder fail(b_, code);
+        const std::string first = fail.value(a), second = fail.value(b);
+        fail.site().message = message(first, second);
+        auto* branch = module_.make<If>(span_);
+        branch->condition = untyped(Op::kNe, {clone(module_, a), clone(module_, b)});
+        branch->then_body = {fail.make()};
+        add(branch);
+    }
+    void need_shape_of_mask() {
+        for (int axis = 0; axis < mask_rank_; ++axis) {
+            need_same(Code::kP432, extent(mask, axis), extent(array, axis),
+                      [&](const std::string& own, const std::string& wanted) {
+                          return "a mask has " + own + " elements along axis " +
+                                 std::to_string(axis) +
+                                 ", but the array that it selects from has " + wanted;
+                      });
+        }
+    }
+
+    Var* array = nullptr;
+    Var* mask = nullptr;
+
+private:
+    Module& module_;
+    int mask_rank_;
+    Span span_;
+    Builder b_;
+    Function* function_ = nullptr;
+};
 
 }  // namespace
 
@@ -36,7 +155,7 @@ bool is_elementwise(Op op) {
 //     if array.shape[0] != mask.shape[0]:
 //         fail P432
 //     count = 0
-//     for i in range(array.shape[0]):
+//     for i in range(mask.shape[0]):
 //         if mask[i]:
 //             count += 1
 //     elements = empty(full(convert_like(0, array), min(count, mask.shape[0])))
@@ -49,113 +168,66 @@ bool is_elementwise(Op op) {
 const Function* Instances::selection(int rank, int mask_rank, Span span) {
     const Function*& made = selections_[{rank, mask_rank}];
     if (made != nullptr) return made;
-    Module& module = context_.module;
-    Builder b(module, span);
-    Function* function = module.make_function("selected", FunctionKind::kHelper, span);
-    const auto variable = [&](const char* name) {
-        return module.make_var(name, Type::unknown(), span);
-    };
-    Var* array = variable("array");
-    Var* mask = variable("mask");
-    function->params = {array, mask};
-    const auto weak = [&](std::int64_t value) {
-        Expr* e = module.make_expr(Op::kConst, Type::weak_of(Scalar::kI64), span);
-        e->constant = {value};
-        return e;
-    };
-    const auto read = [&](Var* var) {
-        Expr* e = module.make_expr(Op::kVar, Type::unknown(), span);
-        e->var = var;
-        return e;
-    };
-    const auto extent = [&](Var* var, int axis) {
-        Expr* e = module.make_expr(Op::kExtent, Type::unknown(), span);
-        e->var = var;
-        e->index = axis;
-        return e;
-    };
-    const auto element = [&](Var* of, const std::vector<Var*>& places) {
-        Expr* e = module.make_expr(Op::kLoad, Type::unknown(), span);
-        e->var = of;
-        for (Var* place : places)
-            e->operands.push_back(read(place));
-        return e;
-    };
-    const auto increment = [&](Var* var) {
-        auto* step = module.make<Assign>(span);
-        step->var = var;
-        step->update = Op::kAdd;
-        step->value = weak(1);
-        return step;
-    };
-    const auto set = [&](Var* var, Expr* value) {
-        auto* assign = module.make<Assign>(span);
-        assign->var = var;
-        assign->value = value;
-        return assign;
-    };
-    // Loops over the mask, and what they do where it selects.
-    const auto nest = [&](const std::function<Body(const std::vector<Var*>&)>& then) {
-        std::vector<Var*> places;
-        for (int axis = 0; axis < mask_rank; ++axis)
-            places.push_back(variable("i"));
-        auto* branch = module.make<If>(span);
-        branch->condition = element(mask, places);
-        branch->then_body = then(places);
-        Stmt* inner = branch;
-        for (int axis = mask_rank - 1; axis >= 0; --axis) {
-            auto* loop = module.make<For>(span);
-            loop->var = places[static_cast<std::size_t>(axis)];
-            loop->begin = weak(0);
-            loop->end = extent(mask, axis);
-            loop->step = weak(1);
-            loop->body = {inner};
-            inner = loop;
-        }
-        return inner;
-    };
-    Var* count = variable("count");
-    Var* elements = variable("elements");
-    Var* place = variable("place");
-    Expr* zero = module.make_expr(Op::kConvertLike, Type::unknown(), span, {weak(0), read(array)});
-    Expr* most = extent(mask, 0);  // for which there is memory when the function is entered
+    MaskHelper h(context_.module, "selected", mask_rank, span);
+    Var* count = h.variable("count");
+    Var* elements = h.variable("elements");
+    Var* place = h.variable("place");
+    Expr* zero = h.untyped(Op::kConvertLike, {h.weak(0), h.read(h.array)});
+    Expr* most = h.extent(h.mask, 0);  // for which there is memory when the function is entered
     for (int axis = 1; axis < mask_rank; ++axis)
-        most = module.make_expr(Op::kMul, Type::unknown(), span, {most, extent(mask, axis)});
-    Expr* size = module.make_expr(Op::kMin, Type::unknown(), span, {read(count), most});
-    Expr* full = module.make_expr(Op::kFull, Type::unknown(), span, {zero, size});
+        most = h.untyped(Op::kMul, {most, h.extent(h.mask, axis)});
+    Expr* full = h.untyped(Op::kFull, {zero, h.untyped(Op::kMin, {h.read(count), most})});
     for (int axis = mask_rank; axis < rank; ++axis)
-        full->operands.push_back(extent(array, axis));
-    auto* exit = module.make<Return>(span);
-    exit->value = read(elements);
-    for (int axis = 0; axis < mask_rank; ++axis) {
-        FailBuilder fail(b, Code::kP432);
-        const std::string own = fail.value(extent(mask, axis));
-        const std::string wanted = fail.value(extent(array, axis));
-        fail.site().message = "a mask has " + own + " elements along axis " + std::to_string(axis) +
-                              ", but the array that it selects from has " + wanted;
-        auto* branch = module.make<If>(span);
-        branch->condition = module.make_expr(Op::kNe, Type::unknown(), span,
-                                             {extent(array, axis), extent(mask, axis)});
-        branch->then_body = {fail.make()};
-        function->body.push_back(branch);
-    }
-    const Body rest = {
-        set(count, weak(0)),
-        nest([&](const auto&) { return Body{increment(count)}; }),
-        set(elements, module.make_expr(Op::kEmpty, Type::unknown(), span, {full})),
-        set(place, weak(0)),
-        nest([&](const auto& places) {
-            auto* store = module.make<Store>(span);
-            store->array = elements;
-            store->indices = {read(place)};
-            store->value = element(array, places);
-            return Body{store, increment(place)};
-        }),
-        exit,
-    };
-    function->body.insert(function->body.end(), rest.begin(), rest.end());
-    made = function;
-    return made;
+        full->operands.push_back(h.extent(h.array, axis));
+    h.need_shape_of_mask();
+    h.add(h.set(count, h.weak(0)));
+    h.add(h.nest([&](const auto&) { return Body{h.increment(count)}; }));
+    h.add(h.set(elements, h.untyped(Op::kEmpty, {full})));
+    h.add(h.set(place, h.weak(0)));
+    h.add(h.nest([&](const auto& places) {
+        return Body{h.store(elements, {place}, h.element(h.array, places)), h.increment(place)};
+    }));
+    auto* exit = context_.module.make<Return>(span);
+    exit->value = h.read(elements);
+    h.add(exit);
+    return made = h.made();
+}
+
+// helper placed(array, mask, values):
+//     if array.shape[0] != mask.shape[0]:
+//         fail P432
+//     count = 0
+//     for i in range(mask.shape[0]):
+//         if mask[i]:
+//             count += 1
+//     if values.shape[0] != count:
+//         fail P433
+//     place = 0
+//     for i in range(mask.shape[0]):
+//         if mask[i]:
+//             array[i] = values[place]
+//             place += 1
+const Function* Instances::placement(int mask_rank, std::optional<Op> update, Span span) {
+    const Function*& made = placements_[{mask_rank, update}];
+    if (made != nullptr) return made;
+    MaskHelper h(context_.module, "placed", mask_rank, span);
+    Var* values = h.parameter("values");
+    Var* count = h.variable("count");
+    Var* place = h.variable("place");
+    h.need_shape_of_mask();
+    h.add(h.set(count, h.weak(0)));
+    h.add(h.nest([&](const auto&) { return Body{h.increment(count)}; }));
+    h.need_same(Code::kP433, h.extent(values, 0), h.read(count),
+                [](const std::string& given, const std::string& selected) {
+                    return given + " values are stored to the " + selected +
+                           " elements that a mask selects";
+                });
+    h.add(h.set(place, h.weak(0)));
+    h.add(h.nest([&](const auto& places) {
+        return Body{h.store(h.array, places, h.element(values, {place}), update),
+                    h.increment(place)};
+    }));
+    return made = h.made();
 }
 
 // The type of the expression, so far as it is known.
@@ -165,77 +237,120 @@ Operand Typer::typed_copy(const Expr& expr) const {
     return typer.walk(copy);
 }
 
-// The mask that is the only subscript of the array, but for slices that complete it; null if there
-// is none.
-const Expr* Typer::mask_of(const Var& array, const std::vector<Expr*>& indices) const {
-    const bool completed =
-        !indices.empty() && std::all_of(indices.begin() + 1, indices.end(), is_plain_slice);
-    if (!completed || !array.type.is_array() || array.type.rank == 0) return nullptr;
-    const Expr& first = *indices[0];
-    if (first.op == Op::kSlice || first.op == Op::kNewAxis || first.op == Op::kConst)
-        return nullptr;
-    const Operand index = typed_copy(first);
-    const bool is_mask = index.rank == array.type.rank && index.type.is_scalar() &&
-                         index.type.scalar == Scalar::kBool;
-    return is_mask ? &first : nullptr;
+// The mask among the subscripts: one, beside numbers and slices. Nothing for others.
+std::optional<Typer::Mask> Typer::mask_among(const Var& array,
+                                             const std::vector<Expr*>& indices) const {
+    if (!array.type.is_array() || array.type.rank == 0) return std::nullopt;
+    std::optional<Mask> found;
+    int dimensions = 0;
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+        const Expr& index = *indices[i];
+        if (index.op == Op::kNewAxis) return std::nullopt;
+        ++dimensions;
+        if (is_slice(&index) || index.op == Op::kConst) continue;
+        const Operand operand = typed_copy(index);
+        if (operand.rank == 0) continue;
+        if (found || !operand.type.is_scalar() || operand.type.scalar != Scalar::kBool)
+            return std::nullopt;
+        found = Mask{&index, i, operand.rank};
+        dimensions += operand.rank - 1;
+    }
+    if (!found || dimensions > array.type.rank) return std::nullopt;
+    const auto at = indices.begin() + static_cast<std::ptrdiff_t>(found->at);
+    found->before = static_cast<int>(std::count_if(indices.begin(), at, is_slice));
+    found->behind = static_cast<int>(std::count_if(at + 1, indices.end(), is_slice)) +
+                    array.type.rank - dimensions;
+    // A number on the other side of a slice: the elements that are selected are the first axis.
+    const auto front = std::find_if_not(std::make_reverse_iterator(at), indices.rend(),
+                                        [](const Expr* e) { return !is_slice(e); });
+    const auto back = std::find_if(at + 1, indices.end(), is_slice);
+    const auto apart = [](const Expr* e) { return !is_slice(e); };
+    found->leads = std::any_of(front, indices.rend(), apart) ||
+                   std::any_of(back, indices.end(), apart);
+    return found;
 }
 
-// An element, a part, or the elements that a mask selects: x[m], of all dimensions or the first
-// ones, or behind numbers: x[i, m].
+// The elements that the mask chooses among: the part that the other subscripts take.
+Expr* Typer::unselected(Var* array, const std::vector<Expr*>& indices, const Mask& mask,
+                        Span span) const {
+    Module& module = context_.module;
+    const auto slice = [&] { return module.make_expr(Op::kSlice, Type::unknown(), span); };
+    Expr* part = module.make_expr(Op::kLoad, Type::unknown(), span);
+    part->var = array;
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+        if (i != mask.at) part->operands.push_back(clone(module, indices[i]));
+        for (int axis = 0; i == mask.at && axis < mask.rank; ++axis)
+            part->operands.push_back(slice());
+    }
+    while (part->operands.size() < array->type.rank)
+        part->operands.push_back(slice());
+    return part;
+}
+
+Expr* Typer::transposed(Expr* array, const std::vector<int>& axes) const {
+    Module& module = context_.module;
+    Expr* made = module.make_expr(Op::kTranspose, Type::unknown(), array->span, {array});
+    for (const int axis : axes) {
+        Expr* number = module.make_expr(Op::kConst, Type::weak_of(Scalar::kI64), array->span);
+        number->constant = {std::int64_t{axis}};
+        made->operands.push_back(number);
+    }
+    return made;
+}
+
+// An element, a part, or the elements that a mask selects: x[m], x[i, m], x[:, m, 0].
 Operand Typer::walk_selected(Expr*& slot) {
     const Expr& load = *slot;
-    if (!load.var->type.is_array()) return walk_load(*slot);
-    const auto is_number = [&](const Expr* index) {
-        return index->op != Op::kSlice && index->op != Op::kNewAxis &&
-               (index->op == Op::kConst || typed_copy(*index).rank == 0);
-    };
-    const auto at = std::ranges::find_if_not(load.operands, is_number);
-    if (at == load.operands.end() || (*at)->op == Op::kSlice || (*at)->op == Op::kNewAxis ||
-        !std::all_of(at + 1, load.operands.end(), is_plain_slice)) {
-        return walk_load(*slot);
-    }
-    const Operand index = typed_copy(**at);
-    const int rank = load.var->type.rank - static_cast<int>(at - load.operands.begin());
-    if (!index.type.is_scalar() || index.type.scalar != Scalar::kBool || index.rank > rank)
-        return walk_load(*slot);
+    const auto mask = mask_among(*load.var, load.operands);
+    if (!mask) return walk_load(*slot);
     Module& module = context_.module;
-    Expr* array = module.make_expr(Op::kVar, Type::unknown(), load.span);
-    array->var = load.var;
-    if (at != load.operands.begin()) {
-        array->op = Op::kLoad;
-        for (auto number = load.operands.begin(); number != at; ++number)
-            array->operands.push_back(clone(module, *number));
+    Expr* array = unselected(load.var, load.operands, *mask, load.span);
+    if (std::ranges::all_of(array->operands,
+                            [](const Expr* e) { return is_slice(e) && e->operands.empty(); })) {
+        array->op = Op::kVar;
+        array->operands.clear();
+    }
+    const int rank = mask->before + mask->rank + mask->behind;
+    if (mask->before > 0) {  // the axes of the mask go first
+        std::vector<int> axes;
         for (int axis = 0; axis < rank; ++axis)
-            array->operands.push_back(module.make_expr(Op::kSlice, Type::unknown(), load.span));
+            axes.push_back(axis < mask->rank                  ? axis + mask->before
+                           : axis < mask->rank + mask->before ? axis - mask->rank
+                                                              : axis);
+        array = transposed(array, axes);
     }
-    Expr* call =
-        module.make_expr(Op::kCall, Type::unknown(), load.span, {array, clone(module, *at)});
-    call->callee = const_cast<Function*>(instances_.selection(rank, index.rank, load.span));
-    if (!rewriting()) return walk_call(call);
-    if (named_ == slot) named_ = call;
-    slot = call;
-    return walk_call(slot);
-}
-
-// All of the array.
-Expr* Typer::whole(Var* array, Span span) const {
-    Expr* load = context_.module.make_expr(Op::kLoad, Type::unknown(), span);
-    load->var = array;
-    for (int axis = 0; axis < array->type.rank; ++axis) {
-        load->operands.push_back(context_.module.make_expr(Op::kSlice, Type::unknown(), span));
+    Expr* call = module.make_expr(Op::kCall, Type::unknown(), load.span,
+                                  {array, clone(module, mask->index)});
+    call->callee = const_cast<Function*>(instances_.selection(rank, mask->rank, load.span));
+    Expr* made = call;
+    if (mask->before > 0 && !mask->leads) {  // and back
+        std::vector<int> axes;
+        for (int axis = 0; axis <= mask->before + mask->behind; ++axis)
+            axes.push_back(axis < mask->before    ? axis + 1
+                           : axis == mask->before ? 0
+                                                  : axis);
+        made = transposed(call, axes);
     }
-    return load;
+    if (!rewriting()) return walk(made);
+    if (named_ == slot) named_ = made;
+    slot = made;
+    return walk(slot);
 }
 
 // A copy of the value with all elements in place of those that the mask selects; null where it is
 // made of others, too, which cannot be told apart then.
-Expr* Typer::unmasked(const Expr& value, const Expr& mask) const {
-    if (loads_with(mask, value)) {
-        return mask_of(*value.var, value.operands) != nullptr ? whole(value.var, value.span)
-                                                              : nullptr;
+Expr* Typer::unmasked(const Expr& value, const Mask& mask) const {
+    if (loads_with(*mask.index, value)) {
+        const auto own = mask_among(*value.var, value.operands);
+        const bool alike = own && same(*own->index, *mask.index) && own->before == mask.before &&
+                           own->behind == mask.behind && own->leads == mask.leads;
+        return alike ? unselected(value.var, value.operands, *own, value.span) : nullptr;
     }
-    if (!any_expr(value, [&](const Expr& e) { return loads_with(mask, e); }))
-        return typed_copy(value).rank == 0 ? clone(context_.module, &value) : nullptr;
+    if (!any_expr(value, [&](const Expr& e) { return loads_with(*mask.index, e); })) {
+        // The same for all that are selected: it has only axes behind theirs.
+        const int most = mask.leads ? 0 : mask.behind;
+        return typed_copy(value).rank <= most ? clone(context_.module, &value) : nullptr;
+    }
     if (!is_elementwise(value.op)) return nullptr;
     Expr* copy = clone(context_.module, &value);
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
@@ -245,40 +360,82 @@ Expr* Typer::unmasked(const Expr& value, const Expr& mask) const {
     return copy;
 }
 
-Expr* Typer::where(const Expr& mask, Expr* value, Expr* otherwise) const {
+// The mask with `count` axes of size 1 behind its own.
+Expr* Typer::with_axes_behind(Expr* mask, int count) {
+    if (count == 0 || !rewriting()) return mask;
+    Module& module = context_.module;
+    if (mask->op == Op::kVar && mask->var->type.is_array()) {
+        mask->op = Op::kLoad;
+        for (int axis = 0; axis < mask->var->type.rank; ++axis)
+            mask->operands.push_back(module.make_expr(Op::kSlice, Type::unknown(), mask->span));
+    }
+    if (mask->op == Op::kLoad && typed_copy(*mask).rank > 0) {
+        complete_subscripts(mask->var, mask->operands, mask->span);
+        for (int axis = 0; axis < count; ++axis)
+            mask->operands.push_back(module.make_expr(Op::kNewAxis, Type::unknown(), mask->span));
+    } else if (is_elementwise(mask->op)) {
+        for (Expr*& operand : mask->operands)
+            operand = with_axes_behind(operand, count);
+    } else if (const Operand operand = typed_copy(*mask); operand.rank > 0) {
+        (void)walk(mask);
+        if (!is_view(*mask)) name_value(mask, operand.rank);
+        return with_axes_behind(mask, count);
+    }
+    return mask;
+}
+
+Expr* Typer::where(Expr* mask, Expr* value, Expr* otherwise) const {
     Module& module = context_.module;
     Expr* choice = module.make_expr(Op::kSelect, Type::unknown(), value->span,
-                                    {clone(module, &mask), value, otherwise});
+                                    {mask, value, otherwise});
     return module.make_expr(Op::kNumpy, Type::unknown(), value->span, {choice});
 }
 
-// The store without its mask; null where there is none, or after an error.
-Store* Typer::without_mask(const Store& stmt) {
-    const Expr* mask = mask_of(*stmt.array, stmt.indices);
-    if (mask == nullptr) return nullptr;
-    Module& module = context_.module;
-    Expr* value = unmasked(*stmt.value, *mask);
-    if (value == nullptr) {
+// Whether `out` has got what stands for a store through a mask.
+bool Typer::store_selected(Store& stmt, Body& out) {
+    const auto mask = mask_among(*stmt.array, stmt.indices);
+    if (!mask) return false;
+    if (Expr* value = unmasked(*stmt.value, *mask)) {
+        Store* plain = without_mask(stmt, *mask, value);
+        if (!walk_store(*plain, out) && rewriting()) out.push_back(plain);
+        return true;
+    }
+    if (mask->before > 0) {
         report(Code::kP223, stmt.value->span,
-               "what is stored to the elements that a mask selects is an array of its own",
+               "what is stored to the elements that a mask behind slices selects is an array of "
+               "its own",
                "store a number, or what is computed from elements that the same mask selects; "
                "else write a loop");
-        value = module.make_expr(Op::kConst, Type::weak_of(Scalar::kI64), stmt.span);
-        value->constant = {std::int64_t{0}};
+        return true;
     }
+    Module& module = context_.module;
+    Expr* call = module.make_expr(Op::kCall, Type::unknown(), stmt.span,
+                                  {unselected(stmt.array, stmt.indices, *mask, stmt.span),
+                                   clone(module, mask->index), stmt.value});
+    call->callee =
+        const_cast<Function*>(instances_.placement(mask->rank, stmt.update, stmt.span));
+    (void)walk(call);
+    if (rewriting()) out.push_back(Builder(module, stmt.span).evaluate(call));
+    return true;
+}
+
+// The store of the value to all elements that the mask chooses among, with those that it leaves.
+Store* Typer::without_mask(const Store& stmt, const Mask& mask, Expr* value) {
+    Module& module = context_.module;
+    const auto all = [&] { return unselected(stmt.array, stmt.indices, mask, stmt.span); };
     auto* made = module.make<Store>(stmt.span);
     made->labels = stmt.labels;
     made->array = stmt.array;
-    made->indices = whole(stmt.array, stmt.span)->operands;
+    made->indices = all()->operands;
     if (stmt.update) {
-        const Operand operands[] = {typed_copy(*whole(stmt.array, stmt.span)), typed_copy(*value)};
+        const Operand operands[] = {typed_copy(*all()), typed_copy(*value)};
         const Typing typing = type_operation(*stmt.update, operands);
         if (typing.error.empty() && typing.result.is_scalar() && rewriting())
             (void)check_update(stmt, typing.result);
-        value = module.make_expr(*stmt.update, Type::unknown(), stmt.span,
-                                 {whole(stmt.array, stmt.span), value});
+        value = module.make_expr(*stmt.update, Type::unknown(), stmt.span, {all(), value});
     }
-    made->value = where(*mask, value, whole(stmt.array, stmt.span));
+    Expr* selects = with_axes_behind(clone(module, mask.index), mask.behind);
+    made->value = where(selects, value, all());
     return made;
 }
 
@@ -288,11 +445,12 @@ Expr* Typer::without_mask(const Expr& reduce) const {
     const auto which = static_cast<SliceReduction>(reduce.index);
     const bool mean = which == SliceReduction::kMean;
     if (reduce.operands.size() != 1 || (!mean && which != SliceReduction::kSum)) return nullptr;
-    const Expr* mask = nullptr;
+    std::optional<Mask> mask;
     for_each_expr(operand, [&](const Expr& e) {
-        if (mask == nullptr && e.op == Op::kLoad) mask = mask_of(*e.var, e.operands);
+        if (!mask && e.op == Op::kLoad) mask = mask_among(*e.var, e.operands);
     });
-    Expr* value = mask != nullptr ? unmasked(operand, *mask) : nullptr;
+    if (!mask || mask->before + mask->behind > 0) return nullptr;
+    Expr* value = unmasked(operand, *mask);
     if (value == nullptr) return nullptr;
     Module& module = context_.module;
     const auto summed = [&](Expr* of) {
@@ -303,10 +461,10 @@ Expr* Typer::without_mask(const Expr& reduce) const {
     };
     Expr* zero = module.make_expr(Op::kConst, Type::weak_of(Scalar::kI64), reduce.span);
     zero->constant = {std::int64_t{0}};
-    Expr* total = summed(where(*mask, value, zero));
+    Expr* total = summed(where(clone(module, mask->index), value, zero));
     if (!mean) return total;
     return module.make_expr(Op::kDiv, Type::unknown(), reduce.span,
-                            {total, summed(clone(module, mask))});
+                            {total, summed(clone(module, mask->index))});
 }
 
 }  // namespace parpy

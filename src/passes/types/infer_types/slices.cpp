@@ -100,8 +100,7 @@ int Typer::walk_index(Expr*& slot, const Var* array) {
                "a subscript of '" + array->shown() + "' is " + a_python_name(index.type) +
                    ", not an integer",
                index.rank > 0 && index.type.scalar == Scalar::kBool
-                   ? "masks stand behind numbers, and in front of slices alone; else transpose the "
-                     "array"
+                   ? "one mask may stand among numbers and slices"
                : is_float(index.type.scalar) ? "convert it: int(…), or divide with '//'"
                                              : "convert it: int(…)");
         return 0;

@@ -117,7 +117,7 @@ void Typer::walk(Body& body) {
 }
 
 void Typer::walk(Stmt& stmt, Body& out) {
-    before_ = stmt.kind == StmtKind::kWhile ? nullptr : &out;
+    before_ = &out;
     stmt_ = &stmt;
     switch (stmt.kind) {
         case StmtKind::kAssign:
@@ -131,10 +131,15 @@ void Typer::walk(Stmt& stmt, Body& out) {
             break;
         case StmtKind::kWhile: {
             auto& loop = static_cast<While&>(stmt);
+            Body before;  // of each iteration
+            before_ = &before;
             walk_test(loop.condition);
             const Reach around = reach_;
             walk(loop.body);
             reach_ = around;
+            if (!before.empty()) {
+                Builder(context_.module, loop.span).test_inside(loop, std::move(before));
+            }
             break;
         }
         case StmtKind::kIf: {
@@ -289,12 +294,7 @@ bool Typer::walk_store(Store& stmt, Body& out) {
     if (stmt.array->type.is_array() && stmt.array->type.weak) {
         return find_result(stmt, out);
     }
-    if (Store* plain = without_mask(stmt)) {
-        if (!rewriting()) return walk_store(*plain, out);
-        stmt.indices = plain->indices;
-        stmt.value = plain->value;
-        stmt.update.reset();
-    }
+    if (store_selected(stmt, out)) return true;
     complete_subscripts(stmt.array, stmt.indices, stmt.span);
     const std::vector<Expr*> written = stmt.update ? cloned(stmt.indices) : std::vector<Expr*>();
     int scattered = 0;

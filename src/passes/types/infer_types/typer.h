@@ -96,6 +96,9 @@ public:
     // A function (array, mask) that returns the elements, or rows, that a mask of `mask_rank`
     // dimensions selects of an array of `rank` dimensions.
     const ir::Function* selection(int rank, int mask_rank, Span span);
+    // A function (array, mask, values) that stores the values to the elements, or rows, that a mask
+    // selects, one by one.
+    const ir::Function* placement(int mask_rank, std::optional<ir::Op> update, Span span);
 
     std::deque<Instance> all;
     std::vector<ArrayPass> passes;                            // of the rewritten calls
@@ -122,6 +125,7 @@ public:
 private:
     PassContext& context_;
     std::map<std::pair<int, int>, const ir::Function*> selections_;
+    std::map<std::pair<int, std::optional<ir::Op>>, const ir::Function*> placements_;
 };
 
 enum class Phase {
@@ -165,13 +169,25 @@ private:
     bool walk_store(ir::Store& stmt, ir::Body& out);
     // Subscripts that are masks (masks.cpp).
     [[nodiscard]] Operand typed_copy(const ir::Expr& expr) const;
-    [[nodiscard]] const ir::Expr* mask_of(const ir::Var& array,
-                                          const std::vector<ir::Expr*>& indices) const;
+    struct Mask {
+        const ir::Expr* index = nullptr;
+        std::size_t at = 0;  // among the subscripts
+        int rank = 0;
+        int before = 0, behind = 0;  // axes of the other subscripts in front of its own, and behind
+        bool leads = false;          // what it selects is the first axis in any case
+    };
+    [[nodiscard]] std::optional<Mask> mask_among(const ir::Var& array,
+                                                 const std::vector<ir::Expr*>& indices) const;
+    [[nodiscard]] ir::Expr* unselected(ir::Var* array, const std::vector<ir::Expr*>& indices,
+                                       const Mask& mask, Span span) const;
+    [[nodiscard]] ir::Expr* transposed(ir::Expr* array, const std::vector<int>& axes) const;
     Operand walk_selected(ir::Expr*& slot);
-    [[nodiscard]] ir::Expr* whole(ir::Var* array, Span span) const;
-    [[nodiscard]] ir::Expr* unmasked(const ir::Expr& value, const ir::Expr& mask) const;
-    [[nodiscard]] ir::Expr* where(const ir::Expr& mask, ir::Expr* value, ir::Expr* otherwise) const;
-    [[nodiscard]] ir::Store* without_mask(const ir::Store& stmt);
+    [[nodiscard]] ir::Expr* unmasked(const ir::Expr& value, const Mask& mask) const;
+    ir::Expr* with_axes_behind(ir::Expr* mask, int count);
+    [[nodiscard]] ir::Expr* where(ir::Expr* mask, ir::Expr* value, ir::Expr* otherwise) const;
+    bool store_selected(ir::Store& stmt, ir::Body& out);
+    [[nodiscard]] ir::Store* without_mask(const ir::Store& stmt, const Mask& mask,
+                                          ir::Expr* value);
     [[nodiscard]] ir::Expr* without_mask(const ir::Expr& reduce) const;
     // What the entry returns (results.cpp).
     bool find_result(ir::Store& stmt, ir::Body& out);
