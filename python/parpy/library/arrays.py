@@ -183,14 +183,13 @@ def quantile(a, q):
     if n == 0:
         raise IndexError("there is no quantile of no elements")
     s = np.sort(a)
-    if s[n - 1] != s[n - 1]:
-        return s[n - 1] * q
     place = (n - 1) * q
     below = min(int(place), n - 1)
     t = place - below
     low, high = s[below], s[min(below + 1, n - 1)]
     step = high - low
-    return high - step * (1 - t) if t >= 0.5 else low + step * t
+    between = high - step * (1 - t) if t >= 0.5 else low + step * t
+    return between if s[n - 1] == s[n - 1] else s[n - 1] * q
 
 
 def percentile(a, q):

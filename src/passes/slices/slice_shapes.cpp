@@ -292,7 +292,8 @@ Shape Shapes::compute(const Expr& expr) {
             for (const Expr* operand : expr.operands) {
                 broadcast(shape, of(*operand), expr.span);
                 // A choice for each element is NumPy's, which evaluates all operands.
-                if (has_branches(expr.op) && of(*expr.operands[0]).empty()) branches_ = branches + 1;
+                if (has_branches(expr.op) && of(*expr.operands[0]).empty())
+                    branches_ = branches + 1;
             }
             branches_ = branches;
             return shape;

@@ -61,9 +61,8 @@ bool is_of_constant_size(const Expr& value) {
                            [](const Expr* e) { return constant_integer(e).has_value(); });
     }
     return !any_expr(value, [](const Expr& e) {
-        return e.op == Op::kLoad && std::ranges::any_of(e.var->dims, [](const Dim& dim) {
-                   return !dim.extent;
-               });
+        return e.op == Op::kLoad &&
+               std::ranges::any_of(e.var->dims, [](const Dim& dim) { return !dim.extent; });
     });
 }
 

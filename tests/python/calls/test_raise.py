@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+
 import numpy as np
 import pytest
 
@@ -223,7 +225,7 @@ def test_classes_of_one_name_stay_apart():
 @pytest.mark.parametrize(
     "text",
     ["raise", "raise x", "raise ValueError('a') from KeyError()", "raise ValueError('a', x)", "raise ValueError(a=1)",
-     "raise ValueError(*x)", "raise ValueError('a' + 'b')", "raise int"],
+     "raise ValueError(*x)", "raise int"],
 )  # fmt: skip
 def test_other_forms_are_refused(text):
     import linecache
@@ -307,3 +309,45 @@ def test_threads_of_kernels_by_hand_raise(name, monkeypatch):
     x[55] = 3
     k[4, 32](x, out)
     assert out[55] == 4
+
+
+def of_a_mode(x, kind):
+    if kind == "twice":
+        return x * 2
+    raise KeyError(f"no {kind} {x}")
+
+
+@pytest.mark.parametrize(
+    "exception",
+    [
+        "ValueError(f'bad {kind} at {x}')", "ValueError('bad %s of %d' % (kind, 3))", "ValueError('bad ' + kind)",
+        "ValueError(kind)", "ValueError('unknown kind: ' + str(kind) + '!')", "ValueError(f'{{x}} {kind!r} {x:.2f}')",
+    ],
+)  # fmt: skip
+def test_texts_that_are_arguments(exception):
+    text = f"def f(x, kind='twice'):\n    if kind == 'twice':\n        return x * 2\n    raise {exception}\n"
+    linecache.cache[exception] = (len(text), None, text.splitlines(True), exception)
+    space = {}
+    exec(compile(text, exception, "exec"), space)
+    f = parpy.jit(space["f"])
+    assert f(1.5) == 3
+    for kind in ("b", "{0}", "x}"):
+        with pytest.raises(ValueError) as want:
+            space["f"](1.5, kind)
+        with pytest.raises(ValueError) as got:
+            f(1.5, kind)
+        assert got.value.args == want.value.args
+
+
+@parpy.jit
+def of_modes(x, kind):
+    s = 0.0
+    for i in range(3):
+        s += of_a_mode(x + i, kind)
+    return s
+
+
+def test_functions_that_always_raise():
+    assert of_modes(1.0, "twice") == 12
+    with pytest.raises(KeyError, match=r"no b 1\.5"):
+        of_modes(1.5, "b")

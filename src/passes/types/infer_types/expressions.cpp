@@ -57,10 +57,9 @@ std::optional<std::int64_t> computed(Op op, std::span<const Operand> operands) {
     return fits ? std::optional(result) : std::nullopt;
 }
 
-// The static_fail that all paths of the function lead to.
-const Fail* refusal(const Module& module, const Function& function) {
-    const auto* fail = function.body.empty() ? nullptr : function.body.back()->as<Fail>();
-    return fail != nullptr && module.sites[fail->site].code == Code::kP232 ? fail : nullptr;
+// What all paths of the function lead to: an exception, or a static_fail.
+const Fail* failure_of(const Function& function) {
+    return function.body.empty() ? nullptr : function.body.back()->as<Fail>();
 }
 
 }  // namespace
@@ -68,9 +67,18 @@ const Fail* refusal(const Module& module, const Function& function) {
 Operand Typer::walk_value(Expr*& slot) {
     Operand operand = walk(slot);
     if (operand.type.is_void()) {
-        if (const Fail* fail = refusal(context_.module, *slot->callee)) {
+        const Fail* fail = failure_of(*slot->callee);
+        if (fail != nullptr && context_.module.sites[fail->site].code == Code::kP232) {
             report(Code::kP232, fail->span, context_.module.sites[fail->site].message);
             return kUnknownOperand;
+        }
+        if (fail != nullptr && before_ != nullptr) {  // nobody sees the value
+            Builder b(context_.module, slot->span);
+            if (rewriting()) before_->push_back(b.evaluate(slot));
+            Expr* none = b.constant(Type::weak_of(Scalar::kI64), Constant{std::int64_t{0}});
+            if (!rewriting()) return walk(none);
+            slot = none;
+            return walk(slot);
         }
         report(Code::kP214, slot->span,
                "'" + slot->callee->name + "' returns nothing, but its result is used here",

@@ -265,8 +265,8 @@ std::optional<Typer::Mask> Typer::mask_among(const Var& array,
                                         [](const Expr* e) { return !is_slice(e); });
     const auto back = std::find_if(at + 1, indices.end(), is_slice);
     const auto apart = [](const Expr* e) { return !is_slice(e); };
-    found->leads = std::any_of(front, indices.rend(), apart) ||
-                   std::any_of(back, indices.end(), apart);
+    found->leads =
+        std::any_of(front, indices.rend(), apart) || std::any_of(back, indices.end(), apart);
     return found;
 }
 
@@ -326,9 +326,7 @@ Operand Typer::walk_selected(Expr*& slot) {
     if (mask->before > 0 && !mask->leads) {  // and back
         std::vector<int> axes;
         for (int axis = 0; axis <= mask->before + mask->behind; ++axis)
-            axes.push_back(axis < mask->before    ? axis + 1
-                           : axis == mask->before ? 0
-                                                  : axis);
+            axes.push_back(axis < mask->before ? axis + 1 : axis == mask->before ? 0 : axis);
         made = transposed(call, axes);
     }
     if (!rewriting()) return walk(made);
@@ -386,8 +384,8 @@ Expr* Typer::with_axes_behind(Expr* mask, int count) {
 
 Expr* Typer::where(Expr* mask, Expr* value, Expr* otherwise) const {
     Module& module = context_.module;
-    Expr* choice = module.make_expr(Op::kSelect, Type::unknown(), value->span,
-                                    {mask, value, otherwise});
+    Expr* choice =
+        module.make_expr(Op::kSelect, Type::unknown(), value->span, {mask, value, otherwise});
     return module.make_expr(Op::kNumpy, Type::unknown(), value->span, {choice});
 }
 
@@ -412,8 +410,7 @@ bool Typer::store_selected(Store& stmt, Body& out) {
     Expr* call = module.make_expr(Op::kCall, Type::unknown(), stmt.span,
                                   {unselected(stmt.array, stmt.indices, *mask, stmt.span),
                                    clone(module, mask->index), stmt.value});
-    call->callee =
-        const_cast<Function*>(instances_.placement(mask->rank, stmt.update, stmt.span));
+    call->callee = const_cast<Function*>(instances_.placement(mask->rank, stmt.update, stmt.span));
     (void)walk(call);
     if (rewriting()) out.push_back(Builder(module, stmt.span).evaluate(call));
     return true;

@@ -203,6 +203,7 @@ Operand Typer::walk_filled(Expr*& slot) {
 ArgumentKey Typer::named_key(Expr*& slot, const Operand& operand, bool fresh) {
     ArgumentKey key;
     const bool once = before_ != nullptr && !has_effects(*slot);
+    fresh = fresh || (rewriting() && slot->op == Op::kLoad && !is_view(*slot));  // x[k], gathered
     if (!once || (rewriting() && !fresh && !is_view(*slot))) {
         report(Code::kP223, slot->span,
                "an array that is computed here is passed to a function, which takes arrays and "

@@ -186,8 +186,7 @@ private:
     ir::Expr* with_axes_behind(ir::Expr* mask, int count);
     [[nodiscard]] ir::Expr* where(ir::Expr* mask, ir::Expr* value, ir::Expr* otherwise) const;
     bool store_selected(ir::Store& stmt, ir::Body& out);
-    [[nodiscard]] ir::Store* without_mask(const ir::Store& stmt, const Mask& mask,
-                                          ir::Expr* value);
+    [[nodiscard]] ir::Store* without_mask(const ir::Store& stmt, const Mask& mask, ir::Expr* value);
     [[nodiscard]] ir::Expr* without_mask(const ir::Expr& reduce) const;
     // What the entry returns (results.cpp).
     bool find_result(ir::Store& stmt, ir::Body& out);
