@@ -18,21 +18,6 @@ from .. import _native
 from ..calls.jit import jit
 from ..calls.options import CompileBackend, CompileOptions
 
-__all__ = [
-    "DeviceArray",
-    "assign",
-    "described",
-    "empty_view",
-    "fetch",
-    "fill",
-    "host_copy",
-    "is_aligned",
-    "is_basic",
-    "is_int",
-    "pointer_of",
-    "store",
-]
-
 
 @jit
 def _copy(target: Any, source: Any) -> None:

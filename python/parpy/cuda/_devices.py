@@ -9,6 +9,11 @@ from typing import Any, NamedTuple
 from .. import _native
 from ._backend import on_gpu
 
+# What users see of this module: parpy.cuda has these names.
+__all__ = [
+    "close", "current_context", "detect", "get_current_device", "gpus", "is_available", "list_devices", "select_device",
+]  # fmt: skip
+
 _ATTRIBUTES = {
     "MAX_THREADS_PER_BLOCK": 1, "MAX_BLOCK_DIM_X": 2, "MAX_BLOCK_DIM_Y": 3, "MAX_BLOCK_DIM_Z": 4, "MAX_GRID_DIM_X": 5,
     "MAX_GRID_DIM_Y": 6, "MAX_GRID_DIM_Z": 7, "MAX_SHARED_MEMORY_PER_BLOCK": 8, "TOTAL_CONSTANT_MEMORY": 9,

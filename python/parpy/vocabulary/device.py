@@ -9,6 +9,15 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+# What users see of this module: parpy.cuda has these names.
+__all__ = [
+    "activemask", "all_sync", "any_sync", "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "clz",
+    "const", "eq_sync", "ffs", "fma", "grid", "gridDim", "gridsize", "laneid", "lanemask_lt", "local",
+    "match_all_sync", "match_any_sync", "nanosleep", "popc", "rsqrt", "selp", "shared", "shfl_down_sync", "shfl_sync",
+    "shfl_up_sync", "shfl_xor_sync", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or",
+    "syncwarp", "threadIdx", "threadfence", "threadfence_block", "threadfence_system", "warpsize",
+]  # fmt: skip
+
 GEOMETRY = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "shared bytes")
 """The parameters of a kernel in front of those of its function: no Python function can have such names."""
 

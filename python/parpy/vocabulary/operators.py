@@ -12,6 +12,12 @@ from typing import Any
 
 import numpy as np
 
+# What users see of this module: parpy.builtin.
+__all__ = [
+    "convert", "gpu", "inf", "inline", "label", "maximum", "minimum", "static_backend_eq", "static_fail",
+    "static_types_eq",
+]  # fmt: skip
+
 inf: float = float("inf")
 
 

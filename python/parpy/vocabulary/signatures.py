@@ -11,6 +11,15 @@ import numpy as np
 from ..calls.options import MoreSizes
 from .operators import scalar_name
 
+# What users see of this module: parpy.cuda.types.
+__all__ = [
+    "Array", "CPointer", "Tuple", "UniTuple", "b1", "bfloat16", "bool_", "boolean", "byte", "c8", "c16", "char",
+    "complex64", "complex128", "double", "f2", "f4", "f8", "float16", "float32", "float64", "float_", "i1", "i2", "i4",
+    "i8", "int8", "int16", "int32", "int64", "int_", "intc", "intp", "long_", "longlong", "none", "short", "size_t",
+    "ssize_t", "u1", "u2", "u4", "u8", "uchar", "uint", "uint8", "uint16", "uint32", "uint64", "uintc", "uintp",
+    "ulong", "ulonglong", "ushort", "void",
+]  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Scalar:
