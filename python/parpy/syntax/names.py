@@ -9,18 +9,19 @@ notice when a function or module is bound to another object.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from types import CellType, FunctionType, ModuleType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..calls.errors import CompileError
 from .source import FunctionSource, capture, capture_expression
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 Container = Mapping[str, Any] | CellType
 
 
@@ -231,6 +232,12 @@ def callable_source(value: object) -> FunctionSource | None:
         source = capture(value)
         setattr(value, _PLAIN, source)
     return source
+
+
+def compiled(function: _Function) -> _Function:
+    """Makes a function of this package one that compiled code calls by its name."""
+    function.__parpy_source__ = source_of(function)  # type: ignore[attr-defined]
+    return function
 
 
 def keep_source(function: FunctionType, source: FunctionSource) -> None:

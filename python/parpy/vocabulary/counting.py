@@ -7,24 +7,13 @@ integers. The first three get none that is negative; -1 says that their result n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
 
-from ..syntax.source import capture
+from ..syntax.names import compiled
 
 _LARGEST = 2**63 - 1
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _compiled(function: F) -> F:
-    """The function with its source, by which compiled code knows what it can call."""
-    function.__parpy_source__ = capture(function)  # type: ignore[attr-defined]
-    return function
-
-
-@_compiled
+@compiled
 def factorial(n):
     if n > 20:
         return -1
@@ -34,7 +23,7 @@ def factorial(n):
     return product
 
 
-@_compiled
+@compiled
 def perm(n, k):
     if k > n:
         return 0
@@ -46,7 +35,7 @@ def perm(n, k):
     return product
 
 
-@_compiled
+@compiled
 def comb(n, k):
     if k > n:
         return 0
@@ -62,7 +51,7 @@ def comb(n, k):
     return product
 
 
-@_compiled
+@compiled
 def power(base, exponent, modulus):
     """`modulus` itself says that the base has no inverse; it is not 0."""
     m = abs(modulus)
@@ -85,7 +74,7 @@ def power(base, exponent, modulus):
     return result + modulus if modulus < 0 and result > 0 else result
 
 
-@_compiled
+@compiled
 def _product(a, b, m):
     """a * b % m for 0 <= a, b < m; no sum passes 64 bits."""
     if m <= 3037000500:
@@ -99,7 +88,7 @@ def _product(a, b, m):
     return total
 
 
-@_compiled
+@compiled
 def _inverse(a, m):
     """What times a is 1 modulo m, by Euclid's algorithm; 0: nothing."""
     r, s = m, a
