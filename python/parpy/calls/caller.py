@@ -11,15 +11,14 @@ from typing import NoReturn
 from .. import _native
 from ..syntax.text import as_text
 from .errors import fail
-
-_PACKAGE = __name__.partition(".")[0]
+from .warnings import is_ours
 
 
 def refuse_call(code: str, message: str, help_text: str) -> NoReturn:
     """Raises the error of this code at the innermost call that code outside of this package makes."""
     sink = _native.Diagnostics()
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+    while frame is not None and is_ours(frame):
         frame = frame.f_back
     if frame is None:
         sink.error(code, None, message, help_text)

@@ -23,7 +23,7 @@ from ..calls.errors import CompileError
 from ..calls.interface import source_text
 from ..calls.jit import twin
 from ..calls.options import CompileBackend, CompileOptions
-from ..calls.pickling import give_reference, reduced
+from ..calls.pickling import ByReference, give_reference
 from ..frontend.forms import Composed, Kind, Single, TupleKind
 from ..frontend.languages import KERNELS
 from ..frontend.parse import Surface, parse
@@ -48,7 +48,7 @@ _INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"', re.MULTILINE)
 _DEVICE_CODE = (".ptx", ".cubin", ".fatbin", ".o", ".a", ".ltoir")
 
 
-class Kernel(Launchable):
+class Kernel(Launchable, ByReference):
     """A kernel: ``k[grid, block](…)`` launches it, ``k.forall(n)(…)`` with blocks of a size chosen for it."""
 
     def __init__(
@@ -91,15 +91,6 @@ class Kernel(Launchable):
         self.native.on_misfit = self._relaunch
         update_wrapper(self, source.function)
         give_reference(self, source.function, Kernel.__init__, source, signatures, options, link, debug)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return reduced(self, protocol)
-
-    def __copy__(self) -> Kernel:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Kernel:
-        return self
 
     def parse(self) -> Surface:
         """The surface module; called once, and again when what the function relies on has changed."""
