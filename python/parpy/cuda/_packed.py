@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.device_arrays import is_aligned
+from ..arrays.device_arrays import is_aligned, pointer_of
 from ._arrays import DeviceNDArray, device_array
 from ._kinds import Fields
 from ._streams import Stream
@@ -68,7 +68,7 @@ def _same(one: Any, other: DeviceNDArray) -> bool:
 
 
 def _place(array: DeviceNDArray) -> tuple[Any, ...]:
-    return array._pointer(), array.shape, array.strides, array.dtype
+    return pointer_of(array._view), array.shape, array.strides, array.dtype
 
 
 def _overlap(one: DeviceNDArray, other: DeviceNDArray) -> bool:
