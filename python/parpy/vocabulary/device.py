@@ -22,7 +22,17 @@ GEOMETRY = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "shar
 """The parameters of a kernel in front of those of its function: no Python function can have such names."""
 
 
-class Register:
+class _Named:
+    """What users find in `parpy.cuda` under its name."""
+
+    __slots__ = ()
+    name: str
+
+    def __repr__(self) -> str:
+        return f"parpy.cuda.{self.name}"
+
+
+class Register(_Named):
     """A number that the hardware knows: `threadIdx.x`. `text` is its name in IR text."""
 
     __slots__ = ("name", "text")
@@ -30,27 +40,21 @@ class Register:
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text = name, text
 
-    def __repr__(self) -> str:
-        return f"parpy.cuda.{self.name}"
-
     def __index__(self) -> NoReturn:
         raise TypeError(f"{self!r} has a value in kernels only")
 
     __int__ = __index__
 
 
-class Coordinates:
+class Coordinates(_Named):
     """Three registers: `threadIdx`, `blockIdx`, `blockDim`, `gridDim`."""
 
     def __init__(self, name: str, text: str) -> None:
         self.x, self.y, self.z = (Register(f"{name}.{axis}", f"{text}.{axis}") for axis in "xyz")
-        self._name = name
-
-    def __repr__(self) -> str:
-        return f"parpy.cuda.{self._name}"
+        self.name = name
 
 
-class DeviceFunction:
+class DeviceFunction(_Named):
     """A function of kernels: `syncthreads`, `atomic.add`.
 
     `lowering` names a row of frontend/languages.py, `op` is what the function there asks for. `effect`: calls do more
@@ -76,9 +80,6 @@ class DeviceFunction:
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError(f"{self!r} can only be called in a kernel")
 
-    def __repr__(self) -> str:
-        return f"parpy.cuda.{self.name}"
-
 
 class Launchable:
     """A kernel: what Python launches. Others call it if `is_callable`: as a device function."""
@@ -102,15 +103,12 @@ class ForeignFunction:
         return f"<parpy.cuda foreign function {self.__name__}>"
 
 
-class Group:
+class Group(_Named):
     """Functions under a common name: `atomic.add`, `shared.array`."""
 
     def __init__(self, name: str, **functions: DeviceFunction) -> None:
         self.__dict__.update(functions)
         self.name, self.names = name, tuple(functions)
-
-    def __repr__(self) -> str:
-        return f"parpy.cuda.{self.name}"
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"{self!r} has no '{name}'; there is: {', '.join(self.names)}")

@@ -152,7 +152,7 @@ _DTYPE_OF = {
     "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
     "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
 }  # fmt: skip
-_NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()} | {"bfloat16": "bf16"}
+NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()} | {"bfloat16": "bf16"}
 
 
 def is_torch_dtype(found: object) -> bool:
@@ -181,7 +181,7 @@ def scalar_name(found: object) -> str | None:
     Accepts NumPy scalar types and dtypes, PyTorch's dtypes, the types of parpy.types, and int, float, bool, complex.
     """
     if is_torch_dtype(found):
-        return _NAME_OF.get(str(found).removeprefix("torch."))
+        return NAME_OF.get(str(found).removeprefix("torch."))
     name = getattr(found, "name", None)
     if isinstance(name, str) and type(found).__module__.startswith("parpy."):
         name = name.lower()
@@ -191,7 +191,7 @@ def scalar_name(found: object) -> str | None:
             return None
         try:
             dtype = np.dtype(found)
-            return _NAME_OF.get(dtype.name) if dtype.isnative else None
+            return NAME_OF.get(dtype.name) if dtype.isnative else None
         except TypeError:
             return None
     return None
