@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import _native
+from ..arrays.device_arrays import is_int
 from ..calls.elements import Elements, comes_apart, composed_kind
 from ..calls.errors import CompileError
 from ..calls.interface import source_text
@@ -152,7 +153,7 @@ class Kernel(Launchable, ByReference):
     def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
         """A launch of ``griddim`` blocks of ``blockdim`` threads each: ints, or tuples of up to three."""
         sizes = launch_sizes(griddim, blockdim)
-        if isinstance(sharedmem, bool) or not isinstance(sharedmem, int | np.integer) or not 0 <= sharedmem < 2**31:
+        if not is_int(sharedmem) or not 0 <= sharedmem < 2**31:
             raise ValueError(f"the shared memory of a launch is a number of bytes, not {sharedmem!r}")
         options = self.options(stream)
         deep = any("." in key for keys in self._fields.values() for key in keys)

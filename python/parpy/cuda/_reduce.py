@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.device_arrays import is_int
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource, capture_expression
 from ..vocabulary import device as _device
@@ -42,7 +43,7 @@ class Reduce:
         if source.ndim != 1:
             raise TypeError(f"an array of one dimension is reduced, not one of {source.ndim}")
         count = source.size if size is None else size
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 0 <= count <= source.size:
+        if not is_int(count) or not 0 <= count <= source.size:
             raise ValueError(f"size is a number of elements, 0 to {source.size}, not {size!r}")
         start = _as_element(init, source.dtype)
         if res is not None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.device_arrays import is_int
 from ._arrays import DeviceNDArray, device_array
 from ._kernel import jit
 
@@ -112,7 +113,7 @@ def init_xoroshiro128p_state(states: Any, index: Any, seed: Any) -> None:
 def create_xoroshiro128p_states(n: int, seed: int, subsequence_start: int = 0, stream: Any = 0) -> DeviceNDArray:
     """A device array of ``n`` states, one for each thread, 2**64 steps apart; the first of them is the seed's first
     state moved on by ``subsequence_start`` times as many."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+    if not is_int(n) or n < 0:
         raise ValueError(f"n is a number of states, not {n!r}")
     states = device_array(n, dtype=xoroshiro128p_dtype, stream=stream)
     init_xoroshiro128p_states(states, seed, subsequence_start, stream)
@@ -124,7 +125,7 @@ def init_xoroshiro128p_states(states: DeviceNDArray, seed: int, subsequence_star
     if not isinstance(states, DeviceNDArray) or states.ndim != 1 or states.dtype != xoroshiro128p_dtype:
         raise TypeError("the states are a device array of one dimension and of the type xoroshiro128p_dtype")
     for name, value in (("seed", seed), ("subsequence_start", subsequence_start)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value <= _U64:
+        if not is_int(value) or not 0 <= value <= _U64:
             raise ValueError(f"the {name} is an int from 0 to 2**64 - 1, not {value!r}")
     states.copy_to_device(_states(len(states), int(seed), int(subsequence_start)), stream=stream)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.device_arrays import is_int
 from ..cuda import DeviceNDArray, device_array, to_device
 from ._errors import CudaPyError
 from ._types import Bool, Double, Float, Int, Type
@@ -101,7 +102,7 @@ class CudaArray:
     def allocate(cls, length: int, type: Type) -> CudaArray:
         """An array of ``length`` elements with arbitrary contents."""
         kind = element_type(type)
-        if isinstance(length, bool) or not isinstance(length, int | np.integer) or length < 0:
+        if not is_int(length) or length < 0:
             raise CudaPyError(f"the length of an array is a number of elements, not {length!r}")
         made = cls.__new__(cls)
         made._type, made._array = kind, device_array(int(length), kind.dtype)
@@ -141,7 +142,7 @@ class CudaArray:
 
 
 def _place(index: Any) -> int:
-    if isinstance(index, bool) or not isinstance(index, int | np.integer):
+    if not is_int(index):
         raise CudaPyError(
             f"a CudaArray is indexed by one int, not by {index!r}; take parts of a.toList() or a.toHost()"
         )

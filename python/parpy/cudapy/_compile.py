@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import cuda
+from ..arrays.device_arrays import is_int
 from ..calls.pickling import ByReference, give_reference
 from ..cuda._kernel import Kernel
 from ..frontend.parse import parse
@@ -116,9 +117,7 @@ class Launcher(ByReference):
 
     def __call__(self, x: Any, y: int = 1, z: int = 1) -> Callable[..., None]:
         sizes = tuple(x) if isinstance(x, tuple) else (x, y, z)
-        if not 1 <= len(sizes) <= 3 or not all(
-            isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in sizes
-        ):
+        if not 1 <= len(sizes) <= 3 or not all(is_int(n) and n >= 0 for n in sizes):
             shown = ", ".join(map(repr, sizes))
             raise CudaPyError(f"'{self.signature.name}' runs on a number of threads in x, y and z, not on ({shown})")
         tasks = (*(int(n) for n in sizes), 1, 1)[:3]
