@@ -23,7 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .calls.options import ElemSize, MoreSizes, Size
+from .calls.options import SIZES, ElemSize, MoreSizes, Size
 
 __all__ = [
     "BF16", "C64", "C128", "F16", "F32", "F64", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64",
@@ -200,5 +200,4 @@ def elem_size(found: object) -> Size | None:
     of_numpy = isinstance(found, np.dtype) or (isinstance(found, type) and issubclass(found, np.generic))
     if not of_numpy and not is_torch_dtype(found):
         return None
-    name = scalar_name(found)
-    return next((size for size in (*ElemSize, *MoreSizes) if size.value == name), None)
+    return SIZES.get(scalar_name(found) or "")

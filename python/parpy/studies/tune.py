@@ -21,6 +21,7 @@ from ..calls.jit import _as_jit, driver_behind, jit_of_source
 from ..calls.options import CompileBackend, CompileOptions, LoopPar
 from ..calls.performance import quiet
 from ..calls.warnings import warn
+from ..cuda._streams import handle_of
 from .tune_arguments import Copies, difference, returned, snapshot
 from .tune_report import Progress, Trial, TunedOptions, Tuning
 
@@ -525,11 +526,6 @@ class _GpuClock:
 
 def _stream_handle(stream: Any, copies: Copies) -> int:
     """The stream that calls are launched on."""
-    if hasattr(stream, "__cuda_stream__"):
-        return int(stream.__cuda_stream__()[1])
-    for attribute in ("cuda_stream", "ptr", "handle"):
-        if hasattr(stream, attribute):
-            return int(getattr(stream, attribute))
-    if stream is not None:
-        return int(stream)
-    return int(copies.streams[0]) if copies.streams else 0
+    if stream is None:
+        return int(copies.streams[0]) if copies.streams else 0
+    return stream if isinstance(stream, int) else handle_of(stream)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..arrays.device_arrays import described
+from ..arrays.device_arrays import described, pointer_of
 from ..buffer import Buffer, from_raw
-from ..calls.options import CompileBackend, ElemSize, MoreSizes
+from ..calls.options import SIZES, CompileBackend
 
 _LINE = 64  # bytes that are cached together
 _Key = tuple[int, Any]  # of a parameter, and of an entry of it that is a dict
@@ -35,21 +35,12 @@ class _Array:
             facts = _native.array_view(value)
             if facts is None:
                 raise TypeError(f"argument {name} cannot be copied: it is no array")
-            dtype = _numpy_dtype(facts["scalar"])
+            dtype = SIZES[facts["scalar"]].dtype
             self.view = described(facts["pointer"], tuple(facts["shape"]), dtype, tuple(facts["strides"]), value)
             self.device, self.stream = facts["device"], facts["stream"]
         self.low, self.high = np.lib.array_utils.byte_bounds(self.view)
         if self.view.size == 0:
             self.high = self.low
-
-    @property
-    def pointer(self) -> int:
-        return int(self.view.__array_interface__["data"][0])
-
-
-def _numpy_dtype(scalar: str) -> np.dtype[Any]:
-    size = ElemSize(scalar) if scalar in ElemSize._value2member_map_ else MoreSizes(scalar)
-    return np.dtype(size.to_numpy())
 
 
 def _is_array(value: Any) -> bool:
@@ -94,7 +85,7 @@ class _DeviceCopy:
     def __init__(self, array: _Array, memory: _DeviceMemory) -> None:
         self.name, self._memory = array.name, memory
         view, stream = array.view, array.stream
-        pointer = array.pointer + memory.shift
+        pointer = pointer_of(array.view) + memory.shift
         self._buffer = from_raw(pointer, view.shape, view.dtype, CompileBackend.Cuda, view.strides, memory)
         self.given: Any = self._buffer if isinstance(array.value, Buffer) else _OnStream(self._buffer, stream)
 
@@ -193,7 +184,7 @@ class Copies:
         if device is None:
             room = np.empty(high - low + _LINE, np.uint8)
             begin = (low - room.__array_interface__["data"][0]) % _LINE
-            return [_HostCopy(each, room, begin + each.pointer - low) for each in members]
+            return [_HostCopy(each, room, begin + pointer_of(each.view) - low) for each in members]
         stream = next((each.stream for each in members if each.stream is not None), 0)
         memory = _DeviceMemory(low, high, device, stream)
         self._parts.append(memory)
@@ -231,16 +222,12 @@ def _arrays_of(values: Sequence[Any], names: Sequence[str]) -> dict[_Key, _Array
     return found
 
 
-def _place(device: int | None) -> int:
-    return -1 if device is None else device
-
-
 def _sharing(arrays: Mapping[_Key, _Array]) -> list[list[_Key]]:
     """The arrays in groups that have no memory in common."""
     groups: list[list[_Key]] = []
     place, end = None, 0
-    for key in sorted(arrays, key=lambda key: (_place(arrays[key].device), arrays[key].low)):
-        array = arrays[key]
+    on_host_first = sorted(arrays.items(), key=lambda each: (each[1].device is not None, each[1].device, each[1].low))
+    for key, array in on_host_first:
         if array.device == place and groups and array.low < end:
             groups[-1].append(key)
             end = max(end, array.high)
