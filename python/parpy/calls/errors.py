@@ -86,6 +86,15 @@ def raise_for(diagnostics: _native.Diagnostics, sources: Sequence[_native.Source
         fail(diagnostics, sources)
 
 
+def refuse(
+    code: str, message: str, help_text: str, span: _native.Span | None = None, sources: Sequence[_native.Source] = ()
+) -> NoReturn:
+    """Raise the exception for the error of this code."""
+    diagnostics = _native.Diagnostics()
+    diagnostics.error(code, span, message, help_text)
+    fail(diagnostics, sources)
+
+
 def fail(diagnostics: _native.Diagnostics, sources: Sequence[_native.Source]) -> NoReturn:
     """Raise the exception for the errors in `diagnostics`, which has at least one."""
     errors = diagnostics.errors

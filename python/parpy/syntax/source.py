@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from .. import _native
 from ..calls.caller import refuse_call
-from ..calls.errors import fail
+from ..calls.errors import refuse
 from .aliases import without_aliases
 from .annotations import annotations_of
 from .deep_stack import with_deep_stack
@@ -143,7 +143,8 @@ class FunctionSource:
         return _native.Source(self.name, self.text, self.first_line)
 
 
-def node_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+def node_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
+    """The names of the parameters, without those that have stars."""
     return [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
 
 
@@ -188,10 +189,7 @@ def capture(function: object) -> FunctionSource:
     if not isinstance(function, FunctionType):
         _refuse_object(function)
     code = function.__code__
-    name = code.co_filename
-    linecache.checkcache(name)
-    given = linecache.getlines(name, function.__globals__)
-    found = [given] if given else executed_lines(code)
+    name, found = code.co_filename, _texts_of(function)
     first = code.co_firstlineno
     blocks = {_block(lines, first, code): lines for lines in found if first <= len(lines)}
     text, lines = next(iter(blocks.items())) if len(blocks) == 1 else ("", [])
@@ -219,14 +217,20 @@ def capture(function: object) -> FunctionSource:
     return source
 
 
+def _texts_of(function: FunctionType) -> list[list[str]]:
+    """The lines of the file of a function, or of each of the texts that may be what exec runs."""
+    name = function.__code__.co_filename
+    linecache.checkcache(name)
+    given = linecache.getlines(name, function.__globals__)
+    return [given] if given else executed_lines(function.__code__)
+
+
 def capture_expression(function: FunctionType, name: str) -> FunctionSource:
     """The source of a function; a lambda becomes a function of this name. Raises CompileError as capture does."""
     code = function.__code__
     if code.co_name != "<lambda>":
         return capture(function)
-    linecache.checkcache(code.co_filename)
-    given = linecache.getlines(code.co_filename, function.__globals__)
-    texts = [given] if given else executed_lines(code)
+    texts = _texts_of(function)
     text = "".join(texts[0]) if len(texts) == 1 else ""
     try:
         tree = with_deep_stack(lambda: ast.parse(text))
@@ -249,9 +253,8 @@ def _holds(node: ast.Lambda, code: CodeType, places: set[tuple[int, int]]) -> bo
     """Whether the lambda may be what the code was compiled from: its parameters and where its instructions stand."""
     begin = (node.body.lineno, node.body.col_offset)
     end = (node.body.end_lineno or 0, node.body.end_col_offset or 0)
-    given = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
     inside = [place for place in places if place != (code.co_firstlineno, 0)]
-    same = tuple(given) == code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    same = tuple(node_parameters(node)) == code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return same and bool(inside) and all(begin <= place <= end for place in inside)
 
 
@@ -276,10 +279,8 @@ def _indentation(line: str) -> int:
 
 def _matches(node: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) -> bool:
     """Whether `node` can be what `code` was compiled from: name and parameters agree."""
-    given = node.args
-    names = [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
     count = code.co_argcount + code.co_kwonlyargcount
-    return node.name == code.co_name and tuple(names) == code.co_varnames[:count]
+    return node.name == code.co_name and tuple(node_parameters(node)) == code.co_varnames[:count]
 
 
 def _refuse_object(found: object) -> NoReturn:
@@ -300,9 +301,7 @@ def _refuse_object(found: object) -> NoReturn:
 
 
 def _refuse(code: str, message: str, help_text: str, source: FunctionSource) -> NoReturn:
-    sink = _native.Diagnostics()
     line = source.text.split("\n", 1)[0]
     begin = len(line) - len(line.lstrip()) + 1
     span = (0, source.first_line, begin, source.first_line, max(len(line.rstrip()) + 1, 2))
-    sink.error(code, span, message, help_text)
-    fail(sink, [source.native()])
+    refuse(code, message, help_text, span, [source.native()])
