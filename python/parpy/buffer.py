@@ -17,8 +17,17 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from .arrays.device_arrays import DeviceArray, described, described_by, empty_view, host_copy, is_basic, on_host, store
-from .arrays.views import reshaped
+from .arrays.device_arrays import (
+    DeviceArray,
+    described,
+    described_by,
+    empty_view,
+    host_copy,
+    is_basic,
+    on_host,
+    reshaped,
+    store,
+)
 from .backend import is_enabled
 from .calls.errors import BackendError
 from .calls.options import CompileBackend, ElemSize, Size
@@ -110,14 +119,11 @@ class Buffer(DeviceArray):
 
     def copy(self) -> Buffer:
         """A buffer of its own with the same elements, in C order."""
-        made = empty(self.shape, self.dtype, self.backend)
-        made.copy_from(self)
-        return made
+        return _copied(self, self.dtype, self.backend)
 
     def copy_from(self, source: Any) -> None:
         """Fills the buffer with the elements of another array of the same shape, converted to its type."""
-        if not isinstance(source, Buffer):
-            source = from_array(source)
+        source = from_array(source)
         if source.shape != self.shape:
             raise ValueError(f"an array of shape {source.shape} cannot be copied into a buffer of shape {self.shape}")
         if self.on_gpu:
@@ -128,11 +134,7 @@ class Buffer(DeviceArray):
     def with_type(self, dtype: Any) -> Buffer:
         """The elements converted to another type; the buffer itself where it has that type."""
         wanted = _elem_size(dtype)
-        if wanted is self.dtype:
-            return self
-        made = empty(self.shape, wanted, self.backend)
-        made.copy_from(self)
-        return made
+        return self if wanted is self.dtype else _copied(self, wanted, self.backend)
 
     def reshape(self, *shape: Any) -> Buffer:
         """The same memory with other extents; one of them may be -1."""
@@ -279,19 +281,19 @@ def empty_cache() -> None:
 
 def empty_like(other: Any) -> Buffer:
     """A buffer with shape, type and place of another array, and arbitrary elements."""
-    like = other if isinstance(other, Buffer) else from_array(other)
+    like = from_array(other)
     return empty(like.shape, like.dtype, like.backend)
 
 
 def zeros_like(other: Any) -> Buffer:
     """A buffer of zeros with shape, type and place of another array."""
-    like = other if isinstance(other, Buffer) else from_array(other)
+    like = from_array(other)
     return zeros(like.shape, like.dtype, like.backend)
 
 
 def full_like(other: Any, fill_value: Any) -> Buffer:
     """A buffer with shape, type and place of another array, whose elements are all ``fill_value``."""
-    like = other if isinstance(other, Buffer) else from_array(other)
+    like = from_array(other)
     return full(like.shape, fill_value, like.dtype, like.backend)
 
 
@@ -319,7 +321,11 @@ def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer:
 def _moved(source: Buffer, backend: CompileBackend) -> Buffer:
     if CompileBackend.Cuda not in (source.backend, backend):
         return Buffer(source._view, source.dtype, backend)
-    made = empty(source.shape, source.dtype, backend)
+    return _copied(source, source.dtype, backend)
+
+
+def _copied(source: Buffer, dtype: Size, backend: CompileBackend) -> Buffer:
+    made = empty(source.shape, dtype, backend)
     made.copy_from(source)
     return made
 

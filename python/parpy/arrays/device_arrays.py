@@ -19,6 +19,8 @@ from .. import _native
 from ..calls.jit import jit
 from ..calls.options import CompileBackend, CompileOptions
 
+_KNOWS_COPY = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
 
 @jit
 def _copy(target: Any, source: Any) -> None:
@@ -172,6 +174,18 @@ def empty_view(
 ) -> Any:
     """The view of new memory on a GPU (-1: the current one), to be used first on ``stream``."""
     return _native.new_device_array(shape, dtype, fortran, zeroed, stream, device)
+
+
+def reshaped(view: Any, shape: tuple[int, ...]) -> Any:
+    """The same elements with another shape; ValueError where only a copy could have it. No element is read."""
+    if _KNOWS_COPY:
+        return np.reshape(view, shape, copy=False)
+    result = view.view()
+    try:
+        result.shape = shape
+    except AttributeError:
+        raise ValueError(f"an array of strides {view.strides} has no view of shape {shape}") from None
+    return result
 
 
 def pointer_of(view: Any) -> int:

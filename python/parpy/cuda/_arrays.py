@@ -24,9 +24,9 @@ from ..arrays.device_arrays import (
     is_basic,
     is_int,
     on_host,
+    reshaped,
     store,
 )
-from ..arrays.views import reshaped
 from ..types import elem_size
 from ..vocabulary.operators import is_torch_dtype, scalar_name
 from ._backend import on_gpu
@@ -333,7 +333,7 @@ def _elements(dtype: Any) -> np.dtype[Any]:
     if of_torch and known is None:
         raise TypeError(f"elements of type {dtype} cannot be on the device")
     kind: np.dtype[Any] = np.dtype(dtype if known is None else known.to_numpy())
-    if not _is_number(kind) and not _is_record(kind):
+    if not is_number(kind) and not _is_record(kind):
         raise TypeError(f"elements of type {kind} cannot be on the device")
     return kind
 
@@ -369,14 +369,14 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | 
     return to
 
 
-def _is_number(dtype: np.dtype[Any]) -> bool:
-    return dtype.kind in "biufc" or dtype.name == "bfloat16"
+def is_number(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "biufc" or dtype.name == "bfloat16"  # which NumPy knows as bytes
 
 
 def _is_record(dtype: np.dtype[Any]) -> bool:
     """Of numbers, arrays of them, and records of such."""
     fields = [dtype[name].base for name in dtype.names or ()]
-    return dtype.names is not None and all(_is_number(each) or _is_record(each) for each in fields)
+    return dtype.names is not None and all(is_number(each) or _is_record(each) for each in fields)
 
 
 def is_cuda_array(obj: Any) -> bool:

@@ -98,8 +98,8 @@ def sizes_of(given: Any, what: str, limits: tuple[int, int, int]) -> tuple[int, 
     if not 1 <= len(parts) <= 3 or not all(map(is_int, parts)):
         raise TypeError(f"a {what} is an int or a tuple of up to three, not {given!r}")
     sizes = (*map(int, parts), 1, 1)[:3]
+    least = 0 if what == "grid" else 1
     for size, limit, axis in zip(sizes, limits, "xyz", strict=True):
-        if size < (0 if what == "grid" else 1) or size > limit:
-            least = 0 if what == "grid" else 1
+        if not least <= size <= limit:
             raise ValueError(f"the {what}'s size in {axis} is {least} to {limit}, not {size}")
     return sizes[0], sizes[1], sizes[2]

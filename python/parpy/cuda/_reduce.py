@@ -73,11 +73,10 @@ def _check_parameters(functor: Any) -> None:
         return  # what is none is refused where its source is asked for
     signature = inspect.signature(function)
     fits = all(each.kind is not inspect.Parameter.VAR_POSITIONAL for each in signature.parameters.values())
-    if fits:
-        try:
-            signature.bind(0, 0)
-        except TypeError:
-            fits = False
+    try:
+        signature.bind(0, 0)
+    except TypeError:
+        fits = False
     if not fits:
         raise TypeError(f"an array is reduced by a function of two numbers; '{function.__name__}' takes {signature}")
 
