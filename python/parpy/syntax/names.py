@@ -9,19 +9,18 @@ notice when a function or module is bound to another object.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from types import CellType, FunctionType, ModuleType
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from ..calls.errors import CompileError
 from .source import FunctionSource, capture, capture_expression
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 Container = Mapping[str, Any] | CellType
 
 
@@ -234,12 +233,6 @@ def callable_source(value: object) -> FunctionSource | None:
     return source
 
 
-def compiled(function: _Function) -> _Function:
-    """Makes a function of this package one that compiled code calls by its name."""
-    function.__parpy_source__ = source_of(function)  # type: ignore[attr-defined]
-    return function
-
-
 def keep_source(function: FunctionType, source: FunctionSource) -> None:
     """Makes `source` that of the plain function."""
     setattr(function, _PLAIN, source)
@@ -260,8 +253,10 @@ def cell_of(function: FunctionType, name: str) -> CellType:
 
 
 def is_of_library(function: FunctionType) -> bool:
-    """Whether a function is compiled as the tables of the language say, or not at all."""
-    return str(function.__module__).partition(".")[0] in LIBRARIES
+    """Whether a function is compiled as the tables of the language say, or not at all. Those of parpy.library are
+    compiled like the user's."""
+    module = str(function.__module__)
+    return module.partition(".")[0] in LIBRARIES and not module.startswith("parpy.library.")
 
 
 _PLAIN = "__parpy_plain_source__"

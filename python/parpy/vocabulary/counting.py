@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import math
 
-from ..syntax.names import compiled
+from ..syntax.source import capture
 
 _LARGEST = 2**63 - 1
 
 
-@compiled
+def _compiled(function):
+    """The function with its source, by which compiled code, that of kernels too, knows what it can call."""
+    function.__parpy_source__ = capture(function)
+    return function
+
+
+@_compiled
 def factorial(n):
     if n > 20:
         return -1
@@ -23,7 +29,7 @@ def factorial(n):
     return product
 
 
-@compiled
+@_compiled
 def perm(n, k):
     if k > n:
         return 0
@@ -35,7 +41,7 @@ def perm(n, k):
     return product
 
 
-@compiled
+@_compiled
 def comb(n, k):
     if k > n:
         return 0
@@ -51,7 +57,7 @@ def comb(n, k):
     return product
 
 
-@compiled
+@_compiled
 def power(base, exponent, modulus):
     """`modulus` itself says that the base has no inverse; it is not 0."""
     m = abs(modulus)
@@ -74,7 +80,7 @@ def power(base, exponent, modulus):
     return result + modulus if modulus < 0 and result > 0 else result
 
 
-@compiled
+@_compiled
 def _product(a, b, m):
     """a * b % m for 0 <= a, b < m; no sum passes 64 bits."""
     if m <= 3037000500:
@@ -88,7 +94,7 @@ def _product(a, b, m):
     return total
 
 
-@compiled
+@_compiled
 def _inverse(a, m):
     """What times a is 1 modulo m, by Euclid's algorithm; 0: nothing."""
     r, s = m, a
