@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar, Final, NoReturn
 
 import numpy as np
@@ -435,15 +436,11 @@ class CompileOptions(_native.OptionsBase):
         return CompileOptions(**self._values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _make_options, (self._values,)
+        return partial(CompileOptions, **self._values), ()
 
     def __repr__(self) -> str:
         changed = (f"{n}={v!r}" for n, v in self._values.items() if v != _FIELDS[n][0])
         return f"CompileOptions({', '.join(changed)})"
-
-
-def _make_options(values: dict[str, Any]) -> CompileOptions:
-    return CompileOptions(**values)
 
 
 def _no_field(name: str) -> str:
