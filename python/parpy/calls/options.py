@@ -429,12 +429,6 @@ class CompileOptions(_native.OptionsBase):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __copy__(self) -> CompileOptions:
-        return CompileOptions(**self._values)
-
-    def __deepcopy__(self, memo: object) -> CompileOptions:
-        return CompileOptions(**self._values)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(CompileOptions, **self._values), ()
 

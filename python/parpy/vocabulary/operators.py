@@ -7,7 +7,6 @@ The frontend recognises them by identity, under any name they are bound to; run 
 from __future__ import annotations
 
 import re
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -35,12 +34,7 @@ class _Gpu:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         return None
 
     def __repr__(self) -> str:
