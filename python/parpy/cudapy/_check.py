@@ -15,9 +15,8 @@ from typing import Any
 
 from ..syntax.paths import ends
 from ..vocabulary.device import Coordinates, DeviceFunction
-from ._functions import MATH
 from ._types import Bool, CType, Double, Float, Int, Pointer, Signature, Type, Void
-from ._values import instead_of, type_named_by, type_of
+from ._values import MATH, instead_of, type_named_by, type_of
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _INTEGER = (ast.Mod, ast.FloorDiv, ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)

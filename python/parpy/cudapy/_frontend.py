@@ -22,8 +22,8 @@ from ..frontend.statements.returns import lower_return
 from ..syntax.names import NO_PLACE, Binding, Scope
 from ..syntax.source import FunctionSource
 from ._check import Checker, as_load
-from ._functions import CONSTANTS, MATH, GridIndex
 from ._types import Bool, Int, Signature, Type, Void
+from ._values import CONSTANTS, MATH, GridIndex
 
 _CASTS = {"int": "i32", "float": "f32", "double": "f64"}
 

@@ -188,8 +188,7 @@ class _Call:
             return None
         best = Trial(self.candidate(fields), "best", "tried", seconds)
         base = Trial(self.candidate({**fields, "parallelize": {}, "automatic": True}), "automatic", "tried", automatic)
-        tuning = Tuning(self.compiled.__name__, self.backend, base, best, [base, best])
-        tuning.remembered = True
+        tuning = Tuning(self.compiled.__name__, self.backend, base, best, [base, best], remembered=True)
         return TunedOptions(self.fields(best.opts), tuning)
 
     def forget(self) -> list[Any]:
