@@ -153,9 +153,6 @@ class DeviceNDArray(DeviceArray):
         for begin in range(0, len(self), section):
             yield self[begin : begin + section]
 
-    def __getitem__(self, index: Any) -> Any:
-        return self.getitem(index)
-
     def __iter__(self) -> Iterator[Any]:
         if self.ndim == 0:
             raise TypeError("an array of no dimension has no elements to go through; a[()] is its only one")
@@ -169,8 +166,7 @@ class DeviceNDArray(DeviceArray):
         cell = self._view[_cell(index, self.shape)]
         return (host_copy(cell, handle) if self.on_gpu else cell.copy()).reshape(1)[0]
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self.setitem(index, value)
+    __getitem__ = getitem
 
     def setitem(self, index: Any, value: Any, stream: Any = 0) -> None:
         """``a[index] = value``, on a stream."""
@@ -182,6 +178,8 @@ class DeviceNDArray(DeviceArray):
             store(target, value if np.ndim(value) == 0 and target.dtype.names is None else given, handle)
         else:
             target[...] = on_host(given)
+
+    __setitem__ = setitem
 
     # ------------------------------------------------------------ copies
 

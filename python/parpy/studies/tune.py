@@ -172,16 +172,13 @@ class _Call:
 
     # ------------------------------------------------------------ what is remembered
 
-    @staticmethod
-    def _recall(part: _Part) -> tuple[dict[str, Any], float, float] | None:
-        return _native.recall(*part)
-
     def recall(self) -> TunedOptions | None:
-        parts = [known for known in map(self._recall, self.parts(self.base)) if known is not None]
-        if len(parts) < len(self.parts(self.base)):
+        known = [_native.recall(*part) for part in self.parts(self.base)]
+        found = [each for each in known if each is not None]
+        if len(found) < len(known):
             return None
-        fields, seconds, automatic = parts[0]
-        for others, _, _ in parts[1:]:
+        fields, seconds, automatic = found[0]
+        for others, _, _ in found[1:]:
             first, second = (others, fields) if fields["automatic"] else (fields, others)
             fields = {**first, "parallelize": first["parallelize"] | second["parallelize"]}
         if not seconds:  # somebody else is at it
@@ -193,7 +190,7 @@ class _Call:
 
     def forget(self) -> list[Any]:
         """Automatic calls choose for themselves; what they were told before."""
-        before = [self._recall(part) for part in self.parts(self.base)]
+        before = [_native.recall(*part) for part in self.parts(self.base)]
         if any(part is not None for part in before):
             for function, arguments, options in self.parts(self.base):
                 _native.remember(function, arguments, options, self.base, 0.0, 0.0)
