@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from ..calls.pickling import ByReference, give_reference
 from ..syntax.names import source_of
-from ..syntax.source import DeclaredArray, FunctionSource, capture_expression
+from ..syntax.source import DeclaredArray, FunctionSource
 from ..vocabulary.signatures import Array, Scalar, Signature
 
 
@@ -19,10 +19,7 @@ class DeviceFunction(ByReference):
     its arrays must have them; of several, a call takes the one that fits best."""
 
     def __init__(self, function: Callable[..., Any] | FunctionSource, signatures: tuple[Signature, ...] = ()) -> None:
-        if isinstance(function, FunctionType) and function.__name__ == "<lambda>":
-            source = capture_expression(function, "nameless")
-        else:
-            source = source_of(function)
+        source = source_of(function)
         typed = [_with_types(source, each) for each in signatures]
         if len(typed) > 1:
             source = copy(source)
