@@ -19,8 +19,6 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 class NestedSource(FunctionSource):
     """A function in the text of another."""
 
-    __slots__ = ()
-
     def __init__(self, whole: FunctionSource, node: ast.FunctionDef, function: FunctionType) -> None:
         super().__init__(function, whole.name, whole.text, whole.first_line, node)
         self.defaults, self._plain = whole.defaults, node

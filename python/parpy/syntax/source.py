@@ -54,21 +54,6 @@ class FunctionSource:
 
     part = False
 
-    __slots__ = (
-        "_given",
-        "_plain",
-        "_tree",
-        "alternatives",
-        "arrays",
-        "declared",
-        "defaults",
-        "first_line",
-        "function",
-        "name",
-        "shown",
-        "text",
-    )
-
     def __init__(
         self, function: FunctionType, name: str, text: str, first_line: int, tree: ast.AST | None = None
     ) -> None:
@@ -93,24 +78,19 @@ class FunctionSource:
         from .names import keep_texts
 
         keep_texts(self.function)
-        state = {name: getattr(self, name) for name in self.__slots__ if name != "_plain"}
-        state["_tree"] = self._tree if self._given else None
         annotations = self.function.__annotations__
         found = annotations_of(self.function) if any(isinstance(each, str) for each in annotations.values()) else {}
-        return state | {"annotations": found}
+        return self.__dict__ | {"_plain": None, "_tree": self._tree if self._given else None, "annotations": found}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.function = state["function"]
         self.function.__annotations__.update(state.pop("annotations"))
         self.__init__(self.function, state["name"], state["text"], state["first_line"], state.pop("_tree"))  # type: ignore[misc]
-        for name, value in state.items():
-            setattr(self, name, value)
+        self.__dict__.update(state)
 
     def __copy__(self) -> FunctionSource:
         made = type(self).__new__(type(self))
-        for name in {*FunctionSource.__slots__, *self.__slots__}:
-            if hasattr(self, name):
-                setattr(made, name, getattr(self, name))
+        made.__dict__.update(self.__dict__)
         return made
 
     def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
