@@ -120,6 +120,8 @@ class CudaArray:
         """How many elements there are."""
         return len(self._array)
 
+    __len__ = length
+
     def elemType(self) -> Type:
         """The type of the elements."""
         return self._type
@@ -127,9 +129,6 @@ class CudaArray:
     def pointer(self) -> DeviceNDArray:
         """The device array behind it, for kernels of ``parpy.cuda``."""
         return self._array
-
-    def __len__(self) -> int:
-        return len(self._array)
 
     def __getitem__(self, index: int) -> Any:
         return self._array[_place(index)].item()

@@ -132,24 +132,21 @@ gridsize = DeviceFunction(
     "gridsize(n): how many threads the launch has; for n = 2 and 3 a tuple.",
 )  # fmt: skip
 
-_ARRAY = ("shape", "dtype", "alignment")
-shared = Group(
+
+def _memory(name: str, doc: str) -> Group:
+    made = DeviceFunction(
+        f"{name}.array", "array", name, (0, 3), f"{name}.array(shape, dtype): {doc}",
+        keywords=("shape", "dtype", "alignment"),
+    )  # fmt: skip
+    return Group(name, array=made)
+
+
+shared = _memory(
     "shared",
-    array=DeviceFunction(
-        "shared.array", "array", "shared", (0, 3),
-        "shared.array(shape, dtype): an array that the threads of a block share; its shape is constant. Shape 0: the "
-        "memory that the launch asks for, as many elements as fit.",
-        keywords=_ARRAY,
-    ),
-)  # fmt: skip
-local = Group(
-    "local",
-    array=DeviceFunction(
-        "local.array", "array", "local", (0, 3),
-        "local.array(shape, dtype): an array of this thread; its shape is constant.",
-        keywords=_ARRAY,
-    ),
-)  # fmt: skip
+    "an array that the threads of a block share; its shape is constant. Shape 0: the memory that the launch asks for, "
+    "as many elements as fit.",
+)
+local = _memory("local", "an array of this thread; its shape is constant.")
 const = Group(
     "const",
     array_like=DeviceFunction(
