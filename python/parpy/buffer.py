@@ -17,8 +17,17 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from .arrays.device_arrays import DeviceArray, described, empty_view, host_copy, is_basic, pointer_of, store
-from .arrays.views import reshaped
+from .arrays.device_arrays import (
+    DeviceArray,
+    described,
+    described_by,
+    empty_view,
+    host_copy,
+    is_basic,
+    on_host,
+    reshaped,
+    store,
+)
 from .backend import is_enabled
 from .calls.errors import BackendError
 from .calls.options import CompileBackend, ElemSize, Size
@@ -57,32 +66,9 @@ class Buffer(DeviceArray):
 
     # ------------------------------------------------------------ what it is
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The extents."""
-        return tuple(self._view.shape)
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Bytes from one element to the next, per dimension."""
-        return tuple(self._view.strides)
-
-    @property
-    def ndim(self) -> int:
-        """How many dimensions."""
-        return int(self._view.ndim)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return int(self._view.nbytes)
-
     def size(self) -> int:
         """How many elements."""
         return math.prod(self.shape)
-
-    def __len__(self) -> int:
-        return len(self._view)
 
     def __repr__(self) -> str:
         return f"<parpy.buffer.Buffer {self.shape} of {self.dtype.name} for {self.backend.name}>"
@@ -100,32 +86,10 @@ class Buffer(DeviceArray):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if not self.on_gpu:
             raise AttributeError("a buffer in host memory has no __cuda_array_interface__")
-        strides = None if self._view.flags.c_contiguous else self.strides
-        typestr = self._view.dtype.str
-        return {
-            "data": (pointer_of(self._view), not self._view.flags.writeable),
-            "shape": self.shape,
-            "strides": strides,
-            "typestr": typestr,
-            "version": 3,
-            "stream": 1,
-        }
+        return self._device_interface()
 
     def __dlpack__(self, **keywords: Any) -> Any:
-        if not self.on_gpu:
-            return self._view.__dlpack__(**keywords)
-        return _native.dlpack_of_device(
-            self, pointer_of(self._view), self.shape, self._element_strides(), self.dtype.value
-        )
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        if not self.on_gpu:
-            kind, index = self._view.__dlpack_device__()
-            return int(kind), int(index)
-        return 2, int(_native.device_of_pointer(pointer_of(self._view)))
-
-    def _element_strides(self) -> tuple[int, ...]:
-        return tuple(step // self.dtype.size() for step in self.strides)
+        return self._device_capsule(self.dtype.value) if self.on_gpu else self._view.__dlpack__(**keywords)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if copy is False and self.on_gpu:
@@ -155,14 +119,11 @@ class Buffer(DeviceArray):
 
     def copy(self) -> Buffer:
         """A buffer of its own with the same elements, in C order."""
-        made = empty(self.shape, self.dtype, self.backend)
-        made.copy_from(self)
-        return made
+        return _copied(self, self.dtype, self.backend)
 
     def copy_from(self, source: Any) -> None:
         """Fills the buffer with the elements of another array of the same shape, converted to its type."""
-        if not isinstance(source, Buffer):
-            source = from_array(source)
+        source = from_array(source)
         if source.shape != self.shape:
             raise ValueError(f"an array of shape {source.shape} cannot be copied into a buffer of shape {self.shape}")
         if self.on_gpu:
@@ -173,11 +134,7 @@ class Buffer(DeviceArray):
     def with_type(self, dtype: Any) -> Buffer:
         """The elements converted to another type; the buffer itself where it has that type."""
         wanted = _elem_size(dtype)
-        if wanted is self.dtype:
-            return self
-        made = empty(self.shape, wanted, self.backend)
-        made.copy_from(self)
-        return made
+        return self if wanted is self.dtype else _copied(self, wanted, self.backend)
 
     def reshape(self, *shape: Any) -> Buffer:
         """The same memory with other extents; one of them may be -1."""
@@ -212,8 +169,7 @@ class Buffer(DeviceArray):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not self.on_gpu:
-            given = value._view if isinstance(value, DeviceArray) else value
-            self._view[index] = host_copy(given) if isinstance(value, DeviceArray) and value.on_gpu else given
+            self._view[index] = on_host(value)
             return
         view = self._on_device(index)
         store(view, value if isinstance(value, DeviceArray) or np.ndim(value) == 0 else np.asarray(value))
@@ -325,19 +281,19 @@ def empty_cache() -> None:
 
 def empty_like(other: Any) -> Buffer:
     """A buffer with shape, type and place of another array, and arbitrary elements."""
-    like = other if isinstance(other, Buffer) else from_array(other)
+    like = from_array(other)
     return empty(like.shape, like.dtype, like.backend)
 
 
 def zeros_like(other: Any) -> Buffer:
     """A buffer of zeros with shape, type and place of another array."""
-    like = other if isinstance(other, Buffer) else from_array(other)
+    like = from_array(other)
     return zeros(like.shape, like.dtype, like.backend)
 
 
 def full_like(other: Any, fill_value: Any) -> Buffer:
     """A buffer with shape, type and place of another array, whose elements are all ``fill_value``."""
-    like = other if isinstance(other, Buffer) else from_array(other)
+    like = from_array(other)
     return full(like.shape, fill_value, like.dtype, like.backend)
 
 
@@ -350,12 +306,8 @@ def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer:
         return array if backend is None or _backend(backend) is array.backend else _moved(array, _backend(backend))
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is not None:
-        dtype = np.dtype(interface["typestr"])
-        made = from_raw(
-            interface["data"][0], interface["shape"], dtype, CompileBackend.Cuda, interface.get("strides"), array
-        )
-        if interface["data"][1]:
-            made._view.flags.writeable = False
+        kind, place = _elem_size(np.dtype(interface["typestr"])), _backend(CompileBackend.Cuda)
+        made = Buffer(described_by(interface, array), kind, place)
     else:
         if not isinstance(array, np.ndarray) and hasattr(array, "__dlpack__"):
             array = np.from_dlpack(array)
@@ -369,7 +321,11 @@ def from_array(array: Any, backend: CompileBackend | None = None) -> Buffer:
 def _moved(source: Buffer, backend: CompileBackend) -> Buffer:
     if CompileBackend.Cuda not in (source.backend, backend):
         return Buffer(source._view, source.dtype, backend)
-    made = empty(source.shape, source.dtype, backend)
+    return _copied(source, source.dtype, backend)
+
+
+def _copied(source: Buffer, dtype: Size, backend: CompileBackend) -> Buffer:
+    made = empty(source.shape, dtype, backend)
     made.copy_from(source)
     return made
 

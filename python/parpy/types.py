@@ -23,7 +23,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from .calls.options import ElemSize, MoreSizes, Size
+from .calls.options import SIZES, ElemSize, MoreSizes, Size
+from .vocabulary.operators import is_torch_dtype, scalar_name
 
 __all__ = [
     "BF16", "C64", "C128", "F16", "F32", "F64", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64",
@@ -193,12 +194,9 @@ def buffer(elem: Any, shape: Sequence[int | Symbol] | int | Symbol) -> BufferTyp
 
 def elem_size(found: object) -> Size | None:
     """The type that `found` is or, as a type of NumPy or PyTorch, stands for; None if it is none."""
-    from .vocabulary.operators import is_torch_dtype, scalar_name
-
     if isinstance(found, Size):
         return found
     of_numpy = isinstance(found, np.dtype) or (isinstance(found, type) and issubclass(found, np.generic))
     if not of_numpy and not is_torch_dtype(found):
         return None
-    name = scalar_name(found)
-    return next((size for size in (*ElemSize, *MoreSizes) if size.value == name), None)
+    return SIZES.get(scalar_name(found) or "")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -18,20 +19,7 @@ from .. import _native
 from ..calls.jit import jit
 from ..calls.options import CompileBackend, CompileOptions
 
-__all__ = [
-    "DeviceArray",
-    "assign",
-    "described",
-    "empty_view",
-    "fetch",
-    "fill",
-    "host_copy",
-    "is_aligned",
-    "is_basic",
-    "is_int",
-    "pointer_of",
-    "store",
-]
+_KNOWS_COPY = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
 @jit
@@ -80,22 +68,57 @@ class DeviceArray:
     def __init__(self, view: Any, on_gpu: bool) -> None:
         self._view, self.on_gpu = view, on_gpu
 
+    # ------------------------------------------------------------ what it is
+
+    shape = property(lambda self: self._view.shape, doc="The extents.")
+    strides = property(lambda self: self._view.strides, doc="Bytes from one element to the next, per dimension.")
+    ndim = property(lambda self: self._view.ndim, doc="How many dimensions.")
+    nbytes = property(lambda self: self._view.nbytes, doc="Bytes of all elements.")
+
+    def __len__(self) -> int:
+        return len(self._view)
+
     def _own_stream(self) -> int:
         """The stream that work on the array goes to where none is said."""
         return 0
 
-    def _compared(self, other: Any, compare: Callable[[Any, Any], Any]) -> Any:
+    # ------------------------------------------------------------ for other libraries
+
+    def _device_interface(self) -> dict[str, Any]:
+        """The ``__cuda_array_interface__`` of an array on a GPU."""
+        view = self._view
+        return {
+            "data": (pointer_of(view), not view.flags.writeable),
+            "shape": view.shape,
+            "strides": None if view.flags.c_contiguous else view.strides,
+            "typestr": view.dtype.str,
+            "version": 3,
+            "stream": self._own_stream() or 1,
+        }
+
+    def _device_capsule(self, scalar: str) -> Any:
+        """The DLPack capsule of an array on a GPU whose elements IR text calls so."""
+        view = self._view
+        strides = tuple(step // view.itemsize for step in view.strides)
+        return _native.dlpack_of_device(self, pointer_of(view), view.shape, strides, scalar)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Where it lies: (2, the GPU), or (1, 0), the host's memory."""
+        return (2, device_of(self._view)) if self.on_gpu else (1, 0)
+
+    # ------------------------------------------------------------ comparisons
+
+    def _compared(self, compare: Callable[[Any, Any], Any], other: Any) -> Any:
         if not isinstance(other, DeviceArray | np.ndarray | bool | int | float | complex | np.generic):
             return NotImplemented
-        theirs = other._view if isinstance(other, DeviceArray) else other
-        there = isinstance(other, DeviceArray) and other.on_gpu
         if not self.on_gpu:
-            return self._truths(np.asarray(compare(self._view, host_copy(theirs) if there else theirs)))
+            return self._truths(np.asarray(compare(self._view, on_host(other))))
+        theirs = other._view if isinstance(other, DeviceArray) else other
         stream, device = self._own_stream(), device_of(self._view)
         if not isinstance(theirs, np.ndarray):
             theirs = theirs if isinstance(theirs, np.generic) else _as_number(self._view, theirs)
-        elif not there or device_of(theirs) != device:
-            theirs = uploaded(host_copy(theirs) if there else theirs, device, stream)
+        elif not (isinstance(other, DeviceArray) and other.on_gpu) or device_of(theirs) != device:
+            theirs = uploaded(on_host(other), device, stream)
         kinds = {self._view.dtype.kind, theirs.dtype.kind}
         if "V" in kinds and (self._view.dtype.names or theirs.dtype.names):
             raise TypeError("records are compared field by field, a['x'] == b['x']")
@@ -109,24 +132,12 @@ class DeviceArray:
         _run(_COMPARISONS[compare], made, *operands, stream=stream)
         return self._truths(made)
 
-    def __eq__(self, other: object) -> Any:
-        return self._compared(other, operator.eq)
-
-    def __ne__(self, other: object) -> Any:
-        return self._compared(other, operator.ne)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._compared(other, operator.lt)
-
-    def __le__(self, other: Any) -> Any:
-        return self._compared(other, operator.le)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compared(other, operator.gt)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compared(other, operator.ge)
-
+    __eq__ = partialmethod(_compared, operator.eq)
+    __ne__ = partialmethod(_compared, operator.ne)
+    __lt__ = partialmethod(_compared, operator.lt)
+    __le__ = partialmethod(_compared, operator.le)
+    __gt__ = partialmethod(_compared, operator.gt)
+    __ge__ = partialmethod(_compared, operator.ge)
     __hash__ = object.__hash__
 
 
@@ -143,6 +154,16 @@ def described(
     return _native.device_view(pointer, shape, dtype, strides, owner)
 
 
+def described_by(interface: Mapping[str, Any], owner: object) -> Any:
+    """The view of what a ``__cuda_array_interface__`` says, read-only where that does."""
+    (pointer, read_only), strides = interface["data"], interface.get("strides")
+    steps = None if strides is None else tuple(strides)
+    view = described(int(pointer), tuple(interface["shape"]), np.dtype(interface["typestr"]), steps, owner)
+    if read_only:
+        view.flags.writeable = False
+    return view
+
+
 def empty_view(
     shape: tuple[int, ...],
     dtype: np.dtype[Any],
@@ -153,6 +174,18 @@ def empty_view(
 ) -> Any:
     """The view of new memory on a GPU (-1: the current one), to be used first on ``stream``."""
     return _native.new_device_array(shape, dtype, fortran, zeroed, stream, device)
+
+
+def reshaped(view: Any, shape: tuple[int, ...]) -> Any:
+    """The same elements with another shape; ValueError where only a copy could have it. No element is read."""
+    if _KNOWS_COPY:
+        return np.reshape(view, shape, copy=False)
+    result = view.view()
+    try:
+        result.shape = shape
+    except AttributeError:
+        raise ValueError(f"an array of strides {view.strides} has no view of shape {shape}") from None
+    return result
 
 
 def pointer_of(view: Any) -> int:
@@ -393,3 +426,10 @@ def host_copy(source: Any, stream: int = 0) -> Any:
     if stream != 0 and source.size != 0:
         _native.synchronize_stream(stream, device_of(source))
     return host
+
+
+def on_host(value: Any) -> Any:
+    """The elements of an array of a device on the host; other values as they are."""
+    if not isinstance(value, DeviceArray):
+        return value
+    return host_copy(value._view) if value.on_gpu else value._view

@@ -10,26 +10,23 @@ from typing import NoReturn
 
 from .. import _native
 from ..syntax.text import as_text
-from .errors import fail
-
-_PACKAGE = __name__.partition(".")[0]
+from .errors import refuse
+from .warnings import is_ours
 
 
 def refuse_call(code: str, message: str, help_text: str) -> NoReturn:
     """Raises the error of this code at the innermost call that code outside of this package makes."""
-    sink = _native.Diagnostics()
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+    while frame is not None and is_ours(frame):
         frame = frame.f_back
     if frame is None:
-        sink.error(code, None, message, help_text)
-        fail(sink, [])
+        refuse(code, message, help_text)
     line = frame.f_lineno
     name = frame.f_code.co_filename
     text = linecache.getline(name, line, frame.f_globals).rstrip("\n")
     begin, end = _columns(frame, line) or (len(text) - len(text.lstrip()), len(text.rstrip()))
-    sink.error(code, (0, line, begin + 1, line, max(end, begin + 1) + 1), message, help_text)
-    fail(sink, [_native.Source(as_text(name), text, line)])
+    span = 0, line, begin + 1, line, max(end, begin + 1) + 1
+    refuse(code, message, help_text, span, [_native.Source(as_text(name), text, line)])
 
 
 def _columns(frame: FrameType, line: int) -> tuple[int, int] | None:

@@ -9,9 +9,7 @@ from typing import Any, Final, NamedTuple
 from ..syntax.source import CallDefaults, FunctionSource
 from ..types import BufferType, symbol
 from ..vocabulary.signatures import Array, Scalar, Signature, signature
-from .options import ElemSize, MoreSizes
-
-_SIZES: Final = {size.value: size for size in (*ElemSize, *MoreSizes)}
+from .options import SIZES
 
 
 class Decoration(NamedTuple):
@@ -112,7 +110,7 @@ def _annotated(function: FunctionType, types: dict[str, Any]) -> FunctionType:
 
 def _annotation(kind: object) -> object:
     if isinstance(kind, Scalar):
-        return _SIZES[kind.name]
+        return SIZES[kind.name]
     if isinstance(kind, Array):
-        return BufferType(_SIZES[kind.element.name], tuple(symbol(":") for _ in range(kind.ndim)))
+        return BufferType(SIZES[kind.element.name], tuple(symbol(":") for _ in range(kind.ndim)))
     raise TypeError(f"parpy.jit takes numbers and arrays, which {kind} is none of")

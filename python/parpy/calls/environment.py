@@ -5,24 +5,17 @@ from __future__ import annotations
 import os
 import warnings
 
-_LARGEST = 2**64
-
-
-def _is_number(text: str, least: int) -> bool:
-    return text.isascii() and text.isdecimal() and least <= int(text) < _LARGEST
-
-
-def _check(name: str, least: int, default: str) -> None:
-    value = os.environ.get(name, "")
-    if value and not _is_number(value, least):
-        warnings.warn(
-            f"the environment variable {name} is {value!r}, which is no whole number from {least} on; {default}",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+# By variable: the least number that it may be, and what happens where it is none.
+_NUMBERS = {
+    "PARPY_NUM_THREADS": (1, "all cores are used"),
+    "PARPY_CHUNKS": (1, "loops are split by the work that they have"),
+    "PARPY_CACHE_SIZE": (0, "the bound is 1 GiB"),
+}
 
 
 def warn() -> None:
-    _check("PARPY_NUM_THREADS", 1, "all cores are used")
-    _check("PARPY_CHUNKS", 1, "loops are split by the work that they have")
-    _check("PARPY_CACHE_SIZE", 0, "the bound is 1 GiB")
+    for name, (least, default) in _NUMBERS.items():
+        value = os.environ.get(name, "")
+        if value and not (value.isascii() and value.isdecimal() and least <= int(value) < 2**64):
+            text = f"the environment variable {name} is {value!r}, which is no whole number from {least} on; {default}"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)

@@ -23,46 +23,26 @@ class CompileError(RuntimeError):
     codes: tuple[str, ...] = ()
 
 
-class CompileTypeError(CompileError, TypeError):
-    """A compile error where Python would raise TypeError."""
+def _like(error: type[Exception], base: type[CompileError] = CompileError) -> type[CompileError]:
+    """The class of compile errors where Python would raise `error`."""
+    space = {
+        "__doc__": f"A compile error where Python would raise {error.__name__}.",
+        "__module__": __name__,
+        "__str__": Exception.__str__,  # KeyError shows its argument's repr
+    }
+    return type(f"Compile{error.__name__}", (base, error), space)
 
 
-class CompileNameError(CompileError, NameError):
-    """A compile error where Python would raise NameError."""
-
-
-class CompileUnboundLocalError(CompileNameError, UnboundLocalError):
-    """A compile error where Python would raise UnboundLocalError."""
-
-
-class CompileRecursionError(CompileError, RecursionError):
-    """Calls in compiled code nest too deeply."""
-
-
-class CompileOverflowError(CompileError, OverflowError):
-    """A Python integer needs more than the 64 bits that compiled code has."""
-
-
-class CompileZeroDivisionError(CompileError, ZeroDivisionError):
-    """An integer is divided by zero in a kernel that is debugged."""
-
-
-class CompileIndexError(CompileError, IndexError):
-    """A compile error where Python would raise IndexError."""
-
-
-class CompileKeyError(CompileError, KeyError):
-    """A compile error where Python would raise KeyError."""
-
-    __str__ = Exception.__str__  # KeyError shows its argument's repr
-
-
-class CompileValueError(CompileError, ValueError):
-    """A compile error where Python would raise ValueError."""
-
-
-class CompileAssertionError(CompileError, AssertionError):
-    """An assertion in compiled code does not hold."""
+CompileTypeError = _like(TypeError)
+CompileNameError = _like(NameError)
+CompileUnboundLocalError = _like(UnboundLocalError, CompileNameError)
+CompileRecursionError = _like(RecursionError)  # calls in compiled code nest too deeply
+CompileOverflowError = _like(OverflowError)  # a Python integer needs more than the 64 bits that compiled code has
+CompileZeroDivisionError = _like(ZeroDivisionError)
+CompileIndexError = _like(IndexError)
+CompileKeyError = _like(KeyError)
+CompileValueError = _like(ValueError)
+CompileAssertionError = _like(AssertionError)  # an assertion in compiled code does not hold
 
 
 class ParallelError(CompileError):
@@ -104,6 +84,15 @@ def raise_for(diagnostics: _native.Diagnostics, sources: Sequence[_native.Source
     """Raise the exception for the errors in `diagnostics`; return if there is none."""
     if diagnostics.has_errors:
         fail(diagnostics, sources)
+
+
+def refuse(
+    code: str, message: str, help_text: str, span: _native.Span | None = None, sources: Sequence[_native.Source] = ()
+) -> NoReturn:
+    """Raise the exception for the error of this code."""
+    diagnostics = _native.Diagnostics()
+    diagnostics.error(code, span, message, help_text)
+    fail(diagnostics, sources)
 
 
 def fail(diagnostics: _native.Diagnostics, sources: Sequence[_native.Source]) -> NoReturn:

@@ -95,12 +95,6 @@ def _type(annotation: Any, what: str, of: External) -> str:
     return scalar.value
 
 
-def _check_loop(parallelize: LoopPar) -> None:
-    most = min(parallelize._tpb, LoopPar.DEFAULT_TPB)
-    if parallelize._threads > most:
-        raise ValueError(f"the threads of one block make the call: at most {most}, not {parallelize._threads}")
-
-
 def external(
     ext_name: str,
     backend: CompileBackend,
@@ -132,8 +126,8 @@ def external(
         raise ValueError(f"{header!r} is no name of a header: write for example 'f.h' or '<cmath>'")
     if parallelize is not None and not isinstance(parallelize, LoopPar):
         raise TypeError(f"parallelize must be a parpy.LoopPar, not {parallelize!r}")
-    if parallelize is not None:
-        _check_loop(parallelize)
+    if parallelize is not None and parallelize._threads > (most := min(parallelize._tpb, LoopPar.DEFAULT_TPB)):
+        raise ValueError(f"the threads of one block make the call: at most {most}, not {parallelize._threads}")
     if parallelize is not None and target is Target.Host:
         raise ValueError("only a function of the device can run in parallel: target=parpy.Target.Device")
     if backend is CompileBackend.Cuda and target is Target.Host:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from .. import _native
 from ..syntax.text import as_text
 from ..vocabulary.device import GEOMETRY
-from .errors import fail
+from . import errors
 from .options import CompileOptions
 
 INTERFACE = "// ---- interface ----"
@@ -116,9 +116,7 @@ def read_interface(code: str) -> dict[str, Any]:
 
 
 def refuse(message: str, help_text: str) -> NoReturn:
-    sink = _native.Diagnostics()
-    sink.error("P563", None, message, help_text)
-    fail(sink, [])
+    errors.refuse("P563", message, help_text)
 
 
 def _lines(code: str) -> list[str]:

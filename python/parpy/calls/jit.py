@@ -308,15 +308,14 @@ def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOp
     """
     compiled = _as_jit(function)
     driver = driver_behind(compiled, args)
-    look: Any = partial(_interpreted, until=until)
+
+    def look(part: _native.JitFunction, given: tuple[Any, ...], options: CompileOptions) -> None:
+        _native.interpret(part, given, options, until)
+
     if isinstance(driver, Structures):
         driver.inspect(tuple(args), opts, look)
     else:
         look(compiled, tuple(args), opts)
-
-
-def _interpreted(function: _native.JitFunction, args: tuple[Any, ...], opts: CompileOptions, until: str) -> None:
-    _native.interpret(function, args, opts, until)
 
 
 def clear_cache() -> None:

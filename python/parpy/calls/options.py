@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar, Final, NoReturn
 
 import numpy as np
@@ -128,6 +129,10 @@ class MoreSizes(Size, enum.Enum):
     __hash__ = Size.__hash__
 
 
+SIZES: Final[dict[str, Size]] = {size.value: size for size in (*ElemSize, *MoreSizes)}
+"""The types by their names in IR text."""
+
+
 class LoopPar:
     """How one labelled loop runs. Immutable: each method returns a changed copy."""
 
@@ -158,29 +163,24 @@ class LoopPar:
         """The same, with the loop declared to be a reduction."""
         return LoopPar()._set(self._threads, True, self._tpb)
 
-    def par_reduction(self) -> LoopPar:
-        """The same as reduce()."""
-        return self.reduce()
+    par_reduction = reduce
 
     def tpb(self, tpb: int) -> LoopPar:
         """The same with this many threads per block."""
         count = _count(tpb, "the number of threads per block")
         return LoopPar()._set(self._threads, self._reduce, count)
 
+    def _fields(self) -> tuple[int, bool, int]:
+        return self._threads, self._reduce, self._tpb
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LoopPar):
-            return NotImplemented
-        return (self._threads, self._reduce, self._tpb) == (
-            other._threads,
-            other._reduce,
-            other._tpb,
-        )
+        return self._fields() == other._fields() if isinstance(other, LoopPar) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((self._threads, self._reduce, self._tpb))
+        return hash(self._fields())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _make_loop_par, (self._threads, self._reduce, self._tpb)
+        return _make_loop_par, self._fields()
 
     def __repr__(self) -> str:
         text = f"parpy.threads({self._threads})" if self._threads else "parpy.LoopPar()"
@@ -208,12 +208,9 @@ def threads(n: int) -> LoopPar:
     return LoopPar().threads(n)
 
 
-def reduce() -> LoopPar:
+def par_reduction() -> LoopPar:
     """A LoopPar with its reduce field set."""
     return LoopPar().reduce()
-
-
-par_reduction = reduce
 
 
 def _refuse(self: object, *_: object, **__: object) -> NoReturn:
@@ -402,11 +399,7 @@ class CompileOptions(_native.OptionsBase):
     fast_math: bool
 
     def __init__(self, **fields: Any) -> None:
-        object.__setattr__(
-            self,
-            "_values",
-            {name: check(name, default) for name, (default, check) in _FIELDS.items()},
-        )
+        object.__setattr__(self, "_values", {name: check(name, each) for name, (each, check) in _FIELDS.items()})
         for name, value in fields.items():
             setattr(self, name, value)
 
@@ -436,22 +429,12 @@ class CompileOptions(_native.OptionsBase):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __copy__(self) -> CompileOptions:
-        return CompileOptions(**self._values)
-
-    def __deepcopy__(self, memo: object) -> CompileOptions:
-        return CompileOptions(**self._values)
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return _make_options, (self._values,)
+        return partial(CompileOptions, **self._values), ()
 
     def __repr__(self) -> str:
         changed = (f"{n}={v!r}" for n, v in self._values.items() if v != _FIELDS[n][0])
         return f"CompileOptions({', '.join(changed)})"
-
-
-def _make_options(values: dict[str, Any]) -> CompileOptions:
-    return CompileOptions(**values)
 
 
 def _no_field(name: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_PACKAGE = __name__.partition(".")[0]
+from .warnings import stack_level
+
 _told: set[tuple[str, str]] = set()
 
 
@@ -29,7 +29,7 @@ def warn(code: str, text: str) -> None:
     if place in _told or _quiet.depth:
         return
     _told.add(place)
-    warnings.warn(text.rstrip("\n"), PerformanceWarning, stacklevel=_outside())
+    warnings.warn(text.rstrip("\n"), PerformanceWarning, stacklevel=stack_level())
 
 
 @contextmanager
@@ -40,11 +40,3 @@ def quiet() -> Iterator[None]:
         yield
     finally:
         _quiet.depth -= 1
-
-
-def _outside() -> int:
-    """The stack level, for the caller's warning, of the code that called the package."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
-        level, frame = level + 1, frame.f_back
-    return level

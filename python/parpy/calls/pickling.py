@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from functools import reduce
 from types import FunctionType
-from typing import Any
+from typing import Any, Self
 
 _ATTRIBUTE = "__parpy_reference__"
 _LEAST_PROTOCOL = 4  # that knows dotted names
@@ -29,6 +29,19 @@ class _Owner:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Owner, ()
+
+
+class ByReference:
+    """What `give_reference` has made one that is pickled; a copy is the object itself."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self, protocol)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
 
 
 def give_reference(made: Any, function: FunctionType, fill: Callable[..., None], *parts: Any) -> None:

@@ -17,15 +17,16 @@ from .. import _native
 from ..arrays.device_arrays import (
     DeviceArray,
     described,
+    described_by,
     empty_view,
     fetch,
     host_copy,
     is_basic,
     is_int,
-    pointer_of,
+    on_host,
+    reshaped,
     store,
 )
-from ..arrays.views import reshaped
 from ..types import elem_size
 from ..vocabulary.operators import is_torch_dtype, scalar_name
 from ._backend import on_gpu
@@ -66,12 +67,8 @@ class DeviceNDArray(DeviceArray):
 
     # ------------------------------------------------------------ what it is
 
-    shape = property(lambda self: self._view.shape, doc="The extents.")
-    strides = property(lambda self: self._view.strides, doc="Bytes from one element to the next, per dimension.")
     dtype = property(lambda self: self._view.dtype, doc="The type of the elements.")
-    ndim = property(lambda self: self._view.ndim, doc="How many dimensions.")
     size = property(lambda self: self._view.size, doc="How many elements.")
-    nbytes = property(lambda self: self._view.nbytes, doc="Bytes of all elements.")
     itemsize = property(lambda self: self._view.itemsize, doc="Bytes of an element.")
     flags = property(lambda self: self._view.flags, doc="NumPy's flags of the layout.")
 
@@ -79,12 +76,7 @@ class DeviceNDArray(DeviceArray):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if not self.on_gpu:
             raise AttributeError("an array of the simulator is not on a GPU")
-        interface = dict(self._view.__array_interface__)
-        interface["data"] = (interface["data"][0], not self._view.flags.writeable)
-        interface["strides"] = None if self._view.flags.c_contiguous else self._view.strides
-        interface["stream"] = handle_of(self.stream) or 1
-        interface["version"] = 3
-        return {key: interface[key] for key in ("data", "shape", "strides", "typestr", "stream", "version")}
+        return self._device_interface()
 
     def __dlpack__(
         self, *, stream: int | None = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
@@ -101,12 +93,7 @@ class DeviceNDArray(DeviceArray):
         own = handle_of(self.stream)
         if stream != -1 and (stream or 1) != (own or 1):  # 1 is the default stream too
             _native.synchronize_stream(own)
-        strides = tuple(step // self.itemsize for step in self.strides)
-        return _native.dlpack_of_device(self, self._pointer(), self.shape, strides, scalar)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        """Where it lies: (2, the GPU), or (1, 0), the host's memory, on the simulator."""
-        return (2, int(_native.device_of_pointer(self._pointer()))) if self.on_gpu else (1, 0)
+        return self._device_capsule(scalar)
 
     def is_c_contiguous(self) -> bool:
         """Whether the elements lie in C order without gaps."""
@@ -115,9 +102,6 @@ class DeviceNDArray(DeviceArray):
     def is_f_contiguous(self) -> bool:
         """Whether the elements lie in Fortran order without gaps."""
         return bool(self._view.flags.f_contiguous)
-
-    def __len__(self) -> int:
-        return len(self._view)
 
     def __repr__(self) -> str:
         return f"<parpy.cuda device array {self.shape} of {self.dtype}>"
@@ -150,9 +134,6 @@ class DeviceNDArray(DeviceArray):
             ) from None
         return self._of(view if order == "C" else view.T)
 
-    def _pointer(self) -> int:
-        return pointer_of(self._view)
-
     def ravel(self, order: str = "C") -> DeviceNDArray:
         """A view with one dimension."""
         return self.reshape(-1, order=order)
@@ -167,13 +148,10 @@ class DeviceNDArray(DeviceArray):
 
     def split(self, section: int, stream: Any = 0) -> Iterator[DeviceNDArray]:
         """Views of ``section`` elements each along the first dimension."""
-        if isinstance(section, bool) or not isinstance(section, int | np.integer) or section < 1:
+        if not is_int(section) or section < 1:
             raise ValueError(f"a section is a number of elements from 1, not {section!r}")
         for begin in range(0, len(self), section):
             yield self[begin : begin + section]
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.getitem(index)
 
     def __iter__(self) -> Iterator[Any]:
         if self.ndim == 0:
@@ -188,8 +166,7 @@ class DeviceNDArray(DeviceArray):
         cell = self._view[_cell(index, self.shape)]
         return (host_copy(cell, handle) if self.on_gpu else cell.copy()).reshape(1)[0]
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self.setitem(index, value)
+    __getitem__ = getitem
 
     def setitem(self, index: Any, value: Any, stream: Any = 0) -> None:
         """``a[index] = value``, on a stream."""
@@ -200,8 +177,9 @@ class DeviceNDArray(DeviceArray):
         if self.on_gpu:
             store(target, value if np.ndim(value) == 0 and target.dtype.names is None else given, handle)
         else:
-            theirs = given._view if isinstance(given, DeviceArray) else given
-            target[...] = host_copy(theirs) if isinstance(given, DeviceArray) and given.on_gpu else theirs
+            target[...] = on_host(given)
+
+    __setitem__ = setitem
 
     # ------------------------------------------------------------ copies
 
@@ -244,7 +222,7 @@ class DeviceNDArray(DeviceArray):
         if self.on_gpu:
             store(self._view, ary if isinstance(ary, DeviceNDArray) else source, handle)
         else:
-            np.copyto(self._view, ary.copy_to_host() if isinstance(ary, DeviceNDArray) else source)
+            np.copyto(self._view, on_host(ary) if isinstance(ary, DeviceNDArray) else source)
 
 
 class Constant:
@@ -353,7 +331,7 @@ def _elements(dtype: Any) -> np.dtype[Any]:
     if of_torch and known is None:
         raise TypeError(f"elements of type {dtype} cannot be on the device")
     kind: np.dtype[Any] = np.dtype(dtype if known is None else known.to_numpy())
-    if not _is_number(kind) and not _is_record(kind):
+    if not is_number(kind) and not _is_record(kind):
         raise TypeError(f"elements of type {kind} cannot be on the device")
     return kind
 
@@ -389,14 +367,14 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | 
     return to
 
 
-def _is_number(dtype: np.dtype[Any]) -> bool:
-    return dtype.kind in "biufc" or dtype.name == "bfloat16"
+def is_number(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "biufc" or dtype.name == "bfloat16"  # which NumPy knows as bytes
 
 
 def _is_record(dtype: np.dtype[Any]) -> bool:
     """Of numbers, arrays of them, and records of such."""
     fields = [dtype[name].base for name in dtype.names or ()]
-    return dtype.names is not None and all(_is_number(each) or _is_record(each) for each in fields)
+    return dtype.names is not None and all(is_number(each) or _is_record(each) for each in fields)
 
 
 def is_cuda_array(obj: Any) -> bool:
@@ -411,16 +389,7 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
     if not hasattr(obj, "__cuda_array_interface__"):
         raise TypeError(f"{type(obj).__name__} is no array on the GPU; write to_device(…), which copies an array to it")
     interface = obj.__cuda_array_interface__
-    strides = interface.get("strides")
-    view = described(
-        interface["data"][0],
-        tuple(interface["shape"]),
-        np.dtype(interface["typestr"]),
-        None if strides is None else tuple(strides),
-        obj,
-    )
-    if interface["data"][1]:
-        view.flags.writeable = False
+    view = described_by(interface, obj)
     if sync and interface.get("stream"):
         _native.synchronize_stream(interface["stream"])
     return DeviceNDArray(view, 0, True)

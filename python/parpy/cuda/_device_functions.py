@@ -8,21 +8,18 @@ from functools import update_wrapper
 from types import FunctionType
 from typing import Any, NoReturn
 
-from ..calls.pickling import give_reference, reduced
+from ..calls.pickling import ByReference, give_reference
 from ..syntax.names import source_of
-from ..syntax.source import DeclaredArray, FunctionSource, capture_expression
+from ..syntax.source import DeclaredArray, FunctionSource
 from ..vocabulary.signatures import Array, Scalar, Signature
 
 
-class DeviceFunction:
+class DeviceFunction(ByReference):
     """A function that kernels call: ``cuda.jit(device=True)``. With a signature its numbers have the types there, and
     its arrays must have them; of several, a call takes the one that fits best."""
 
     def __init__(self, function: Callable[..., Any] | FunctionSource, signatures: tuple[Signature, ...] = ()) -> None:
-        if isinstance(function, FunctionType) and function.__name__ == "<lambda>":
-            source = capture_expression(function, "nameless")
-        else:
-            source = source_of(function)
+        source = source_of(function)
         typed = [_with_types(source, each) for each in signatures]
         if len(typed) > 1:
             source = copy(source)
@@ -30,15 +27,6 @@ class DeviceFunction:
         self.__parpy_source__ = typed[0] if len(typed) == 1 else source
         update_wrapper(self, self.__parpy_source__.function)
         give_reference(self, source.function, DeviceFunction.__init__, source, signatures)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return reduced(self, protocol)
-
-    def __copy__(self) -> DeviceFunction:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> DeviceFunction:
-        return self
 
     @property
     def py_func(self) -> FunctionType:

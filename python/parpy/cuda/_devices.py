@@ -9,18 +9,19 @@ from typing import Any, NamedTuple
 from .. import _native
 from ._backend import on_gpu
 
+# What users see of this module: parpy.cuda has these names.
+__all__ = [
+    "close", "current_context", "detect", "get_current_device", "gpus", "is_available", "list_devices", "select_device",
+]  # fmt: skip
+
+# By name: CUDA's number of the attribute, and what it is on the simulator.
 _ATTRIBUTES = {
-    "MAX_THREADS_PER_BLOCK": 1, "MAX_BLOCK_DIM_X": 2, "MAX_BLOCK_DIM_Y": 3, "MAX_BLOCK_DIM_Z": 4, "MAX_GRID_DIM_X": 5,
-    "MAX_GRID_DIM_Y": 6, "MAX_GRID_DIM_Z": 7, "MAX_SHARED_MEMORY_PER_BLOCK": 8, "TOTAL_CONSTANT_MEMORY": 9,
-    "WARP_SIZE": 10, "MAX_REGISTERS_PER_BLOCK": 12, "CLOCK_RATE": 13, "MULTIPROCESSOR_COUNT": 16,
-    "MAX_THREADS_PER_MULTI_PROCESSOR": 39, "ASYNC_ENGINE_COUNT": 40,
-}  # fmt: skip
-_SIMULATED = {
-    "MAX_THREADS_PER_BLOCK": 1024, "MAX_BLOCK_DIM_X": 1024, "MAX_BLOCK_DIM_Y": 1024, "MAX_BLOCK_DIM_Z": 64,
-    "MAX_GRID_DIM_X": 2**31 - 1, "MAX_GRID_DIM_Y": 65535, "MAX_GRID_DIM_Z": 65535,
-    "MAX_SHARED_MEMORY_PER_BLOCK": 48 * 1024, "TOTAL_CONSTANT_MEMORY": 64 * 1024, "WARP_SIZE": 32,
-    "MAX_REGISTERS_PER_BLOCK": 65536, "CLOCK_RATE": 0, "MULTIPROCESSOR_COUNT": 1,
-    "MAX_THREADS_PER_MULTI_PROCESSOR": 1024, "ASYNC_ENGINE_COUNT": 0,
+    "MAX_THREADS_PER_BLOCK": (1, 1024),
+    "MAX_BLOCK_DIM_X": (2, 1024), "MAX_BLOCK_DIM_Y": (3, 1024), "MAX_BLOCK_DIM_Z": (4, 64),
+    "MAX_GRID_DIM_X": (5, 2**31 - 1), "MAX_GRID_DIM_Y": (6, 65535), "MAX_GRID_DIM_Z": (7, 65535),
+    "MAX_SHARED_MEMORY_PER_BLOCK": (8, 48 * 1024), "TOTAL_CONSTANT_MEMORY": (9, 64 * 1024), "WARP_SIZE": (10, 32),
+    "MAX_REGISTERS_PER_BLOCK": (12, 65536), "CLOCK_RATE": (13, 0), "MULTIPROCESSOR_COUNT": (16, 1),
+    "MAX_THREADS_PER_MULTI_PROCESSOR": (39, 1024), "ASYNC_ENGINE_COUNT": (40, 0),
 }  # fmt: skip
 _CAPABILITY = 75, 76
 
@@ -60,7 +61,8 @@ class Device:
     def __getattr__(self, name: str) -> int:
         if name not in _ATTRIBUTES:
             raise AttributeError(f"a device has no attribute '{name}'")
-        return _native.device_attribute(_ATTRIBUTES[name], self.id) if on_gpu() else _SIMULATED[name]
+        number, simulated = _ATTRIBUTES[name]
+        return _native.device_attribute(number, self.id) if on_gpu() else simulated
 
     def launch_limits(self) -> LaunchLimits:
         """How large a launch may be."""

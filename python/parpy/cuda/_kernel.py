@@ -18,12 +18,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import _native
+from ..arrays.device_arrays import is_int
 from ..calls.elements import Elements, comes_apart, composed_kind
 from ..calls.errors import CompileError
-from ..calls.interface import source_text
+from ..calls.interface import HOST, source_text
 from ..calls.jit import twin
 from ..calls.options import CompileBackend, CompileOptions
-from ..calls.pickling import give_reference, reduced
+from ..calls.pickling import ByReference, give_reference
 from ..frontend.forms import Composed, Kind, Single, TupleKind
 from ..frontend.languages import KERNELS
 from ..frontend.parse import Surface, parse
@@ -41,14 +42,13 @@ from ._kinds import Fields, has_records, kind_of
 from ._launches import ForAll, Launcher, PreparingLauncher, launch_sizes, sizes_of
 from ._streams import Stream, handle_of
 
-_HOST_MARKER = "// ---- host code ----"
-_WARP = 32
+_SAMPLE_SIZES = (1, 1, 1, 32, 1, 1, 0)  # of a launch that is compiled to be looked at
 _OF_DEVICES = ("P51", "P52", "P53", "P54")  # diagnostics that are none of the kernel
 _INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"', re.MULTILINE)
 _DEVICE_CODE = (".ptx", ".cubin", ".fatbin", ".o", ".a", ".ltoir")
 
 
-class Kernel(Launchable):
+class Kernel(Launchable, ByReference):
     """A kernel: ``k[grid, block](…)`` launches it, ``k.forall(n)(…)`` with blocks of a size chosen for it."""
 
     def __init__(
@@ -60,11 +60,8 @@ class Kernel(Launchable):
         debug: bool = False,
     ) -> None:
         source = source_of(function)
-        if any(len(each.arguments) != source.function.__code__.co_argcount for each in signatures):
-            count = source.function.__code__.co_argcount
-            raise TypeError(
-                f"'{source.function.__name__}' has {count} parameters, but its signature is {signatures[0]}"
-            )
+        for each in signatures:
+            _check_count(source.function, each)
         if any(each.result is not None for each in signatures):
             raise TypeError(f"a kernel returns nothing: write void(…), not {signatures[0]}")
         self.__parpy_source__ = source
@@ -91,15 +88,6 @@ class Kernel(Launchable):
         self.native.on_misfit = self._relaunch
         update_wrapper(self, source.function)
         give_reference(self, source.function, Kernel.__init__, source, signatures, options, link, debug)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return reduced(self, protocol)
-
-    def __copy__(self) -> Kernel:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Kernel:
-        return self
 
     def parse(self) -> Surface:
         """The surface module; called once, and again when what the function relies on has changed."""
@@ -161,7 +149,7 @@ class Kernel(Launchable):
     def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Launcher:
         """A launch of ``griddim`` blocks of ``blockdim`` threads each: ints, or tuples of up to three."""
         sizes = launch_sizes(griddim, blockdim)
-        if isinstance(sharedmem, bool) or not isinstance(sharedmem, int | np.integer) or not 0 <= sharedmem < 2**31:
+        if not is_int(sharedmem) or not 0 <= sharedmem < 2**31:
             raise ValueError(f"the shared memory of a launch is a number of bytes, not {sharedmem!r}")
         options = self.options(stream)
         deep = any("." in key for keys in self._fields.values() for key in keys)
@@ -212,13 +200,17 @@ class Kernel(Launchable):
             extra_flags=self._options["extra_flags"] if gpu else [],
         )
 
+    def _anew(self) -> Kernel:
+        """The kernel without its signatures, for arguments of which more is known."""
+        return Kernel(self.__parpy_source__, (), self._options, self._link, self._debug)
+
     def _check_signatures(self) -> None:
         """Raises what is wrong for arguments of its signatures; names that are not there yet may come.
 
         What this finds is not kept: globals are those of a launch.
         """
         for each in self.signatures:
-            probe = Kernel(self.__parpy_source__, (), self._options, self._link, self._debug)
+            probe = self._anew()
             try:
                 samples = [_sample(kind) for kind in each.arguments]
             except TypeError:  # NumPy has no such elements
@@ -237,9 +229,7 @@ class Kernel(Launchable):
             if not self._asks_all:
                 raise
         kernel = self.variant(samples)
-        _native.source_text(
-            kernel.native, (1, 1, 1, 32, 1, 1, 0, *kernel.with_fields(samples)), self._options_on(False)
-        )
+        _native.source_text(kernel.native, (*_SAMPLE_SIZES, *kernel.with_fields(samples)), self._options_on(False))
 
     def matched(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments as the signature that fits best takes them; TypeError where none fits."""
@@ -261,7 +251,7 @@ class Kernel(Launchable):
 
     def variant(self, arguments: Sequence[Any]) -> Kernel:
         """The kernel for arguments of such kinds, where its text depends on them; else itself."""
-        code = self.__parpy_source__.function.__code__
+        code = self.py_func.__code__
         names = code.co_varnames[: code.co_argcount]
         given = dict(zip(names, arguments, strict=False))
         for name, default in zip(reversed(names), reversed(self.py_func.__defaults__ or ()), strict=False):
@@ -286,7 +276,7 @@ class Kernel(Launchable):
                 raise TypeError(f"argument '{name}' must be an array: the kernel asks for the type of its elements")
         key = (*kinds.values(),)
         if key not in self._variants:
-            made = Kernel(self.__parpy_source__, (), self._options, self._link, self._debug)
+            made = self._anew()
             made._known = {name: kind for name, kind in kinds.items() if isinstance(kind, Kind)}
             made._tuples = tuples
             made._knows_all = asked is names
@@ -298,15 +288,15 @@ class Kernel(Launchable):
         deep = {name for name, keys in self._fields.items() if any("." in key for key in keys)}
         if not deep and not self._tuples:
             return arguments
-        names = self.__parpy_source__.function.__code__.co_varnames
+        names = self.py_func.__code__.co_varnames
         taken: list[Any] = []
         for name, each in zip(names, arguments, strict=False):
             if name in self._tuples and comes_apart(each):
                 taken.append(Elements(each))
+            elif name in deep and not isinstance(each, Fields):
+                taken.append(Fields(each, self._fields[name]))
             else:
-                taken.append(
-                    Fields(each, self._fields[name]) if name in deep and not isinstance(each, Fields) else each
-                )
+                taken.append(each)
         return taken
 
     def launch(self, sizes: Sequence[int], arguments: Sequence[Any], options: CompileOptions) -> None:
@@ -316,8 +306,8 @@ class Kernel(Launchable):
             return
         from ._packed import aligned
 
-        placed = [to_device(each) if _is_record_array(each) else each for each in arguments]
-        names = self.__parpy_source__.function.__code__.co_varnames
+        placed = [to_device(each) if isinstance(each, np.ndarray) and has_records(each) else each for each in arguments]
+        names = self.py_func.__code__.co_varnames
         keys = [self._fields.get(name, []) for name, _ in zip(names, placed, strict=False)]
         taken, moved = aligned(placed, keys, Stream(options.stream or 0))
         self.native(*sizes, *self.with_fields(taken), opts=options)
@@ -345,19 +335,18 @@ class Kernel(Launchable):
 
     def inspect_source(self, *arguments: Any) -> str:
         """The CUDA C++ and host text for arguments like these; a kernel with a signature needs none."""
-        sizes = (1, 1, 1, 32, 1, 1, 0)
         self.options(0)
         kernel, given = self.prepared(arguments)
-        return source_text(kernel.native, (*sizes, *given), kernel.options(0))
+        return source_text(kernel.native, (*_SAMPLE_SIZES, *given), kernel.options(0))
 
     def inspect_asm(self, *arguments: Any) -> str:
         """The PTX of the same."""
-        device = self.inspect_source(*arguments).split(_HOST_MARKER)[0]
+        device = self.inspect_source(*arguments).split(HOST)[0]
         major, minor = get_current_device().compute_capability
         options = self._options
         flags = [*options["extra_flags"], *(f"--include-path={folder}" for folder in self._folders)]
         ptx = _native.compile_cuda(
-            device, f"{self.__parpy_source__.function.__name__}.cu", f"sm_{major}{minor}", options["fast_math"],
+            device, f"{self.py_func.__name__}.cu", f"sm_{major}{minor}", options["fast_math"],
             [*flags, *(["--relocatable-device-code=true"] if self._device_code else [])], True,
         )  # fmt: skip
         return ptx.decode().rstrip("\0")
@@ -412,11 +401,11 @@ class Kernel(Launchable):
         return self.facts(arguments, block[0] * block[1] * block[2], dynsmemsize)["resident_blocks"]
 
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
-        name = self.__parpy_source__.function.__name__
+        name = self.py_func.__name__
         raise ValueError(f"'{name}' is a kernel: say on how many threads it runs, {name}[grid, block](…)")
 
     def __repr__(self) -> str:
-        return f"<parpy.cuda kernel {self.__parpy_source__.function.__qualname__}>"
+        return f"<parpy.cuda kernel {self.py_func.__qualname__}>"
 
 
 def jit(
@@ -444,12 +433,11 @@ def jit(
     """
     if unknown:
         raise TypeError(f"cuda.jit takes no argument '{next(iter(unknown))}'")
-    if inspect.isfunction(func_or_sig):
-        return jit(None, device, inline, link, debug, opt, lineinfo, cache, fastmath, max_registers, fma)(func_or_sig)
     if max_registers is not None and (type(max_registers) is not int or max_registers < 1):
         raise ValueError(f"max_registers is how many registers a thread may use, an int from 1, not {max_registers!r}")
     sources = linked(link)
-    given = [] if func_or_sig is None else func_or_sig if isinstance(func_or_sig, list) else [func_or_sig]
+    function = func_or_sig if inspect.isfunction(func_or_sig) else None
+    given = [] if function or func_or_sig is None else func_or_sig if isinstance(func_or_sig, list) else [func_or_sig]
     signatures = tuple(number_signature(each) for each in given)
     flags = [f"--fmad={str(bool(fma)).lower()}", *(["--generate-line-info"] if lineinfo else [])]
     if max_registers is not None:
@@ -465,7 +453,14 @@ def jit(
         kernel._check_signatures()
         return kernel
 
-    return decorate
+    return decorate if function is None else decorate(function)
+
+
+def _check_count(function: FunctionType, wanted: Signature) -> None:
+    """TypeError where the signature has more or fewer arguments than the function."""
+    count = function.__code__.co_argcount
+    if len(wanted.arguments) != count:
+        raise TypeError(f"'{function.__name__}' has {count} parameters, but its signature is {wanted}")
 
 
 def _check_calls(
@@ -473,11 +468,8 @@ def _check_calls(
 ) -> None:
     """Raises what is wrong with calls of a device function with the arguments of its signatures."""
     for each in signatures:
-        count = len(each.arguments)
-        if count != function.py_func.__code__.co_argcount:
-            expected = function.py_func.__code__.co_argcount
-            raise TypeError(f"'{function.py_func.__name__}' has {expected} parameters, but its signature is {each}")
-        names = ", ".join(f"a{i}" for i in range(count))
+        _check_count(function.__parpy_source__.function, each)
+        names = ", ".join(f"a{i}" for i in range(len(each.arguments)))
         # At the place of the function, where its signature stands too.
         text, own = f"def call({names}): function({names})\n", function.__parpy_source__
         tree = ast.parse(text).body[0]
@@ -520,12 +512,11 @@ def declare_device(
     wanted = number_signature(sig, with_result=True)
     if any(isinstance(each, TupleType) for each in wanted.arguments):
         raise TypeError(f"a foreign function takes numbers and pointers, no tuples: {wanted}")
-    pairs = [
-        (each, "") if isinstance(each, Scalar) else (each.element, "*")
+    types = [
+        each.name if isinstance(each, Scalar) else f"{each.element.name}*"
         for each in wanted.arguments
         if not isinstance(each, TupleType)
     ]
-    types = [kind.name + star for kind, star in pairs]
     return ForeignFunction(name, types, wanted.number, abi, linked(link))
 
 
@@ -546,10 +537,6 @@ def _native_kernel(function: FunctionType, parse_again: Callable[[], Surface]) -
 def _places_records(options: CompileOptions) -> bool:
     """Whether records must lie where a GPU reads them."""
     return options.backend is CompileBackend.Cuda
-
-
-def _is_record_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.names is not None
 
 
 def _sample(kind: Any) -> Any:

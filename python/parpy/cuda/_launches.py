@@ -6,8 +6,7 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from ..arrays.device_arrays import is_int
 from ..calls.options import CompileBackend, CompileOptions
 from . import _matching
 from ._devices import launch_limits
@@ -51,9 +50,7 @@ class ForAll:
 
     def __init__(self, kernel: Kernel, ntasks: Any, tpb: int, stream: Any, sharedmem: int) -> None:
         tasks = ntasks if isinstance(ntasks, tuple) else (ntasks,)
-        if not 1 <= len(tasks) <= 3 or not all(
-            isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in tasks
-        ):
+        if not 1 <= len(tasks) <= 3 or not all(is_int(n) and n >= 0 for n in tasks):
             raise ValueError(f"forall takes a number of threads, or a tuple of up to three, not {ntasks!r}")
         most = launch_limits().threads
         if not isinstance(tpb, int) or isinstance(tpb, bool) or not 0 <= tpb <= most:
@@ -98,11 +95,11 @@ def block_for(tasks: tuple[int, ...], threads: int, exact: bool) -> tuple[int, .
 
 def sizes_of(given: Any, what: str, limits: tuple[int, int, int]) -> tuple[int, int, int]:
     parts = tuple(given) if isinstance(given, tuple | list) else (given,)
-    if not 1 <= len(parts) <= 3 or not all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in parts):
+    if not 1 <= len(parts) <= 3 or not all(map(is_int, parts)):
         raise TypeError(f"a {what} is an int or a tuple of up to three, not {given!r}")
     sizes = (*map(int, parts), 1, 1)[:3]
+    least = 0 if what == "grid" else 1
     for size, limit, axis in zip(sizes, limits, "xyz", strict=True):
-        if size < (0 if what == "grid" else 1) or size > limit:
-            least = 0 if what == "grid" else 1
+        if not least <= size <= limit:
             raise ValueError(f"the {what}'s size in {axis} is {least} to {limit}, not {size}")
     return sizes[0], sizes[1], sizes[2]

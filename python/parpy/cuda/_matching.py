@@ -12,6 +12,7 @@ import numpy as np
 
 from ..syntax.names import is_array
 from ..vocabulary.signatures import Array, Scalar, Signature, TupleType
+from ._arrays import is_number
 
 
 class Match(IntEnum):
@@ -90,14 +91,10 @@ def _as_number(name: str, kind: Scalar, argument: Any) -> tuple[Match, Any]:
     if too_long or (value.dtype.kind in "iu" and to.kind in "iu"):
         if too_long or not np.iinfo(to).min <= int(argument) <= np.iinfo(to).max:
             raise _Misfit(f"argument '{name}' must fit {_a(kind)}, {argument!r} does not")
-    elif not _is_number(value.dtype) or not np.can_cast(value.dtype, to, "same_kind"):
+    elif not is_number(value.dtype) or not np.can_cast(value.dtype, to, "same_kind"):
         raise _Misfit(f"argument '{name}' must be {_a(kind)}, not {type(argument).__name__}")
     safe = Match.SAFE if np.can_cast(value.dtype, to, "safe") else Match.OTHER
     return Match.EXACT if value.dtype == to else safe, to.type(argument)
-
-
-def _is_number(dtype: np.dtype[Any]) -> bool:
-    return dtype.kind in "biufc" or dtype.name == "bfloat16"  # which NumPy knows as bytes
 
 
 def _as_array(name: str, kind: Any, argument: Any) -> Match:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.device_arrays import is_aligned
+from ..arrays.device_arrays import is_aligned, pointer_of
 from ._arrays import DeviceNDArray, device_array
 from ._kinds import Fields
 from ._streams import Stream
@@ -49,7 +49,7 @@ def aligned(
         known = next((each for each in made if _same(each.records, argument)), None)
         if known is None:
             every = [key for other, more in zip(arguments, keys, strict=True) if _same(other, argument) for key in more]
-            if any(_overlap(each.records, argument) for each in made):
+            if any(np.may_share_memory(each.records._view, argument._view) for each in made):
                 raise TypeError(
                     "two arguments are parts of the same packed records: make these with np.dtype(…, align=True)"
                 )
@@ -68,8 +68,4 @@ def _same(one: Any, other: DeviceNDArray) -> bool:
 
 
 def _place(array: DeviceNDArray) -> tuple[Any, ...]:
-    return array._pointer(), array.shape, array.strides, array.dtype
-
-
-def _overlap(one: DeviceNDArray, other: DeviceNDArray) -> bool:
-    return bool(np.may_share_memory(one._view, other._view))
+    return pointer_of(array._view), array.shape, array.strides, array.dtype

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.device_arrays import is_int
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource, capture_expression
 from ..vocabulary import device as _device
@@ -42,7 +43,7 @@ class Reduce:
         if source.ndim != 1:
             raise TypeError(f"an array of one dimension is reduced, not one of {source.ndim}")
         count = source.size if size is None else size
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 0 <= count <= source.size:
+        if not is_int(count) or not 0 <= count <= source.size:
             raise ValueError(f"size is a number of elements, 0 to {source.size}, not {size!r}")
         start = _as_element(init, source.dtype)
         if res is not None:
@@ -54,7 +55,7 @@ class Reduce:
         if blocks > 0:
             first[blocks, _BLOCK, stream](source, int(count), partial)
         last[1, _BLOCK, stream](partial, blocks, start, result)
-        return result.copy_to_host(stream=0 if _is_default(stream) else stream)[0] if res is None else None
+        return result.copy_to_host(stream=stream)[0] if res is None else None
 
     def __repr__(self) -> str:
         return f"<parpy.cuda reduction by {self._functor!r}>"
@@ -72,29 +73,21 @@ def _check_parameters(functor: Any) -> None:
         return  # what is none is refused where its source is asked for
     signature = inspect.signature(function)
     fits = all(each.kind is not inspect.Parameter.VAR_POSITIONAL for each in signature.parameters.values())
-    if fits:
-        try:
-            signature.bind(0, 0)
-        except TypeError:
-            fits = False
+    try:
+        signature.bind(0, 0)
+    except TypeError:
+        fits = False
     if not fits:
         raise TypeError(f"an array is reduced by a function of two numbers; '{function.__name__}' takes {signature}")
-
-
-def _is_default(stream: Any) -> bool:
-    return stream is None or (isinstance(stream, int) and stream == 0)
 
 
 def _check_result(res: Any, dtype: np.dtype[Any]) -> None:
     """TypeError or ValueError where the reduction cannot store to element 0 of ``res``."""
     if not hasattr(res, "shape") or getattr(res, "dtype", None) != dtype:
-        raise TypeError(f"the result goes to an array of {dtype}, not to {_described(res)}")
+        given = f"one of {res.dtype}" if hasattr(res, "dtype") else f"an object of type '{type(res).__name__}'"
+        raise TypeError(f"the result goes to an array of {dtype}, not to {given}")
     if len(res.shape) != 1 or res.shape[0] == 0:
         raise ValueError(f"the result goes to element 0 of an array of one dimension, not to one of shape {res.shape}")
-
-
-def _described(value: Any) -> str:
-    return f"one of {value.dtype}" if hasattr(value, "dtype") else f"an object of type '{type(value).__name__}'"
 
 
 def _as_element(value: Any, dtype: np.dtype[Any]) -> Any:

@@ -10,7 +10,16 @@ from typing import Any
 from .. import _native
 from ._backend import on_gpu
 
-__all__ = ["Event", "Stream", "default_stream", "event", "external_stream", "handle_of", "stream", "synchronize"]
+__all__ = [
+    "Event",
+    "Stream",
+    "default_stream",
+    "event",
+    "event_elapsed_time",
+    "external_stream",
+    "stream",
+    "synchronize",
+]
 
 
 class Stream:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.device_arrays import is_int
 from ._arrays import DeviceNDArray, device_array
 from ._kernel import jit
 
@@ -24,7 +25,7 @@ _JUMP = (0xBEAC0467EBA5FACB, 0xD86B048B86AA9922)
 _TO_64 = 2.0**-53
 _TO_32 = 2.0**-24
 _TWO_PI = 2 * math.pi
-_device: Callable[[Callable[..., Any]], Callable[..., Any]] = jit(device=True)
+_device: Callable[[Callable[..., Any]], Any] = jit(device=True)
 
 
 @_device
@@ -112,7 +113,7 @@ def init_xoroshiro128p_state(states: Any, index: Any, seed: Any) -> None:
 def create_xoroshiro128p_states(n: int, seed: int, subsequence_start: int = 0, stream: Any = 0) -> DeviceNDArray:
     """A device array of ``n`` states, one for each thread, 2**64 steps apart; the first of them is the seed's first
     state moved on by ``subsequence_start`` times as many."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+    if not is_int(n) or n < 0:
         raise ValueError(f"n is a number of states, not {n!r}")
     states = device_array(n, dtype=xoroshiro128p_dtype, stream=stream)
     init_xoroshiro128p_states(states, seed, subsequence_start, stream)
@@ -124,7 +125,7 @@ def init_xoroshiro128p_states(states: DeviceNDArray, seed: int, subsequence_star
     if not isinstance(states, DeviceNDArray) or states.ndim != 1 or states.dtype != xoroshiro128p_dtype:
         raise TypeError("the states are a device array of one dimension and of the type xoroshiro128p_dtype")
     for name, value in (("seed", seed), ("subsequence_start", subsequence_start)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value <= _U64:
+        if not is_int(value) or not 0 <= value <= _U64:
             raise ValueError(f"the {name} is an int from 0 to 2**64 - 1, not {value!r}")
     states.copy_to_device(_states(len(states), int(seed), int(subsequence_start)), stream=stream)
 
@@ -132,12 +133,15 @@ def init_xoroshiro128p_states(states: DeviceNDArray, seed: int, subsequence_star
 # ---------------------------------------------------------------- on the host
 #
 # A jump is linear in the bits of a state: it is kept as what it makes of each of the 128 bits alone, and done again and
-# again by squaring.
+# again by squaring. Run by Python, the functions of kernels above do what they do to all states of an array at once.
 
 
 def _states(count: int, seed: int, start: int) -> np.ndarray[Any, Any]:
     """The states of so many threads, each of them a jump behind the one before: twice as many in each step."""
-    z, made = np.array([_splitmix(seed)], xoroshiro128p_dtype), np.zeros(count, xoroshiro128p_dtype)
+    first, made = np.recarray(1, xoroshiro128p_dtype), np.zeros(count, xoroshiro128p_dtype)
+    with np.errstate(over="ignore"):
+        init_xoroshiro128p_state.py_func(first, 0, seed)
+    z: np.ndarray[Any, Any] = first
     jump = _jump_of_bits()
     each = jump
     while start:
@@ -152,29 +156,15 @@ def _states(count: int, seed: int, start: int) -> np.ndarray[Any, Any]:
     return made
 
 
-def _splitmix(seed: int) -> tuple[int, int]:
-    words = []
-    for step in (1, 2):
-        z = (seed + step * 0x9E3779B97F4A7C15) & _U64
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _U64
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _U64
-        words.append(z ^ (z >> 31))
-    return words[0], words[1]
-
-
 def _jump_of_bits() -> np.ndarray[Any, Any]:
     """What a jump makes of the states that have one bit each."""
-    state, made = np.zeros(128, xoroshiro128p_dtype), np.zeros(128, xoroshiro128p_dtype)
-    bits = np.uint64(1) << np.arange(64, dtype=np.uint64)
-    state["s0"][:64], state["s1"][64:] = bits, bits
-    for word in _JUMP:
-        for bit in range(64):
-            if word >> bit & 1:
-                made["s0"] ^= state["s0"]
-                made["s1"] ^= state["s1"]
-            a, b = state["s0"].copy(), state["s0"] ^ state["s1"]
-            state["s0"] = (a << np.uint64(55) | a >> np.uint64(9)) ^ b ^ b << np.uint64(14)
-            state["s1"] = b << np.uint64(36) | b >> np.uint64(28)
+    state, made = (np.zeros(128, xoroshiro128p_dtype).view(np.recarray) for _ in range(2))
+    state.s0[:64] = state.s1[64:] = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    for bit in range(128):
+        if _JUMP[bit // 64] >> bit % 64 & 1:
+            made.s0 ^= state.s0
+            made.s1 ^= state.s1
+        xoroshiro128p_next.py_func(state, slice(None))
     return made
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .. import _native
+from ..arrays.device_arrays import is_int
 from ._backend import on_gpu, set_simulated
 
 
@@ -41,7 +40,7 @@ class Simulator:
 
     @seed.setter
     def seed(self, value: int) -> None:
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or not 0 <= value < 2**64:
+        if not is_int(value) or not 0 <= value < 2**64:
             raise ValueError(f"a seed is an int from 0, which is the default, to 2**64 - 1, not {value!r}")
         self._seed = int(value)
         _native.set_simulator(self._warp_size, self._seed)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.device_arrays import is_int
 from ..cuda import DeviceNDArray, device_array, to_device
 from ._errors import CudaPyError
 from ._types import Bool, Double, Float, Int, Type
@@ -101,7 +102,7 @@ class CudaArray:
     def allocate(cls, length: int, type: Type) -> CudaArray:
         """An array of ``length`` elements with arbitrary contents."""
         kind = element_type(type)
-        if isinstance(length, bool) or not isinstance(length, int | np.integer) or length < 0:
+        if not is_int(length) or length < 0:
             raise CudaPyError(f"the length of an array is a number of elements, not {length!r}")
         made = cls.__new__(cls)
         made._type, made._array = kind, device_array(int(length), kind.dtype)
@@ -119,6 +120,8 @@ class CudaArray:
         """How many elements there are."""
         return len(self._array)
 
+    __len__ = length
+
     def elemType(self) -> Type:
         """The type of the elements."""
         return self._type
@@ -126,9 +129,6 @@ class CudaArray:
     def pointer(self) -> DeviceNDArray:
         """The device array behind it, for kernels of ``parpy.cuda``."""
         return self._array
-
-    def __len__(self) -> int:
-        return len(self._array)
 
     def __getitem__(self, index: int) -> Any:
         return self._array[_place(index)].item()
@@ -141,7 +141,7 @@ class CudaArray:
 
 
 def _place(index: Any) -> int:
-    if isinstance(index, bool) or not isinstance(index, int | np.integer):
+    if not is_int(index):
         raise CudaPyError(
             f"a CudaArray is indexed by one int, not by {index!r}; take parts of a.toList() or a.toHost()"
         )

@@ -15,9 +15,8 @@ from typing import Any
 
 from ..syntax.paths import ends
 from ..vocabulary.device import Coordinates, DeviceFunction
-from ._functions import MATH
 from ._types import Bool, CType, Double, Float, Int, Pointer, Signature, Type, Void
-from ._values import instead_of, type_named_by, type_of
+from ._values import MATH, instead_of, type_named_by, type_of
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _INTEGER = (ast.Mod, ast.FloorDiv, ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)
@@ -97,25 +96,17 @@ class Checker:
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 self._assign(target, value)
             case ast.AugAssign(target=target, op=op, value=value):
-                load = ast.copy_location(_as_load(target), target)
-                made = ast.copy_location(ast.BinOp(load, op, value), node)
-                found = self._type(made)
-                self._store(target, found, value)
+                made = ast.copy_location(ast.BinOp(as_load(target), op, value), node)
+                self._store(target, self._type(made), value)
             case ast.For(target=target, iter=ast.Call(args=arguments), body=body, orelse=other):
                 for argument in arguments:
                     self._expect(argument, Int, "a bound of range")
                 if isinstance(target, ast.Name):
                     self._bind(target.id, Int, target)
-                self._body(body)
-                self._body(other)
-            case ast.While(test=test, body=body, orelse=other):
+                self._body([*body, *other])
+            case ast.While(test=test, body=body, orelse=other) | ast.If(test=test, body=body, orelse=other):
                 self._expect(test, Bool, "a condition")
-                self._body(body)
-                self._body(other)
-            case ast.If(test=test, body=body, orelse=other):
-                self._expect(test, Bool, "a condition")
-                self._body(body)
-                self._body(other)
+                self._body([*body, *other])
             case ast.With(body=body):
                 self._body(body)
             case ast.Assert(test=test):
@@ -187,7 +178,7 @@ class Checker:
             else:
                 self._error(target, f"'{target.id}' is {_a(known)} and stays that one", "assign to its elements")
         elif isinstance(target, ast.Subscript):
-            element = self._type(_as_load(target))
+            element = self._type(as_load(target))
             if isinstance(element, Type):
                 self._agree(value, found, element, f"'{ast.unparse(target)}'")
 
@@ -469,9 +460,7 @@ class Checker:
             self._error(node, f"Not a math library function: '{name}'")
             return None
         kind = Float if single else Double
-        if len(node.args) != count:
-            plural = "" if count == 1 else "s"
-            self._error(node, f"'math.{name}' takes {count} argument{plural}, not {len(node.args)}")
+        self._counts(node, f"math.{name}", count)
         for argument in node.args:
             found = self._type(argument)
             if found == Float and kind == Double and not self._adapts(argument, Double):
@@ -480,14 +469,18 @@ class Checker:
                 self._agree(argument, found, kind, f"an argument of 'math.{name}'")
         return kind
 
+    def _counts(self, node: ast.Call, name: str, count: int) -> bool:
+        """Whether a call has so many arguments; reports others."""
+        if len(node.args) != count:
+            self._error(node, f"'{name}' takes {count} argument{'' if count == 1 else 's'}, not {len(node.args)}")
+        return len(node.args) == count
+
     def _helper(self, node: ast.Call, name: str) -> CType | None:
         wanted = self.functions[name]
-        count = len(wanted.parameters)
         if node.keywords:
             self._error(node, f"'{name}' takes its arguments by position", "leave out the names")
             return wanted.result
-        if len(node.args) != count:
-            self._error(node, f"'{name}' takes {count} argument{'' if count == 1 else 's'}, not {len(node.args)}")
+        if not self._counts(node, name, len(wanted.parameters)):
             return wanted.result
         for argument, kind in zip(node.args, wanted.parameters, strict=True):
             self._agree(argument, self._type(argument), kind, f"this argument of '{name}'")
@@ -498,7 +491,8 @@ def _is_none(node: ast.expr | None) -> bool:
     return node is None or (isinstance(node, ast.Constant) and node.value is None)
 
 
-def _as_load(node: ast.expr) -> ast.expr:
+def as_load(node: ast.expr) -> ast.expr:
+    """The target of an assignment as what is read."""
     match node:
         case ast.Name(id=name):
             return ast.copy_location(ast.Name(name, ast.Load()), node)

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import cuda
-from ..calls.pickling import give_reference, reduced
+from ..arrays.device_arrays import is_int
+from ..calls.pickling import ByReference, give_reference
 from ..cuda._kernel import Kernel
 from ..frontend.parse import parse
 from ..syntax.names import source_of
@@ -100,7 +101,7 @@ def template(*pairs: Any) -> Callable[[Any], Template]:
     return lambda function: Template(function).substitute(*pairs)
 
 
-class Launcher:
+class Launcher(ByReference):
     """``call(x, y, z)(…)`` runs the kernel on so many threads; blocks are ParPy's business."""
 
     def __init__(self, name: str, sources: dict[str, FunctionSource], signatures: dict[str, Signature]) -> None:
@@ -114,20 +115,9 @@ class Launcher:
         self.signature = signatures[name]
         give_reference(self, function, Launcher.__init__, name, sources, signatures)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return reduced(self, protocol)
-
-    def __copy__(self) -> Launcher:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Launcher:
-        return self
-
     def __call__(self, x: Any, y: int = 1, z: int = 1) -> Callable[..., None]:
         sizes = tuple(x) if isinstance(x, tuple) else (x, y, z)
-        if not 1 <= len(sizes) <= 3 or not all(
-            isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in sizes
-        ):
+        if not 1 <= len(sizes) <= 3 or not all(is_int(n) and n >= 0 for n in sizes):
             shown = ", ".join(map(repr, sizes))
             raise CudaPyError(f"'{self.signature.name}' runs on a number of threads in x, y and z, not on ({shown})")
         tasks = (*(int(n) for n in sizes), 1, 1)[:3]

@@ -21,9 +21,9 @@ from ..frontend.statements.assignments import assign
 from ..frontend.statements.returns import lower_return
 from ..syntax.names import NO_PLACE, Binding, Scope
 from ..syntax.source import FunctionSource
-from ._check import Checker
-from ._functions import CONSTANTS, MATH, GridIndex
+from ._check import Checker, as_load
 from ._types import Bool, Int, Signature, Type, Void
+from ._values import CONSTANTS, MATH, GridIndex
 
 _CASTS = {"int": "i32", "float": "f32", "double": "f64"}
 
@@ -76,15 +76,12 @@ def _signature(fn: FunctionScope) -> Signature:
 def _check(fn: FunctionScope) -> None:
     """Finds the types of the function."""
 
-    def report(code: str, node: ast.AST, message: str, fix: str) -> None:
-        fn.error(code, node, message, fix)
-
     def resolved(node: ast.expr) -> Any:
         binding = fn.resolve(node)
         return None if binding is None else binding.value
 
     program = _typed(fn)
-    checker = Checker(fn.node, _signature(fn), program.ambient, program.signatures, report, resolved)
+    checker = Checker(fn.node, _signature(fn), program.ambient, program.signatures, fn.error, resolved)
     program.checkers[fn] = checker
     checker.run()
 
@@ -179,13 +176,7 @@ def _assigned(fn: FunctionScope, target: ast.Name, value: _native.Expr, node: as
 
 def _lower_augmented(fn: FunctionScope, node: ast.AugAssign) -> None:
     """As `target = target op value`, whose types the checker knows; subscripts have no effects."""
-    load: ast.expr = ast.copy_location(
-        ast.Name(node.target.id, ast.Load())
-        if isinstance(node.target, ast.Name)
-        else ast.Subscript(node.target.value, node.target.slice, ast.Load()),  # type: ignore[union-attr]
-        node.target,
-    )
-    value = ast.copy_location(ast.BinOp(load, node.op, node.value), node)
+    value = ast.copy_location(ast.BinOp(as_load(node.target), node.op, node.value), node)
     found = _checker(fn).type_of_load(node.target)
     if found is not None:
         _checker(fn).types[value] = found

@@ -15,7 +15,7 @@ from typing import Any
 from ._arrays import CudaArray
 from ._compile import Template, compile
 from ._errors import TemplateError
-from ._types import Pointer, Signature, Void
+from ._types import Int, Pointer, Signature, Void
 
 
 def _map_kernel(X, Y):
@@ -108,8 +108,6 @@ def _copier(kind: Any) -> Any:
 def reduce(f: Any) -> Callable[[Any], Any]:
     """``reduce(f)(X)``: all elements combined by an associative and commutative ``f``."""
     function, kind = _same_type(f)
-    from ._types import Int
-
     body = Template(_fold_kernel).substitute((function, "f"))
     fold = compile([body, function], [[Void, Pointer(kind), Int, Int], [kind, kind, kind]])
     copy = _copier(kind)
@@ -133,8 +131,6 @@ def reduce(f: Any) -> Callable[[Any], Any]:
 def scan(f: Any) -> Callable[[Any], CudaArray]:
     """``scan(f)(X)``: element i is ``f`` of the elements 0 to i, for an associative ``f``."""
     function, kind = _same_type(f)
-    from ._types import Int
-
     body = Template(_scan_kernel).substitute((function, "f"))
     step = compile([body, function], [[Void, Pointer(kind), Pointer(kind), Int], [kind, kind, kind]])
     copy = _copier(kind)

@@ -87,13 +87,15 @@ def parse_signature(text: str) -> Signature | None:
         return None
     name, result, inside = match.groups()
     parts = [part for part in inside.split(",") if part.strip()]
-    returned = type_named(result)
-    if isinstance(returned, Pointer):
-        raise CudaTypeError(f"a function cannot return {returned}")
-    parameters = tuple(type_named(part) for part in parts)
+    return _signature(name or "", type_named(result), tuple(type_named(part) for part in parts))
+
+
+def _signature(name: str, result: CType, parameters: tuple[CType, ...]) -> Signature:
+    if isinstance(result, Pointer):
+        raise CudaTypeError(f"a function cannot return {result}")
     if Void in parameters:
         raise CudaTypeError("a parameter cannot be void")
-    return Signature(name or "", returned, parameters)
+    return Signature(name, result, parameters)
 
 
 def as_signature(given: Any, name: str) -> Signature:
@@ -104,9 +106,5 @@ def as_signature(given: Any, name: str) -> Signature:
             raise CudaTypeError(f"'{given}' is no signature; write for example 'void (float a, float* X)'")
         return found._replace(name=name)
     if isinstance(given, list | tuple) and given and all(isinstance(each, Type | Pointer) for each in given):
-        if isinstance(given[0], Pointer):
-            raise CudaTypeError(f"a function cannot return {given[0]}")
-        if Void in given[1:]:
-            raise CudaTypeError("a parameter cannot be void")
-        return Signature(name, given[0], tuple(given[1:]))
+        return _signature(name, given[0], tuple(given[1:]))
     raise CudaTypeError(f"{given!r} is no signature; write a text, or a list of types with the result's first")

@@ -3,14 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from .. import builtin
-from ..syntax.names import keep_source
-from ..syntax.source import FunctionSource
+from .texts import function_of
 
 # What holds the results, for matrices: of so many `rows` a number each, or as many as there are elements.
 _OF_NUMBERS = {
@@ -45,7 +40,7 @@ _TEXT = """def {name}_along(a, axis):
 """
 
 
-def along(name: str) -> Callable[..., Any]:
+def along(name: str) -> Any:
     """The function np.`name` of an array and an axis."""
     made = _OF_NUMBERS.get(name) or _OF_ROWS[name]
     text = _TEXT.format(
@@ -55,8 +50,4 @@ def along(name: str) -> Callable[..., Any]:
         rows=made.format(rows="a.shape[0]"),
         column="i" if name in _OF_NUMBERS else ":, i",
     )
-    space: dict[str, Any] = {"np": np, "builtin": builtin, "__name__": __name__}
-    exec(compile(text, f"<np.{name}>", "exec"), space)
-    function: Any = space[f"{name}_along"]
-    keep_source(function, FunctionSource(function, f"<np.{name}>", text, 1))
-    return function  # type: ignore[no-any-return]
+    return function_of(text, f"{name}_along", f"<np.{name}>")

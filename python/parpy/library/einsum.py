@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from .. import builtin
+from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
+from .texts import function_of
 
 _FORM = re.compile(r"([A-Za-z]+(?:,[A-Za-z]+)*)(?:->([A-Za-z]*))?")
 
@@ -41,10 +40,7 @@ def subscripts_of(text: object) -> Subscripts | None:
 def einsum(subscripts: Subscripts) -> FunctionSource:
     """The function of the operands that computes the sum, one chain of additions for each element of the result."""
     names = [f"x{number}" for number in range(len(subscripts.operands))]
-    text = "\n".join(_lines(subscripts, names)) + "\n"
-    space: dict[str, Any] = {"np": np, "builtin": builtin, "__name__": __name__}
-    exec(compile(text, "<einsum>", "exec"), space)
-    return FunctionSource(space["einsum"], "<einsum>", text, 1)
+    return source_of(function_of("\n".join(_lines(subscripts, names)) + "\n", "einsum", "<einsum>"))
 
 
 def _lines(subscripts: Subscripts, names: list[str]) -> list[str]:

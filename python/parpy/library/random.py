@@ -12,106 +12,52 @@ from __future__ import annotations
 import numpy as np
 
 from .. import builtin
-from ..syntax.source import capture
-
-
-def _compiled(function):
-    """Functions of the language that others call by their names."""
-    function.__parpy_source__ = capture(function)
-    return function
-
+from .texts import function_of
 
 _TO_UNIT = 2.0**-53
 # Words that are drawn in place of refused ones lie this far behind them in the sequence.
 _AGAIN = 2**40
 
 
-@_compiled
-def philox(key, index, number, half):
-    """64 of the 128 bits that Philox 4x32-10 makes of the counter (number, index): the upper ones if `half` is 1."""
+_ROUND = """
+    p = a * 0xD2511F53
+    q = c * 0xCD9E8D57
+    a = (q >> 32) ^ b ^ {k}
+    b = q & 0xFFFFFFFF
+    c = (p >> 32) ^ d ^ {l}
+    d = p & 0xFFFFFFFF"""
+_STEPS = {"k": 0x9E3779B9, "l": 0xBB67AE85}  # by which the halves of the key grow from round to round
+
+
+def _round(number):
+    """One of the ten rounds, which are written out so that loops around them are vectorised."""
+    grown = {half: f"(({half} + 0x{number * step & 0xFFFFFFFF:08X}) & 0xFFFFFFFF)" for half, step in _STEPS.items()}
+    return _ROUND.format(**(grown if number > 0 else {half: half for half in _STEPS}))
+
+
+_PHILOX = f"""def philox(key, index, number, half):
     k = key & 0xFFFFFFFF
     l = key >> 32
     a = number & 0xFFFFFFFF
     b = number >> 32
     c = index & 0xFFFFFFFF
-    d = index >> 32
-    # Ten rounds, written out so that loops around them are vectorised.
-    p = a * 0xD2511F53
-    q = c * 0xCD9E8D57
-    a = (q >> 32) ^ b ^ k
-    b = q & 0xFFFFFFFF
-    c = (p >> 32) ^ d ^ l
-    d = p & 0xFFFFFFFF
-    p = a * 0xD2511F53
-    q = c * 0xCD9E8D57
-    a = (q >> 32) ^ b ^ ((k + 0x9E3779B9) & 0xFFFFFFFF)
-    b = q & 0xFFFFFFFF
-    c = (p >> 32) ^ d ^ ((l + 0xBB67AE85) & 0xFFFFFFFF)
-    d = p & 0xFFFFFFFF
-    p = a * 0xD2511F53
-    q = c * 0xCD9E8D57
-    a = (q >> 32) ^ b ^ ((k + 0x3C6EF372) & 0xFFFFFFFF)
-    b = q & 0xFFFFFFFF
-    c = (p >> 32) ^ d ^ ((l + 0x76CF5D0A) & 0xFFFFFFFF)
-    d = p & 0xFFFFFFFF
-    p = a * 0xD2511F53
-    q = c * 0xCD9E8D57
-    a = (q >> 32) ^ b ^ ((k + 0xDAA66D2B) & 0xFFFFFFFF)
-    b = q & 0xFFFFFFFF
-    c = (p >> 32) ^ d ^ ((l + 0x32370B8F) & 0xFFFFFFFF)
-    d = p & 0xFFFFFFFF
-    p = a * 0xD2511F53
-    q = c * 0xCD9E8D57
-    a = (q >> 32) ^ b ^ ((k + 0x78DDE6E4) & 0xFFFFFFFF)
-    b = q & 0xFFFFFFFF
-    c = (p >> 32) ^ d ^ ((l + 0xED9EBA14) & 0xFFFFFFFF)
-    d = p & 0xFFFFFFFF
-    p = a * 0xD2511F53
-    q = c * 0xCD9E8D57
-    a = (q >> 32) ^ b ^ ((k + 0x1715609D) & 0xFFFFFFFF)
-    b = q & 0xFFFFFFFF
-    c = (p >> 32) ^ d ^ ((l + 0xA9066899) & 0xFFFFFFFF)
-    d = p & 0xFFFFFFFF
-    p = a * 0xD2511F53
-    q = c * 0xCD9E8D57
-    a = (q >> 32) ^ b ^ ((k + 0xB54CDA56) & 0xFFFFFFFF)
-    b = q & 0xFFFFFFFF
-    c = (p >> 32) ^ d ^ ((l + 0x646E171E) & 0xFFFFFFFF)
-    d = p & 0xFFFFFFFF
-    p = a * 0xD2511F53
-    q = c * 0xCD9E8D57
-    a = (q >> 32) ^ b ^ ((k + 0x5384540F) & 0xFFFFFFFF)
-    b = q & 0xFFFFFFFF
-    c = (p >> 32) ^ d ^ ((l + 0x1FD5C5A3) & 0xFFFFFFFF)
-    d = p & 0xFFFFFFFF
-    p = a * 0xD2511F53
-    q = c * 0xCD9E8D57
-    a = (q >> 32) ^ b ^ ((k + 0xF1BBCDC8) & 0xFFFFFFFF)
-    b = q & 0xFFFFFFFF
-    c = (p >> 32) ^ d ^ ((l + 0xDB3D7428) & 0xFFFFFFFF)
-    d = p & 0xFFFFFFFF
-    p = a * 0xD2511F53
-    q = c * 0xCD9E8D57
-    a = (q >> 32) ^ b ^ ((k + 0x8FF34781) & 0xFFFFFFFF)
-    b = q & 0xFFFFFFFF
-    c = (p >> 32) ^ d ^ ((l + 0x96A522AD) & 0xFFFFFFFF)
-    d = p & 0xFFFFFFFF
+    d = index >> 32{"".join(map(_round, range(10)))}
     return ((d << 32) | c) if half != 0 else ((b << 32) | a)
+"""
+# 64 of the 128 bits that Philox 4x32-10 makes of the counter (number, index): the upper ones if `half` is 1.
+philox = function_of(_PHILOX, "philox", "<philox>")
 
 
-@_compiled
 def word(key, index, place):
     """The 64 bits at a place of an iteration's sequence."""
     return philox(key, index, place >> 1, place & 1)
 
 
-@_compiled
 def unit(key, index, place):
     """A float64 in [0, 1): a multiple of 2**-53, as NumPy's."""
     return np.float64(np.int64(word(key, index, place) >> 11)) * _TO_UNIT
 
 
-@_compiled
 def quantile_of_middle(q):
     """The number below which a normal one lies with the probability q + 0.5: Wichura's rational approximations
     ("Algorithm AS 241", 1988), whose relative error is about 1e-16. This one is for -0.425 to 0.425."""
@@ -125,7 +71,6 @@ def quantile_of_middle(q):
     return q * above / under
 
 
-@_compiled
 def quantile_of_tail(p):
     """The same without its sign for a probability of `p`, at most 0.075, to lie outside on one side."""
     r = np.sqrt(-np.log(p))
@@ -149,7 +94,6 @@ def quantile_of_tail(p):
     return above / under
 
 
-@_compiled
 def normal(key, index, place):
     """Of mean 0 and variance 1, by the inverse of the distribution function: the middle of one of 2**53 equal parts."""
     q = (np.float64(np.int64(word(key, index, place) >> 11)) - 4503599627370495.5) * _TO_UNIT
@@ -158,13 +102,11 @@ def normal(key, index, place):
     return np.copysign(quantile_of_tail(0.5 - np.abs(q)), q)
 
 
-@_compiled
 def exponential(key, index, place):
     """Of mean 1, by the inverse of its distribution function."""
     return -np.log1p(-unit(key, index, place))
 
 
-@_compiled
 def upper_product(x, y):
     """The upper 64 of the 128 bits of a product."""
     low = (x & 0xFFFFFFFF) * (y & 0xFFFFFFFF)
@@ -173,7 +115,6 @@ def upper_product(x, y):
     return (x >> 32) * (y >> 32) + (first >> 32) + (second >> 32)
 
 
-@_compiled
 def below(key, index, place, count):
     """One of the integers from 0 to count - 1, all equally likely: Lemire's method ("Fast random integer generation in
     an interval", 2019) multiplies a word by the count, and draws again where that would prefer some."""
@@ -186,7 +127,6 @@ def below(key, index, place, count):
     return upper_product(drawn, count)
 
 
-@_compiled
 def integer(key, index, place, low, high):
     """From low to high - 1."""
     if low >= high:
@@ -195,7 +135,6 @@ def integer(key, index, place, low, high):
     return np.int64(np.uint64(np.int64(low)) + below(key, index, place, count))
 
 
-@_compiled
 def integer_up_to(key, index, place, low, high):
     """From low to high."""
     if low > high:
@@ -206,7 +145,6 @@ def integer_up_to(key, index, place, low, high):
     return np.int64(np.uint64(np.int64(low)) + below(key, index, place, count))
 
 
-@_compiled
 def choice(key, index, place, a):
     """One of the integers below a number, or of the elements of an array."""
     if a.ndim == 0:
@@ -214,21 +152,18 @@ def choice(key, index, place, a):
     return choice_of_elements(key, index, place, a)
 
 
-@_compiled
 def choice_below(key, index, place, n):
     if n <= 0:
         raise ValueError("a must be greater than 0 unless no samples are taken")
     return np.int64(below(key, index, place, np.uint64(np.int64(n))))
 
 
-@_compiled
 def choice_of_elements(key, index, place, a):
     if a.shape[0] == 0:
         raise ValueError("a cannot be empty unless no samples are taken")
     return a[np.int64(below(key, index, place, np.uint64(a.shape[0])))]
 
 
-@_compiled
 def weighed(key, index, place, p):
     """The number of an element of `p` with the probability that it says."""
     s = np.sum(p)
@@ -243,7 +178,6 @@ def weighed(key, index, place, p):
     return np.int64(i)
 
 
-@_compiled
 def weighed_choice(key, index, place, a, p):
     if a.ndim == 0:
         return weighed(key, index, place, p)
@@ -253,7 +187,6 @@ def weighed_choice(key, index, place, a, p):
 # ------------------------------------------------------------ arrays: each is the sequence of a key of its own
 
 
-@_compiled
 def units(key, n):
     x = np.empty(n)
     for i in range(n // 2):
@@ -264,7 +197,6 @@ def units(key, n):
     return x
 
 
-@_compiled
 def normals(key, n):
     x = np.empty(n)
     for i in range(n // 2):
@@ -275,7 +207,6 @@ def normals(key, n):
     return x
 
 
-@_compiled
 def exponentials(key, n):
     x = np.empty(n)
     for i in range(n):
@@ -283,7 +214,6 @@ def exponentials(key, n):
     return x
 
 
-@_compiled
 def integers(key, n, low, high):
     x = np.empty(n, dtype=np.int64)
     for i in range(n):
@@ -291,7 +221,6 @@ def integers(key, n, low, high):
     return x
 
 
-@_compiled
 def integers_up_to(key, n, low, high):
     x = np.empty(n, dtype=np.int64)
     for i in range(n):
@@ -299,7 +228,6 @@ def integers_up_to(key, n, low, high):
     return x
 
 
-@_compiled
 def choices(key, n, a):
     if a.ndim == 0:
         return integers(key, n, 0, a)
@@ -309,7 +237,6 @@ def choices(key, n, a):
     return x
 
 
-@_compiled
 def weighed_choices(key, n, a, p):
     if a.ndim == 0:
         x = np.empty(n, dtype=np.int64)
@@ -322,7 +249,6 @@ def weighed_choices(key, n, a, p):
     return y
 
 
-@_compiled
 def with_shape(values, x):
     """The numbers with the shape of an array."""
     if x.ndim == 1:
@@ -335,7 +261,6 @@ def with_shape(values, x):
     return values
 
 
-@_compiled
 def shuffle(key, x):
     """Fisher and Yates: each element changes places with itself or one in front of it, from the last on."""
     if x.ndim != 1:
@@ -347,7 +272,6 @@ def shuffle(key, x):
         x[j] = held
 
 
-@_compiled
 def permutation(key, x):
     """Of the numbers below a number, or of the elements of an array."""
     if x.ndim == 0:
@@ -361,7 +285,6 @@ def permutation(key, x):
     return y
 
 
-@_compiled
 def seeded(seed):
     """The key of a generator that is made of a seed in compiled code."""
     if seed < 0:

@@ -8,6 +8,7 @@ those that run there: on a GPU every so-many-th one, on the CPU neighbours.
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -126,10 +127,8 @@ class _Kernel:
 
     def draw(self) -> None:
         canvas, kernel = self._canvas, self._kernel
-        block = kernel["block"][0] * kernel["block"][1] * kernel["block"][2]
-        blocks = kernel["grid"][0] * kernel["grid"][1] * kernel["grid"][2]
+        block, blocks, together = (math.prod(kernel[sizes]) for sizes in ("block", "grid", "cluster"))
         sizes = f"{_plural(blocks, 'block') if blocks else '? blocks'} of {_plural(block, 'thread')}"
-        together = kernel["cluster"][0] * kernel["cluster"][1] * kernel["cluster"][2]
         cluster = f", {together} blocks a cluster" if together > 1 else ""
         canvas.line_of_text(0, f"kernel {kernel['name']}: {sizes}{cluster}", "bold")
         self._started_by()
@@ -143,13 +142,8 @@ class _Kernel:
 
     def _started_by(self) -> None:
         """The loops of the host around the kernel."""
-        if not self._kernel["loops"]:
-            return
-        index = self._kernel["loops"][0]["loop"]
-        around = _around(self._all, index)
-        if around:
-            each = ", ".join(f"{loop['variable']} ({_times(loop)})" for loop in around)
-            self._canvas.line_of_text(0, f"launched by the host for each {each}, one launch after the other")
+        if self._kernel["loops"] and (around := _around(self._all, self._kernel["loops"][0]["loop"])):
+            self._canvas.line_of_text(0, f"launched by the host for each {around}, one launch after the other")
 
     def _where(self, placed: dict[str, Any]) -> str:
         if placed["level"] == "blocks":
@@ -248,15 +242,15 @@ def _nest_line(canvas: _Canvas, loop: Loop, depth: int, level: str, where: str) 
     canvas.y += _LINE
 
 
-def _around(loops: Sequence[Loop], index: int) -> list[Loop]:
-    """The loops around one, the outermost first."""
-    found: list[Loop] = []
+def _around(loops: Sequence[Loop], index: int) -> str:
+    """The loops around one, the outermost first: "t (10), k (5)"."""
+    found: list[str] = []
     depth = loops[index]["depth"]
     for loop in reversed(loops[:index]):
         if loop["depth"] < depth:
-            found.append(loop)
+            found.append(f"{loop['variable']} ({_times(loop)})")
             depth = loop["depth"]
-    return found[::-1]
+    return ", ".join(found[::-1])
 
 
 def _inside(loops: Sequence[Loop], index: int) -> list[Loop]:
@@ -292,10 +286,8 @@ def _on_cpu(canvas: _Canvas, loops: Sequence[Loop], index: int) -> None:
     many = min(root["threads"], _count(root) or root["threads"]) if workers else 1
     told = f"cores, at most {_plural(many, 'thread')}" if workers else "the calling thread"
     canvas.line_of_text(0, f"loop {root['key']}: {told}" + (", SIMD lanes" if vectors else ""), "bold")
-    around = _around(loops, index)
-    if around:
-        each = ", ".join(f"{loop['variable']} ({_times(loop)})" for loop in around)
-        canvas.line_of_text(0, f"started for each {each}, one after the other")
+    if around := _around(loops, index):
+        canvas.line_of_text(0, f"started for each {around}, one after the other")
     words = {
         "workers": "neighbours go to one thread",
         "vector": "neighbours in the lanes of a vector",

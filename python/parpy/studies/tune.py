@@ -21,6 +21,7 @@ from ..calls.jit import _as_jit, driver_behind, jit_of_source
 from ..calls.options import CompileBackend, CompileOptions, LoopPar
 from ..calls.performance import quiet
 from ..calls.warnings import warn
+from ..cuda._streams import handle_of
 from .tune_arguments import Copies, difference, returned, snapshot
 from .tune_report import Progress, Trial, TunedOptions, Tuning
 
@@ -171,29 +172,25 @@ class _Call:
 
     # ------------------------------------------------------------ what is remembered
 
-    @staticmethod
-    def _recall(part: _Part) -> tuple[dict[str, Any], float, float] | None:
-        return _native.recall(*part)
-
     def recall(self) -> TunedOptions | None:
-        parts = [known for known in map(self._recall, self.parts(self.base)) if known is not None]
-        if len(parts) < len(self.parts(self.base)):
+        known = [_native.recall(*part) for part in self.parts(self.base)]
+        found = [each for each in known if each is not None]
+        if len(found) < len(known):
             return None
-        fields, seconds, automatic = parts[0]
-        for others, _, _ in parts[1:]:
+        fields, seconds, automatic = found[0]
+        for others, _, _ in found[1:]:
             first, second = (others, fields) if fields["automatic"] else (fields, others)
             fields = {**first, "parallelize": first["parallelize"] | second["parallelize"]}
         if not seconds:  # somebody else is at it
             return None
         best = Trial(self.candidate(fields), "best", "tried", seconds)
         base = Trial(self.candidate({**fields, "parallelize": {}, "automatic": True}), "automatic", "tried", automatic)
-        tuning = Tuning(self.compiled.__name__, self.backend, base, best, [base, best])
-        tuning.remembered = True
+        tuning = Tuning(self.compiled.__name__, self.backend, base, best, [base, best], remembered=True)
         return TunedOptions(self.fields(best.opts), tuning)
 
     def forget(self) -> list[Any]:
         """Automatic calls choose for themselves; what they were told before."""
-        before = [self._recall(part) for part in self.parts(self.base)]
+        before = [_native.recall(*part) for part in self.parts(self.base)]
         if any(part is not None for part in before):
             for function, arguments, options in self.parts(self.base):
                 _native.remember(function, arguments, options, self.base, 0.0, 0.0)
@@ -525,11 +522,6 @@ class _GpuClock:
 
 def _stream_handle(stream: Any, copies: Copies) -> int:
     """The stream that calls are launched on."""
-    if hasattr(stream, "__cuda_stream__"):
-        return int(stream.__cuda_stream__()[1])
-    for attribute in ("cuda_stream", "ptr", "handle"):
-        if hasattr(stream, attribute):
-            return int(getattr(stream, attribute))
-    if stream is not None:
-        return int(stream)
-    return int(copies.streams[0]) if copies.streams else 0
+    if stream is None:
+        return int(copies.streams[0]) if copies.streams else 0
+    return stream if isinstance(stream, int) else handle_of(stream)

@@ -7,15 +7,15 @@ share memory in the same way. What is only read is passed as it is.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _native
-from ..arrays.device_arrays import described
+from ..arrays.device_arrays import described, pointer_of
 from ..buffer import Buffer, from_raw
-from ..calls.options import CompileBackend, ElemSize, MoreSizes
+from ..calls.options import SIZES, CompileBackend
 
 _LINE = 64  # bytes that are cached together
 _Key = tuple[int, Any]  # of a parameter, and of an entry of it that is a dict
@@ -35,21 +35,12 @@ class _Array:
             facts = _native.array_view(value)
             if facts is None:
                 raise TypeError(f"argument {name} cannot be copied: it is no array")
-            dtype = _numpy_dtype(facts["scalar"])
+            dtype = SIZES[facts["scalar"]].dtype
             self.view = described(facts["pointer"], tuple(facts["shape"]), dtype, tuple(facts["strides"]), value)
             self.device, self.stream = facts["device"], facts["stream"]
         self.low, self.high = np.lib.array_utils.byte_bounds(self.view)
         if self.view.size == 0:
             self.high = self.low
-
-    @property
-    def pointer(self) -> int:
-        return int(self.view.__array_interface__["data"][0])
-
-
-def _numpy_dtype(scalar: str) -> np.dtype[Any]:
-    size = ElemSize(scalar) if scalar in ElemSize._value2member_map_ else MoreSizes(scalar)
-    return np.dtype(size.to_numpy())
 
 
 def _is_array(value: Any) -> bool:
@@ -60,49 +51,32 @@ def _is_array(value: Any) -> bool:
     )
 
 
-class _HostCopy:
-    def __init__(self, array: _Array, memory: Any, offset: int) -> None:
-        self.name, self._original = array.name, array.view
-        self._copy = np.ndarray(array.view.shape, array.view.dtype, memory, offset, array.view.strides)
-        given = self._copy
-        if not array.view.flags.writeable:
-            given = self._copy.view()
-            given.flags.writeable = False
-        value = array.value
-        self.given = Buffer(given, value.dtype, value.backend) if isinstance(value, Buffer) else given
+class _Copy(NamedTuple):
+    """What is given to a candidate in the place of an array, and how that becomes as the array is."""
 
-    def restore(self) -> None:
-        np.copyto(self._copy, self._original)
-
-    def fetch(self) -> Any:
-        return self._copy
+    name: str
+    given: Any
+    contents: Any
+    """The elements, as `fetched` takes them."""
+    restore: Callable[[], None]
 
 
-class _DeviceMemory:
-    """A copy of what lies between two addresses of a GPU."""
-
-    def __init__(self, low: int, high: int, device: int, stream: int) -> None:
-        self.low, self._bytes, self._device, self._stream = low, high - low, device, stream
-        self._memory = _native.DeviceMemory(self._bytes, stream, device)
-        self.shift = self._memory.pointer - low
-
-    def restore(self) -> None:
-        _native.copy_on_device(self.low + self.shift, self.low, self._bytes, self._stream, self._device)
+def _copy_on_host(array: _Array, memory: Any, offset: int) -> _Copy:
+    view, value = array.view, array.value
+    copy = np.ndarray(view.shape, view.dtype, memory, offset, view.strides)
+    given: Any = copy.view()
+    given.flags.writeable = view.flags.writeable
+    if isinstance(value, Buffer):
+        given = Buffer(given, value.dtype, value.backend)
+    return _Copy(array.name, given, copy, lambda: np.copyto(copy, view))
 
 
-class _DeviceCopy:
-    def __init__(self, array: _Array, memory: _DeviceMemory) -> None:
-        self.name, self._memory = array.name, memory
-        view, stream = array.view, array.stream
-        pointer = array.pointer + memory.shift
-        self._buffer = from_raw(pointer, view.shape, view.dtype, CompileBackend.Cuda, view.strides, memory)
-        self.given: Any = self._buffer if isinstance(array.value, Buffer) else _OnStream(self._buffer, stream)
-
-    def restore(self) -> None:
-        pass  # its memory is restored as a whole
-
-    def fetch(self) -> Any:
-        return self._buffer.numpy()
+def _copy_on_device(array: _Array, memory: _native.DeviceMemory, shift: int) -> _Copy:
+    """A part of memory that is restored as a whole, so many bytes behind the array."""
+    view = array.view
+    buffer = from_raw(pointer_of(view) + shift, view.shape, view.dtype, CompileBackend.Cuda, view.strides, memory)
+    given = buffer if isinstance(array.value, Buffer) else _OnStream(buffer, array.stream)
+    return _Copy(array.name, given, buffer, lambda: None)
 
 
 class _OnStream:
@@ -114,37 +88,20 @@ class _OnStream:
         self.shape, self.dtype = buffer.shape, buffer._view.dtype
 
 
-class _TorchCopy:
+def _copy_of_tensor(array: _Array) -> _Copy:
     """A tensor whose memory no other argument shares."""
-
-    def __init__(self, array: _Array) -> None:
-        torch = importlib.import_module("torch")
-        self.name, self._original = array.name, array.value
-        tensor = array.value
-        self.given = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
-
-    def restore(self) -> None:
-        self.given.copy_(self._original)
-
-    def fetch(self) -> Any:
-        return fetched(self.given)
+    tensor, torch = array.value, importlib.import_module("torch")
+    made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+    return _Copy(array.name, made, made, lambda: made.copy_(tensor))
 
 
-class _Captured:
+def _captured(value: Any) -> _Copy:
     """An array that the function finds by its own name: it is used in place, and put back."""
-
-    def __init__(self, value: Any) -> None:
-        array = _Array("of a global or closure variable", value)
-        if array.device is not None:
-            raise TypeError("the function writes to a captured array on a GPU: pass it as an argument to tune it")
-        self.name, self._view = "a captured array", array.view
-        self._saved = array.view.copy()
-
-    def restore(self) -> None:
-        np.copyto(self._view, self._saved)
-
-    def fetch(self) -> Any:
-        return self._view
+    array = _Array("of a global or closure variable", value)
+    if array.device is not None:
+        raise TypeError("the function writes to a captured array on a GPU: pass it as an argument to tune it")
+    saved = array.view.copy()
+    return _Copy("a captured array", value, array.view, lambda: np.copyto(array.view, saved))
 
 
 def fetched(value: Any) -> Any:
@@ -167,8 +124,9 @@ class Copies:
         arrays = _arrays_of(values, names)
         self.on_device = bool(arrays) and all(array.device is not None for array in arrays.values())
         self.streams = [array.stream for array in arrays.values() if array.stream is not None]
-        self._parts: list[Any] = [_Captured(value) for value in captured]
-        self._captured = list(self._parts)
+        self._captured = [_captured(value) for value in captured]
+        self._parts = list(self._captured)
+        self._restores = [part.restore for part in self._captured]
         replaced: dict[_Key, Any] = {}
         for group in _sharing(arrays):
             if written is not None and not any(_covers(written, key) for key in group):
@@ -176,6 +134,7 @@ class Copies:
             members = [arrays[key] for key in group]
             copies = self._copied(members)
             self._parts += copies
+            self._restores += [copy.restore for copy in copies]
             replaced |= {key: copy.given for key, copy in zip(group, copies, strict=True)}
         given = list(values)
         for index, value in enumerate(values):
@@ -185,24 +144,24 @@ class Copies:
                 given[index] = replaced.get((index, None), value)
         self.given = tuple(given)
 
-    def _copied(self, members: list[_Array]) -> list[Any]:
+    def _copied(self, members: list[_Array]) -> list[_Copy]:
         low, high = min(each.low for each in members), max(each.high for each in members)
         device = members[0].device
         if len(members) == 1 and type(members[0].value).__module__.partition(".")[0] == "torch":
-            return [_TorchCopy(members[0])]
+            return [_copy_of_tensor(members[0])]
         if device is None:
             room = np.empty(high - low + _LINE, np.uint8)
             begin = (low - room.__array_interface__["data"][0]) % _LINE
-            return [_HostCopy(each, room, begin + each.pointer - low) for each in members]
+            return [_copy_on_host(each, room, begin + pointer_of(each.view) - low) for each in members]
         stream = next((each.stream for each in members if each.stream is not None), 0)
-        memory = _DeviceMemory(low, high, device, stream)
-        self._parts.append(memory)
-        return [_DeviceCopy(each, memory) for each in members]
+        memory, size = _native.DeviceMemory(high - low, stream, device), high - low
+        self._restores.append(lambda: _native.copy_on_device(memory.pointer, low, size, stream, device))
+        return [_copy_on_device(each, memory, memory.pointer - low) for each in members]
 
     def restore(self) -> None:
         """Everything is as the caller passed it."""
-        for part in self._parts:
-            part.restore()
+        for restore in self._restores:
+            restore()
 
     def close(self) -> None:
         """Puts back what was used in place."""
@@ -211,7 +170,7 @@ class Copies:
 
     def contents(self) -> list[tuple[str, Any]]:
         """What a run left in the arrays that it may write, by name."""
-        return [(part.name, part.fetch()) for part in self._parts if not isinstance(part, _DeviceMemory)]
+        return [(part.name, fetched(part.contents)) for part in self._parts]
 
 
 def _covers(written: set[_Key], key: _Key) -> bool:
@@ -231,16 +190,12 @@ def _arrays_of(values: Sequence[Any], names: Sequence[str]) -> dict[_Key, _Array
     return found
 
 
-def _place(device: int | None) -> int:
-    return -1 if device is None else device
-
-
 def _sharing(arrays: Mapping[_Key, _Array]) -> list[list[_Key]]:
     """The arrays in groups that have no memory in common."""
     groups: list[list[_Key]] = []
     place, end = None, 0
-    for key in sorted(arrays, key=lambda key: (_place(arrays[key].device), arrays[key].low)):
-        array = arrays[key]
+    on_host_first = sorted(arrays.items(), key=lambda each: (each[1].device is not None, each[1].device, each[1].low))
+    for key, array in on_host_first:
         if array.device == place and groups and array.low < end:
             groups[-1].append(key)
             end = max(end, array.high)

@@ -49,16 +49,19 @@ class Trial:
         return ", ".join(words)
 
 
+@dataclass(repr=False, eq=False)
 class Tuning:
     """How parpy.tune came to its answer. ``str()`` gives a table, the fastest first."""
 
-    def __init__(self, function: str, backend: str, automatic: Trial, best: Trial, trials: list[Trial]) -> None:
-        self.function, self.backend = function, backend
-        self.automatic, self.best, self.trials = automatic, best, trials
-        self.spent = 0.0
-        """Seconds that the search took."""
-        self.remembered = False
-        """Nothing was run: this was found before."""
+    function: str
+    backend: str
+    automatic: Trial
+    best: Trial
+    trials: list[Trial]
+    remembered: bool = False
+    """Nothing was run: this was found before."""
+    spent: float = 0.0
+    """Seconds that the search took."""
 
     @property
     def mapping(self) -> dict[str, LoopPar]:

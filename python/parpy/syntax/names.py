@@ -220,31 +220,20 @@ def callable_source(value: object) -> FunctionSource | None:
     source = jit_source(value)
     if source is not None or not isinstance(value, FunctionType):
         return source
-    known = getattr(value, _PLAIN, None)
-    if isinstance(known, FunctionSource) and known.function is value:  # decorators copy attributes
+    of, known = getattr(value, _KNOWN, (None, None))
+    if of is value:  # decorators copy attributes
         return known
     if is_of_library(value) or hasattr(value, "__wrapped__"):
         return None
-    if value.__code__.co_name == "<lambda>":
-        return _lambda_source(value)
     with suppress(CompileError):
-        source = capture(value)
-        setattr(value, _PLAIN, source)
+        source = capture_expression(value, "nameless")
+        keep_source(value, source)
     return source
 
 
 def keep_source(function: FunctionType, source: FunctionSource) -> None:
     """Makes `source` that of the plain function."""
-    setattr(function, _PLAIN, source)
-
-
-def _lambda_source(value: FunctionType) -> FunctionSource | None:
-    known = getattr(value, _LAMBDA, None)
-    if known is None:
-        with suppress(CompileError):
-            known = capture_expression(value, "nameless")
-            setattr(value, _LAMBDA, known)
-    return known
+    setattr(function, _KNOWN, (function, source))
 
 
 def cell_of(function: FunctionType, name: str) -> CellType:
@@ -253,12 +242,13 @@ def cell_of(function: FunctionType, name: str) -> CellType:
 
 
 def is_of_library(function: FunctionType) -> bool:
-    """Whether a function is compiled as the tables of the language say, or not at all."""
-    return str(function.__module__).partition(".")[0] in LIBRARIES
+    """Whether a function is compiled as the tables of the language say, or not at all. Those of parpy.library are
+    compiled like the user's."""
+    module = str(function.__module__)
+    return module.partition(".")[0] in LIBRARIES and not module.startswith("parpy.library.")
 
 
-_PLAIN = "__parpy_plain_source__"
-_LAMBDA = "__parpy_lambda_source__"
+_KNOWN = "__parpy_plain_source__"  # the attribute of a plain function that has its source
 LIBRARIES = frozenset({"parpy", "numpy", "scipy", "torch", "cupy", "jax", "numba"}) | sys.stdlib_module_names
 
 

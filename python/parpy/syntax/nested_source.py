@@ -19,22 +19,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 class NestedSource(FunctionSource):
     """A function in the text of another."""
 
-    __slots__ = ("node",)
-
     def __init__(self, whole: FunctionSource, node: ast.FunctionDef, function: FunctionType) -> None:
-        self.function, self.name, self.text, self.first_line = function, whole.name, whole.text, whole.first_line
-        self.declared, self.arrays, self.shown, self.alternatives = {}, {}, "", ()
-        self.defaults = whole.defaults
-        self.node = node
-
-    def written(self) -> ast.FunctionDef:
-        return self.node
-
-    tree = written
-
-    @property
-    def unparsed(self) -> bool:
-        return False
+        super().__init__(function, whole.name, whole.text, whole.first_line, node)
+        self.defaults, self._plain = whole.defaults, node
 
 
 def nested_source(

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from .. import _native
 from ..calls.caller import refuse_call
-from ..calls.errors import fail
+from ..calls.errors import refuse
 from .aliases import without_aliases
 from .annotations import annotations_of
 from .deep_stack import with_deep_stack
@@ -54,21 +54,6 @@ class FunctionSource:
 
     part = False
 
-    __slots__ = (
-        "_given",
-        "_plain",
-        "_tree",
-        "alternatives",
-        "arrays",
-        "declared",
-        "defaults",
-        "first_line",
-        "function",
-        "name",
-        "shown",
-        "text",
-    )
-
     def __init__(
         self, function: FunctionType, name: str, text: str, first_line: int, tree: ast.AST | None = None
     ) -> None:
@@ -93,24 +78,19 @@ class FunctionSource:
         from .names import keep_texts
 
         keep_texts(self.function)
-        state = {name: getattr(self, name) for name in self.__slots__ if name != "_plain"}
-        state["_tree"] = self._tree if self._given else None
         annotations = self.function.__annotations__
         found = annotations_of(self.function) if any(isinstance(each, str) for each in annotations.values()) else {}
-        return state | {"annotations": found}
+        return self.__dict__ | {"_plain": None, "_tree": self._tree if self._given else None, "annotations": found}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.function = state["function"]
         self.function.__annotations__.update(state.pop("annotations"))
         self.__init__(self.function, state["name"], state["text"], state["first_line"], state.pop("_tree"))  # type: ignore[misc]
-        for name, value in state.items():
-            setattr(self, name, value)
+        self.__dict__.update(state)
 
     def __copy__(self) -> FunctionSource:
         made = type(self).__new__(type(self))
-        for name in {*FunctionSource.__slots__, *self.__slots__}:
-            if hasattr(self, name):
-                setattr(made, name, getattr(self, name))
+        made.__dict__.update(self.__dict__)
         return made
 
     def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
@@ -143,7 +123,8 @@ class FunctionSource:
         return _native.Source(self.name, self.text, self.first_line)
 
 
-def node_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+def node_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
+    """The names of the parameters, without those that have stars."""
     return [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
 
 
@@ -188,10 +169,7 @@ def capture(function: object) -> FunctionSource:
     if not isinstance(function, FunctionType):
         _refuse_object(function)
     code = function.__code__
-    name = code.co_filename
-    linecache.checkcache(name)
-    given = linecache.getlines(name, function.__globals__)
-    found = [given] if given else executed_lines(code)
+    name, found = code.co_filename, _texts_of(function)
     first = code.co_firstlineno
     blocks = {_block(lines, first, code): lines for lines in found if first <= len(lines)}
     text, lines = next(iter(blocks.items())) if len(blocks) == 1 else ("", [])
@@ -219,14 +197,20 @@ def capture(function: object) -> FunctionSource:
     return source
 
 
+def _texts_of(function: FunctionType) -> list[list[str]]:
+    """The lines of the file of a function, or of each of the texts that may be what exec runs."""
+    name = function.__code__.co_filename
+    linecache.checkcache(name)
+    given = linecache.getlines(name, function.__globals__)
+    return [given] if given else executed_lines(function.__code__)
+
+
 def capture_expression(function: FunctionType, name: str) -> FunctionSource:
     """The source of a function; a lambda becomes a function of this name. Raises CompileError as capture does."""
     code = function.__code__
     if code.co_name != "<lambda>":
         return capture(function)
-    linecache.checkcache(code.co_filename)
-    given = linecache.getlines(code.co_filename, function.__globals__)
-    texts = [given] if given else executed_lines(code)
+    texts = _texts_of(function)
     text = "".join(texts[0]) if len(texts) == 1 else ""
     try:
         tree = with_deep_stack(lambda: ast.parse(text))
@@ -249,9 +233,8 @@ def _holds(node: ast.Lambda, code: CodeType, places: set[tuple[int, int]]) -> bo
     """Whether the lambda may be what the code was compiled from: its parameters and where its instructions stand."""
     begin = (node.body.lineno, node.body.col_offset)
     end = (node.body.end_lineno or 0, node.body.end_col_offset or 0)
-    given = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
     inside = [place for place in places if place != (code.co_firstlineno, 0)]
-    same = tuple(given) == code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    same = tuple(node_parameters(node)) == code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return same and bool(inside) and all(begin <= place <= end for place in inside)
 
 
@@ -276,10 +259,8 @@ def _indentation(line: str) -> int:
 
 def _matches(node: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) -> bool:
     """Whether `node` can be what `code` was compiled from: name and parameters agree."""
-    given = node.args
-    names = [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
     count = code.co_argcount + code.co_kwonlyargcount
-    return node.name == code.co_name and tuple(names) == code.co_varnames[:count]
+    return node.name == code.co_name and tuple(node_parameters(node)) == code.co_varnames[:count]
 
 
 def _refuse_object(found: object) -> NoReturn:
@@ -300,9 +281,7 @@ def _refuse_object(found: object) -> NoReturn:
 
 
 def _refuse(code: str, message: str, help_text: str, source: FunctionSource) -> NoReturn:
-    sink = _native.Diagnostics()
     line = source.text.split("\n", 1)[0]
     begin = len(line) - len(line.lstrip()) + 1
     span = (0, source.first_line, begin, source.first_line, max(len(line.rstrip()) + 1, 2))
-    sink.error(code, span, message, help_text)
-    fail(sink, [source.native()])
+    refuse(code, message, help_text, span, [source.native()])

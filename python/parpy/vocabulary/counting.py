@@ -7,20 +7,15 @@ integers. The first three get none that is negative; -1 says that their result n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
 
 from ..syntax.source import capture
 
 _LARGEST = 2**63 - 1
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _compiled(function: F) -> F:
-    """The function with its source, by which compiled code knows what it can call."""
-    function.__parpy_source__ = capture(function)  # type: ignore[attr-defined]
+def _compiled(function):
+    """The function with its source, by which compiled code, that of kernels too, knows what it can call."""
+    function.__parpy_source__ = capture(function)
     return function
 
 

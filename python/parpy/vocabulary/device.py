@@ -9,11 +9,30 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+# What users see of this module: parpy.cuda has these names.
+__all__ = [
+    "activemask", "all_sync", "any_sync", "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "clz",
+    "const", "eq_sync", "ffs", "fma", "grid", "gridDim", "gridsize", "laneid", "lanemask_lt", "local",
+    "match_all_sync", "match_any_sync", "nanosleep", "popc", "rsqrt", "selp", "shared", "shfl_down_sync", "shfl_sync",
+    "shfl_up_sync", "shfl_xor_sync", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or",
+    "syncwarp", "threadIdx", "threadfence", "threadfence_block", "threadfence_system", "warpsize",
+]  # fmt: skip
+
 GEOMETRY = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z", "shared bytes")
 """The parameters of a kernel in front of those of its function: no Python function can have such names."""
 
 
-class Register:
+class _Named:
+    """What users find in `parpy.cuda` under its name."""
+
+    __slots__ = ()
+    name: str
+
+    def __repr__(self) -> str:
+        return f"parpy.cuda.{self.name}"
+
+
+class Register(_Named):
     """A number that the hardware knows: `threadIdx.x`. `text` is its name in IR text."""
 
     __slots__ = ("name", "text")
@@ -21,27 +40,21 @@ class Register:
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text = name, text
 
-    def __repr__(self) -> str:
-        return f"parpy.cuda.{self.name}"
-
     def __index__(self) -> NoReturn:
         raise TypeError(f"{self!r} has a value in kernels only")
 
     __int__ = __index__
 
 
-class Coordinates:
+class Coordinates(_Named):
     """Three registers: `threadIdx`, `blockIdx`, `blockDim`, `gridDim`."""
 
     def __init__(self, name: str, text: str) -> None:
         self.x, self.y, self.z = (Register(f"{name}.{axis}", f"{text}.{axis}") for axis in "xyz")
-        self._name = name
-
-    def __repr__(self) -> str:
-        return f"parpy.cuda.{self._name}"
+        self.name = name
 
 
-class DeviceFunction:
+class DeviceFunction(_Named):
     """A function of kernels: `syncthreads`, `atomic.add`.
 
     `lowering` names a row of frontend/languages.py, `op` is what the function there asks for. `effect`: calls do more
@@ -67,9 +80,6 @@ class DeviceFunction:
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError(f"{self!r} can only be called in a kernel")
 
-    def __repr__(self) -> str:
-        return f"parpy.cuda.{self.name}"
-
 
 class Launchable:
     """A kernel: what Python launches. Others call it if `is_callable`: as a device function."""
@@ -93,15 +103,12 @@ class ForeignFunction:
         return f"<parpy.cuda foreign function {self.__name__}>"
 
 
-class Group:
+class Group(_Named):
     """Functions under a common name: `atomic.add`, `shared.array`."""
 
     def __init__(self, name: str, **functions: DeviceFunction) -> None:
         self.__dict__.update(functions)
         self.name, self.names = name, tuple(functions)
-
-    def __repr__(self) -> str:
-        return f"parpy.cuda.{self.name}"
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"{self!r} has no '{name}'; there is: {', '.join(self.names)}")
@@ -125,24 +132,21 @@ gridsize = DeviceFunction(
     "gridsize(n): how many threads the launch has; for n = 2 and 3 a tuple.",
 )  # fmt: skip
 
-_ARRAY = ("shape", "dtype", "alignment")
-shared = Group(
+
+def _memory(name: str, doc: str) -> Group:
+    made = DeviceFunction(
+        f"{name}.array", "array", name, (0, 3), f"{name}.array(shape, dtype): {doc}",
+        keywords=("shape", "dtype", "alignment"),
+    )  # fmt: skip
+    return Group(name, array=made)
+
+
+shared = _memory(
     "shared",
-    array=DeviceFunction(
-        "shared.array", "array", "shared", (0, 3),
-        "shared.array(shape, dtype): an array that the threads of a block share; its shape is constant. Shape 0: the "
-        "memory that the launch asks for, as many elements as fit.",
-        keywords=_ARRAY,
-    ),
-)  # fmt: skip
-local = Group(
-    "local",
-    array=DeviceFunction(
-        "local.array", "array", "local", (0, 3),
-        "local.array(shape, dtype): an array of this thread; its shape is constant.",
-        keywords=_ARRAY,
-    ),
-)  # fmt: skip
+    "an array that the threads of a block share; its shape is constant. Shape 0: the memory that the launch asks for, "
+    "as many elements as fit.",
+)
+local = _memory("local", "an array of this thread; its shape is constant.")
 const = Group(
     "const",
     array_like=DeviceFunction(

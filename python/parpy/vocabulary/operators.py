@@ -7,10 +7,15 @@ The frontend recognises them by identity, under any name they are bound to; run 
 from __future__ import annotations
 
 import re
-from types import TracebackType
 from typing import Any
 
 import numpy as np
+
+# What users see of this module: parpy.builtin.
+__all__ = [
+    "convert", "gpu", "inf", "inline", "label", "maximum", "minimum", "static_backend_eq", "static_fail",
+    "static_types_eq",
+]  # fmt: skip
 
 inf: float = float("inf")
 
@@ -29,12 +34,7 @@ class _Gpu:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         return None
 
     def __repr__(self) -> str:
@@ -146,7 +146,7 @@ _DTYPE_OF = {
     "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
     "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
 }  # fmt: skip
-_NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()} | {"bfloat16": "bf16"}
+NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()} | {"bfloat16": "bf16"}
 
 
 def is_torch_dtype(found: object) -> bool:
@@ -175,7 +175,7 @@ def scalar_name(found: object) -> str | None:
     Accepts NumPy scalar types and dtypes, PyTorch's dtypes, the types of parpy.types, and int, float, bool, complex.
     """
     if is_torch_dtype(found):
-        return _NAME_OF.get(str(found).removeprefix("torch."))
+        return NAME_OF.get(str(found).removeprefix("torch."))
     name = getattr(found, "name", None)
     if isinstance(name, str) and type(found).__module__.startswith("parpy."):
         name = name.lower()
@@ -185,7 +185,7 @@ def scalar_name(found: object) -> str | None:
             return None
         try:
             dtype = np.dtype(found)
-            return _NAME_OF.get(dtype.name) if dtype.isnative else None
+            return NAME_OF.get(dtype.name) if dtype.isnative else None
         except TypeError:
             return None
     return None

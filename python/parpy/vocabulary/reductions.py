@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..calls.options import LoopPar
+from ..calls.options import LoopPar, par_reduction
 
 Axis = int | tuple[int, ...] | None
 
@@ -51,7 +51,7 @@ class _Reduce:
     mean = staticmethod(mean)
 
     def __call__(self) -> LoopPar:
-        return LoopPar().reduce()
+        return par_reduction()
 
     def __repr__(self) -> str:
         return "parpy.reduce"

@@ -9,11 +9,28 @@ from typing import Any
 import numpy as np
 
 from ..calls.options import MoreSizes
-from .operators import scalar_name
+from .operators import NAME_OF, scalar_name
+
+# What users see of this module: parpy.cuda.types.
+__all__ = [
+    "Array", "CPointer", "Tuple", "UniTuple", "b1", "bfloat16", "bool_", "boolean", "byte", "c8", "c16", "char",
+    "complex64", "complex128", "double", "f2", "f4", "f8", "float16", "float32", "float64", "float_", "i1", "i2", "i4",
+    "i8", "int8", "int16", "int32", "int64", "int_", "intc", "intp", "long_", "longlong", "none", "short", "size_t",
+    "ssize_t", "u1", "u2", "u4", "u8", "uchar", "uint", "uint8", "uint16", "uint32", "uint64", "uintc", "uintp",
+    "ulong", "ulonglong", "ushort", "void",
+]  # fmt: skip
+
+
+class _Result:
+    """What a signature begins with: ``float32(int32)``."""
+
+    def __call__(self, *arguments: Any) -> Signature:
+        result = self if isinstance(self, Scalar | Array | TupleType) else None
+        return Signature(result, tuple(argument_type(each) for each in arguments))
 
 
 @dataclass(frozen=True)
-class Scalar:
+class Scalar(_Result):
     """A number type. ``float32[:]`` is an array of it, ``float32(int32)`` a signature, ``float32(x)`` in a kernel a
     conversion."""
 
@@ -36,9 +53,6 @@ class Scalar:
             raise TypeError("'::1' stands first (Fortran order) or last (C order)")
         return Array(self, len(parts), layout)
 
-    def __call__(self, *arguments: Any) -> Signature:
-        return Signature(self, tuple(argument_type(each) for each in arguments))
-
     @property
     def dtype(self) -> np.dtype[Any]:
         """As NumPy has it; TypeError where it does not."""
@@ -58,7 +72,7 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Array:
+class Array(_Result):
     """An array type; ``layout`` is "C", "F" or "A" (any)."""
 
     dtype: Scalar
@@ -78,9 +92,6 @@ class Array:
         """The type of the elements."""
         return self.dtype
 
-    def __call__(self, *arguments: Any) -> Signature:
-        return Signature(self, tuple(argument_type(each) for each in arguments))
-
     def __str__(self) -> str:
         parts = [":"] * self.ndim
         if self.layout != "A":
@@ -91,13 +102,10 @@ class Array:
 
 
 @dataclass(frozen=True)
-class TupleType:
+class TupleType(_Result):
     """The type of an argument that is a tuple."""
 
     parts: tuple[Scalar | Array | TupleType, ...]
-
-    def __call__(self, *arguments: Any) -> Signature:
-        return Signature(self, tuple(argument_type(each) for each in arguments))
 
     def __str__(self) -> str:
         if self.parts and all(part == self.parts[0] for part in self.parts):
@@ -108,10 +116,7 @@ class TupleType:
 
 
 @dataclass(frozen=True)
-class Void:
-    def __call__(self, *arguments: Any) -> Signature:
-        return Signature(None, tuple(argument_type(each) for each in arguments))
-
+class Void(_Result):
     def __repr__(self) -> str:
         return "void"
 
@@ -175,14 +180,7 @@ def CPointer(element: Any) -> Pointer:
     return Pointer(found)
 
 
-_BY_IR_NAME = {
-    name: Scalar(name, shown)
-    for name, shown in {
-        "bool": "boolean", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8",
-        "u16": "uint16", "u32": "uint32", "u64": "uint64", "f16": "float16", "bf16": "bfloat16", "f32": "float32",
-        "f64": "float64", "c64": "complex64", "c128": "complex128",
-    }.items()
-}  # fmt: skip
+_BY_IR_NAME = {name: Scalar(name, "boolean" if name == "bool" else shown) for shown, name in NAME_OF.items()}
 boolean = bool_ = b1 = _BY_IR_NAME["bool"]
 int8 = i1 = char = _BY_IR_NAME["i8"]
 int16 = i2 = short = _BY_IR_NAME["i16"]

@@ -340,7 +340,8 @@ def test_read_only_memory_stays_as_it_is():
     with pytest.raises(ValueError, match="read-only"):
         d.copy_to_host(host)
 
-    given = SimpleNamespace(__cuda_array_interface__={**d.__cuda_array_interface__, "data": (d._pointer(), True)})
+    interface = d.__cuda_array_interface__
+    given = SimpleNamespace(__cuda_array_interface__={**interface, "data": (interface["data"][0], True)})
     for array in (cuda.as_cuda_array(given), buffer.from_array(given)):
         assert array.__cuda_array_interface__["data"][1]
         with pytest.raises(ValueError, match="read-only"):

@@ -11,7 +11,7 @@ from parpy import cuda
 from parpy.cuda import random, types
 from parpy.cuda._devices import Context, Device
 from parpy.cuda._kernel import Kernel
-from parpy.cudapy._functions import CONSTANTS, MATH
+from parpy.cudapy._values import CONSTANTS, MATH
 from parpy.vocabulary import device as _device
 
 DOCS = places.ROOT / "docs"

@@ -1,0 +1,20 @@
+"""Functions of the library that are made of a text, which is written for a number of arrays or the like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import builtin
+from ..syntax.names import keep_source
+from ..syntax.source import FunctionSource
+
+
+def function_of(text: str, name: str, file: str) -> Any:
+    """The function of this name that the text defines; messages call the text `file`."""
+    space: dict[str, Any] = {"np": np, "builtin": builtin, "__name__": __name__}
+    exec(compile(text, file, "exec"), space)
+    function = space[name]
+    keep_source(function, FunctionSource(function, file, text, 1))
+    return function
