@@ -21,7 +21,7 @@ from ..frontend.program import Program
 from ..host.driver import Driver, driver_of
 from ..host.kept import NOTHING_KEPT
 from ..host.kept_drivers import KeptDrivers
-from ..host.splitter import RegionSource
+from ..host.regions import RegionSource
 from ..host.structures import Places, Structures
 from ..syntax.annotations import annotations_of, as_declared, converted_to
 from ..syntax.names import Guard, is_array, is_scalar, source_of

@@ -7,40 +7,45 @@ function of the variables that it reads, which returns the numbers that are read
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, MutableSequence, Set
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import partial
 from inspect import signature
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any
 
 from .. import _native
 from ..calls import performance
+from ..calls.objects import Reads
 from ..calls.options import CompileOptions
 from ..frontend.parse import Findings, check
-from ..syntax.names import Guard, callable_source, source_of
+from ..syntax.names import Guard, callable_source
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from ..types import bound_to
 from .ahead import Seen, nothing
+from .called import GPU_CODE, Called, nested
 from .foreign_calls import gives_container
-from .kept import NOTHING_KEPT, Kept
+from .kept import NOTHING_KEPT, Kept, kept_for
 from .numpy_calls import dry, is_array_function
 from .python_parts import Resolver, needs_driver
-from .splitter import UNSET, Splitter, labels_of
-
-_OF_PYTHON = (MutableSequence, Set, bytes)
-_GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
+from .regions import UNSET, run_region
+from .small_regions import SmallRegions
+from .small_statements import HELPERS
+from .splitter import AGAIN, BY_PYTHON, CALL, RUN, Splitter
+from .unset import NO_VALUE
 
 
 class Driver:
     """What a call of such a function runs."""
 
-    def __init__(self, source: FunctionSource, guards: tuple[Guard, ...], node: ast.FunctionDef, kept: Kept) -> None:
+    def __init__(
+        self, source: FunctionSource, guards: tuple[Guard, ...], node: ast.FunctionDef, kept: Kept, called: bool
+    ) -> None:
+        """`called`: Python calls it again and again."""
         self.guards = guards
         code = source.function.__code__
         self._names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self._splitter = splitter = Splitter(source, node, _jit, kept)
+        self._splitter = splitter = Splitter(source, node, _jit, kept, called)
         self.regions = splitter.regions
         self._live = rebuilt(source.function, splitter.driver(node, False))
         self._dry = rebuilt(source.function, splitter.driver(node, True))
@@ -48,65 +53,50 @@ class Driver:
         # What depends on objects shows when it is compiled for them.
         self._findings = _check(splitter) if kept == NOTHING_KEPT else Findings((), ())
         self._slow = splitter.slow_loops()
-        self._plain: dict[FunctionType, _native.JitFunction] = {}
+        self._small = SmallRegions(splitter.statements, splitter.by_python)
+        self._called = Called(None, _jit, _small_driver)
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         if not self._findings.hold():
             self._findings = _check(self._splitter)
-        per_region = None if opts is None else self._per_region(opts)
+        own = self._own(opts, debug)
+        self._warn()
+        with self._symbols(values):
+            return self._live(*values, **own)
 
-        def run(index: int, *inputs: Any) -> Any:
-            chosen = None if per_region is None else per_region[index]
-            region, arguments, open_outputs = self._splitter.region_for(index, inputs)
-            results = region(*arguments, opts=chosen, debug=debug)
-            return self._splitter.known(index, open_outputs, results) if open_outputs else results
-
-        def call(function: Callable[..., Any]) -> Callable[..., Any]:
-            if isinstance(function, MethodType):
-                compiled = self._compiled(function.__func__)
-                return partial(compiled, function.__self__, opts=self._nested(opts, function.__func__))
-            if callable_source(function) is None:
-                return function
-            return self._unless_lists(function, partial(self._compiled(function), opts=self._nested(opts, function)))
-
+    def _warn(self) -> None:
         for text in self._slow:
             performance.warn("P315", text)
         self._slow = []
-        with self._symbols(values):
-            return self._live(run, call, UNSET, *values)
 
-    @staticmethod
-    def _unless_lists(function: Callable[..., Any], compiled: Callable[..., Any]) -> Callable[..., Any]:
-        """The compiled function, but for calls with lists and the like, which Python alone has: it runs these."""
-        source = callable_source(function)
-        plain = function if source is None else source.function
+    def as_python(self, opts: CompileOptions | None, called: Called) -> FunctionType | None:
+        """What calls of the function run, with what `called` says for the functions that it calls; None if that depends
+        on the arguments."""
+        function = self._splitter.source.function
+        if not self._splitter.is_python() or function.__kwdefaults__ or function.__code__.co_kwonlyargcount:
+            return None
+        self._warn()
+        live = self._live
+        made = FunctionType(live.__code__, live.__globals__, live.__name__, function.__defaults__, live.__closure__)
+        made.__kwdefaults__ = self._own(opts, False) | {CALL: called}
+        return made
 
-        def call(*given: Any, **named: Any) -> Any:
-            of_python = any(isinstance(each, _OF_PYTHON) for each in (*given, *named.values()))
-            return (plain if of_python else compiled)(*given, **named)
+    def _own(self, opts: CompileOptions | None, debug: bool) -> dict[str, Any]:
+        """What the function that Python runs calls and reads besides its arguments."""
+        per_region = None if opts is None else self._per_region(opts)
 
-        return call
+        def run(index: int, *inputs: Any) -> Any:
+            return run_region(self.regions[index], inputs, None if per_region is None else per_region[index], debug)
 
-    def _compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The jit function of a plain one."""
-        if not isinstance(function, FunctionType):
-            return function
-        if function not in self._plain:
-            self._plain[function] = _jit(source_of(function))
-        return self._plain[function]
+        def again(index: int, group: int, *inputs: Any) -> Any:
+            chosen = None if opts is None else CompileOptions(**{**opts._values, "parallelize": {}})
+            return self._small.run(index, group, inputs, chosen)
+
+        called = self._called if opts is None else Called(opts, _jit, _small_driver)
+        return {RUN: run, CALL: called, AGAIN: again, BY_PYTHON: self._splitter.by_python, NO_VALUE: UNSET} | HELPERS
 
     def _symbols(self, values: tuple[Any, ...]) -> AbstractContextManager[None]:
         return bound_to(self._splitter.annotations, dict(zip(self._names, values, strict=True)))
-
-    @staticmethod
-    def _nested(opts: CompileOptions | None, function: Callable[..., Any]) -> CompileOptions | None:
-        """The options for a jit function of which Python runs a part, too."""
-        source = callable_source(function)
-        if opts is None or source is None:
-            return opts
-        labels = labels_of(source, set())
-        kept = {label: loop for label, loop in opts.parallelize.items() if label in labels or label == _GPU_CODE}
-        return CompileOptions(**{**opts._values, "parallelize": kept})
 
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
         """`look(region, arguments, opts)` for each region that a call gets to, without running any."""
@@ -124,9 +114,10 @@ class Driver:
         seen.drivers[self._splitter.source.function] = self
 
         def run(index: int, *inputs: Any) -> tuple[int, ...]:
-            region, arguments, _ = self._splitter.region_for(index, inputs)
-            _look_at(look, region, arguments, None if per_region is None else per_region[index])
-            return (0,) * len(self._splitter.parts[index].outputs)
+            region = self.regions[index]
+            function, arguments, _ = region.call(inputs)
+            _look_at(look, function, arguments, None if per_region is None else per_region[index])
+            return (0,) * len(region.outputs)
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
             source = callable_source(function)
@@ -141,13 +132,14 @@ class Driver:
             def visit(*arguments: Any, **named: Any) -> Any:
                 if again and seen.ends():
                     return nothing()
-                given, ours = _bound(source, arguments, named), self._nested(opts, function)
+                given, ours = _bound(source, arguments, named), nested(opts, function)
                 return driver._visit(given, ours, (lambda *_: None) if again else look, seen)
 
             return visit
 
         with self._symbols(values):
-            return self._dry(run, call, UNSET, *values)
+            own = {RUN: run, CALL: call, AGAIN: _fail_again, BY_PYTHON: (), NO_VALUE: UNSET}
+            return self._dry(*values, **own, **HELPERS)
 
     def _per_region(self, opts: CompileOptions) -> list[CompileOptions]:
         known = self._options.get(id(opts))
@@ -173,7 +165,7 @@ class Driver:
         for label, loop in opts.parallelize.items():
             _, at, place = label.rpartition("@")
             line = place.partition("#")[0]
-            if label == _GPU_CODE:
+            if label == GPU_CODE:
                 kept[label] = loop
             elif at and line.isdigit():
                 inside = first <= int(line) <= last
@@ -183,6 +175,11 @@ class Driver:
             elif label in own or (index == 0 and label not in others):
                 kept[label] = loop
         return CompileOptions(**{**opts._values, "parallelize": kept})
+
+
+def _fail_again(*_: Any) -> None:
+    """What a statement fails with is left to it where nothing runs."""
+    raise
 
 
 def _jit(source: FunctionSource) -> _native.JitFunction:
@@ -215,8 +212,13 @@ def _check(splitter: Splitter) -> Findings:
             if source.function not in known and isinstance(node, ast.FunctionDef):
                 known.add(source.function)
                 splitters.append(Splitter(source, node, _jit, splitter.resolver.kept))
-    regions = [region.__parpy_source__ for each in splitters for region in each.regions]
+    regions = [region.function.__parpy_source__ for each in splitters for region in each.regions]
     return check(regions, [(each.source, name) for each in splitters for name in each.undefined()])
+
+
+def _small_driver(source: FunctionSource, values: tuple[Any, ...]) -> Driver | None:
+    """The driver of a function that Python calls with these values of its parameters."""
+    return driver_of(source, kept_for(source, lambda: Reads(source), values), True)
 
 
 def _bound(source: FunctionSource, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
@@ -226,12 +228,12 @@ def _bound(source: FunctionSource, arguments: tuple[Any, ...], named: dict[str, 
     return tuple(given.arguments.values())
 
 
-def driver_of(source: FunctionSource, kept: Kept = NOTHING_KEPT) -> Driver | None:
-    """What runs calls of the function; None where all of it is compiled."""
+def driver_of(source: FunctionSource, kept: Kept = NOTHING_KEPT, called: bool = False) -> Driver | None:
+    """What runs calls of the function; None where all of it is compiled. `called`: Python calls it again and again."""
     node = source.tree()
     if not isinstance(node, ast.FunctionDef) or node.args.vararg is not None or node.args.kwarg is not None:
         return None  # whoever parses it refuses such parameters
     resolver = Resolver(source, kept=kept)
     if not needs_driver(source, resolver, called=False):
         return None
-    return Driver(source, tuple(resolver.scope.guards.values()), node, kept)
+    return Driver(source, tuple(resolver.scope.guards.values()), node, kept, called)

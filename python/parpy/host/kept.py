@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterable, MutableSequence, MutableSet
+from collections.abc import Callable, Iterable, MutableSequence, MutableSet
 from inspect import getattr_static
 from typing import Any, NamedTuple
 
 from ..calls.elements import attribute_of, is_series
 from ..calls.objects import Reads, attribute_name, is_object, stored_names
 from ..syntax.names import is_array, is_scalar
+from ..syntax.source import FunctionSource
 
 
 class Kept(NamedTuple):
@@ -47,7 +48,25 @@ def is_long(value: object) -> bool:
     return isinstance(value, _LISTS) and not is_series(value)
 
 
-def kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:
+def kept_for(source: FunctionSource, reads_of: Callable[[], Reads], values: tuple[Any, ...]) -> Kept:
+    """What Python keeps in a call with these values of the parameters; `reads_of` says what the function may read."""
+    if not any(is_object(value) or is_long(value) or _has_objects(value) for value in values):
+        return NOTHING_KEPT
+    given = zip(source.function.__code__.co_varnames, values, strict=False)
+    names = frozenset(name for name, value in given if is_long(value))
+    reads = reads_of()
+    while True:  # objects of new classes may have other methods
+        count = reads.count
+        kept = _kept_attributes(reads, values)
+        if count == reads.count:
+            return kept._replace(names=names) if names else kept
+
+
+def _has_objects(value: Any) -> bool:
+    return is_series(value) and any(is_object(each) or _has_objects(each) for each in value)
+
+
+def _kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:
     """Those of the objects among the arguments, and of the objects in them."""
     found: set[str] = set()
     lists: set[str] = set()

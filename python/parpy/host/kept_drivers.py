@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..calls.elements import WHOLE, is_series
+from ..calls.elements import WHOLE
 from ..calls.errors import CompileError
-from ..calls.objects import is_object
 from ..calls.options import CompileOptions
 from ..syntax.source import FunctionSource
-from .kept import NOTHING_KEPT, Kept, is_long, kept_attributes
+from .kept import NOTHING_KEPT, Kept, is_long, kept_for
 from .structures import Structures
 
 if TYPE_CHECKING:
@@ -34,17 +33,7 @@ class KeptDrivers:
         self._drivers.clear()
 
     def kept(self, values: Iterable[Any]) -> Kept:
-        values = tuple(values)
-        given = zip(self._source.function.__code__.co_varnames, values, strict=False)
-        names = frozenset(name for name, value in given if is_long(value))
-        if not any(is_object(value) or is_long(value) or _has_objects(value) for value in values):
-            return NOTHING_KEPT
-        reads = self._structures.reads
-        while True:  # objects of new classes may have other methods
-            count = reads.count
-            kept = kept_attributes(reads, values)
-            if count == reads.count:
-                return kept._replace(names=names) if names else kept
+        return kept_for(self._source, lambda: self._structures.reads, tuple(values))
 
     def of(self, values: Iterable[Any]) -> Driver | Structures:
         kept = self.kept(values)
@@ -67,7 +56,3 @@ class KeptDrivers:
         elif usual is not None and self.guarded and WHOLE.issuperset(map(type, values)):
             return usual(values, opts, debug)
         return self.of(values)(values, opts, debug)
-
-
-def _has_objects(value: Any) -> bool:
-    return is_series(value) and any(is_object(each) or _has_objects(each) for each in value)

@@ -570,6 +570,11 @@ class Resolver:
             self._drivers[source.function] = known
         return known
 
+    def is_users(self, call: ast.Call) -> bool:
+        """Whether it calls a function of the user."""
+        binding = self.find(call.func)
+        return binding is not None and callable_source(binding.value) is not None
+
     def is_label(self, node: ast.stmt) -> bool:
         if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
             return False

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from typing import TypeVar
 
 from .. import _native
 from ..calls.errors import fail
@@ -15,7 +16,6 @@ from ..syntax.fields import as_written
 from ..syntax.lists import is_returned_by_python
 from ..syntax.names import callable_source
 from ..syntax.nested_source import NestedSource, definitions, own_nodes, walk_own
-from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from ..types import Symbol
 from ..vocabulary import operators
@@ -25,29 +25,13 @@ from .kept import Kept
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
 from .places import is_part, is_whole, outermost_loops
 from .python_parts import Resolver
-from .replaced import copied, replaced_at_times
-from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
+from .regions import Around, Region
+from .small_statements import HELPERS, Small, SmallStatements
+from .unset import NO_VALUE, at, never_assigned
 
-_RUN, _CALL = "__parpy_run__", "__parpy_call__"
-UNSET = object()  # what a region returns for a variable without a value
+RUN, CALL, AGAIN, BY_PYTHON = "__parpy_run__", "__parpy_call__", "__parpy_again__", "__parpy_by_python__"
+_OWN = {RUN, CALL, AGAIN, BY_PYTHON, NO_VALUE, *HELPERS}
 _Node = TypeVar("_Node", ast.stmt, ast.expr)
-
-
-class RegionSource(NestedSource):
-    """A part of a function's text as a function of its own."""
-
-    __slots__ = ()
-
-    part = True
-
-
-class _Part(NamedTuple):
-    """What one region is made of."""
-
-    nodes: list[ast.stmt]
-    inputs: list[str]
-    outputs: list[str]
-    replaced: Names  # outputs that paths through it leave what they were, if these are arrays
 
 
 class Splitter:
@@ -59,15 +43,15 @@ class Splitter:
         node: ast.FunctionDef,
         jit: Callable[[FunctionSource], _native.JitFunction],
         kept: Kept,
+        called: bool = False,
     ) -> None:
+        """`called`: Python calls the function again and again."""
         self.source = source
-        self._jit = jit
+        self._again_and_again = called
         self.resolver = Resolver(source, driven=True, kept=kept)
         self.locals = self.resolver.scope.locals
         self.annotations = annotations_of(source.function)
-        self.regions: list[_native.JitFunction] = []
-        self.parts: list[_Part] = []
-        self._variants: dict[tuple[int, Names, Names], _native.JitFunction] = {}
+        self.regions: list[Region] = []
         self.labels: list[set[str]] = []
         self.lines: list[tuple[int, int]] = []
         self.run_by_python: dict[str, ast.stmt] = {}
@@ -79,9 +63,15 @@ class Splitter:
         self._nested = {name: each for name, each, _ in definitions(node, own_nodes(node))}
         around = frozenset().union(*map(reads, self._nested.values())) - self._nested.keys()
         unset = ((live_before(node.body, frozenset()) | around) & self.locals) - given  # may be read without a value
-        self._unset = unset
-        # Nested functions that stand among the outermost statements: regions that call them have them.
-        self._unset_arrays = unset & self.resolver.arrays()
+        arrays = unset & self.resolver.arrays()
+        resolver = self.resolver
+        self._around = Around(
+            source, jit, self.annotations, self.locals, unset, arrays, resolver.is_label, resolver.is_users
+        )
+        self._small = SmallStatements(self.resolver, frozenset(self.annotations))
+        self.statements: list[Region] = []  # the small ones
+        self._small_regions = 0  # that may run in their place
+        self.by_python: list[bool] = []  # whether Python runs groups of these
         self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
 
     def driver(self, node: ast.FunctionDef, dry: bool) -> ast.FunctionDef:
@@ -91,14 +81,26 @@ class Splitter:
         given = [*made.args.posonlyargs, *made.args.args, *made.args.kwonlyargs]
         for each in given:
             each.annotation = None
-        first = [ast.arg(_RUN), ast.arg(_CALL), ast.arg(NO_VALUE)]
-        made.args.posonlyargs, made.args.args, made.args.kwonlyargs = [], first + given, []
+        own = [*map(ast.arg, sorted(_OWN))]
+        made.args.posonlyargs, made.args.args, made.args.kwonlyargs = [], given, own
+        made.args.kw_defaults = [None] * len(own)
         ast.copy_location(made, node)
         made.body = made.body or [ast.copy_location(ast.Pass(), node)]
         if dry:
             made = Once().visit(made)
-        made.body += [at(each, node) for each in never_assigned(self._unset)]  # local, if only regions assign them
+        made.body += [
+            at(each, node) for each in never_assigned(self._around.unset)
+        ]  # local, if only regions assign them
         return ast.fix_missing_locations(as_written(made))
+
+    def is_python(self) -> bool:
+        """Whether Python runs all of it, but for small statements, whatever the arguments are."""
+        parameters = {*self.source.function.__code__.co_varnames[: self.source.function.__code__.co_argcount]}
+        return (
+            not self.annotations
+            and len(self.regions) == self._small_regions
+            and parameters.isdisjoint(updated(self.source.tree().body))
+        )
 
     # ------------------------------------------------------------ what Python runs
 
@@ -107,7 +109,7 @@ class Splitter:
             self._leaves(node)
             or self.resolver.is_python(node)
             # An array that may have no value is passed only where it is read.
-            or (isinstance(node, ast.If) and not self._unset_arrays.isdisjoint(assigned([node]) | reads(node)))
+            or (isinstance(node, ast.If) and not self._around.unset_arrays.isdisjoint(assigned([node]) | reads(node)))
         )
 
     def _leaves(self, node: ast.stmt, in_loop: bool = False) -> bool:
@@ -140,16 +142,20 @@ class Splitter:
             group = []
             for label in labels:
                 self._label_of_python(label, node)
-            out.append(self._python(node, nodes[index + 1 :], after, at_break, at_continue))
+            out += self._python(node, nodes[index + 1 :], after, at_break, at_continue)
         return out + self._region(group, after)
 
     def _python(
         self, node: ast.stmt, rest: Sequence[ast.stmt], after: Names, at_break: Names, at_continue: Names
-    ) -> ast.stmt:
+    ) -> list[ast.stmt]:
         behind = live_before(rest, after, at_break, at_continue)
         made = copy.copy(node)
+        before: list[ast.stmt] = []
         if isinstance(made, ast.If):
-            made.test = self._called(made.test)
+            if self._small.is_condition(made.test) and not self.resolver.is_python(made.test):
+                before, made.test = self._small.condition(made, self._again)
+            else:
+                made.test = self._called(made.test)
             made.body = self._split(made.body, behind, at_break, at_continue) or [_pass(node)]
             made.orelse = self._split(made.orelse, behind, at_break, at_continue)
         elif isinstance(made, ast.For | ast.While):
@@ -158,7 +164,9 @@ class Splitter:
             else:
                 made.test = self._called(made.test)
             _, end = live_in_loop(made, behind, live_before(made.orelse, behind, at_break, at_continue))
+            around, self._again_and_again = self._again_and_again, True
             made.body = self._split(made.body, end, behind, end) or [_pass(node)]
+            self._again_and_again = around
             made.orelse = self._split(made.orelse, behind, at_break, at_continue)
         elif isinstance(made, ast.With) and not self.resolver.is_on_gpu(made):
             made = copy.copy(self._called_in_head(made))
@@ -171,7 +179,7 @@ class Splitter:
             self._refuse("P022", made, "'with parpy.gpu' holds a statement that only Python can run", fix)
         else:
             made = self._called(node)
-        return made
+        return [*before, made]
 
     def _called(self, node: _Node) -> _Node:
         """What Python runs, with calls that go through the driver."""
@@ -236,32 +244,45 @@ class Splitter:
                 rest = nodes[index + 1 :]
                 before = self._region(nodes[:index], live_before(nodes[index:], after))
                 return [*before, self._called(node), *self._region(rest, after)]
-        if all(_is_light(node) for node in nodes):
-            return nodes
+        light = all(map(_is_light, nodes))
+        computes = not light or any(isinstance(part, ast.BinOp) for node in nodes for part in ast.walk(node))
+        if nodes and computes and (light or self._again_and_again) and self._small.are(nodes):
+            return [self._small_group(nodes, after, light)]
+        return nodes if light else self._whole(nodes, after)
+
+    def _small_group(self, nodes: list[ast.stmt], after: Names, light: bool) -> ast.stmt:
+        """Statements that Python runs as long as these give what compiled code does."""
+        group = len(self.by_python)
+        self.by_python.append(True)
+
+        test = ast.Subscript(ast.Name(BY_PYTHON, ast.Load()), ast.Constant(group), ast.Load())
+        body = self._small.by_python(nodes, partial(self._again, group=-1 if light else group), light)
+        self._small_regions += not light
+        made: ast.stmt = at(Small(test, body, nodes if light else self._whole(nodes, after)), nodes[0])
+        return made
+
+    def _again(self, node: ast.stmt, group: int = -1) -> list[ast.stmt]:
+        """What runs a small statement in compiled code."""
+        made = self._part([node], assigned([node]), f"_statement_{len(self.statements) + 1}")
+        self.statements.append(made)
+        return made.called_by(AGAIN, [len(self.statements) - 1, group])
+
+    def _whole(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
+        """A region of all the statements."""
+        first, last = nodes[0], nodes[-1]
+        index = len(self.regions)
+        made = self._part(nodes, after, f"_{index + 1}" if index else "")
+        self.regions.append(made)
+        self.labels.append(self._labels_in(made.nodes, set()))
+        shift = self.source.line_shift
+        self.lines.append((first.lineno + shift, (last.end_lineno or last.lineno) + shift))
+        return made.called_by(RUN, [index])
+
+    def _part(self, nodes: list[ast.stmt], after: Names, number: str) -> Region:
         stored = assigned(nodes) - (updated(nodes) & self.resolver.arrays()) - self._nested.keys()
         outputs = sorted(stored & self._through_nested(after))
         inputs = sorted(self._inputs(nodes, frozenset(outputs)))
-        first, last = nodes[0], nodes[-1]
-        nodes = [*self._nested_in(nodes), *nodes]
-        index = len(self.regions)
-        self.parts.append(_Part(nodes, inputs, outputs, replaced_at_times(nodes, outputs, inputs, self._is_users)))
-        self.regions.append(self._compiled(index, frozenset(), frozenset()))
-        self.labels.append(self._labels_in(nodes, set()))
-        shift = self.source.line_shift
-        self.lines.append((first.lineno + shift, (last.end_lineno or last.lineno) + shift))
-        call: ast.expr = ast.Call(
-            ast.Name(_RUN, ast.Load()),
-            [ast.Constant(index), *(self._input(each) for each in inputs)],
-            [],
-        )
-        if not outputs:
-            return [at(ast.Expr(call), last)]
-        stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in outputs]
-        made: list[ast.stmt] = [ast.Assign([ast.Tuple(stores, ast.Store())], call)]
-        for each in (each for each in outputs if each in inputs and each in self._unset):
-            unset = ast.Compare(ast.Name(each, ast.Load()), [ast.Is()], [ast.Name(NO_VALUE, ast.Load())])
-            made.append(ast.If(unset, [ast.Delete([ast.Name(each, ast.Del())])], []))
-        return [at(each, last) for each in made]
+        return Region(self._around, number, [*self._nested_in(nodes), *nodes], inputs, outputs)
 
     def _nested_in(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
         """The definitions of the nested functions that the statements use, and of those that these use, unless they
@@ -279,84 +300,6 @@ class Splitter:
         """The names with the variables that nested functions among them read in place of these."""
         nested = self._nested_in([ast.Expr(ast.Name(name, ast.Load())) for name in names])
         return names.union(*map(reads, nested)) - self._nested.keys()
-
-    def _compiled(self, index: int, without: Names, replaced: Names) -> _native.JitFunction:
-        """A region as a jit function; the variables `without` a value are no parameters. The arrays that are `replaced`
-        at times are copies at first, so that the results are arrays of their own; its results say which they are."""
-        nodes, inputs, outputs, _ = self.parts[index]
-        arrays = without & self._unset_arrays
-        if arrays:
-            nodes = without_arrays(nodes, arrays, self._new_name("unset"), self.resolver.is_label)
-        name = self.source.function.__name__ + (f"_{index + 1}" if index else "")
-        body = [at(each, nodes[0]) for each in never_assigned(without & live_before(nodes, frozenset()))]
-        results: list[ast.expr] = [ast.Name(each, ast.Load()) for each in outputs]
-        marks = {each: self._new_name(f"{each}_is_set") for each in outputs if each in without | replaced}
-        body += [copied(each, nodes[0]) for each in sorted(replaced)]
-        body += marked(nodes, marks) if marks else nodes
-        for place, each in enumerate(outputs):
-            if each in marks:
-                mark = ast.Name(marks[each], ast.Load())
-                if each in without:
-                    results[place] = ast.IfExp(mark, results[place], ast.Constant(False))
-                results.append(mark)
-        if outputs:
-            body.append(at(ast.Return(ast.Tuple(results, ast.Load())), nodes[-1]))
-        given = [each for each in inputs if each not in without]
-        arguments = ast.arguments([], [at(ast.arg(each), nodes[0]) for each in given], None, [], [], None, [])
-        node = at(ast.FunctionDef(name, arguments, body, [], None), nodes[0])
-        function = rebuilt(self.source.function, node)
-        function.__annotations__ = {each: self.annotations[each] for each in given if each in self.annotations}
-        return self._jit(RegionSource(self.source, node, function))
-
-    def _is_users(self, call: ast.Call) -> bool:
-        binding = self.resolver.find(call.func)
-        return binding is not None and callable_source(binding.value) is not None
-
-    def _new_name(self, name: str) -> str:
-        while name in self.locals:
-            name += "_"
-        return name
-
-    def known(self, index: int, open_outputs: dict[str, Any], results: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The outputs of a region, of which some are open: the results end with whether it gives these a value; else
-        they have the one that `open_outputs` says."""
-        outputs = self.parts[index].outputs
-        is_set = dict(zip(open_outputs, results[len(outputs) :], strict=True))
-        return tuple(
-            value if is_set.get(name, True) else open_outputs[name]
-            for name, value in zip(outputs, results, strict=False)
-        )
-
-    def _input(self, name: str) -> ast.expr:
-        """What a call of a region gets: of a variable that may have no value a function that gives it."""
-        load = ast.Name(name, ast.Load())
-        nothing = ast.arguments([], [], None, [], [], None, [])
-        return ast.Lambda(nothing, load) if name in self._unset else load
-
-    def region_for(
-        self, index: int, inputs: tuple[Any, ...]
-    ) -> tuple[_native.JitFunction, tuple[Any, ...], dict[str, Any]]:
-        """The region for the inputs that have values, these values, and the outputs that it may give none, with those
-        that they keep."""
-        _, names, outputs, replaced = self.parts[index]
-        if self._unset.isdisjoint(names) and not replaced:
-            return self.regions[index], inputs, {}
-        values: dict[str, Any] = {}
-        for name, value in zip(names, inputs, strict=True):
-            try:
-                values[name] = value() if name in self._unset else value
-            except NameError:
-                continue
-        without = frozenset(names).difference(values)
-        replaced = frozenset(name for name in replaced - without if getattr(values[name], "ndim", 0) > 0)
-        given = tuple(values.values())
-        if not without and not replaced:
-            return self.regions[index], given, {}
-        key = index, without, replaced
-        if key not in self._variants:
-            self._variants[key] = self._compiled(*key)
-        kept = {name: values.get(name, UNSET) for name in outputs if name in without | replaced}
-        return self._variants[key], given, kept
 
     def _inputs(self, nodes: list[ast.stmt], outputs: Names) -> set[str]:
         live = self._through_nested(live_before(nodes, outputs))
@@ -436,7 +379,11 @@ class Splitter:
         """The names in what Python runs that nothing has."""
         parts = [part for node in self.body for part in ast.walk(node)]
         names = [part for part in parts if isinstance(part, ast.Name)]
-        known = self.locals | {_RUN, _CALL, NO_VALUE} | {part.arg for part in parts if isinstance(part, ast.arg)}
+        known = (
+            self.locals
+            | {RUN, CALL, AGAIN, BY_PYTHON, NO_VALUE, *HELPERS}
+            | {part.arg for part in parts if isinstance(part, ast.arg)}
+        )
         known |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
         return [name for name in names if name.id not in known and self.resolver.scope.lookup(name.id) is None]
 
@@ -478,14 +425,14 @@ class _Calls(ast.NodeTransformer):
         binding = self._resolver.find(node.func)
         self.generic_visit(node)
         if binding is None and self._resolver.kept.is_called(node):
-            node.func = at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)
+            node.func = at(ast.Call(ast.Name(CALL, ast.Load()), [node.func], []), node)
         elif binding is not None and self._resolver.is_called_by_python(binding.value, node):
             source = callable_source(binding.value)
             if isinstance(source, NestedSource):
                 return node  # the driver defines it
             if source is not None:
                 self._found.append(source)
-            node.func = at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)
+            node.func = at(ast.Call(ast.Name(CALL, ast.Load()), [node.func], []), node)
         return node
 
 
