@@ -123,8 +123,9 @@ def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
             bool(codes) and any(map(is_object, values)) and not any(code.startswith(("P4", "P55")) for code in codes)
         )
         fits = "P550" in codes or unclear
-        by_python = fits and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
-        if structures.wanted or keeping.wanted or not fits or not (by_python or structures.are_for(values)):
+        # P557: an object that computes the attribute once may fail to, which matters only if that is read.
+        by_python = (fits or "P557" in codes) and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
+        if structures.wanted or keeping.wanted or not (by_python or (fits and structures.are_for(values))):
             return NotImplemented
         try:
             result = (keeping if by_python else structures)(values, options, False)

@@ -186,7 +186,7 @@ class Resolver:
         """Whether it makes a list, dict or set that Python keeps, or is the name of one."""
         if isinstance(part, ast.Name):
             return part.id in self._kept
-        if self.kept.is_list(part):
+        if self.kept.is_read(part):
             return True
         return is_kept_by_python(part, self._fixed)
 

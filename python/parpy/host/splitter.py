@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from .. import _native
 from ..calls.errors import fail
+from ..calls.objects import attribute_name
 from ..frontend.refused import STATEMENTS
 from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.fields import as_written
@@ -364,6 +365,8 @@ class Splitter:
             )
         if isinstance(part, ast.With) and not self.resolver.is_on_gpu(part):
             return "compiled code has no such 'with'", "put it around the call of the function"
+        if self.resolver.kept.is_computed(part):
+            return f"'{attribute_name(part)}' could not be computed in front of it", "assign it when the object is made"
         if self.resolver.keeps(part):
             shown = (
                 f"'{part.id}' is a list, dict or set" if isinstance(part, ast.Name) else "it makes a list, dict or set"
