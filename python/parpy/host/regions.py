@@ -4,7 +4,7 @@ which returns those that are read later."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import _native
@@ -13,10 +13,11 @@ from ..syntax.nested_source import NestedSource
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from .lazy import lazy
-from .liveness import Names, live_before
+from .liveness import Names, assigned, live_before
 from .replaced import copied, replaced_at_times
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
+_MOST_APART = 3  # arrays that may have no value, whose combinations are returned one by one
 UNSET = object()  # what a region returns for a variable without a value
 
 
@@ -125,22 +126,20 @@ class Region:
         """The jit function; the variables `without` a value are no parameters. The arrays that are `replaced` at times
         are copies at first, so that the results are arrays of their own; its results say which they are."""
         around, nodes, first = self._around, self.nodes, self.nodes[0]
-        arrays = without & around.unset_arrays
+        arrays = without & around.unset_arrays - assigned(nodes)
         if arrays:
             nodes = without_arrays(nodes, arrays, around.new_name("unset"), around.is_label)
-        body = [at(each, first) for each in never_assigned(without & live_before(nodes, frozenset()))]
-        results: list[ast.expr] = [ast.Name(each, ast.Load()) for each in self.outputs]
+        never = without & live_before(nodes, frozenset()) | frozenset(self.outputs) - assigned(nodes)
+        body = [at(each, first) for each in never_assigned(never)]
         marks = {each: around.new_name(f"{each}_is_set") for each in self.outputs if each in without | replaced}
         body += [copied(each, first) for each in sorted(replaced)]
         body += marked(nodes, marks) if marks else nodes
-        for place, each in enumerate(self.outputs):
-            if each in marks:
-                mark = ast.Name(marks[each], ast.Load())
-                if each in without:
-                    results[place] = ast.IfExp(mark, results[place], ast.Constant(False))
-                results.append(mark)
         if self.outputs:
-            body.append(at(ast.Return(ast.Tuple(results, ast.Load())), nodes[-1]))
+            values: dict[str, ast.expr] = {each: ast.Name(each, ast.Load()) for each in self.outputs}
+            apart = [each for each in self.outputs if each in without & around.unset_arrays][:_MOST_APART]
+            for each in without.intersection(self.outputs).difference(apart):
+                values[each] = ast.IfExp(ast.Name(marks[each], ast.Load()), values[each], ast.Constant(False))
+            body += [at(each, nodes[-1]) for each in _returns(values, apart, marks)]
         given = [each for each in self.inputs if each not in without]
         arguments = ast.arguments([], [at(ast.arg(each), first) for each in given], None, [], [], None, [])
         python = around.source.function
@@ -148,6 +147,18 @@ class Region:
         function = rebuilt(python, node)
         function.__annotations__ = {each: around.annotations[each] for each in given if each in around.annotations}
         return around.jit(RegionSource(around.source, node, function))
+
+
+def _returns(values: dict[str, ast.expr], apart: Sequence[str], marks: Mapping[str, str]) -> list[ast.stmt]:
+    """Statements that return the values and the marks of those that may have none. For arrays these are branches:
+    compiled code evaluates both operands of `a if c else b` where they are arrays."""
+    if not apart:
+        given = [*values.values(), *(ast.Name(mark, ast.Load()) for mark in marks.values())]
+        return [ast.Return(ast.Tuple(given, ast.Load()))]
+    name, rest = apart[0], apart[1:]
+    without = values | {name: ast.Constant(False)}
+    test = ast.Name(marks[name], ast.Load())
+    return [ast.If(test, _returns(values, rest, marks), []), *_returns(without, rest, marks)]
 
 
 def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | None, debug: bool = False) -> Any:

@@ -136,15 +136,17 @@ class Splitter:
             if not self._is_python(node):
                 group.append(node)
                 continue
-            labels = []
-            while group and self.resolver.is_label(group[-1]):
-                labels.append(group.pop())
-            out += self._region(group, rest)
+            out += self._region(self._without_labels(group, node), rest)
             group = []
-            for label in labels:
-                self._label_of_python(label, node)
             out += self._python(node, nodes[index + 1 :], after, at_break, at_continue)
         return out + self._region(group, after)
+
+    def _without_labels(self, group: list[ast.stmt], node: ast.stmt) -> list[ast.stmt]:
+        """The statements in front of one that Python runs, but for the labels of that."""
+        while group and self.resolver.is_label(group[-1]):
+            self._label_of_python(group[-1], node)
+            group = group[:-1]
+        return group
 
     def _python(
         self, node: ast.stmt, rest: Sequence[ast.stmt], after: Names, at_break: Names, at_continue: Names
@@ -234,6 +236,14 @@ class Splitter:
         values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
         return all(isinstance(each, ast.Subscript) and self._is_of_array(each) for each in values)
 
+    def _names_views(self, node: ast.stmt, behind: Names) -> bool:
+        """Whether the statement gives a part of an array a name that is read behind the region: there, only Python has
+        that part. In loops and branches, elements have the same form as rows."""
+        if isinstance(node, ast.Assign):
+            return self._is_view(node) and not assigned([node]).isdisjoint(behind)
+        views = [part for part in walk_own(node) if isinstance(part, ast.Assign) and self._is_view(part)]
+        return bool(views) and not assigned(views).isdisjoint(behind & self.resolver.arrays())
+
     def _is_of_array(self, node: ast.Subscript) -> bool:
         """Whether it is a row or another part of an array, or an element."""
         root = ast.unparse(node.value)
@@ -241,10 +251,12 @@ class Splitter:
 
     def _region(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
         for index, node in enumerate(nodes):  # parts of arrays that have names behind it
-            if self._is_view(node) and not assigned([node]).isdisjoint(after):
+            if self._names_views(node, after):
                 rest = nodes[index + 1 :]
-                before = self._region(nodes[:index], live_before(nodes[index:], after))
-                return [*before, self._called(node), *self._region(rest, after)]
+                before = self._without_labels(nodes[:index], node)
+                made = self._region(before, live_before(nodes[index:], after))
+                made += self._python(node, rest, after, frozenset(), frozenset())
+                return made + self._region(rest, after)
         light = all(map(_is_light, nodes))
         computes = not light or any(isinstance(part, ast.BinOp) for node in nodes for part in ast.walk(node))
         if nodes and computes and (light or self._again_and_again) and self._small.are(nodes):
