@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from enum import Enum
 from functools import cached_property
@@ -52,7 +52,7 @@ class Reads:
         self.replaced: set[str] = set()  # of these the ones that are not updated alone
         self.unlike: set[str] = set()  # of those the ones that are assigned what is no number
         self.changed: set[str] = set()  # those of which a method of lists is called
-        self._functions: dict[str, list[ast.AST]] = {}  # the methods that it may call
+        self._functions: dict[str, list[FunctionSource]] = {}  # the methods that it may call
         self._codes: set[CodeType] = set()
         self._sorted: list[str] = []
         self._classes: dict[type, list[str]] = {}  # what objects of them have that is not their own
@@ -122,15 +122,18 @@ class Reads:
 
         while more := {
             name
-            for name, trees in self._functions.items()
-            if name not in found and any(does(part) for tree in trees for part in ast.walk(tree))
+            for name, sources in self._functions.items()
+            if name not in found and any(does(part) for source in sources for part in ast.walk(source.tree()))
         }:
             found |= more
         return frozenset(found)
 
-    def _look_at(self, tree: ast.AST, method: str) -> None:
-        if method:
-            self._functions.setdefault(method, []).append(tree)
+    def functions(self, names: Iterable[str]) -> list[FunctionSource]:
+        """The methods of these names, but where several classes have one, of which the program may call another."""
+        found = (self._functions.get(name, []) for name in names)
+        return [sources[0] for sources in found if len(sources) == 1]
+
+    def _look_at(self, tree: ast.AST) -> None:
         self.stored.update(stored_names(tree))
         for part in ast.walk(tree):
             if isinstance(part, ast.Assign | ast.AnnAssign):
@@ -149,7 +152,9 @@ class Reads:
             return
         function = source.function
         with suppress(CompileError):  # whoever parses it says that there is no text
-            self._look_at(source.tree(), method)
+            self._look_at(source.tree())
+            if method:
+                self._functions.setdefault(method, []).append(source)
         scope = Scope(function)
         for code in _codes(function.__code__):
             self._codes.add(code)

@@ -7,7 +7,8 @@ function of the variables that it reads, which returns the numbers that are read
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from inspect import signature
 from types import FunctionType
@@ -15,6 +16,7 @@ from typing import Any
 
 from .. import _native
 from ..calls import performance
+from ..calls.errors import CompileError
 from ..calls.objects import Reads
 from ..calls.options import CompileOptions
 from ..frontend.parse import Findings, check
@@ -39,9 +41,15 @@ class Driver:
     """What a call of such a function runs."""
 
     def __init__(
-        self, source: FunctionSource, guards: tuple[Guard, ...], node: ast.FunctionDef, kept: Kept, called: bool
+        self,
+        source: FunctionSource,
+        guards: tuple[Guard, ...],
+        node: ast.FunctionDef,
+        kept: Kept,
+        methods: Sequence[FunctionSource],
+        called: bool,
     ) -> None:
-        """`called`: Python calls it again and again."""
+        """`methods`: those that Python may call; `called`: Python calls the function again and again."""
         self.guards = guards
         code = source.function.__code__
         self._names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -50,15 +58,15 @@ class Driver:
         self._live = rebuilt(source.function, splitter.driver(node, False))
         self._dry = rebuilt(source.function, splitter.driver(node, True))
         self._options: dict[int, tuple[CompileOptions, dict[str, Any], list[CompileOptions]]] = {}
-        # What depends on objects shows when it is compiled for them.
-        self._findings = _check(splitter) if kept == NOTHING_KEPT else Findings((), ())
+        self._methods = methods
+        self._findings = _check(splitter, methods)
         self._slow = splitter.slow_loops()
         self._small = SmallRegions(splitter.statements, splitter.by_python)
         self._called = Called(None, _jit, _small_driver)
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         if not self._findings.hold():
-            self._findings = _check(self._splitter)
+            self._findings = _check(self._splitter, self._methods)
         own = self._own(opts, debug)
         self._warn()
         with self._symbols(values):
@@ -201,24 +209,43 @@ def _look_at(
         driver.inspect(arguments, opts, look)
 
 
-def _check(splitter: Splitter) -> Findings:
+_CERTAIN = frozenset(("P010", "P011", "P019", "P101", "P107"))  # whatever the arguments are
+
+
+def _check(splitter: Splitter, methods: Sequence[FunctionSource]) -> Findings:
     """Raises CompileError with what is wrong in any region of the function or of those that Python calls for it,
-    before the first one runs."""
+    before the first one runs. Where Python keeps attributes of objects, that is what is certain: the rest shows when a
+    region is compiled for them."""
+    kept = splitter.resolver.kept
     splitters = [splitter]
     known = {splitter.source.function}
+    left = deque(methods)
     for each in splitters:  # grows meanwhile
-        for source in each.calls:
+        left += each.calls
+        while left:
+            source = left.popleft()
             node = source.tree()
             if source.function not in known and isinstance(node, ast.FunctionDef):
                 known.add(source.function)
-                splitters.append(Splitter(source, node, _jit, splitter.resolver.kept))
+                splitters.append(Splitter(source, node, _jit, kept))
     regions = [region.function.__parpy_source__ for each in splitters for region in each.regions]
+    if kept != NOTHING_KEPT:
+        regions = [region for region in regions if _is_wrong(region)]
     return check(regions, [(each.source, name) for each in splitters for name in each.undefined()])
+
+
+def _is_wrong(region: FunctionSource) -> bool:
+    """Whether a region is certain to be wrong."""
+    try:
+        check([region], [])
+    except CompileError as error:
+        return _CERTAIN.issuperset(error.codes)
+    return False
 
 
 def _small_driver(source: FunctionSource, values: tuple[Any, ...]) -> Driver | None:
     """The driver of a function that Python calls with these values of its parameters."""
-    return driver_of(source, kept_for(source, lambda: Reads(source), values), True)
+    return driver_of(source, kept_for(source, lambda: Reads(source), values), called=True)
 
 
 def _bound(source: FunctionSource, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
@@ -228,12 +255,15 @@ def _bound(source: FunctionSource, arguments: tuple[Any, ...], named: dict[str, 
     return tuple(given.arguments.values())
 
 
-def driver_of(source: FunctionSource, kept: Kept = NOTHING_KEPT, called: bool = False) -> Driver | None:
-    """What runs calls of the function; None where all of it is compiled. `called`: Python calls it again and again."""
+def driver_of(
+    source: FunctionSource, kept: Kept = NOTHING_KEPT, methods: Sequence[FunctionSource] = (), called: bool = False
+) -> Driver | None:
+    """What runs calls of the function; None where all of it is compiled. `methods`: those that Python may call;
+    `called`: Python calls the function again and again."""
     node = source.tree()
     if not isinstance(node, ast.FunctionDef) or node.args.vararg is not None or node.args.kwarg is not None:
         return None  # whoever parses it refuses such parameters
     resolver = Resolver(source, kept=kept)
     if not needs_driver(source, resolver, called=False):
         return None
-    return Driver(source, tuple(resolver.scope.guards.values()), node, kept, called)
+    return Driver(source, tuple(resolver.scope.guards.values()), node, kept, methods, called)

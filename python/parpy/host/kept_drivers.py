@@ -21,8 +21,12 @@ class KeptDrivers:
     the function as a whole where there is none."""
 
     def __init__(
-        self, source: FunctionSource, structures: Structures, driver_of: Callable[[FunctionSource, Kept], Driver | None]
+        self,
+        source: FunctionSource,
+        structures: Structures,
+        driver_of: Callable[[FunctionSource, Kept, list[FunctionSource]], Driver | None],
     ) -> None:
+        """`driver_of` gets the methods that Python calls besides."""
         self.wanted = False
         self.guarded = False  # whoever calls this looks at the guards of the driver for which nothing is kept
         self._source, self._structures, self._driver_of = source, structures, driver_of
@@ -39,7 +43,8 @@ class KeptDrivers:
         kept = self.kept(values)
         driver = self._drivers.get(kept)
         if driver is None or not all(guard.holds() for guard in driver.guards):
-            driver = self._drivers[kept] = self._driver_of(self._source, kept) or self._structures
+            methods = self._structures.reads.functions(kept.methods) if kept.methods else []
+            driver = self._drivers[kept] = self._driver_of(self._source, kept, methods) or self._structures
         return driver
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
