@@ -245,7 +245,7 @@ def _is_wrong(region: FunctionSource) -> bool:
 
 def _small_driver(source: FunctionSource, values: tuple[Any, ...]) -> Driver | None:
     """The driver of a function that Python calls with these values of its parameters."""
-    return driver_of(source, kept_for(source, lambda: Reads(source), values), called=True)
+    return driver_of(source, kept_for(source, Reads(source), values), called=True)
 
 
 def _bound(source: FunctionSource, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:

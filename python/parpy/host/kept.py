@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Callable, Iterable, MutableSequence, MutableSet
+from collections.abc import Iterable, MutableSequence, MutableSet
 from typing import Any, NamedTuple
 
 from ..calls.elements import attribute_of, is_series
@@ -54,13 +54,12 @@ def is_long(value: object) -> bool:
     return isinstance(value, _LISTS) and not is_series(value)
 
 
-def kept_for(source: FunctionSource, reads_of: Callable[[], Reads], values: tuple[Any, ...]) -> Kept:
-    """What Python keeps in a call with these values of the parameters; `reads_of` says what the function may read."""
+def kept_for(source: FunctionSource, reads: Reads, values: tuple[Any, ...]) -> Kept:
+    """What Python keeps in a call with these values of the parameters of a function that `reads` attributes."""
     if not any(is_object(value) or is_long(value) or _has_objects(value) for value in values):
         return NOTHING_KEPT
     given = zip(source.function.__code__.co_varnames, values, strict=False)
     names = frozenset(name for name, value in given if is_long(value))
-    reads = reads_of()
     while True:  # objects of new classes may have other methods
         count = reads.count
         kept = _kept_attributes(reads, values)

@@ -9,6 +9,7 @@ from ..calls.elements import WHOLE
 from ..calls.errors import CompileError
 from ..calls.options import CompileOptions
 from ..syntax.source import FunctionSource
+from .alike import Alike
 from .kept import NOTHING_KEPT, Kept, is_long, kept_for
 from .structures import Structures
 
@@ -31,13 +32,18 @@ class KeptDrivers:
         self.guarded = False  # whoever calls this looks at the guards of the driver for which nothing is kept
         self._source, self._structures, self._driver_of = source, structures, driver_of
         self._drivers: dict[Kept, Driver | Structures] = {}
+        self._alike: Alike[Kept] = Alike(texts=True)
 
     def forget(self) -> None:
         """Something that the drivers rely on has changed."""
         self._drivers.clear()
 
     def kept(self, values: Iterable[Any]) -> Kept:
-        return kept_for(self._source, lambda: self._structures.reads, tuple(values))
+        values = tuple(values)
+        if WHOLE.issuperset(map(type, values)):
+            return NOTHING_KEPT
+        reads = self._structures.reads
+        return self._alike.find(reads, values, lambda: kept_for(self._source, reads, values))
 
     def of(self, values: Iterable[Any]) -> Driver | Structures:
         kept = self.kept(values)
