@@ -12,10 +12,9 @@ from .. import _native
 from ..calls.options import CompileOptions
 from ..syntax.names import callable_source, source_of
 from ..syntax.source import FunctionSource
-from .splitter import labels_of
+from .labels import labels_of, restricted
 
 _OF_PYTHON = (MutableSequence, Set, bytes)
-GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
 
 
 class Small(Protocol):
@@ -88,6 +87,4 @@ def nested(opts: CompileOptions | None, function: Callable[..., Any]) -> Compile
     source = callable_source(function)
     if opts is None or source is None:
         return opts
-    labels = labels_of(source, set())
-    kept = {label: loop for label, loop in opts.parallelize.items() if label in labels or label == GPU_CODE}
-    return CompileOptions(**{**opts._values, "parallelize": kept})
+    return restricted(opts, labels_of(source))

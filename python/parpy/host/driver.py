@@ -25,14 +25,16 @@ from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from ..types import bound_to
 from .ahead import Seen, nothing
-from .called import GPU_CODE, Called, nested
+from .called import Called, nested
+from .checks import HELPERS
 from .foreign_calls import gives_container
 from .kept import NOTHING_KEPT, Kept, kept_for
+from .labels import per_region
 from .numpy_calls import dry, is_array_function
 from .python_parts import Resolver, needs_driver
 from .regions import UNSET, run_region
+from .slow_loops import slow_loops
 from .small_regions import SmallRegions
-from .small_statements import HELPERS
 from .splitter import AGAIN, BY_PYTHON, CALL, RUN, Splitter
 from .unset import NO_VALUE
 
@@ -60,7 +62,7 @@ class Driver:
         self._options: dict[int, tuple[CompileOptions, dict[str, Any], list[CompileOptions]]] = {}
         self._methods = methods
         self._findings = _check(splitter, methods)
-        self._slow = splitter.slow_loops()
+        self._slow = slow_loops(source, splitter.resolver)
         self._small = SmallRegions(splitter.statements, splitter.by_python)
         self._called = Called(None, _jit, _small_driver)
 
@@ -153,36 +155,15 @@ class Driver:
         known = self._options.get(id(opts))
         if known is not None and known[0] is opts and known[1] == opts._values:
             return known[2]
-        compiled = self._splitter.nested.union(*self._splitter.labels)
+        compiled = self._splitter.nested.union(*(place.labels for place in self._splitter.places))
         for label in opts.parallelize:
             if label in self._splitter.run_by_python and label not in compiled:
                 self._splitter.refuse_label(label)
-        made = [self._restricted(opts, index) for index in range(len(self.regions))]
+        made = per_region(opts, self._splitter.places, self._splitter.nested)
         if len(self._options) > 64:
             self._options.clear()
         self._options[id(opts)] = (opts, dict(opts._values), made)
         return made
-
-    def _restricted(self, opts: CompileOptions, index: int) -> CompileOptions:
-        """The options with the loops of one region; those of none go to the first, which says that they are unknown."""
-        splitter = self._splitter
-        own = splitter.labels[index]
-        others: set[str] = splitter.nested.union(*splitter.labels) - own
-        first, last = splitter.lines[index]
-        kept = {}
-        for label, loop in opts.parallelize.items():
-            _, at, place = label.rpartition("@")
-            line = place.partition("#")[0]
-            if label == GPU_CODE:
-                kept[label] = loop
-            elif at and line.isdigit():
-                inside = first <= int(line) <= last
-                placed = any(a <= int(line) <= b for a, b in splitter.lines)
-                if inside or (index == 0 and not placed):
-                    kept[label] = loop
-            elif label in own or (index == 0 and label not in others):
-                kept[label] = loop
-        return CompileOptions(**{**opts._values, "parallelize": kept})
 
 
 def _fail_again(*_: Any) -> None:

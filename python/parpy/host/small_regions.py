@@ -8,8 +8,8 @@ from typing import Any
 
 from ..calls.errors import CompileError
 from ..calls.options import CompileOptions
+from .checks import NoNumber
 from .regions import Region, run_region
-from .small_statements import NoNumber
 
 _OFTEN = 16  # statements of a group that ran as regions until the group is one
 

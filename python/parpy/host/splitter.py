@@ -10,8 +10,6 @@ from typing import TypeVar
 
 from .. import _native
 from ..calls.errors import fail
-from ..calls.objects import attribute_name
-from ..frontend.refused import STATEMENTS
 from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.fields import as_written
 from ..syntax.lists import is_returned_by_python
@@ -19,15 +17,15 @@ from ..syntax.names import callable_source
 from ..syntax.nested_source import NestedSource, definitions, own_nodes, walk_own
 from ..syntax.source import FunctionSource
 from ..types import Symbol
-from ..vocabulary import operators
 from .ahead import Once
-from .foreign_calls import is_for_python, is_statement_of_python
+from .checks import HELPERS
 from .kept import Kept
+from .labels import Place, labels_in
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
-from .places import is_part, is_whole, outermost_loops
+from .places import is_part, is_whole
 from .python_parts import Resolver
 from .regions import Around, Region
-from .small_statements import HELPERS, Small, SmallStatements
+from .small_statements import Small, SmallStatements
 from .unset import NO_VALUE, at, never_assigned
 
 RUN, CALL, AGAIN, BY_PYTHON = "__parpy_run__", "__parpy_call__", "__parpy_again__", "__parpy_by_python__"
@@ -53,8 +51,7 @@ class Splitter:
         self.locals = self.resolver.scope.locals
         self.annotations = annotations_of(source.function)
         self.regions: list[Region] = []
-        self.labels: list[set[str]] = []
-        self.lines: list[tuple[int, int]] = []
+        self.places: list[Place] = []  # of the regions
         self.run_by_python: dict[str, ast.stmt] = {}
         self.nested: set[str] = set()  # labels of functions that have a driver of their own
         self.calls: list[FunctionSource] = []  # those functions
@@ -186,7 +183,7 @@ class Splitter:
 
     def _called(self, node: _Node) -> _Node:
         """What Python runs, with calls that go through the driver."""
-        self.nested |= self._labels_in([node], set())
+        self.nested |= labels_in([node], self.resolver)
         made: _Node = _Calls(self.resolver, self.calls).visit(copy.deepcopy(node))
         return made
 
@@ -286,9 +283,9 @@ class Splitter:
         index = len(self.regions)
         made = self._part(nodes, after, f"_{index + 1}" if index else "")
         self.regions.append(made)
-        self.labels.append(self._labels_in(made.nodes, set()))
         shift = self.source.line_shift
-        self.lines.append((first.lineno + shift, (last.end_lineno or last.lineno) + shift))
+        lines = first.lineno + shift, (last.end_lineno or last.lineno) + shift
+        self.places.append(Place(labels_in(made.nodes, self.resolver), *lines))
         return made.called_by(RUN, [index])
 
     def _part(self, nodes: list[ast.stmt], after: Names, number: str) -> Region:
@@ -325,70 +322,7 @@ class Splitter:
                 found.add(place[0])
         return found
 
-    def _labels_in(self, nodes: Sequence[ast.AST], seen: set[int]) -> set[str]:
-        """The labels of the statements and of the functions that they call."""
-        found: set[str] = set()
-        for part in (part for node in nodes for part in ast.walk(node)):
-            if not isinstance(part, ast.Call):
-                continue
-            binding = self.resolver.find(part.func)
-            if binding is None:
-                continue
-            if binding.value is operators.label and part.args and isinstance(part.args[0], ast.Constant):
-                found.add(str(part.args[0].value))
-            called = callable_source(binding.value)
-            if called is not None and id(called) not in seen:
-                seen.add(id(called))
-                found |= labels_of(called, seen)
-        return found
-
     # ------------------------------------------------------------ messages
-
-    def slow_loops(self) -> list[str]:
-        """Warnings of the outermost loops that Python runs since they call functions of NumPy that compiled code does
-        not know, or use lists, dicts and sets."""
-        texts = []
-        for loop in outermost_loops(self.source.tree().body):
-            reason = next(filter(None, map(self._why_python, ast.walk(loop))), None)
-            if reason is not None:
-                sink = _native.Diagnostics()
-                sink.performance("P315", self._span(loop), f"Python runs this loop: {reason[0]}", reason[1])
-                texts.append(sink.render([self.source.native()]))
-        return texts
-
-    def _why_python(self, part: ast.AST) -> tuple[str, str] | None:
-        """What Python runs there, and what to write instead."""
-        if isinstance(part, ast.Call) and self.resolver.calls_unknown(part):
-            shown = ast.unparse(part.func)
-            return f"compiled code does not know '{shown}'", "call it in front of the loop, or write it out"
-        if is_statement_of_python(part):
-            what, fix = STATEMENTS[type(part)]  # type: ignore[index]
-            return f"compiled code has no {what.removeprefix('a ').removeprefix('an ')}", fix
-        if self.resolver.kept.assigned_by(part):
-            return "it assigns to attributes that are no numbers", "change elements instead, self.x[:] = …"
-        if isinstance(part, ast.Call) and (is_for_python(part) or self.resolver.kept.is_called(part)):
-            return f"compiled code cannot call '{ast.unparse(part)}'", "write the arguments out"
-        if isinstance(part, ast.Subscript) and self.resolver.is_of_list(part):
-            return f"'{ast.unparse(part.value)}' is a list outside of the function", "make it an array, or a tuple"
-        if isinstance(part, ast.Assign) and self.resolver.resizes(part):
-            return (
-                f"'{ast.unparse(part.targets[0])}' gets another size",
-                "count what is used of an array, or keep its size",
-            )
-        if isinstance(part, ast.With) and not self.resolver.is_on_gpu(part):
-            return "compiled code has no such 'with'", "put it around the call of the function"
-        if self.resolver.kept.is_computed(part):
-            return f"'{attribute_name(part)}' could not be computed in front of it", "assign it when the object is made"
-        if self.resolver.keeps(part):
-            shown = (
-                f"'{part.id}' is a list, dict or set" if isinstance(part, ast.Name) else "it makes a list, dict or set"
-            )
-            return shown, "store to an array, x[i] = value, which np.empty makes in front of the loop"
-        return None
-
-    def _span(self, node: ast.stmt | ast.expr) -> tuple[int, int, int, int, int]:
-        line, column = node.lineno + self.source.line_shift, node.col_offset + 1
-        return (0, line, column, line, column + 1)
 
     def undefined(self) -> list[ast.Name]:
         """The names in what Python runs that nothing has."""
@@ -419,14 +353,8 @@ class Splitter:
 
     def _refuse(self, code: str, node: ast.stmt | ast.expr, message: str, help_text: str = "") -> None:
         sink = _native.Diagnostics()
-        sink.error(code, self._span(node), message, help_text)
+        sink.error(code, self.source.place(node), message, help_text)
         fail(sink, [self.source.native()])
-
-
-def labels_of(source: FunctionSource, seen: set[int]) -> set[str]:
-    inner = object.__new__(Splitter)
-    inner.resolver = Resolver(source)
-    return inner._labels_in([source.tree()], seen)
 
 
 class _Calls(ast.NodeTransformer):

@@ -164,6 +164,18 @@ def wraps_in_the_middle(n):
     return out
 
 
+def wraps_in_calls(n, v):
+    out = []
+    h = -(2**63)
+    for i in range(n):
+        out.append(i)
+        k = abs(h) // 4
+        m = h // (i - 1) % 5
+        less = int(v) % 7
+        out.append((k, m, less))
+    return out
+
+
 def wraps_in_a_condition(n):
     out = []
     h = 2**62
@@ -182,6 +194,7 @@ def test_integers_wrap_around(compiled):
     assert got == want
     assert parpy.jit(wraps_in_the_middle)(2) == [((3 * 2**62 - 2**64 + i) // 4, True) for i in range(2)]
     assert parpy.jit(wraps_in_a_condition)(2) == [0, 1]
+    assert parpy.jit(wraps_in_calls)(1, 1e30) == [0, (-(2**61), -(2**63) % 5, -(2**63) % 7)]
     assert "statement" in compiled
 
 
