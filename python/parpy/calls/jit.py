@@ -21,7 +21,7 @@ from ..frontend.program import Program
 from ..host.driver import Driver, driver_of
 from ..host.kept import NOTHING_KEPT
 from ..host.kept_drivers import KeptDrivers
-from ..host.splitter import RegionSource
+from ..host.regions import RegionSource
 from ..host.structures import Places, Structures
 from ..syntax.annotations import annotations_of, as_declared, converted_to
 from ..syntax.names import Guard, is_array, is_scalar, source_of
@@ -123,8 +123,9 @@ def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
             bool(codes) and any(map(is_object, values)) and not any(code.startswith(("P4", "P55")) for code in codes)
         )
         fits = "P550" in codes or unclear
-        by_python = fits and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
-        if structures.wanted or keeping.wanted or not fits or not (by_python or structures.are_for(values)):
+        # P557: an object that computes the attribute once may fail to, which matters only if that is read.
+        by_python = (fits or "P557" in codes) and not keeping.wanted and keeping.kept(values) != NOTHING_KEPT
+        if structures.wanted or keeping.wanted or not (by_python or (fits and structures.are_for(values))):
             return NotImplemented
         try:
             result = (keeping if by_python else structures)(values, options, False)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from enum import Enum
 from functools import cached_property
@@ -53,10 +52,11 @@ class Reads:
         self.replaced: set[str] = set()  # of these the ones that are not updated alone
         self.unlike: set[str] = set()  # of those the ones that are assigned what is no number
         self.changed: set[str] = set()  # those of which a method of lists is called
-        self._functions: dict[str, list[ast.AST]] = {}  # the methods that it may call
+        self._functions: dict[str, list[FunctionSource]] = {}  # the methods that it may call
         self._codes: set[CodeType] = set()
         self._sorted: list[str] = []
         self._classes: dict[type, list[str]] = {}  # what objects of them have that is not their own
+        self._computed: dict[type, list[str]] = {}  # what these compute once, functools.cached_property
         self._count = -1  # of the names when methods were last looked for
         self._add(function)
         self._settle()
@@ -70,12 +70,20 @@ class Reads:
             self._classes[kind] = []
             self._settle()
         own = getattr(value, "__dict__", {})
+        for name in self.not_computed(value):
+            with suppress(Exception):  # which whoever reads it gets
+                getattr(value, name)
         return self._classes[kind] + [name for name in self._sorted if name in own]
+
+    def not_computed(self, value: object) -> list[str]:
+        """The attributes that such an object computes once, and has not yet."""
+        own = getattr(value, "__dict__", {})
+        return [name for name in self._computed.get(type(value), ()) if name not in own]
 
     @property
     def assigns(self) -> bool:
-        """Whether it assigns to some of them, or changes lists."""
-        return bool(self.stored or self.changed)
+        """Whether it assigns to some of them, changes lists, or its objects compute attributes once."""
+        return bool(self.stored or self.changed) or any(self._computed.values())
 
     @property
     def count(self) -> int:
@@ -94,32 +102,38 @@ class Reads:
         self._sorted = sorted(self._names)
         for kind in self._classes:
             slots = {name for each in kind.__mro__ for name in _slots(each)}
+            found = {name: attribute_of_class(kind, name) for name in self._sorted}
+            self._computed[kind] = [name for name, value in found.items() if isinstance(value, cached_property)]
             self._classes[kind] = [
                 name
-                for name in self._sorted
-                if (name in slots or _has(kind, name)) and not any(functions_of(kind, name))
+                for name, value in found.items()
+                if name in slots
+                or not (value is _MISSING or isinstance(value, cached_property) or any(functions_of(kind, name)))
             ]
 
-    def methods_that(self, assign: frozenset[str], change: frozenset[str]) -> frozenset[str]:
-        """The methods that assign to such attributes, change such lists, or call others that do."""
+    def methods_that(self, assign: frozenset[str], read: frozenset[str]) -> frozenset[str]:
+        """The methods that assign to some attributes, read some, or call others that do."""
         found: set[str] = set()
 
         def does(part: ast.AST) -> bool:
             name = attribute_name(part)
             is_store = isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store)
-            return name in change or name in found or (is_store and name in assign)
+            return name in read or name in found or (is_store and name in assign)
 
         while more := {
             name
-            for name, trees in self._functions.items()
-            if name not in found and any(does(part) for tree in trees for part in ast.walk(tree))
+            for name, sources in self._functions.items()
+            if name not in found and any(does(part) for source in sources for part in ast.walk(source.tree()))
         }:
             found |= more
         return frozenset(found)
 
-    def _look_at(self, tree: ast.AST, method: str) -> None:
-        if method:
-            self._functions.setdefault(method, []).append(tree)
+    def functions(self, names: Iterable[str]) -> list[FunctionSource]:
+        """The methods of these names, but where several classes have one, of which the program may call another."""
+        found = (self._functions.get(name, []) for name in names)
+        return [sources[0] for sources in found if len(sources) == 1]
+
+    def _look_at(self, tree: ast.AST) -> None:
         self.stored.update(stored_names(tree))
         for part in ast.walk(tree):
             if isinstance(part, ast.Assign | ast.AnnAssign):
@@ -138,7 +152,9 @@ class Reads:
             return
         function = source.function
         with suppress(CompileError):  # whoever parses it says that there is no text
-            self._look_at(source.tree(), method)
+            self._look_at(source.tree())
+            if method:
+                self._functions.setdefault(method, []).append(source)
         scope = Scope(function)
         for code in _codes(function.__code__):
             self._codes.add(code)
@@ -151,15 +167,14 @@ class Reads:
 _MISSING = object()
 
 
-def _has(kind: type, name: str) -> bool:
-    """Whether the class has such an attribute, which is no property that is computed once."""
-    found = next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), _MISSING)
-    return found is not _MISSING and not isinstance(found, cached_property)
+def attribute_of_class(kind: type, name: str) -> Any:
+    """What the class or one of its bases has under the name, as it stands there: not what the type of the class has."""
+    return next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), _MISSING)
 
 
 def functions_of(kind: type, name: str) -> Iterator[Any]:
     """The function that the class has under the name: a method, a static one, or that of a property."""
-    found = inspect.getattr_static(kind, name, None)
+    found = attribute_of_class(kind, name)
     found = found.fget if isinstance(found, property) else found.__func__ if isinstance(found, staticmethod) else found
     if isinstance(found, FunctionType) or callable_source(found) is not None:
         yield found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from .small_statements import Small
 from .unset import at
 
 _MOST_CALLS = 100  # of functions that were looked at before
@@ -28,7 +29,11 @@ def nothing(*_: Any, **__: Any) -> int:
 
 
 class Once(ast.NodeTransformer):
-    """Loops run once."""
+    """Loops run once, and small statements in compiled code."""
+
+    def visit_Small(self, node: Small) -> list[ast.stmt]:
+        self.generic_visit(node)
+        return node.orelse
 
     def visit_For(self, node: ast.For) -> ast.AST:
         self.generic_visit(node)

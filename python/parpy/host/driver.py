@@ -7,106 +7,106 @@ function of the variables that it reads, which returns the numbers that are read
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, MutableSequence, Set
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
 from inspect import signature
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any
 
 from .. import _native
 from ..calls import performance
+from ..calls.errors import CompileError
+from ..calls.objects import Reads
 from ..calls.options import CompileOptions
 from ..frontend.parse import Findings, check
-from ..syntax.names import Guard, callable_source, source_of
+from ..syntax.names import Guard, callable_source
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from ..types import bound_to
 from .ahead import Seen, nothing
+from .called import Called, nested
+from .checks import HELPERS
 from .foreign_calls import gives_container
-from .kept import NOTHING_KEPT, Kept
+from .kept import NOTHING_KEPT, Kept, kept_for
+from .labels import per_region
 from .numpy_calls import dry, is_array_function
 from .python_parts import Resolver, needs_driver
-from .splitter import UNSET, Splitter, labels_of
-
-_OF_PYTHON = (MutableSequence, Set, bytes)
-_GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
+from .regions import UNSET, run_region
+from .slow_loops import slow_loops
+from .small_regions import SmallRegions
+from .splitter import AGAIN, BY_PYTHON, CALL, RUN, Splitter
+from .unset import NO_VALUE
 
 
 class Driver:
     """What a call of such a function runs."""
 
-    def __init__(self, source: FunctionSource, guards: tuple[Guard, ...], node: ast.FunctionDef, kept: Kept) -> None:
+    def __init__(
+        self,
+        source: FunctionSource,
+        guards: tuple[Guard, ...],
+        node: ast.FunctionDef,
+        kept: Kept,
+        methods: Sequence[FunctionSource],
+        called: bool,
+    ) -> None:
+        """`methods`: those that Python may call; `called`: Python calls the function again and again."""
         self.guards = guards
         code = source.function.__code__
         self._names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self._splitter = splitter = Splitter(source, node, _jit, kept)
+        self._splitter = splitter = Splitter(source, node, _jit, kept, called)
         self.regions = splitter.regions
         self._live = rebuilt(source.function, splitter.driver(node, False))
         self._dry = rebuilt(source.function, splitter.driver(node, True))
         self._options: dict[int, tuple[CompileOptions, dict[str, Any], list[CompileOptions]]] = {}
-        # What depends on objects shows when it is compiled for them.
-        self._findings = _check(splitter) if kept == NOTHING_KEPT else Findings((), ())
-        self._slow = splitter.slow_loops()
-        self._plain: dict[FunctionType, _native.JitFunction] = {}
+        self._methods = methods
+        self._findings = _check(splitter, methods)
+        self._slow = slow_loops(source, splitter.resolver)
+        self._small = SmallRegions(splitter.statements, splitter.by_python)
+        self._called = Called(None, _jit, _small_driver)
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
         if not self._findings.hold():
-            self._findings = _check(self._splitter)
-        per_region = None if opts is None else self._per_region(opts)
+            self._findings = _check(self._splitter, self._methods)
+        own = self._own(opts, debug)
+        self._warn()
+        with self._symbols(values):
+            return self._live(*values, **own)
 
-        def run(index: int, *inputs: Any) -> Any:
-            chosen = None if per_region is None else per_region[index]
-            region, arguments, open_outputs = self._splitter.region_for(index, inputs)
-            results = region(*arguments, opts=chosen, debug=debug)
-            return self._splitter.known(index, open_outputs, results) if open_outputs else results
-
-        def call(function: Callable[..., Any]) -> Callable[..., Any]:
-            if isinstance(function, MethodType):
-                compiled = self._compiled(function.__func__)
-                return partial(compiled, function.__self__, opts=self._nested(opts, function.__func__))
-            if callable_source(function) is None:
-                return function
-            return self._unless_lists(function, partial(self._compiled(function), opts=self._nested(opts, function)))
-
+    def _warn(self) -> None:
         for text in self._slow:
             performance.warn("P315", text)
         self._slow = []
-        with self._symbols(values):
-            return self._live(run, call, UNSET, *values)
 
-    @staticmethod
-    def _unless_lists(function: Callable[..., Any], compiled: Callable[..., Any]) -> Callable[..., Any]:
-        """The compiled function, but for calls with lists and the like, which Python alone has: it runs these."""
-        source = callable_source(function)
-        plain = function if source is None else source.function
+    def as_python(self, opts: CompileOptions | None, called: Called) -> FunctionType | None:
+        """What calls of the function run, with what `called` says for the functions that it calls; None if that depends
+        on the arguments."""
+        function = self._splitter.source.function
+        if not self._splitter.is_python() or function.__kwdefaults__ or function.__code__.co_kwonlyargcount:
+            return None
+        self._warn()
+        live = self._live
+        made = FunctionType(live.__code__, live.__globals__, live.__name__, function.__defaults__, live.__closure__)
+        made.__kwdefaults__ = self._own(opts, False) | {CALL: called}
+        return made
 
-        def call(*given: Any, **named: Any) -> Any:
-            of_python = any(isinstance(each, _OF_PYTHON) for each in (*given, *named.values()))
-            return (plain if of_python else compiled)(*given, **named)
+    def _own(self, opts: CompileOptions | None, debug: bool) -> dict[str, Any]:
+        """What the function that Python runs calls and reads besides its arguments."""
+        per_region = None if opts is None else self._per_region(opts)
 
-        return call
+        def run(index: int, *inputs: Any) -> Any:
+            return run_region(self.regions[index], inputs, None if per_region is None else per_region[index], debug)
 
-    def _compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The jit function of a plain one."""
-        if not isinstance(function, FunctionType):
-            return function
-        if function not in self._plain:
-            self._plain[function] = _jit(source_of(function))
-        return self._plain[function]
+        def again(index: int, group: int, *inputs: Any) -> Any:
+            chosen = None if opts is None else CompileOptions(**{**opts._values, "parallelize": {}})
+            return self._small.run(index, group, inputs, chosen)
+
+        called = self._called if opts is None else Called(opts, _jit, _small_driver)
+        return {RUN: run, CALL: called, AGAIN: again, BY_PYTHON: self._splitter.by_python, NO_VALUE: UNSET} | HELPERS
 
     def _symbols(self, values: tuple[Any, ...]) -> AbstractContextManager[None]:
         return bound_to(self._splitter.annotations, dict(zip(self._names, values, strict=True)))
-
-    @staticmethod
-    def _nested(opts: CompileOptions | None, function: Callable[..., Any]) -> CompileOptions | None:
-        """The options for a jit function of which Python runs a part, too."""
-        source = callable_source(function)
-        if opts is None or source is None:
-            return opts
-        labels = labels_of(source, set())
-        kept = {label: loop for label, loop in opts.parallelize.items() if label in labels or label == _GPU_CODE}
-        return CompileOptions(**{**opts._values, "parallelize": kept})
 
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
         """`look(region, arguments, opts)` for each region that a call gets to, without running any."""
@@ -124,9 +124,10 @@ class Driver:
         seen.drivers[self._splitter.source.function] = self
 
         def run(index: int, *inputs: Any) -> tuple[int, ...]:
-            region, arguments, _ = self._splitter.region_for(index, inputs)
-            _look_at(look, region, arguments, None if per_region is None else per_region[index])
-            return (0,) * len(self._splitter.parts[index].outputs)
+            region = self.regions[index]
+            function, arguments, _ = region.call(inputs)
+            _look_at(look, function, arguments, None if per_region is None else per_region[index])
+            return (0,) * len(region.outputs)
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
             source = callable_source(function)
@@ -141,48 +142,33 @@ class Driver:
             def visit(*arguments: Any, **named: Any) -> Any:
                 if again and seen.ends():
                     return nothing()
-                given, ours = _bound(source, arguments, named), self._nested(opts, function)
+                given, ours = _bound(source, arguments, named), nested(opts, function)
                 return driver._visit(given, ours, (lambda *_: None) if again else look, seen)
 
             return visit
 
         with self._symbols(values):
-            return self._dry(run, call, UNSET, *values)
+            own = {RUN: run, CALL: call, AGAIN: _fail_again, BY_PYTHON: (), NO_VALUE: UNSET}
+            return self._dry(*values, **own, **HELPERS)
 
     def _per_region(self, opts: CompileOptions) -> list[CompileOptions]:
         known = self._options.get(id(opts))
         if known is not None and known[0] is opts and known[1] == opts._values:
             return known[2]
-        compiled = self._splitter.nested.union(*self._splitter.labels)
+        compiled = self._splitter.nested.union(*(place.labels for place in self._splitter.places))
         for label in opts.parallelize:
             if label in self._splitter.run_by_python and label not in compiled:
                 self._splitter.refuse_label(label)
-        made = [self._restricted(opts, index) for index in range(len(self.regions))]
+        made = per_region(opts, self._splitter.places, self._splitter.nested)
         if len(self._options) > 64:
             self._options.clear()
         self._options[id(opts)] = (opts, dict(opts._values), made)
         return made
 
-    def _restricted(self, opts: CompileOptions, index: int) -> CompileOptions:
-        """The options with the loops of one region; those of none go to the first, which says that they are unknown."""
-        splitter = self._splitter
-        own = splitter.labels[index]
-        others: set[str] = splitter.nested.union(*splitter.labels) - own
-        first, last = splitter.lines[index]
-        kept = {}
-        for label, loop in opts.parallelize.items():
-            _, at, place = label.rpartition("@")
-            line = place.partition("#")[0]
-            if label == _GPU_CODE:
-                kept[label] = loop
-            elif at and line.isdigit():
-                inside = first <= int(line) <= last
-                placed = any(a <= int(line) <= b for a, b in splitter.lines)
-                if inside or (index == 0 and not placed):
-                    kept[label] = loop
-            elif label in own or (index == 0 and label not in others):
-                kept[label] = loop
-        return CompileOptions(**{**opts._values, "parallelize": kept})
+
+def _fail_again(*_: Any) -> None:
+    """What a statement fails with is left to it where nothing runs."""
+    raise
 
 
 def _jit(source: FunctionSource) -> _native.JitFunction:
@@ -204,19 +190,43 @@ def _look_at(
         driver.inspect(arguments, opts, look)
 
 
-def _check(splitter: Splitter) -> Findings:
+_CERTAIN = frozenset(("P010", "P011", "P019", "P101", "P107"))  # whatever the arguments are
+
+
+def _check(splitter: Splitter, methods: Sequence[FunctionSource]) -> Findings:
     """Raises CompileError with what is wrong in any region of the function or of those that Python calls for it,
-    before the first one runs."""
+    before the first one runs. Where Python keeps attributes of objects, that is what is certain: the rest shows when a
+    region is compiled for them."""
+    kept = splitter.resolver.kept
     splitters = [splitter]
     known = {splitter.source.function}
+    left = deque(methods)
     for each in splitters:  # grows meanwhile
-        for source in each.calls:
+        left += each.calls
+        while left:
+            source = left.popleft()
             node = source.tree()
             if source.function not in known and isinstance(node, ast.FunctionDef):
                 known.add(source.function)
-                splitters.append(Splitter(source, node, _jit, splitter.resolver.kept))
-    regions = [region.__parpy_source__ for each in splitters for region in each.regions]
+                splitters.append(Splitter(source, node, _jit, kept))
+    regions = [region.function.__parpy_source__ for each in splitters for region in each.regions]
+    if kept != NOTHING_KEPT:
+        regions = [region for region in regions if _is_wrong(region)]
     return check(regions, [(each.source, name) for each in splitters for name in each.undefined()])
+
+
+def _is_wrong(region: FunctionSource) -> bool:
+    """Whether a region is certain to be wrong."""
+    try:
+        check([region], [])
+    except CompileError as error:
+        return _CERTAIN.issuperset(error.codes)
+    return False
+
+
+def _small_driver(source: FunctionSource, values: tuple[Any, ...]) -> Driver | None:
+    """The driver of a function that Python calls with these values of its parameters."""
+    return driver_of(source, kept_for(source, Reads(source), values), called=True)
 
 
 def _bound(source: FunctionSource, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
@@ -226,12 +236,15 @@ def _bound(source: FunctionSource, arguments: tuple[Any, ...], named: dict[str, 
     return tuple(given.arguments.values())
 
 
-def driver_of(source: FunctionSource, kept: Kept = NOTHING_KEPT) -> Driver | None:
-    """What runs calls of the function; None where all of it is compiled."""
+def driver_of(
+    source: FunctionSource, kept: Kept = NOTHING_KEPT, methods: Sequence[FunctionSource] = (), called: bool = False
+) -> Driver | None:
+    """What runs calls of the function; None where all of it is compiled. `methods`: those that Python may call;
+    `called`: Python calls the function again and again."""
     node = source.tree()
     if not isinstance(node, ast.FunctionDef) or node.args.vararg is not None or node.args.kwarg is not None:
         return None  # whoever parses it refuses such parameters
     resolver = Resolver(source, kept=kept)
     if not needs_driver(source, resolver, called=False):
         return None
-    return Driver(source, tuple(resolver.scope.guards.values()), node, kept)
+    return Driver(source, tuple(resolver.scope.guards.values()), node, kept, methods, called)

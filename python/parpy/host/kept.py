@@ -1,17 +1,19 @@
 """Attributes of objects that Python assigns to, for the sake of what they are: no numbers, which compiled code could
-give other values, but arrays that are replaced, lists, None, objects, and such that are not set yet."""
+give other values, but arrays that are replaced, lists, None, objects, and such that are not set yet. So it does where
+the assignment may fail, and it reads those that the object computes once (`functools.cached_property`) if that failed
+in front of the call."""
 
 from __future__ import annotations
 
 import ast
 from collections import deque
 from collections.abc import Iterable, MutableSequence, MutableSet
-from inspect import getattr_static
 from typing import Any, NamedTuple
 
 from ..calls.elements import attribute_of, is_series
-from ..calls.objects import Reads, attribute_name, is_object, stored_names
+from ..calls.objects import Reads, attribute_name, attribute_of_class, is_object, stored_names
 from ..syntax.names import is_array, is_scalar
+from ..syntax.source import FunctionSource
 
 
 class Kept(NamedTuple):
@@ -22,6 +24,7 @@ class Kept(NamedTuple):
     lists: frozenset[str] = frozenset()
     methods: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()  # of parameters that are lists, too long for tuples, or sets
+    computed: frozenset[str] = frozenset()  # attributes that an object computes once, and could not
 
     def assigned_by(self, node: ast.AST) -> bool:
         """Whether the statement assigns to such an attribute."""
@@ -30,8 +33,12 @@ class Kept(NamedTuple):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         return any(name in self.attributes for each in targets for name in stored_names(each))
 
-    def is_list(self, node: ast.AST) -> bool:
-        return bool(self.lists) and attribute_name(node) in self.lists
+    def is_read(self, node: ast.AST) -> bool:
+        """Whether it is such a list, or an attribute that is computed where it is read."""
+        return (bool(self.lists) and attribute_name(node) in self.lists) or self.is_computed(node)
+
+    def is_computed(self, node: ast.AST) -> bool:
+        return bool(self.computed) and attribute_name(node) in self.computed
 
     def is_called(self, call: ast.Call) -> bool:
         """Whether it calls such a method."""
@@ -47,10 +54,28 @@ def is_long(value: object) -> bool:
     return isinstance(value, _LISTS) and not is_series(value)
 
 
-def kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:
+def kept_for(source: FunctionSource, reads: Reads, values: tuple[Any, ...]) -> Kept:
+    """What Python keeps in a call with these values of the parameters of a function that `reads` attributes."""
+    if not any(is_object(value) or is_long(value) or _has_objects(value) for value in values):
+        return NOTHING_KEPT
+    given = zip(source.function.__code__.co_varnames, values, strict=False)
+    names = frozenset(name for name, value in given if is_long(value))
+    while True:  # objects of new classes may have other methods
+        count = reads.count
+        kept = _kept_attributes(reads, values)
+        if count == reads.count:
+            return kept._replace(names=names) if names else kept
+
+
+def _has_objects(value: Any) -> bool:
+    return is_series(value) and any(is_object(each) or _has_objects(each) for each in value)
+
+
+def _kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:
     """Those of the objects among the arguments, and of the objects in them."""
     found: set[str] = set()
     lists: set[str] = set()
+    computed: set[str] = set()
     objects = False
     there: set[str] = set()  # of those that are replaced
     called: set[str] = set()  # names of objects that may be called
@@ -78,12 +103,16 @@ def kept_attributes(reads: Reads, values: Iterable[Any]) -> Kept:
                 called.add(name)
             left.append(part)
         there.update(name for name in reads.replaced if _is_there(value, name))
-        found |= {name for name in reads.stored if isinstance(getattr_static(type(value), name, None), property)}
+        computed.update(reads.not_computed(value))
+        kind = type(value)
+        frozen = getattr(getattr(kind, "__dataclass_params__", None), "frozen", False)
+        found |= {name for name in reads.stored if frozen or isinstance(attribute_of_class(kind, name), property)}
     attributes = frozenset(found | (reads.replaced - there if objects else set()))
-    if not attributes and not lists:
+    if not attributes and not lists and not computed:
         return NOTHING_KEPT
-    methods = reads.methods_that(attributes, frozenset(lists))
-    return Kept(attributes, frozenset(lists), methods | called if "__call__" in methods else methods)
+    methods = reads.methods_that(attributes, frozenset(lists | computed))
+    methods |= called if "__call__" in methods else set()
+    return Kept(attributes, frozenset(lists), methods, computed=frozenset(computed))
 
 
 def _is_there(owner: Any, name: str) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..calls.elements import WHOLE, is_series
+from ..calls.elements import WHOLE
 from ..calls.errors import CompileError
-from ..calls.objects import is_object
 from ..calls.options import CompileOptions
 from ..syntax.source import FunctionSource
-from .kept import NOTHING_KEPT, Kept, is_long, kept_attributes
+from .alike import Alike
+from .kept import NOTHING_KEPT, Kept, is_long, kept_for
 from .structures import Structures
 
 if TYPE_CHECKING:
@@ -22,12 +22,17 @@ class KeptDrivers:
     the function as a whole where there is none."""
 
     def __init__(
-        self, source: FunctionSource, structures: Structures, driver_of: Callable[[FunctionSource, Kept], Driver | None]
+        self,
+        source: FunctionSource,
+        structures: Structures,
+        driver_of: Callable[[FunctionSource, Kept, list[FunctionSource]], Driver | None],
     ) -> None:
+        """`driver_of` gets the methods that Python calls besides."""
         self.wanted = False
         self.guarded = False  # whoever calls this looks at the guards of the driver for which nothing is kept
         self._source, self._structures, self._driver_of = source, structures, driver_of
         self._drivers: dict[Kept, Driver | Structures] = {}
+        self._alike: Alike[Kept] = Alike(texts=True)
 
     def forget(self) -> None:
         """Something that the drivers rely on has changed."""
@@ -35,22 +40,17 @@ class KeptDrivers:
 
     def kept(self, values: Iterable[Any]) -> Kept:
         values = tuple(values)
-        given = zip(self._source.function.__code__.co_varnames, values, strict=False)
-        names = frozenset(name for name, value in given if is_long(value))
-        if not any(is_object(value) or is_long(value) or _has_objects(value) for value in values):
+        if WHOLE.issuperset(map(type, values)):
             return NOTHING_KEPT
         reads = self._structures.reads
-        while True:  # objects of new classes may have other methods
-            count = reads.count
-            kept = kept_attributes(reads, values)
-            if count == reads.count:
-                return kept._replace(names=names) if names else kept
+        return self._alike.find(reads, values, lambda: kept_for(self._source, reads, values))
 
     def of(self, values: Iterable[Any]) -> Driver | Structures:
         kept = self.kept(values)
         driver = self._drivers.get(kept)
         if driver is None or not all(guard.holds() for guard in driver.guards):
-            driver = self._drivers[kept] = self._driver_of(self._source, kept) or self._structures
+            methods = self._structures.reads.functions(kept.methods) if kept.methods else []
+            driver = self._drivers[kept] = self._driver_of(self._source, kept, methods) or self._structures
         return driver
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
@@ -67,7 +67,3 @@ class KeptDrivers:
         elif usual is not None and self.guarded and WHOLE.issuperset(map(type, values)):
             return usual(values, opts, debug)
         return self.of(values)(values, opts, debug)
-
-
-def _has_objects(value: Any) -> bool:
-    return is_series(value) and any(is_object(each) or _has_objects(each) for each in value)

@@ -5,31 +5,27 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterator
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from ..calls.callback import Callback
 from ..calls.errors import CompileError
-from ..calls.external import External
 from ..frontend.draws import OTHERS, Draws
-from ..frontend.kernels.record_paths import key_of
-from ..frontend.uses import Uses, arguments_of
-from ..syntax.annotations import annotations_of
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
-from ..syntax.names import NO_PLACE, Binding, Scope, attribute, callable_source, is_array
-from ..syntax.nested_source import definitions, free_names, link, nested_source, own_nodes, walk_own
+from ..syntax.names import callable_source
+from ..syntax.nested_source import definitions, free_names, walk_own
 from ..syntax.source import FunctionSource
-from ..types import BufferType
 from ..vocabulary import operators
+from .allocations import Allocations
 from .foreign_calls import gives_container, has_open_keyword, is_for_python, is_foreign, is_statement_of_python
 from .kept import NOTHING_KEPT, Kept
 from .lazy import lazy
 from .liveness import assigned
+from .lookup import Lookup
 from .numpy_calls import METHODS, is_array_function, is_left_to_numpy
 from .places import (
-    is_element,
     is_part,
     is_shape,
     is_stored,
@@ -40,13 +36,7 @@ from .places import (
     takes_less,
 )
 
-_ALLOCATORS = {
-    *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
-    *("arange", "linspace", "eye", "identity", "copy", "ndarray"),
-}  # fmt: skip
-_MADE_HERE = (*(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")), "copy")
 _GRIDS = (np.mgrid, np.ogrid, np.r_, np.c_)
-_LIBRARIES = ("numpy", "torch", "cupy", "parpy")
 
 
 def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bool:
@@ -87,7 +77,7 @@ def is_left_to_python(value: object) -> TypeGuard[Callable[..., Any]]:
 _open: set[FunctionType] = set()
 
 
-class Resolver:
+class Resolver(Lookup):
     """What the calls of a function call, and which of its names are arrays.
 
     `driven`: Python is known to run a part of the function, and so its calls of itself. `called`: compiled code calls
@@ -97,52 +87,22 @@ class Resolver:
     def __init__(
         self, source: FunctionSource, driven: bool = False, called: bool = False, kept: Kept = NOTHING_KEPT
     ) -> None:
+        super().__init__(source)
         self.kept = kept
-        self.function = source.function
         self._driven = driven
         self._called = called
-        self.scope = Scope(source.function)
-        self._source = source
-        self._uses = Uses()
-        self._arrays: frozenset[str] | None = None
         self._drivers: dict[FunctionType, bool] = {}
-        self._spaces: dict[type, Any] = {}
-
-    def find(self, node: ast.expr) -> Binding | None:
-        if isinstance(node, ast.Name):
-            local = node.id in self.scope.locals
-            found = self._nested.get(node.id) if local else self.scope.lookup(node.id)
-        elif isinstance(node, ast.Attribute):
-            owner = self.find(node.value)
-            found = None if owner is None else attribute(owner.value, node.attr, self._spaces)
-        else:
-            found = None
-        return found
+        self._allocations = Allocations(source, self, self._is_callback)
 
     def is_python(self, node: ast.AST) -> bool:
         """Whether something in `node`, a part of the function, is a call that Python makes, or renames an array."""
         return self._has_python_parts and any(self._is_python_part(part) for part in walk_own(node))
 
     @lazy
-    def _nested(self) -> dict[str, Binding]:
-        """The nested functions that names stand for."""
-        functions = {
-            name: nested_source(self._source, self.scope.locals, node, name).function
-            for name, _, node in definitions(self._source.tree(), self.nodes)
-        }
-        link(functions)
-        return {name: Binding(function, NO_PLACE, name) for name, function in functions.items()}
-
-    @lazy
     def _nested_with_lists(self) -> frozenset[str]:
         """The nested functions that read lists of this one: Python runs them."""
         found = definitions(self._source.tree(), self.nodes)
         return frozenset(name for name, _, node in found if not free_names(node).isdisjoint(self._kept))
-
-    @lazy
-    def nodes(self) -> list[ast.AST]:
-        """Every node of the function, without those of nested ones."""
-        return list(own_nodes(self._source.tree()))
 
     @lazy
     def _has_python_parts(self) -> bool:
@@ -186,7 +146,7 @@ class Resolver:
         """Whether it makes a list, dict or set that Python keeps, or is the name of one."""
         if isinstance(part, ast.Name):
             return part.id in self._kept
-        if self.kept.is_list(part):
+        if self.kept.is_read(part):
             return True
         return is_kept_by_python(part, self._fixed)
 
@@ -223,34 +183,22 @@ class Resolver:
         """Whether the statement gives an array another name, and Python must: `src = a`, `a, b = b, a`."""
         return any(
             (
-                (self._place(value) in self.arrays() or self._is_captured_array(value))
+                (self.place(value) in self.arrays() or self.is_captured_array(value))
                 and (self._calls_python_anywhere or not self._is_name_for_good(name))
             )
-            or (is_part(value) and name in self._returned and self._place(value.value) in self._parameters)
+            or (is_part(value) and name in self.returned and self.place(value.value) in self.parameters)
             for name, value in named_values(node)
             if isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
         ) or any(
             (moved := self.moved(value)) is not None
-            and self._place(moved) in self.arrays()
-            and (self._calls_python_anywhere or name in self._returned)
+            and self.place(moved) in self.arrays()
+            and (self._calls_python_anywhere or name in self.returned)
             for name, value in named_values(node)
         )
 
     def is_left(self, value: ast.expr) -> bool:
         """Whether Python returns it, rather than compiled code: a variable, a shape, or a part of an array."""
         return is_whole(value) or is_shape(value) or is_part(value) or is_whole(self.moved(value) or value)
-
-    def moved(self, value: ast.expr) -> ast.expr | None:
-        """The x of x.T, x.reshape(n, m), np.ravel(x) and the like, which may be other names for the elements of x."""
-        if isinstance(value, ast.Attribute):
-            return value.value if value.attr == "T" else None
-        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
-            return None
-        binding = self.find(value.func)
-        if binding is not None:
-            known = any(binding.value is each for each in (np.transpose, np.reshape, np.ravel))
-            return value.args[0] if known and value.args else None
-        return value.func.value if value.func.attr in ("transpose", "reshape", "ravel") else None
 
     @lazy
     def _calls_python_anywhere(self) -> bool:
@@ -263,17 +211,17 @@ class Resolver:
     @lazy
     def _names_of_several(self) -> frozenset[str]:
         """Names that are assigned again, and those that the function returns."""
-        counts = Counter(self._parameters)
+        counts = Counter(self.parameters)
         for part in self.nodes:
             if isinstance(part, ast.Assign | ast.AnnAssign):
                 counts.update(name for name, _ in named_values(part))  # twice for `a if c else b`
-        return frozenset(name for name, count in counts.items() if count > 1) - self._copied | self._returned
+        return frozenset(name for name, count in counts.items() if count > 1) - self._copied | self.returned
 
     @lazy
     def _copied(self) -> frozenset[str]:
         """Names of one outermost loop alone, whose arrays it does not store to: compiled code copies their elements."""
         everywhere = Counter(part.id for part in self.nodes if isinstance(part, ast.Name))
-        everywhere.update(self._parameters)
+        everywhere.update(self.parameters)
         found: set[str] = set()
         for loop in outermost_loops(self._source.tree().body):
             parts = list(ast.walk(loop))
@@ -296,90 +244,6 @@ class Resolver:
                     found.add(name)
         return frozenset(found)
 
-    @lazy
-    def _parameters(self) -> tuple[str, ...]:
-        code = self.function.__code__
-        return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-
-    @lazy
-    def _returned(self) -> frozenset[str]:
-        """The names in what the function returns."""
-        values = [part.value for part in self.nodes if isinstance(part, ast.Return) and part.value is not None]
-        return frozenset(node.id for value in values for node in ast.walk(value) if isinstance(node, ast.Name))
-
-    def arrays(self) -> frozenset[str]:
-        """Variables that are used as arrays, and what they are called besides; entries of dicts as `d['x']`."""
-        if self._arrays is None:
-            annotations = annotations_of(self.function)
-            found = {name for name, each in annotations.items() if isinstance(each, BufferType)}
-            same: dict[str, set[str]] = {}  # names for one array, by each of them
-            tuples: set[str] = set()
-            for part in self.nodes:
-                found |= {place for node in self._array_uses(part) if (place := self._place(node)) is not None}
-                if not isinstance(part, ast.Assign | ast.AnnAssign):
-                    continue
-                for name, value in named_values(part):
-                    if isinstance(value, ast.Tuple | ast.List):
-                        tuples.add(name)  # refused where it is made
-                    if self._is_captured_array(value) or self._is_allocation(value):
-                        found.add(name)
-                    names = {name, self._place(value) or name}
-                    joined = names.union(*(same.get(each, ()) for each in names))
-                    same |= dict.fromkeys(joined, joined)
-            tuples = tuples.union(*(same.get(name, ()) for name in tuples))
-            self._arrays = frozenset(found.union(*(same.get(name, ()) for name in found)) - tuples)
-        return self._arrays
-
-    def _array_uses(self, part: ast.AST) -> Iterator[ast.expr]:
-        """What one node of the tree uses as no number can be used."""
-        match part:
-            case ast.Subscript(value=value) if key_of(part) is None:
-                yield value
-            case ast.Attribute(value=value, attr="shape" | "ndim" | "size" | "T"):
-                yield value
-            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-                yield from (left, right)
-            case ast.Call() if (moved := self.moved(part)) is not None:
-                yield moved
-            case ast.Call(func=func, args=arguments) if arguments:
-                binding = self.find(func)
-                called = None if binding is None else binding.value
-                if called is len or (self._is_allocation(part) and ast.unparse(func).endswith("_like")):
-                    yield arguments[0]
-                elif isinstance(called, External):
-                    pairs = zip(arguments, called.types, strict=False)
-                    yield from (node for node, kind in pairs if kind.endswith("*"))
-                elif callable_source(called) is not None:
-                    for source, name, node in arguments_of(part, self.scope):
-                        if self._takes_array(source, name):
-                            yield node
-
-    def _takes_array(self, source: FunctionSource, name: str) -> bool:
-        try:
-            taken = self._uses.takes_array(source, name)
-        except CompileError:
-            return False  # reported where it is compiled
-        return taken or isinstance(annotations_of(source.function).get(name), BufferType)
-
-    def _place(self, node: ast.expr) -> str | None:
-        """A variable or an entry of a dict, as text."""
-        root = node.value if isinstance(node, ast.Subscript) and key_of(node) is not None else node
-        return ast.unparse(node) if isinstance(root, ast.Name) and root.id in self.scope.locals else None
-
-    def _is_captured_array(self, node: ast.expr) -> bool:
-        binding = self.find(node)
-        return binding is not None and is_array(binding.value) and getattr(binding.value, "shape", None) != ()
-
-    def _is_allocation(self, node: ast.expr) -> bool:
-        if not isinstance(node, ast.Call):
-            return False
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _ALLOCATORS:
-            owner = self.find(node.func.value)
-            module = owner.value if owner is not None else None
-            return isinstance(module, ModuleType) and module.__name__.partition(".")[0] in _LIBRARIES
-        binding = self.find(node.func)
-        return binding is not None and any(binding.value is getattr(np, name) for name in _ALLOCATORS)
-
     def calls_back(self, node: ast.AST) -> bool:
         """Whether something in `node` calls a function that Python runs."""
         return self._has_python_parts and any(
@@ -391,61 +255,7 @@ class Resolver:
 
     def _is_run_by_python(self, call: ast.Call) -> bool:
         """The same but for generators of random numbers."""
-        return self._runs_in_python(call) or (self._is_allocation(call) and call not in self._compiled_allocations)
-
-    @lazy
-    def _compiled_allocations(self) -> frozenset[ast.Call]:
-        """Allocations of loops that compiled code makes: of names that one outermost loop alone uses, in sizes that are
-        known when the function is entered."""
-        tree = self._source.tree()
-        parameters = {a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)}
-        everywhere = Counter(part.id for part in self.nodes if isinstance(part, ast.Name))
-        found: set[ast.Call] = set()
-        for loop in outermost_loops(tree.body):
-            parts = list(ast.walk(loop))
-            if any(isinstance(part, ast.Return) or self._is_callback(part) for part in parts):
-                continue
-            here = Counter(part.id for part in parts if isinstance(part, ast.Name))
-            names: dict[ast.expr, str] = {}
-            for part in parts:
-                if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
-                    names[part.value] = part.targets[0].id
-            known = parameters - assigned(tree.body)
-            for part in parts:
-                name = names.get(part) if isinstance(part, ast.Call) else None
-                local = name is None or here[name] == everywhere[name]
-                if isinstance(part, ast.Call) and local and self._is_made_here(part, known):
-                    found.add(part)
-                    known |= {name} if name is not None else set()
-        return frozenset(found | self._replaced_allocations(tree.body, parameters))
-
-    def _replaced_allocations(self, body: list[ast.stmt], parameters: set[str]) -> set[ast.Call]:
-        """The allocations in front of loops, where the name of one is given other arrays later: compiled code knows
-        then that nobody else has the first one."""
-        if any(map(self._is_callback, self.nodes)):
-            return set()
-        times = Counter(name for part in self.nodes if isinstance(part, ast.Assign) for name in assigned([part]))
-        known = parameters - assigned(body)
-        found: dict[ast.Call, str] = {}
-        for statement in body:
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-                continue
-            value = statement.value
-            if isinstance(target, ast.Name) and isinstance(value, ast.Call) and self._is_made_here(value, known):
-                found[value] = target.id
-                known |= {target.id}
-                continue
-            names = assigned([statement])
-            if self._is_size(value, known) and all(times[name] == 1 for name in names):
-                known |= names
-        return set(found) if any(times[name] > 1 for name in found.values()) else set()
-
-    def _is_size(self, value: ast.expr, known: set[str]) -> bool:
-        """Whether the value is made of constants, shapes and numbers that are known when the function is entered."""
-        calls = [part for part in ast.walk(value) if isinstance(part, ast.Call) and not self._is_length(part)]
-        names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
-        return not calls and not (names & self.scope.locals) - known
+        return self._runs_in_python(call) or (self.is_allocation(call) and call not in self._allocations.compiled)
 
     @lazy
     def _made_generators(self) -> frozenset[ast.Call]:
@@ -472,48 +282,6 @@ class Resolver:
 
     def _is_callback(self, part: ast.AST) -> bool:
         return isinstance(part, ast.Call) and self._runs_in_python(part)
-
-    def _is_made_here(self, call: ast.Call, known: set[str]) -> bool:
-        """Whether compiled code makes the array: NumPy's, of a size made of constants and what is `known`."""
-        binding = self.find(call.func)
-        made = None if binding is None else next((n for n in _MADE_HERE if binding.value is getattr(np, n)), None)
-        if made is None or not call.args:
-            return False
-        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-        most = 1 if made == "copy" else 3 if made.startswith("full") else 2
-        allowed = set() if made == "copy" else {"dtype", "fill_value"} if made.startswith("full") else {"dtype"}
-        dtype = keywords.get("dtype", call.args[most - 1] if made != "copy" and len(call.args) == most else None)
-        if len(call.args) > most or not keywords.keys() <= allowed or not self._is_scalar_type(dtype):
-            return False
-        size = call.args[0]
-        if made == "copy" or made.endswith("_like"):
-            size = size.value if is_element(size) else size
-        lengths = {part for part in ast.walk(size) if isinstance(part, ast.Call) and self._is_length(part)}
-        if any(isinstance(part, ast.Slice | ast.Starred | ast.Call) and part not in lengths for part in ast.walk(size)):
-            return False
-        names = {part.id for part in ast.walk(size) if isinstance(part, ast.Name)}
-        return not (names & self.scope.locals) - known
-
-    def _is_scalar_type(self, node: ast.expr | None) -> bool:
-        """Whether the dtype that an array is made with is left out, a type of numbers, or that of another array."""
-        if node is None or (isinstance(node, ast.Attribute) and node.attr == "dtype"):
-            return True
-        if isinstance(node, ast.Name) and node.id in self._constant_parameters:
-            return True
-        if isinstance(node, ast.Constant):
-            return node.value is None or (
-                isinstance(node.value, str) and operators.scalar_of_text(node.value) is not None
-            )
-        binding = self.find(node)
-        return binding is not None and operators.scalar_name(binding.value) is not None
-
-    @lazy
-    def _constant_parameters(self) -> frozenset[str]:
-        return frozenset(self._parameters) - assigned(self._source.tree().body)
-
-    def _is_length(self, call: ast.Call) -> bool:
-        binding = self.find(call.func)
-        return binding is not None and binding.value is len and len(call.args) == 1
 
     def _runs_in_python(self, call: ast.Call) -> bool:
         binding = self.find(call.func)
@@ -549,7 +317,7 @@ class Resolver:
 
     def _is_compiled_besides(self, call: ast.Call) -> bool:
         """Whether compiled code makes the array that NumPy's function would."""
-        return self._is_allocation(call) or self.moved(call) is not None
+        return self.is_allocation(call) or self.moved(call) is not None
 
     def has_driver(self, value: object) -> bool:
         """Whether it is a jit function of which Python runs a part."""
@@ -569,6 +337,11 @@ class Resolver:
                 _open.discard(source.function)
             self._drivers[source.function] = known
         return known
+
+    def is_users(self, call: ast.Call) -> bool:
+        """Whether it calls a function of the user."""
+        binding = self.find(call.func)
+        return binding is not None and callable_source(binding.value) is not None
 
     def is_label(self, node: ast.stmt) -> bool:
         if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):

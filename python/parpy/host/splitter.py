@@ -5,49 +5,32 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from typing import TypeVar
 
 from .. import _native
 from ..calls.errors import fail
-from ..frontend.refused import STATEMENTS
 from ..syntax.annotations import annotations_of, symbol_places
 from ..syntax.fields import as_written
 from ..syntax.lists import is_returned_by_python
 from ..syntax.names import callable_source
 from ..syntax.nested_source import NestedSource, definitions, own_nodes, walk_own
-from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from ..types import Symbol
-from ..vocabulary import operators
 from .ahead import Once
-from .foreign_calls import is_for_python, is_statement_of_python
+from .checks import HELPERS
 from .kept import Kept
+from .labels import Place, labels_in
 from .liveness import Names, assigned, live_before, live_in_loop, reads, updated
-from .places import is_part, is_whole, outermost_loops
+from .places import is_part, is_whole
 from .python_parts import Resolver
-from .replaced import copied, replaced_at_times
-from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
+from .regions import Around, Region
+from .small_statements import Small, SmallStatements
+from .unset import NO_VALUE, at, never_assigned
 
-_RUN, _CALL = "__parpy_run__", "__parpy_call__"
-UNSET = object()  # what a region returns for a variable without a value
+RUN, CALL, AGAIN, BY_PYTHON = "__parpy_run__", "__parpy_call__", "__parpy_again__", "__parpy_by_python__"
+_OWN = {RUN, CALL, AGAIN, BY_PYTHON, NO_VALUE, *HELPERS}
 _Node = TypeVar("_Node", ast.stmt, ast.expr)
-
-
-class RegionSource(NestedSource):
-    """A part of a function's text as a function of its own."""
-
-    __slots__ = ()
-
-    part = True
-
-
-class _Part(NamedTuple):
-    """What one region is made of."""
-
-    nodes: list[ast.stmt]
-    inputs: list[str]
-    outputs: list[str]
-    replaced: Names  # outputs that paths through it leave what they were, if these are arrays
 
 
 class Splitter:
@@ -59,17 +42,16 @@ class Splitter:
         node: ast.FunctionDef,
         jit: Callable[[FunctionSource], _native.JitFunction],
         kept: Kept,
+        called: bool = False,
     ) -> None:
+        """`called`: Python calls the function again and again."""
         self.source = source
-        self._jit = jit
+        self._again_and_again = called
         self.resolver = Resolver(source, driven=True, kept=kept)
         self.locals = self.resolver.scope.locals
         self.annotations = annotations_of(source.function)
-        self.regions: list[_native.JitFunction] = []
-        self.parts: list[_Part] = []
-        self._variants: dict[tuple[int, Names, Names], _native.JitFunction] = {}
-        self.labels: list[set[str]] = []
-        self.lines: list[tuple[int, int]] = []
+        self.regions: list[Region] = []
+        self.places: list[Place] = []  # of the regions
         self.run_by_python: dict[str, ast.stmt] = {}
         self.nested: set[str] = set()  # labels of functions that have a driver of their own
         self.calls: list[FunctionSource] = []  # those functions
@@ -79,9 +61,15 @@ class Splitter:
         self._nested = {name: each for name, each, _ in definitions(node, own_nodes(node))}
         around = frozenset().union(*map(reads, self._nested.values())) - self._nested.keys()
         unset = ((live_before(node.body, frozenset()) | around) & self.locals) - given  # may be read without a value
-        self._unset = unset
-        # Nested functions that stand among the outermost statements: regions that call them have them.
-        self._unset_arrays = unset & self.resolver.arrays()
+        arrays = unset & self.resolver.arrays()
+        resolver = self.resolver
+        self._around = Around(
+            source, jit, self.annotations, self.locals, unset, arrays, resolver.is_label, resolver.is_users
+        )
+        self._small = SmallStatements(self.resolver, frozenset(self.annotations))
+        self.statements: list[Region] = []  # the small ones
+        self._small_regions = 0  # that may run in their place
+        self.by_python: list[bool] = []  # whether Python runs groups of these
         self.body = self._split(node.body, frozenset(), frozenset(), frozenset())
 
     def driver(self, node: ast.FunctionDef, dry: bool) -> ast.FunctionDef:
@@ -91,14 +79,26 @@ class Splitter:
         given = [*made.args.posonlyargs, *made.args.args, *made.args.kwonlyargs]
         for each in given:
             each.annotation = None
-        first = [ast.arg(_RUN), ast.arg(_CALL), ast.arg(NO_VALUE)]
-        made.args.posonlyargs, made.args.args, made.args.kwonlyargs = [], first + given, []
+        own = [*map(ast.arg, sorted(_OWN))]
+        made.args.posonlyargs, made.args.args, made.args.kwonlyargs = [], given, own
+        made.args.kw_defaults = [None] * len(own)
         ast.copy_location(made, node)
         made.body = made.body or [ast.copy_location(ast.Pass(), node)]
         if dry:
             made = Once().visit(made)
-        made.body += [at(each, node) for each in never_assigned(self._unset)]  # local, if only regions assign them
+        made.body += [
+            at(each, node) for each in never_assigned(self._around.unset)
+        ]  # local, if only regions assign them
         return ast.fix_missing_locations(as_written(made))
+
+    def is_python(self) -> bool:
+        """Whether Python runs all of it, but for small statements, whatever the arguments are."""
+        parameters = {*self.source.function.__code__.co_varnames[: self.source.function.__code__.co_argcount]}
+        return (
+            not self.annotations
+            and len(self.regions) == self._small_regions
+            and parameters.isdisjoint(updated(self.source.tree().body))
+        )
 
     # ------------------------------------------------------------ what Python runs
 
@@ -107,7 +107,7 @@ class Splitter:
             self._leaves(node)
             or self.resolver.is_python(node)
             # An array that may have no value is passed only where it is read.
-            or (isinstance(node, ast.If) and not self._unset_arrays.isdisjoint(assigned([node]) | reads(node)))
+            or (isinstance(node, ast.If) and not self._around.unset_arrays.isdisjoint(assigned([node]) | reads(node)))
         )
 
     def _leaves(self, node: ast.stmt, in_loop: bool = False) -> bool:
@@ -133,23 +133,29 @@ class Splitter:
             if not self._is_python(node):
                 group.append(node)
                 continue
-            labels = []
-            while group and self.resolver.is_label(group[-1]):
-                labels.append(group.pop())
-            out += self._region(group, rest)
+            out += self._region(self._without_labels(group, node), rest)
             group = []
-            for label in labels:
-                self._label_of_python(label, node)
-            out.append(self._python(node, nodes[index + 1 :], after, at_break, at_continue))
+            out += self._python(node, nodes[index + 1 :], after, at_break, at_continue)
         return out + self._region(group, after)
+
+    def _without_labels(self, group: list[ast.stmt], node: ast.stmt) -> list[ast.stmt]:
+        """The statements in front of one that Python runs, but for the labels of that."""
+        while group and self.resolver.is_label(group[-1]):
+            self._label_of_python(group[-1], node)
+            group = group[:-1]
+        return group
 
     def _python(
         self, node: ast.stmt, rest: Sequence[ast.stmt], after: Names, at_break: Names, at_continue: Names
-    ) -> ast.stmt:
+    ) -> list[ast.stmt]:
         behind = live_before(rest, after, at_break, at_continue)
         made = copy.copy(node)
+        before: list[ast.stmt] = []
         if isinstance(made, ast.If):
-            made.test = self._called(made.test)
+            if self._small.is_condition(made.test) and not self.resolver.is_python(made.test):
+                before, made.test = self._small.condition(made, self._again)
+            else:
+                made.test = self._called(made.test)
             made.body = self._split(made.body, behind, at_break, at_continue) or [_pass(node)]
             made.orelse = self._split(made.orelse, behind, at_break, at_continue)
         elif isinstance(made, ast.For | ast.While):
@@ -158,7 +164,9 @@ class Splitter:
             else:
                 made.test = self._called(made.test)
             _, end = live_in_loop(made, behind, live_before(made.orelse, behind, at_break, at_continue))
+            around, self._again_and_again = self._again_and_again, True
             made.body = self._split(made.body, end, behind, end) or [_pass(node)]
+            self._again_and_again = around
             made.orelse = self._split(made.orelse, behind, at_break, at_continue)
         elif isinstance(made, ast.With) and not self.resolver.is_on_gpu(made):
             made = copy.copy(self._called_in_head(made))
@@ -171,11 +179,11 @@ class Splitter:
             self._refuse("P022", made, "'with parpy.gpu' holds a statement that only Python can run", fix)
         else:
             made = self._called(node)
-        return made
+        return [*before, made]
 
     def _called(self, node: _Node) -> _Node:
         """What Python runs, with calls that go through the driver."""
-        self.nested |= self._labels_in([node], set())
+        self.nested |= labels_in([node], self.resolver)
         made: _Node = _Calls(self.resolver, self.calls).visit(copy.deepcopy(node))
         return made
 
@@ -225,6 +233,14 @@ class Splitter:
         values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
         return all(isinstance(each, ast.Subscript) and self._is_of_array(each) for each in values)
 
+    def _names_views(self, node: ast.stmt, behind: Names) -> bool:
+        """Whether the statement gives a part of an array a name that is read behind the region: there, only Python has
+        that part. In loops and branches, elements have the same form as rows."""
+        if isinstance(node, ast.Assign):
+            return self._is_view(node) and not assigned([node]).isdisjoint(behind)
+        views = [part for part in walk_own(node) if isinstance(part, ast.Assign) and self._is_view(part)]
+        return bool(views) and not assigned(views).isdisjoint(behind & self.resolver.arrays())
+
     def _is_of_array(self, node: ast.Subscript) -> bool:
         """Whether it is a row or another part of an array, or an element."""
         root = ast.unparse(node.value)
@@ -232,36 +248,51 @@ class Splitter:
 
     def _region(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
         for index, node in enumerate(nodes):  # parts of arrays that have names behind it
-            if self._is_view(node) and not assigned([node]).isdisjoint(after):
+            if self._names_views(node, after):
                 rest = nodes[index + 1 :]
-                before = self._region(nodes[:index], live_before(nodes[index:], after))
-                return [*before, self._called(node), *self._region(rest, after)]
-        if all(_is_light(node) for node in nodes):
-            return nodes
+                before = self._without_labels(nodes[:index], node)
+                made = self._region(before, live_before(nodes[index:], after))
+                made += self._python(node, rest, after, frozenset(), frozenset())
+                return made + self._region(rest, after)
+        light = all(map(_is_light, nodes))
+        computes = not light or any(isinstance(part, ast.BinOp) for node in nodes for part in ast.walk(node))
+        if nodes and computes and (light or self._again_and_again) and self._small.are(nodes):
+            return [self._small_group(nodes, after, light)]
+        return nodes if light else self._whole(nodes, after)
+
+    def _small_group(self, nodes: list[ast.stmt], after: Names, light: bool) -> ast.stmt:
+        """Statements that Python runs as long as these give what compiled code does."""
+        group = len(self.by_python)
+        self.by_python.append(True)
+
+        test = ast.Subscript(ast.Name(BY_PYTHON, ast.Load()), ast.Constant(group), ast.Load())
+        body = self._small.by_python(nodes, partial(self._again, group=-1 if light else group), light)
+        self._small_regions += not light
+        made: ast.stmt = at(Small(test, body, nodes if light else self._whole(nodes, after)), nodes[0])
+        return made
+
+    def _again(self, node: ast.stmt, group: int = -1) -> list[ast.stmt]:
+        """What runs a small statement in compiled code."""
+        made = self._part([node], assigned([node]), f"_statement_{len(self.statements) + 1}")
+        self.statements.append(made)
+        return made.called_by(AGAIN, [len(self.statements) - 1, group])
+
+    def _whole(self, nodes: list[ast.stmt], after: Names) -> list[ast.stmt]:
+        """A region of all the statements."""
+        first, last = nodes[0], nodes[-1]
+        index = len(self.regions)
+        made = self._part(nodes, after, f"_{index + 1}" if index else "")
+        self.regions.append(made)
+        shift = self.source.line_shift
+        lines = first.lineno + shift, (last.end_lineno or last.lineno) + shift
+        self.places.append(Place(labels_in(made.nodes, self.resolver), *lines))
+        return made.called_by(RUN, [index])
+
+    def _part(self, nodes: list[ast.stmt], after: Names, number: str) -> Region:
         stored = assigned(nodes) - (updated(nodes) & self.resolver.arrays()) - self._nested.keys()
         outputs = sorted(stored & self._through_nested(after))
         inputs = sorted(self._inputs(nodes, frozenset(outputs)))
-        first, last = nodes[0], nodes[-1]
-        nodes = [*self._nested_in(nodes), *nodes]
-        index = len(self.regions)
-        self.parts.append(_Part(nodes, inputs, outputs, replaced_at_times(nodes, outputs, inputs, self._is_users)))
-        self.regions.append(self._compiled(index, frozenset(), frozenset()))
-        self.labels.append(self._labels_in(nodes, set()))
-        shift = self.source.line_shift
-        self.lines.append((first.lineno + shift, (last.end_lineno or last.lineno) + shift))
-        call: ast.expr = ast.Call(
-            ast.Name(_RUN, ast.Load()),
-            [ast.Constant(index), *(self._input(each) for each in inputs)],
-            [],
-        )
-        if not outputs:
-            return [at(ast.Expr(call), last)]
-        stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in outputs]
-        made: list[ast.stmt] = [ast.Assign([ast.Tuple(stores, ast.Store())], call)]
-        for each in (each for each in outputs if each in inputs and each in self._unset):
-            unset = ast.Compare(ast.Name(each, ast.Load()), [ast.Is()], [ast.Name(NO_VALUE, ast.Load())])
-            made.append(ast.If(unset, [ast.Delete([ast.Name(each, ast.Del())])], []))
-        return [at(each, last) for each in made]
+        return Region(self._around, number, [*self._nested_in(nodes), *nodes], inputs, outputs)
 
     def _nested_in(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
         """The definitions of the nested functions that the statements use, and of those that these use, unless they
@@ -280,84 +311,6 @@ class Splitter:
         nested = self._nested_in([ast.Expr(ast.Name(name, ast.Load())) for name in names])
         return names.union(*map(reads, nested)) - self._nested.keys()
 
-    def _compiled(self, index: int, without: Names, replaced: Names) -> _native.JitFunction:
-        """A region as a jit function; the variables `without` a value are no parameters. The arrays that are `replaced`
-        at times are copies at first, so that the results are arrays of their own; its results say which they are."""
-        nodes, inputs, outputs, _ = self.parts[index]
-        arrays = without & self._unset_arrays
-        if arrays:
-            nodes = without_arrays(nodes, arrays, self._new_name("unset"), self.resolver.is_label)
-        name = self.source.function.__name__ + (f"_{index + 1}" if index else "")
-        body = [at(each, nodes[0]) for each in never_assigned(without & live_before(nodes, frozenset()))]
-        results: list[ast.expr] = [ast.Name(each, ast.Load()) for each in outputs]
-        marks = {each: self._new_name(f"{each}_is_set") for each in outputs if each in without | replaced}
-        body += [copied(each, nodes[0]) for each in sorted(replaced)]
-        body += marked(nodes, marks) if marks else nodes
-        for place, each in enumerate(outputs):
-            if each in marks:
-                mark = ast.Name(marks[each], ast.Load())
-                if each in without:
-                    results[place] = ast.IfExp(mark, results[place], ast.Constant(False))
-                results.append(mark)
-        if outputs:
-            body.append(at(ast.Return(ast.Tuple(results, ast.Load())), nodes[-1]))
-        given = [each for each in inputs if each not in without]
-        arguments = ast.arguments([], [at(ast.arg(each), nodes[0]) for each in given], None, [], [], None, [])
-        node = at(ast.FunctionDef(name, arguments, body, [], None), nodes[0])
-        function = rebuilt(self.source.function, node)
-        function.__annotations__ = {each: self.annotations[each] for each in given if each in self.annotations}
-        return self._jit(RegionSource(self.source, node, function))
-
-    def _is_users(self, call: ast.Call) -> bool:
-        binding = self.resolver.find(call.func)
-        return binding is not None and callable_source(binding.value) is not None
-
-    def _new_name(self, name: str) -> str:
-        while name in self.locals:
-            name += "_"
-        return name
-
-    def known(self, index: int, open_outputs: dict[str, Any], results: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The outputs of a region, of which some are open: the results end with whether it gives these a value; else
-        they have the one that `open_outputs` says."""
-        outputs = self.parts[index].outputs
-        is_set = dict(zip(open_outputs, results[len(outputs) :], strict=True))
-        return tuple(
-            value if is_set.get(name, True) else open_outputs[name]
-            for name, value in zip(outputs, results, strict=False)
-        )
-
-    def _input(self, name: str) -> ast.expr:
-        """What a call of a region gets: of a variable that may have no value a function that gives it."""
-        load = ast.Name(name, ast.Load())
-        nothing = ast.arguments([], [], None, [], [], None, [])
-        return ast.Lambda(nothing, load) if name in self._unset else load
-
-    def region_for(
-        self, index: int, inputs: tuple[Any, ...]
-    ) -> tuple[_native.JitFunction, tuple[Any, ...], dict[str, Any]]:
-        """The region for the inputs that have values, these values, and the outputs that it may give none, with those
-        that they keep."""
-        _, names, outputs, replaced = self.parts[index]
-        if self._unset.isdisjoint(names) and not replaced:
-            return self.regions[index], inputs, {}
-        values: dict[str, Any] = {}
-        for name, value in zip(names, inputs, strict=True):
-            try:
-                values[name] = value() if name in self._unset else value
-            except NameError:
-                continue
-        without = frozenset(names).difference(values)
-        replaced = frozenset(name for name in replaced - without if getattr(values[name], "ndim", 0) > 0)
-        given = tuple(values.values())
-        if not without and not replaced:
-            return self.regions[index], given, {}
-        key = index, without, replaced
-        if key not in self._variants:
-            self._variants[key] = self._compiled(*key)
-        kept = {name: values.get(name, UNSET) for name in outputs if name in without | replaced}
-        return self._variants[key], given, kept
-
     def _inputs(self, nodes: list[ast.stmt], outputs: Names) -> set[str]:
         live = self._through_nested(live_before(nodes, outputs))
         found = {name for name in live if name in self.locals or name.startswith("result_")}
@@ -369,74 +322,17 @@ class Splitter:
                 found.add(place[0])
         return found
 
-    def _labels_in(self, nodes: Sequence[ast.AST], seen: set[int]) -> set[str]:
-        """The labels of the statements and of the functions that they call."""
-        found: set[str] = set()
-        for part in (part for node in nodes for part in ast.walk(node)):
-            if not isinstance(part, ast.Call):
-                continue
-            binding = self.resolver.find(part.func)
-            if binding is None:
-                continue
-            if binding.value is operators.label and part.args and isinstance(part.args[0], ast.Constant):
-                found.add(str(part.args[0].value))
-            called = callable_source(binding.value)
-            if called is not None and id(called) not in seen:
-                seen.add(id(called))
-                found |= labels_of(called, seen)
-        return found
-
     # ------------------------------------------------------------ messages
-
-    def slow_loops(self) -> list[str]:
-        """Warnings of the outermost loops that Python runs since they call functions of NumPy that compiled code does
-        not know, or use lists, dicts and sets."""
-        texts = []
-        for loop in outermost_loops(self.source.tree().body):
-            reason = next(filter(None, map(self._why_python, ast.walk(loop))), None)
-            if reason is not None:
-                sink = _native.Diagnostics()
-                sink.performance("P315", self._span(loop), f"Python runs this loop: {reason[0]}", reason[1])
-                texts.append(sink.render([self.source.native()]))
-        return texts
-
-    def _why_python(self, part: ast.AST) -> tuple[str, str] | None:
-        """What Python runs there, and what to write instead."""
-        if isinstance(part, ast.Call) and self.resolver.calls_unknown(part):
-            shown = ast.unparse(part.func)
-            return f"compiled code does not know '{shown}'", "call it in front of the loop, or write it out"
-        if is_statement_of_python(part):
-            what, fix = STATEMENTS[type(part)]  # type: ignore[index]
-            return f"compiled code has no {what.removeprefix('a ').removeprefix('an ')}", fix
-        if self.resolver.kept.assigned_by(part):
-            return "it assigns to attributes that are no numbers", "change elements instead, self.x[:] = …"
-        if isinstance(part, ast.Call) and (is_for_python(part) or self.resolver.kept.is_called(part)):
-            return f"compiled code cannot call '{ast.unparse(part)}'", "write the arguments out"
-        if isinstance(part, ast.Subscript) and self.resolver.is_of_list(part):
-            return f"'{ast.unparse(part.value)}' is a list outside of the function", "make it an array, or a tuple"
-        if isinstance(part, ast.Assign) and self.resolver.resizes(part):
-            return (
-                f"'{ast.unparse(part.targets[0])}' gets another size",
-                "count what is used of an array, or keep its size",
-            )
-        if isinstance(part, ast.With) and not self.resolver.is_on_gpu(part):
-            return "compiled code has no such 'with'", "put it around the call of the function"
-        if self.resolver.keeps(part):
-            shown = (
-                f"'{part.id}' is a list, dict or set" if isinstance(part, ast.Name) else "it makes a list, dict or set"
-            )
-            return shown, "store to an array, x[i] = value, which np.empty makes in front of the loop"
-        return None
-
-    def _span(self, node: ast.stmt | ast.expr) -> tuple[int, int, int, int, int]:
-        line, column = node.lineno + self.source.line_shift, node.col_offset + 1
-        return (0, line, column, line, column + 1)
 
     def undefined(self) -> list[ast.Name]:
         """The names in what Python runs that nothing has."""
         parts = [part for node in self.body for part in ast.walk(node)]
         names = [part for part in parts if isinstance(part, ast.Name)]
-        known = self.locals | {_RUN, _CALL, NO_VALUE} | {part.arg for part in parts if isinstance(part, ast.arg)}
+        known = (
+            self.locals
+            | {RUN, CALL, AGAIN, BY_PYTHON, NO_VALUE, *HELPERS}
+            | {part.arg for part in parts if isinstance(part, ast.arg)}
+        )
         known |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
         return [name for name in names if name.id not in known and self.resolver.scope.lookup(name.id) is None]
 
@@ -457,14 +353,8 @@ class Splitter:
 
     def _refuse(self, code: str, node: ast.stmt | ast.expr, message: str, help_text: str = "") -> None:
         sink = _native.Diagnostics()
-        sink.error(code, self._span(node), message, help_text)
+        sink.error(code, self.source.place(node), message, help_text)
         fail(sink, [self.source.native()])
-
-
-def labels_of(source: FunctionSource, seen: set[int]) -> set[str]:
-    inner = object.__new__(Splitter)
-    inner.resolver = Resolver(source)
-    return inner._labels_in([source.tree()], seen)
 
 
 class _Calls(ast.NodeTransformer):
@@ -478,14 +368,14 @@ class _Calls(ast.NodeTransformer):
         binding = self._resolver.find(node.func)
         self.generic_visit(node)
         if binding is None and self._resolver.kept.is_called(node):
-            node.func = at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)
+            node.func = at(ast.Call(ast.Name(CALL, ast.Load()), [node.func], []), node)
         elif binding is not None and self._resolver.is_called_by_python(binding.value, node):
             source = callable_source(binding.value)
             if isinstance(source, NestedSource):
                 return node  # the driver defines it
             if source is not None:
                 self._found.append(source)
-            node.func = at(ast.Call(ast.Name(_CALL, ast.Load()), [node.func], []), node)
+            node.func = at(ast.Call(ast.Name(CALL, ast.Load()), [node.func], []), node)
         return node
 
 

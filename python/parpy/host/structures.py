@@ -10,13 +10,14 @@ from typing import Any
 
 from .. import _native
 from ..calls import performance
-from ..calls.elements import NO_ELEMENTS, Cells, Elements, comes_apart, composed_kind
+from ..calls.elements import NO_ELEMENTS, WHOLE, Cells, Elements, comes_apart, composed_kind
 from ..calls.objects import Reads, is_object
 from ..calls.options import CompileOptions
 from ..frontend.forms import Composed, Single
 from ..frontend.patterns import string_key
 from ..syntax.names import Guard
 from ..syntax.source import FunctionSource, node_parameters
+from .alike import Alike
 
 Places = list[tuple[Any, Any]]
 
@@ -40,6 +41,7 @@ class Structures:
         self._positional = len(self._parameters) - len(self._tree.args.kwonlyargs)
         self._made: dict[tuple[tuple[int, Composed], ...], _native.JitFunction] = {}  # by places
         self._kinds: dict[int, tuple[Any, Single]] = {}
+        self._alike: Alike[Composed] = Alike(texts=False)
         self._reads: Reads | None = None
         self._count = 0  # of what the program may read, as far as it is known
 
@@ -92,7 +94,7 @@ class Structures:
         given: list[Any] = list(values)
         found: list[tuple[int, Composed]] = []
         for place, value in enumerate(values):
-            if comes_apart(value) or is_object(value):
+            if type(value) not in WHOLE and (is_object(value) or comes_apart(value)):
                 kind = self._kind(value)
                 found.append((place, kind))
                 empty = isinstance(kind, Single) and not kind.cells
@@ -124,7 +126,8 @@ class Structures:
         known = self._kinds.get(id(value))
         if known is not None and known[0] is value:
             return known[1]
-        kind = composed_kind(value, reads=self.reads)
+        reads = self.reads
+        kind = self._alike.find(reads, (value,), lambda: composed_kind(value, reads=reads))
         if isinstance(kind, Single) and not kind.cells:
             if len(self._kinds) == _MOST:
                 self._kinds.clear()

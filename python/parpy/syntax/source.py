@@ -119,6 +119,11 @@ class FunctionSource:
     def line_shift(self) -> int:
         return self.first_line - (2 if self.text[:1] in (" ", "\t") else 1)
 
+    def place(self, node: ast.stmt | ast.expr) -> tuple[int, int, int, int, int]:
+        """Where the node begins, for a message about this source alone."""
+        line, column = node.lineno + self.line_shift, node.col_offset + 1
+        return (0, line, column, line, column + 1)
+
     def native(self) -> _native.Source:
         return _native.Source(self.name, self.text, self.first_line)
 

@@ -1,0 +1,97 @@
+"""Arguments that are alike: of the same classes, with attributes of the same classes. What was found out for some of
+them holds for the others."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from ..calls.elements import WHOLE, is_series
+from ..calls.objects import Reads, is_object
+
+_NUMBERS = WHOLE | {np.dtype(code).type for code in "?bBhHiIlLqQefdFD"} | {type(None)}
+_DEEPEST = 4  # objects in objects
+_LARGEST = 64  # number of attributes
+_MOST = 256  # of which something is known
+_Names = tuple[str, ...]
+_Found = TypeVar("_Found")
+
+
+class Alike(Generic[_Found]):
+    """Keys of arguments that are equal for those that are alike. `texts`: texts are alike, and lists of the same kind,
+    for which compiled code differs."""
+
+    def __init__(self, texts: bool) -> None:
+        self._plain = _NUMBERS | {str, deque, set, bytearray} if texts else _NUMBERS
+        self._texts = texts
+        self._names: dict[tuple[type, _Names], _Names | None] = {}  # of the attributes that count
+        self._count = -1
+        self._found: dict[tuple[Any, ...], _Found] = {}
+
+    def find(self, reads: Reads, values: tuple[Any, ...], look: Callable[[], _Found]) -> _Found:
+        """What `look` finds for such arguments of a program that `reads` attributes."""
+        key = self._key(reads, values)
+        if key is not None and key in self._found:
+            return self._found[key]
+        found = look()
+        if key is not None and key[0] == reads.count:  # no object was of a new class
+            if len(self._found) == _MOST:
+                self._found.clear()
+            self._found[key] = found
+        return found
+
+    def _key(self, reads: Reads, values: Iterable[Any]) -> tuple[Any, ...] | None:
+        """None: these have to be looked at."""
+        if self._count != reads.count:
+            self._names.clear()
+            self._count = reads.count
+        found: list[Any] = [self._count]
+        for value in values:
+            key = self._of(reads, value, _DEEPEST)
+            if key is None:
+                return None
+            found.append(key)
+        return tuple(found)
+
+    def _of(self, reads: Reads, value: Any, depth: int) -> Any:
+        kind = type(value)
+        if kind in self._plain:
+            return kind
+        if depth == 0:
+            return None
+        if kind is list and self._texts:
+            is_long = not is_series(value)
+            return (list, is_long) if is_long or self._plain.issuperset(map(type, value)) else None
+        if kind is tuple or (kind is list and is_series(value)):
+            names: _Names | None = ()
+            parts = value
+        else:
+            own = value if kind is dict else getattr(value, "__dict__", None)
+            if own is None or len(own) > _LARGEST:
+                return None
+            names = self._names_of(reads, value, own)
+            if names is None:
+                return None
+            parts = [own[name] for name in names]
+        keys = tuple([type(part) for part in parts])
+        if not self._plain.issuperset(keys):
+            keys = tuple([self._of(reads, part, depth - 1) for part in parts])
+            if None in keys:
+                return None
+        return kind, names, keys
+
+    def _names_of(self, reads: Reads, value: Any, own: dict[str, Any]) -> _Names | None:
+        """The attributes that count; None if some are not its own."""
+        key = type(value), tuple(own)
+        if key not in self._names:
+            names = tuple(reads.of(value)) if is_object(value) else None
+            if names is not None and (reads.not_computed(value) or not own.keys() >= set(names)):
+                names = None
+            key = type(value), tuple(own)  # which the object may have computed meanwhile
+            if len(self._names) == _MOST:
+                self._names.clear()
+            self._names[key] = names
+        return self._names[key]

@@ -1,0 +1,123 @@
+"""Arrays that a function allocates: which of them compiled code makes, rather than Python."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+
+from ..syntax.source import FunctionSource
+from ..vocabulary import operators
+from .lazy import lazy
+from .liveness import assigned
+from .lookup import Lookup
+from .places import is_element, outermost_loops
+
+_MADE_HERE = (*(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")), "copy")
+
+
+class Allocations:
+    """The allocations of a function with these names; `is_callback`: whether Python makes a call."""
+
+    def __init__(self, source: FunctionSource, names: Lookup, is_callback: Callable[[ast.AST], bool]) -> None:
+        self._source = source
+        self._names = names
+        self._is_callback = is_callback
+
+    @lazy
+    def compiled(self) -> frozenset[ast.Call]:
+        """Allocations of loops that compiled code makes: of names that one outermost loop alone uses, in sizes that are
+        known when the function is entered."""
+        tree = self._source.tree()
+        parameters = {a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)}
+        everywhere = Counter(part.id for part in self._names.nodes if isinstance(part, ast.Name))
+        found: set[ast.Call] = set()
+        for loop in outermost_loops(tree.body):
+            parts = list(ast.walk(loop))
+            if any(isinstance(part, ast.Return) or self._is_callback(part) for part in parts):
+                continue
+            here = Counter(part.id for part in parts if isinstance(part, ast.Name))
+            names: dict[ast.expr, str] = {}
+            for part in parts:
+                if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
+                    names[part.value] = part.targets[0].id
+            known = parameters - assigned(tree.body)
+            for part in parts:
+                name = names.get(part) if isinstance(part, ast.Call) else None
+                local = name is None or here[name] == everywhere[name]
+                if isinstance(part, ast.Call) and local and self._is_made_here(part, known):
+                    found.add(part)
+                    known |= {name} if name is not None else set()
+        return frozenset(found | self._replaced_allocations(tree.body, parameters))
+
+    def _replaced_allocations(self, body: list[ast.stmt], parameters: set[str]) -> set[ast.Call]:
+        """The allocations in front of loops, where the name of one is given other arrays later: compiled code knows
+        then that nobody else has the first one."""
+        if any(map(self._is_callback, self._names.nodes)):
+            return set()
+        times = Counter(name for part in self._names.nodes if isinstance(part, ast.Assign) for name in assigned([part]))
+        known = parameters - assigned(body)
+        found: dict[ast.Call, str] = {}
+        for statement in body:
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+                continue
+            value = statement.value
+            if isinstance(target, ast.Name) and isinstance(value, ast.Call) and self._is_made_here(value, known):
+                found[value] = target.id
+                known |= {target.id}
+                continue
+            names = assigned([statement])
+            if self._is_size(value, known) and all(times[name] == 1 for name in names):
+                known |= names
+        return set(found) if any(times[name] > 1 for name in found.values()) else set()
+
+    def _is_size(self, value: ast.expr, known: set[str]) -> bool:
+        """Whether the value is made of constants, shapes and numbers that are known when the function is entered."""
+        calls = [part for part in ast.walk(value) if isinstance(part, ast.Call) and not self._is_length(part)]
+        names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+        return not calls and not (names & self._names.scope.locals) - known
+
+    def _is_made_here(self, call: ast.Call, known: set[str]) -> bool:
+        """Whether compiled code makes the array: NumPy's, of a size made of constants and what is `known`."""
+        binding = self._names.find(call.func)
+        made = None if binding is None else next((n for n in _MADE_HERE if binding.value is getattr(np, n)), None)
+        if made is None or not call.args:
+            return False
+        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+        most = 1 if made == "copy" else 3 if made.startswith("full") else 2
+        allowed = set() if made == "copy" else {"dtype", "fill_value"} if made.startswith("full") else {"dtype"}
+        dtype = keywords.get("dtype", call.args[most - 1] if made != "copy" and len(call.args) == most else None)
+        if len(call.args) > most or not keywords.keys() <= allowed or not self._is_scalar_type(dtype):
+            return False
+        size = call.args[0]
+        if made == "copy" or made.endswith("_like"):
+            size = size.value if is_element(size) else size
+        lengths = {part for part in ast.walk(size) if isinstance(part, ast.Call) and self._is_length(part)}
+        if any(isinstance(part, ast.Slice | ast.Starred | ast.Call) and part not in lengths for part in ast.walk(size)):
+            return False
+        names = {part.id for part in ast.walk(size) if isinstance(part, ast.Name)}
+        return not (names & self._names.scope.locals) - known
+
+    def _is_scalar_type(self, node: ast.expr | None) -> bool:
+        """Whether the dtype that an array is made with is left out, a type of numbers, or that of another array."""
+        if node is None or (isinstance(node, ast.Attribute) and node.attr == "dtype"):
+            return True
+        if isinstance(node, ast.Name) and node.id in self._constant_parameters:
+            return True
+        if isinstance(node, ast.Constant):
+            return node.value is None or (
+                isinstance(node.value, str) and operators.scalar_of_text(node.value) is not None
+            )
+        binding = self._names.find(node)
+        return binding is not None and operators.scalar_name(binding.value) is not None
+
+    @lazy
+    def _constant_parameters(self) -> frozenset[str]:
+        return frozenset(self._names.parameters) - assigned(self._source.tree().body)
+
+    def _is_length(self, call: ast.Call) -> bool:
+        binding = self._names.find(call.func)
+        return binding is not None and binding.value is len and len(call.args) == 1

@@ -1,0 +1,90 @@
+"""Functions that Python calls for one that it runs in parts."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, MutableSequence, Set
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any, Protocol
+
+from .. import _native
+from ..calls.options import CompileOptions
+from ..syntax.names import callable_source, source_of
+from ..syntax.source import FunctionSource
+from .labels import labels_of, restricted
+
+_OF_PYTHON = (MutableSequence, Set, bytes)
+
+
+class Small(Protocol):
+    """The driver of a function that Python runs as a whole, but for statements that compiled code may run too."""
+
+    def as_python(self, opts: CompileOptions | None, called: Called) -> FunctionType | None: ...
+
+
+class Called:
+    """What stands for the functions in the calls of a driver, with these options.
+
+    `small_driver` is the driver of a function, of the values of its parameters, whose small statements Python runs.
+    What such a driver does, Python does with arguments of any kind: it is called without looking at these.
+    """
+
+    def __init__(
+        self,
+        opts: CompileOptions | None,
+        jit: Callable[[FunctionSource], _native.JitFunction],
+        small_driver: Callable[[FunctionSource, tuple[Any, ...]], Small | None],
+    ) -> None:
+        self._opts = opts
+        self._jit = jit
+        self._small_driver = small_driver
+        self._compiled: dict[Callable[..., Any], Callable[..., Any]] = {}
+        self._python: dict[Callable[..., Any], FunctionType | None] = {}  # those that Python runs as a whole
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        if type(function) is MethodType:
+            python = self._python.get(function.__func__)
+            if python is not None:
+                return MethodType(python, function.__self__)
+            return partial(self._call, function.__func__, function.__self__)
+        source = callable_source(function)
+        if source is None:
+            return function
+        return self._python.get(function) or partial(self._unless_lists, function, source)
+
+    def _unless_lists(self, function: Callable[..., Any], source: FunctionSource, *given: Any, **named: Any) -> Any:
+        """Calls the function; with lists and the like, which Python alone has, as it is."""
+        if any(isinstance(each, _OF_PYTHON) for each in (*given, *named.values())):
+            return source.function(*given, **named)
+        return self._call(function, *given, **named)
+
+    def _call(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        if function not in self._python:
+            self._python[function] = self._as_python(function, given, named)
+        python = self._python[function]
+        if python is not None:
+            return python(*given, **named)
+        if function not in self._compiled:
+            compiled = self._jit(source_of(function)) if isinstance(function, FunctionType) else function
+            self._compiled[function] = partial(compiled, opts=nested(self._opts, function))
+        return self._compiled[function](*given, **named)
+
+    def _as_python(
+        self, function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]
+    ) -> FunctionType | None:
+        source = callable_source(function)
+        if source is None:
+            return None
+        bound = inspect.signature(source.function).bind(*given, **named)
+        bound.apply_defaults()
+        driver = self._small_driver(source, tuple(bound.arguments.values()))
+        return None if driver is None else driver.as_python(nested(self._opts, function), self)
+
+
+def nested(opts: CompileOptions | None, function: Callable[..., Any]) -> CompileOptions | None:
+    """The options for a jit function of which Python runs a part, too."""
+    source = callable_source(function)
+    if opts is None or source is None:
+        return opts
+    return restricted(opts, labels_of(source))

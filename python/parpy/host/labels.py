@@ -1,0 +1,75 @@
+"""Labels in the parts of a function, and the options for each of these."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..calls.options import CompileOptions
+from ..syntax.names import callable_source
+from ..syntax.source import FunctionSource
+from ..vocabulary import operators
+from .python_parts import Resolver
+
+_GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
+
+
+def labels_in(nodes: Sequence[ast.AST], resolver: Resolver, seen: set[int] | None = None) -> set[str]:
+    """The labels of the statements and of the functions that they call."""
+    found: set[str] = set()
+    seen = set() if seen is None else seen
+    for part in (part for node in nodes for part in ast.walk(node)):
+        if not isinstance(part, ast.Call):
+            continue
+        binding = resolver.find(part.func)
+        if binding is None:
+            continue
+        if binding.value is operators.label and part.args and isinstance(part.args[0], ast.Constant):
+            found.add(str(part.args[0].value))
+        called = callable_source(binding.value)
+        if called is not None and id(called) not in seen:
+            seen.add(id(called))
+            found |= labels_in([called.tree()], Resolver(called), seen)
+    return found
+
+
+def labels_of(source: FunctionSource) -> set[str]:
+    """The labels in a function and in those that it calls."""
+    return labels_in([source.tree()], Resolver(source))
+
+
+def restricted(opts: CompileOptions, labels: set[str]) -> CompileOptions:
+    """The options with the loops of these labels alone."""
+    kept = {label: loop for label, loop in opts.parallelize.items() if label in labels or label == _GPU_CODE}
+    return CompileOptions(**{**opts._values, "parallelize": kept})
+
+
+class Place(NamedTuple):
+    """Where a region is: its labels, its first and last line."""
+
+    labels: set[str]
+    first: int
+    last: int
+
+
+def per_region(opts: CompileOptions, places: list[Place], nested: set[str]) -> list[CompileOptions]:
+    """The options for each region. Loops of none go to the first, which says that they are unknown; those of `nested`
+    functions are none of theirs."""
+    return [_for_region(opts, index, places, nested) for index in range(len(places))]
+
+
+def _for_region(opts: CompileOptions, index: int, places: list[Place], nested: set[str]) -> CompileOptions:
+    own = places[index]
+    others = nested.union(*(place.labels for place in places)) - own.labels
+    found = set()
+    for label in opts.parallelize:
+        _, at, line = label.rpartition("@")
+        number = line.partition("#")[0]
+        if at and number.isdigit():
+            placed = any(place.first <= int(number) <= place.last for place in places)
+            if own.first <= int(number) <= own.last or (index == 0 and not placed):
+                found.add(label)
+        elif label in own.labels or (index == 0 and label not in others):
+            found.add(label)
+    return restricted(opts, found)

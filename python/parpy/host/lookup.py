@@ -1,0 +1,162 @@
+"""What the names of a function stand for: functions, objects outside of it, and arrays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..calls.errors import CompileError
+from ..calls.external import External
+from ..frontend.kernels.record_paths import key_of
+from ..frontend.uses import Uses, arguments_of
+from ..syntax.annotations import annotations_of
+from ..syntax.names import NO_PLACE, Binding, Scope, attribute, callable_source, is_array
+from ..syntax.nested_source import definitions, link, nested_source, own_nodes
+from ..syntax.source import FunctionSource
+from ..types import BufferType
+from .lazy import lazy
+from .places import named_values
+
+_ALLOCATORS = {
+    *(kind + like for kind in ("empty", "zeros", "ones", "full") for like in ("", "_like")),
+    *("arange", "linspace", "eye", "identity", "copy", "ndarray"),
+}  # fmt: skip
+_LIBRARIES = ("numpy", "torch", "cupy", "parpy")
+
+
+class Lookup:
+    """The names of one function."""
+
+    def __init__(self, source: FunctionSource) -> None:
+        self.function = source.function
+        self.scope = Scope(source.function)
+        self._source = source
+        self._uses = Uses()
+        self._arrays: frozenset[str] | None = None
+        self._spaces: dict[type, Any] = {}
+
+    def find(self, node: ast.expr) -> Binding | None:
+        if isinstance(node, ast.Name):
+            local = node.id in self.scope.locals
+            found = self._nested.get(node.id) if local else self.scope.lookup(node.id)
+        elif isinstance(node, ast.Attribute):
+            owner = self.find(node.value)
+            found = None if owner is None else attribute(owner.value, node.attr, self._spaces)
+        else:
+            found = None
+        return found
+
+    @lazy
+    def _nested(self) -> dict[str, Binding]:
+        """The nested functions that names stand for."""
+        functions = {
+            name: nested_source(self._source, self.scope.locals, node, name).function
+            for name, _, node in definitions(self._source.tree(), self.nodes)
+        }
+        link(functions)
+        return {name: Binding(function, NO_PLACE, name) for name, function in functions.items()}
+
+    @lazy
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the function, without those of nested ones."""
+        return list(own_nodes(self._source.tree()))
+
+    def moved(self, value: ast.expr) -> ast.expr | None:
+        """The x of x.T, x.reshape(n, m), np.ravel(x) and the like, which may be other names for the elements of x."""
+        if isinstance(value, ast.Attribute):
+            return value.value if value.attr == "T" else None
+        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+            return None
+        binding = self.find(value.func)
+        if binding is not None:
+            known = any(binding.value is each for each in (np.transpose, np.reshape, np.ravel))
+            return value.args[0] if known and value.args else None
+        return value.func.value if value.func.attr in ("transpose", "reshape", "ravel") else None
+
+    @lazy
+    def parameters(self) -> tuple[str, ...]:
+        code = self.function.__code__
+        return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @lazy
+    def returned(self) -> frozenset[str]:
+        """The names in what the function returns."""
+        values = [part.value for part in self.nodes if isinstance(part, ast.Return) and part.value is not None]
+        return frozenset(node.id for value in values for node in ast.walk(value) if isinstance(node, ast.Name))
+
+    def arrays(self) -> frozenset[str]:
+        """Variables that are used as arrays, and what they are called besides; entries of dicts as `d['x']`."""
+        if self._arrays is None:
+            annotations = annotations_of(self.function)
+            found = {name for name, each in annotations.items() if isinstance(each, BufferType)}
+            same: dict[str, set[str]] = {}  # names for one array, by each of them
+            tuples: set[str] = set()
+            for part in self.nodes:
+                found |= {place for node in self._array_uses(part) if (place := self.place(node)) is not None}
+                if not isinstance(part, ast.Assign | ast.AnnAssign):
+                    continue
+                for name, value in named_values(part):
+                    if isinstance(value, ast.Tuple | ast.List):
+                        tuples.add(name)  # refused where it is made
+                    if self.is_captured_array(value) or self.is_allocation(value):
+                        found.add(name)
+                    names = {name, self.place(value) or name}
+                    joined = names.union(*(same.get(each, ()) for each in names))
+                    same |= dict.fromkeys(joined, joined)
+            tuples = tuples.union(*(same.get(name, ()) for name in tuples))
+            self._arrays = frozenset(found.union(*(same.get(name, ()) for name in found)) - tuples)
+        return self._arrays
+
+    def _array_uses(self, part: ast.AST) -> Iterator[ast.expr]:
+        """What one node of the tree uses as no number can be used."""
+        match part:
+            case ast.Subscript(value=value) if key_of(part) is None:
+                yield value
+            case ast.Attribute(value=value, attr="shape" | "ndim" | "size" | "T"):
+                yield value
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                yield from (left, right)
+            case ast.Call() if (moved := self.moved(part)) is not None:
+                yield moved
+            case ast.Call(func=func, args=arguments) if arguments:
+                binding = self.find(func)
+                called = None if binding is None else binding.value
+                if called is len or (self.is_allocation(part) and ast.unparse(func).endswith("_like")):
+                    yield arguments[0]
+                elif isinstance(called, External):
+                    pairs = zip(arguments, called.types, strict=False)
+                    yield from (node for node, kind in pairs if kind.endswith("*"))
+                elif callable_source(called) is not None:
+                    for source, name, node in arguments_of(part, self.scope):
+                        if self._takes_array(source, name):
+                            yield node
+
+    def _takes_array(self, source: FunctionSource, name: str) -> bool:
+        try:
+            taken = self._uses.takes_array(source, name)
+        except CompileError:
+            return False  # reported where it is compiled
+        return taken or isinstance(annotations_of(source.function).get(name), BufferType)
+
+    def place(self, node: ast.expr) -> str | None:
+        """A variable or an entry of a dict, as text."""
+        root = node.value if isinstance(node, ast.Subscript) and key_of(node) is not None else node
+        return ast.unparse(node) if isinstance(root, ast.Name) and root.id in self.scope.locals else None
+
+    def is_captured_array(self, node: ast.expr) -> bool:
+        binding = self.find(node)
+        return binding is not None and is_array(binding.value) and getattr(binding.value, "shape", None) != ()
+
+    def is_allocation(self, node: ast.expr) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _ALLOCATORS:
+            owner = self.find(node.func.value)
+            module = owner.value if owner is not None else None
+            return isinstance(module, ModuleType) and module.__name__.partition(".")[0] in _LIBRARIES
+        binding = self.find(node.func)
+        return binding is not None and any(binding.value is getattr(np, name) for name in _ALLOCATORS)

@@ -1,0 +1,168 @@
+"""Regions: stretches of statements between those that Python runs, each a jit function of the variables that it reads,
+which returns those that are read later."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .. import _native
+from ..calls.options import CompileOptions
+from ..syntax.nested_source import NestedSource
+from ..syntax.rebuilt import rebuilt
+from ..syntax.source import FunctionSource
+from .lazy import lazy
+from .liveness import Names, assigned, live_before
+from .replaced import copied, replaced_at_times
+from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
+
+_MOST_APART = 3  # arrays that may have no value, whose combinations are returned one by one
+UNSET = object()  # what a region returns for a variable without a value
+
+
+class RegionSource(NestedSource):
+    """A part of a function's text as a function of its own."""
+
+    __slots__ = ()
+
+    part = True
+
+
+class Around(NamedTuple):
+    """The function that regions are parts of."""
+
+    source: FunctionSource
+    jit: Callable[[FunctionSource], _native.JitFunction]
+    annotations: dict[str, Any]
+    names: Names  # of its variables
+    unset: Names  # those that may be read without a value
+    unset_arrays: Names
+    is_label: Callable[[ast.stmt], bool]
+    is_users: Callable[[ast.Call], bool]
+
+    def new_name(self, name: str) -> str:
+        while name in self.names:
+            name += "_"
+        return name
+
+
+class Call(NamedTuple):
+    """A call of a region: its function for the inputs that have values, these, and the outputs that it may give none,
+    with what they keep."""
+
+    function: _native.JitFunction
+    arguments: tuple[Any, ...]
+    kept: dict[str, Any]
+
+
+class Region:
+    """One of them. `number` is the end of its name."""
+
+    def __init__(
+        self, around: Around, number: str, nodes: list[ast.stmt], inputs: list[str], outputs: list[str]
+    ) -> None:
+        self._around = around
+        self._number = number
+        self.nodes, self.inputs, self.outputs = nodes, inputs, outputs
+        # Outputs that paths through it leave what they were, if these are arrays.
+        self._replaced = replaced_at_times(nodes, outputs, inputs, around.is_users)
+        self._is_plain = around.unset.isdisjoint(inputs) and not self._replaced
+        self._variants: dict[tuple[Names, Names], _native.JitFunction] = {}
+
+    @lazy
+    def function(self) -> _native.JitFunction:
+        """The function for calls whose inputs all have values."""
+        return self._compiled(frozenset(), frozenset())
+
+    def called_by(self, name: str, numbers: Sequence[int]) -> list[ast.stmt]:
+        """The statements that assign what `name(*numbers, *inputs)` gives to the outputs."""
+        last, unset = self.nodes[-1], self._around.unset
+        given = [*map(ast.Constant, numbers), *map(self._input, self.inputs)]
+        call: ast.expr = ast.Call(ast.Name(name, ast.Load()), given, [])
+        if not self.outputs:
+            return [at(ast.Expr(call), last)]
+        stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in self.outputs]
+        made: list[ast.stmt] = [ast.Assign([ast.Tuple(stores, ast.Store())], call)]
+        for each in (each for each in self.outputs if each in self.inputs and each in unset):
+            is_unset = ast.Compare(ast.Name(each, ast.Load()), [ast.Is()], [ast.Name(NO_VALUE, ast.Load())])
+            made.append(ast.If(is_unset, [ast.Delete([ast.Name(each, ast.Del())])], []))
+        return [at(each, last) for each in made]
+
+    def _input(self, name: str) -> ast.expr:
+        """Of a variable that may have no value a function that gives it."""
+        load = ast.Name(name, ast.Load())
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        return ast.Lambda(nothing, load) if name in self._around.unset else load
+
+    def call(self, inputs: tuple[Any, ...]) -> Call:
+        if self._is_plain:
+            return Call(self.function, inputs, {})
+        values: dict[str, Any] = {}
+        for name, value in zip(self.inputs, inputs, strict=True):
+            try:
+                values[name] = value() if name in self._around.unset else value
+            except NameError:
+                continue
+        without = frozenset(self.inputs).difference(values)
+        replaced = frozenset(name for name in self._replaced - without if getattr(values[name], "ndim", 0) > 0)
+        given = tuple(values.values())
+        if not without and not replaced:
+            return Call(self.function, given, {})
+        key = without, replaced
+        if key not in self._variants:
+            self._variants[key] = self._compiled(*key)
+        kept = {name: values.get(name, UNSET) for name in self.outputs if name in without | replaced}
+        return Call(self._variants[key], given, kept)
+
+    def results(self, kept: dict[str, Any], results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The outputs, of which some may be `kept`: the results end with whether the region gives these a value."""
+        is_set = dict(zip(kept, results[len(self.outputs) :], strict=True))
+        return tuple(
+            value if is_set.get(name, True) else kept[name] for name, value in zip(self.outputs, results, strict=False)
+        )
+
+    def _compiled(self, without: Names, replaced: Names) -> _native.JitFunction:
+        """The jit function; the variables `without` a value are no parameters. The arrays that are `replaced` at times
+        are copies at first, so that the results are arrays of their own; its results say which they are."""
+        around, nodes, first = self._around, self.nodes, self.nodes[0]
+        arrays = without & around.unset_arrays - assigned(nodes)
+        if arrays:
+            nodes = without_arrays(nodes, arrays, around.new_name("unset"), around.is_label)
+        never = without & live_before(nodes, frozenset()) | frozenset(self.outputs) - assigned(nodes)
+        body = [at(each, first) for each in never_assigned(never)]
+        marks = {each: around.new_name(f"{each}_is_set") for each in self.outputs if each in without | replaced}
+        body += [copied(each, first) for each in sorted(replaced)]
+        body += marked(nodes, marks) if marks else nodes
+        if self.outputs:
+            values: dict[str, ast.expr] = {each: ast.Name(each, ast.Load()) for each in self.outputs}
+            apart = [each for each in self.outputs if each in without & around.unset_arrays][:_MOST_APART]
+            for each in without.intersection(self.outputs).difference(apart):
+                values[each] = ast.IfExp(ast.Name(marks[each], ast.Load()), values[each], ast.Constant(False))
+            body += [at(each, nodes[-1]) for each in _returns(values, apart, marks)]
+        given = [each for each in self.inputs if each not in without]
+        arguments = ast.arguments([], [at(ast.arg(each), first) for each in given], None, [], [], None, [])
+        python = around.source.function
+        node = at(ast.FunctionDef(python.__name__ + self._number, arguments, body, [], None), first)
+        function = rebuilt(python, node)
+        function.__annotations__ = {each: around.annotations[each] for each in given if each in around.annotations}
+        return around.jit(RegionSource(around.source, node, function))
+
+
+def _returns(values: dict[str, ast.expr], apart: Sequence[str], marks: Mapping[str, str]) -> list[ast.stmt]:
+    """Statements that return the values and the marks of those that may have none. For arrays these are branches:
+    compiled code evaluates both operands of `a if c else b` where they are arrays."""
+    if not apart:
+        given = [*values.values(), *(ast.Name(mark, ast.Load()) for mark in marks.values())]
+        return [ast.Return(ast.Tuple(given, ast.Load()))]
+    name, rest = apart[0], apart[1:]
+    without = values | {name: ast.Constant(False)}
+    test = ast.Name(marks[name], ast.Load())
+    return [ast.If(test, _returns(values, rest, marks), []), *_returns(without, rest, marks)]
+
+
+def run_region(region: Region, inputs: tuple[Any, ...], opts: CompileOptions | None, debug: bool = False) -> Any:
+    """The outputs of the region."""
+    function, arguments, kept = region.call(inputs)
+    results = function(*arguments, opts=opts, debug=debug)
+    return region.results(kept, results) if kept else results

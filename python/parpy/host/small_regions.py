@@ -1,0 +1,39 @@
+"""Small statements that Python could not run as compiled code would (small_statements.py): a region of each runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, MutableSequence, Set
+from typing import Any
+
+from ..calls.errors import CompileError
+from ..calls.options import CompileOptions
+from .checks import NoNumber
+from .regions import Region, run_region
+
+_OFTEN = 16  # statements of a group that ran as regions until the group is one
+
+
+class SmallRegions:
+    """The regions of the small statements of one function. `by_python` says which groups of these Python runs."""
+
+    def __init__(self, statements: list[Region], by_python: list[bool]) -> None:
+        self._statements = statements
+        self._by_python = by_python
+        self._left: dict[int, int] = {}
+
+    def run(self, index: int, group: int, inputs: tuple[Any, ...], opts: CompileOptions | None) -> Any:
+        """Runs the statement, of which nothing but an exception has come so far. A group that has no numbers for
+        operands, or often comes here, is a region from now on."""
+        self._left[group] = self._left.get(group, _OFTEN) - 1
+        failed = sys.exc_info()[1]
+        if group >= 0 and (self._left[group] <= 0 or isinstance(failed, NoNumber)):
+            self._by_python[group] = False
+        try:
+            return run_region(self._statements[index], inputs, opts)
+        except Exception as error:
+            of_python = any(isinstance(each, MutableSequence | Set | Mapping) for each in inputs)
+            if isinstance(error, CompileError) and failed is not None and of_python:
+                raise failed from None  # compiled code has no such values
+            error.__suppress_context__ = True
+            raise

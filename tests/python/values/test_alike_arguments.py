@@ -1,0 +1,85 @@
+"""Calls with objects: what was found out for some holds for those that are alike, and for no others."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import parpy
+from parpy.calls.objects import Reads
+from parpy.host.alike import Alike
+from parpy.syntax.names import source_of
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*P315:parpy.PerformanceWarning")
+
+
+class Box:
+    kind = 1
+
+    def __init__(self, x: Any, **more: Any) -> None:
+        self.x = x
+        vars(self).update(more)
+
+
+class Slots:
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+
+class Other(Box):
+    kind = None
+
+
+def steps(box, y):
+    for i in range(y.shape[0]):
+        if box.x is not None:
+            y[i] += box.x * i
+    box.x = 1.5
+
+
+def keys(*values: Any) -> list[Any]:
+    alike: Alike[Any] = Alike(texts=False)
+    reads = Reads(source_of(steps))
+    return [alike._key(reads, (value,)) for value in values]
+
+
+def test_which_are_alike():
+    first, *others = keys(Box(1.0), Box(2.0, other=[1]), Box(1), Box(None), Box(np.zeros(2)), Other(1.0))
+    assert first == others[0]
+    assert len({first, *others}) == 5
+    assert keys((1.0, 2), (1.5, 3)) == [*{*keys((2.5, 4))}] * 2
+
+
+def test_which_are_looked_at():
+    itself = SimpleNamespace(x=None)
+    itself.x = itself
+    assert keys(Slots(1.0), Box("text"), Box(len), itself, Box(deep(9)), {str(k): k for k in range(99)}) == [None] * 6
+
+
+def deep(count: int) -> Any:
+    return SimpleNamespace(x=deep(count - 1)) if count else 1.0
+
+
+def test_arguments_that_change_their_kind():
+    made = parpy.jit(steps)
+    for _ in range(2):
+        for x in (2.0, 2, None, np.float32(0.5), True, Box(1)):
+            want, got = np.zeros(3), np.zeros(3)
+            box, other = Box(x), Box(x)
+            try:
+                steps(box, want)
+            except TypeError:
+                with pytest.raises(parpy.CompileError):
+                    made(other, got)
+                continue
+            try:
+                made(other, got)
+            except parpy.CompileError as error:
+                assert "P233" in error.codes and not isinstance(x, float | None)
+            else:
+                assert got.tolist() == want.tolist() and other.x == box.x
