@@ -105,6 +105,12 @@ STATEMENTS = [
         "for c, d in ((1, k), (2, 3)):\n    s += c * d\nreturn s",
     ),
     Row(
+        ast.For,
+        "`for i, j in np.ndindex(x.shape)`, `np.ndenumerate`, `itertools.product`",
+        "nests of loops",
+        "for (i,), v in np.ndenumerate(x):\n    x[i] = v * i\nfor i, j in np.ndindex(k, 2):\n    x[j] += i",
+    ),
+    Row(
         ast.While,
         "`while c: … else: …`",
         "runs in sequence",

@@ -89,8 +89,8 @@ class FunctionScope:
         # Variables that some path to the current statement assigns; the loops around it.
         self.assigned: set[str] = set()
         self.loops: list[tuple[ast.For | ast.While, int]] = []
-        self.left_by_break: dict[ast.For | ast.While, _native.Var] = {}  # of loops with an else branch
-        self.lowered_loops: dict[ast.For | ast.While, _native.Stmt] = {}  # what labels in front of a loop name
+        self.left_by_break: dict[ast.For | ast.While, _native.Var] = {}  # of loops with an else branch, of nests
+        self.lowered_loops: dict[ast.For, list[_native.Stmt]] = {}  # those that labels in front of a loop name
         self.conditions = 0  # how many branches and loops are around it
         self.choices = 0  # how many operands around the current one may not be evaluated, or several times
         self.on_device = False  # inside `with parpy.gpu`

@@ -15,6 +15,7 @@ from ..calls.errors import CompileError
 from ..calls.external import External
 from ..frontend.draws import OTHERS, Draws
 from ..frontend.kernels.record_paths import key_of
+from ..frontend.statements.nests import is_nest
 from ..frontend.uses import Uses, arguments_of
 from ..syntax.annotations import annotations_of
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
@@ -517,6 +518,8 @@ class Resolver:
 
     def _runs_in_python(self, call: ast.Call) -> bool:
         binding = self.find(call.func)
+        if call in self._nests:
+            return False
         if is_for_python(call):
             return True
         if isinstance(call.func, ast.Name) and call.func.id in self._nested_with_lists:
@@ -527,6 +530,13 @@ class Resolver:
             return False
         self.scope.rely_on(binding)
         return True
+
+    @lazy
+    def _nests(self) -> frozenset[ast.Call]:
+        """The calls that loops run over and that are nests of loops to compiled code."""
+        heads = [part.iter for part in self.nodes if isinstance(part, ast.For | ast.comprehension)]
+        calls = [each for each in heads if isinstance(each, ast.Call)]
+        return frozenset(each for each in calls if is_nest(getattr(self.find(each.func), "value", None), each))
 
     def _is_method_of_numpy(self, call: ast.Call) -> bool:
         """Whether it calls a method of an array that compiled code has not."""
