@@ -78,6 +78,9 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         ours = _FUNCTIONS.get(function) if callable(function) else None
     except TypeError:  # it has no hash
         return None
+    if any(each.arg == "out" for each in node.keywords):  # the frontend stores what the others give
+        keywords = [each for each in node.keywords if each.arg != "out"]
+        node = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
     if function is np.einsum:
         return _einsum(node)
     if ours is None:

@@ -26,6 +26,7 @@ from ..expressions.evaluation import lower_arguments, lower_settled
 from ..expressions.expressions import is_dtype, type_operand
 from ..expressions.function_values import default_of
 from ..expressions.objects import is_made_of_fields, new_object
+from ..expressions.outputs import Output, output_of
 from ..expressions.subscripts import array_of, extent_of
 from ..forms import Forms, RecordForm
 from ..kernels.record_paths import has_slice
@@ -54,6 +55,8 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return fn.poison(node)
     if (function := foreign_called(fn, node)) is not None:
         return call_foreign(fn, node, function)
+    if (output := output_of(fn, node)) is not None:
+        return _store_to(fn, node, output)
     method = (
         method_of_generator(fn, node)
         or reduction_method(fn, node)
@@ -65,6 +68,19 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
     if method is not None:
         return method
     return _apply(fn, node) if fn.is_applied(node) else _call_named(fn, node)
+
+
+def _store_to(fn: FunctionScope, node: ast.Call, output: Output) -> _native.Expr:
+    """np.add(a, b, out=c): stores to the array, which is the value."""
+    array, span = array_of(fn, output.target), fn.span(node)
+    if array is None:
+        return fn.poison(node)
+    value = lower(fn, output.call)
+    if output.where is not None:
+        kept = fn.module.read(array, span)
+        value = by_numpy(fn, fn.module.op("select", [lower(fn, output.where), value, kept], span), node)
+    fn.out.append(fn.module.store(array, [fn.op("ellipsis", node)], value, None, span))
+    return fn.module.read(array, span)
 
 
 def _apply(fn: FunctionScope, node: ast.Call) -> _native.Expr:

@@ -8,6 +8,7 @@ from ...calls.external import External
 from ...vocabulary.device import DeviceFunction, ForeignFunction
 from ..patterns import string_key
 from ..scope import FunctionScope
+from .outputs import output_of
 
 
 def over_slices(fn: FunctionScope, node: ast.AST) -> bool:
@@ -49,6 +50,8 @@ def has_effects(fn: FunctionScope, node: ast.expr) -> bool:
         if isinstance(part, ast.Call):
             called = fn.resolve(part.func)
             if (called is not None and fn.is_function(called.value)) or fn.is_applied(part):
+                return True
+            if output_of(fn, part) is not None:
                 return True
             if fn.streams and fn.program.draws.drawn(part, fn.scope) is not None:
                 return True
