@@ -265,6 +265,7 @@ def functions() -> dict[str, list[str]]:
         found.setdefault(module, set()).add(name)
     found["np"] |= {name.removeprefix("np.") for name in map(_name_of, table.functions())}
     found["builtins"] |= {"range", "enumerate", "zip", "reversed", "print"}
+    found["np"] |= {"add.outer", "add.reduce"}
     return {module: sorted(names) for module, names in sorted(found.items())}
 
 
@@ -313,7 +314,8 @@ def page() -> str:
     lines += [
         "",
         "Python calls other functions of NumPy and SciPy between the compiled parts, outside of compiled loops.",
-        "Types of NumPy convert, as in `np.float32(a)`. Functions of the user are compiled with those that call them.",
+        "Other ufuncs have the methods of `np.add`, too. Types of NumPy convert, as in `np.float32(a)`. Functions of the",
+        "user are compiled with those that call them.",
         "",
         "## What is refused, and what to write instead",
         "",

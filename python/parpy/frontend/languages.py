@@ -83,6 +83,7 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "prod": compositions.lower_prod,
     # what is no function of numbers alone
     "reduce": reductions.lower_reduce,
+    "reduce_first": reductions.lower_reduce_first,
     "deviation": reductions.lower_deviation,
     "ptp": reductions.lower_ptp,
     "count_nonzero": reductions.lower_count_nonzero,

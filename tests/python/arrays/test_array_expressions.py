@@ -89,7 +89,7 @@ def test_what_masks_cannot_select():
     def g(x, y):
         x[:, :] = np.outer(x[:, :], y)
 
-    with pytest.raises(TypeError, match="of one dimension"):
+    with pytest.raises(parpy.CompileError, match="of one dimension"):
         g(np.ones((3, 3)), np.ones(3), opts=CPU)
 
 
