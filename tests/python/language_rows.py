@@ -314,8 +314,8 @@ def page() -> str:
     lines += [
         "",
         "Python calls other functions of NumPy and SciPy between the compiled parts, outside of compiled loops.",
-        "Other ufuncs have the methods of `np.add`, too. Types of NumPy convert, as in `np.float32(a)`. Functions of the",
-        "user are compiled with those that call them.",
+        "Other ufuncs have the methods of `np.add`, too. Types of NumPy convert, as in `np.float32(a)`. Functions of",
+        "the user are compiled with those that call them.",
         "",
         "## What is refused, and what to write instead",
         "",
