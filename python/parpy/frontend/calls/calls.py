@@ -39,6 +39,7 @@ from .creation import converted
 from .foreign import call_external, call_foreign, foreign_called, is_launch
 from .functions import by_numpy
 from .intrinsics import Intrinsic, intrinsic_of
+from .python_methods import python_method
 from .random_numbers import method_of_generator, origins_of_call
 from .reductions import method_of_value, reduction_method
 
@@ -64,6 +65,7 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         or _copy_or_conversion(fn, node)
         or method_of_axes(fn, node)
         or _method_of_library(fn, node)
+        or python_method(fn, node)
     )
     if method is not None:
         return method

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from typing import Any
 
 from ... import _native
+from ...syntax.names import source_of
+from ...syntax.source import FunctionSource
 from ..expressions.constants import constant_of, whole_number
 from ..expressions.effects import has_effects
 from ..expressions.evaluation import lower_all, lower_held, lower_settled
@@ -19,6 +22,22 @@ from .intrinsics import Intrinsic
 
 _MOST_DIGITS = 22  # powers of ten up to there are floats exactly
 _FLOAT_STRINGS = ("inf", "+inf", "-inf", "infinity", "-infinity", "+infinity", "nan")
+
+
+def call_library(
+    fn: FunctionScope, function: Callable[..., Any], operands: list[_native.Expr], node: ast.expr
+) -> _native.Expr:
+    """A call of a function of the library that is written in the language."""
+    callee = fn.helper(_source(function))
+    span = fn.span(node)
+    call = fn.module.call(callee.function, operands, span)
+    fn.calls.append((call, callee, span))
+    return call
+
+
+@cache
+def _source(function: Callable[..., Any]) -> FunctionSource:
+    return source_of(function)
 
 
 def lower_where(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:

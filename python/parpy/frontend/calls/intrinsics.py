@@ -39,6 +39,7 @@ class Intrinsic(NamedTuple):
 
 
 _MANY = 255
+TUPLE_METHODS = ("count", "index")
 _REDUCED = {"+": "sum", "*": "prod", "maximum": "max", "minimum": "min"}  # what the method `reduce` of ufuncs is
 
 # name in NumPy: operator. The operator's rule gives the result type.
@@ -98,6 +99,8 @@ def intrinsic_of(found: object) -> Intrinsic | None:
         return row[1]
     if isinstance(found, BuiltinMethodType) and isinstance(found.__self__, np.ufunc):
         return _method_of_ufunc(found.__self__, found.__name__)
+    if isinstance(found, BuiltinMethodType) and type(found.__self__) is tuple and found.__name__ in TUPLE_METHODS:
+        return Intrinsic(found.__name__, "tuple_method", found.__name__, 1, 1)
     if isinstance(found, type) and issubclass(found, np.generic):
         scalar = operators.scalar_name(found)
         if scalar is not None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ... import _native
-from ...syntax.names import Capture, source_of
+from ...syntax.names import Capture
 from ...syntax.source import FunctionSource
 from ..draws import METHODS, OTHERS, Drawn, Root
 from ..expressions.evaluation import lower_all
@@ -24,7 +24,7 @@ from ..expressions.tuples import number_or_list
 from ..forms import Span
 from ..lowering import lower
 from ..scope import FunctionScope
-from .functions import by_numpy
+from .functions import by_numpy, call_library
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +142,7 @@ def _called(fn: FunctionScope, name: str, operands: list[_native.Expr], node: An
     """A call of a function of library/random.py."""
     from ...library import random
 
-    source: FunctionSource = source_of(getattr(random, name))
-    callee = fn.helper(source)
-    span = fn.span(node)
-    call = fn.module.call(callee.function, operands, span)
-    fn.calls.append((call, callee, span))
-    return call
+    return call_library(fn, getattr(random, name), operands, node)
 
 
 def _place(fn: FunctionScope, root: Root, node: Any) -> list[_native.Expr]:
