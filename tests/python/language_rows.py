@@ -224,6 +224,12 @@ EXPRESSIONS = [
         "a function with the variables around it: an argument, or called by its name",
         "g = lambda a: a * k\nreturn g(x[1])",
     ),
+    Row(
+        ast.NamedExpr,
+        "`(a := v)`",
+        "assigns where it is evaluated",
+        "while (k := k - 1) > 0:\n    x[k] = (a := k) * a\nreturn k",
+    ),
     Row(ast.JoinedStr, '`f"…{a:.2f}"`', "in raise and print", "if k > 1:\n    raise ValueError(f'bad {x[1]:.2f}')"),
 ]
 

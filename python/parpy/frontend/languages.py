@@ -27,6 +27,7 @@ EXPRESSIONS: dict[type[ast.expr], LowerExpression] = {
     ast.Tuple: tuples.lower_tuple,
     ast.Call: calls.lower_call,
     ast.Lambda: nested_functions.lower_lambda,
+    ast.NamedExpr: assignments.lower_named,
 }
 
 STATEMENTS: dict[type[ast.stmt], LowerStatement] = {

@@ -60,6 +60,7 @@ class FunctionScope:
         self.has_records = language.records
         self.names_arrays = language.records or not language.kernel  # and parts of them, and computed ones
         self.node = program.uses.tree(source) if self.has_records else source.tree()
+        self.named_inside = {part.target.id for part in ast.walk(self.node) if isinstance(part, ast.NamedExpr)}
         self.scope = language.names(program, source)
         self.scope.guards = program.guards
         self.wholes: dict[ast.expr, int | float | None] = {}  # constants made of constants (constants.whole_number)
