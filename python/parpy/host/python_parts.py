@@ -22,6 +22,7 @@ from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_lis
 from ..syntax.names import NO_PLACE, Binding, Scope, attribute, callable_source, is_array
 from ..syntax.nested_source import definitions, free_names, link, nested_source, own_nodes, walk_own
 from ..syntax.source import FunctionSource
+from ..syntax.starred import hands_on_rest
 from ..types import BufferType
 from ..vocabulary import operators
 from .foreign_calls import gives_container, has_open_keyword, is_for_python, is_foreign, is_statement_of_python
@@ -520,7 +521,8 @@ class Resolver:
         binding = self.find(call.func)
         if call in self._nests:
             return False
-        if is_for_python(call):
+        source = None if binding is None else callable_source(binding.value)
+        if is_for_python(call) and (source is None or not hands_on_rest(call, source.function)):
             return True
         if isinstance(call.func, ast.Name) and call.func.id in self._nested_with_lists:
             return True

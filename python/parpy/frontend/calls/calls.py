@@ -17,6 +17,7 @@ from ...calls.options import CompileBackend
 from ...library import library_function, library_method
 from ...syntax.names import Binding, is_of_library, source_of
 from ...syntax.source import FunctionSource
+from ...syntax.starred import packed, takes_rest, without_star
 from ...types import TypeVar
 from ...vocabulary.operators import scalar_name
 from ..expressions.arrays import is_array_name, subscripts_array
@@ -367,6 +368,8 @@ def lower_misplaced_range(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _n
 
 def call_function(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> _native.Expr:
     """A call of a function that is compiled with this one."""
+    if not fn.kernel and takes_rest(source.function):
+        node, source = packed(node, source.function), without_star(source)
     fn.passed_on.update((*node.args, *(keyword.value for keyword in node.keywords)))
     bound = _bind(fn, node, source)
     if bound is None:
