@@ -25,6 +25,7 @@ from .annotations import annotations_of
 from .deep_stack import with_deep_stack
 from .executed import executed_lines
 from .fields import with_fields
+from .literals import with_constants
 from .text import as_text
 
 # An indented function is parsed behind this line, which makes its indentation legal.
@@ -116,7 +117,7 @@ class FunctionSource:
     def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
         """The syntax tree without aliases; `line_shift` plus its line numbers are those of the file."""
         if self._plain is None:
-            self._plain = with_fields(without_aliases(self.written()))
+            self._plain = with_fields(without_aliases(with_constants(self.written(), self.function)))
         return self._plain
 
     def written(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
