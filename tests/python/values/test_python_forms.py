@@ -1,4 +1,5 @@
-"""Forms of Python that are other ones to compiled code, against Python: constants of texts, imports."""
+"""Forms of Python that are other ones to compiled code, against Python: constants of texts, imports,
+loops over comprehensions."""
 
 from __future__ import annotations
 
@@ -68,7 +69,32 @@ def of_a_variable(x, n):
     return x * math
 
 
+def over_comprehensions(x, n):
+    s = 0.0
+    for i, j in [(i, j) for i in range(n) for j in range(n) if i < j]:
+        x[i] += j
+    for v in [i * i for i in range(n)]:
+        s += v
+    for v in (w * 2 for w in x if w > 1):
+        s += v
+    for i, j in [(i, j) for i in range(n) for j in range(n)]:
+        if i * j > 1:
+            break
+        if j == 0:
+            continue
+        s += 10
+    else:
+        s += 1000
+    for i, j in [(a, b) for a in range(n) if a > 1 for b in range(a)]:
+        if i * j > 9:
+            break
+    else:
+        s += 100
+    return s, i, j
+
+
 GIVEN = {
+    over_comprehensions: (np.arange(4.0), 3),
     of_texts: (np.array([65, 66, 67], np.uint8), "abc"),
     of_imports: (np.arange(4.0), 3),
     imported_by_python: (np.arange(4.0), 3),
@@ -106,3 +132,12 @@ def test_modules_that_there_are_not():
 
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
         parpy.jit(absent)(np.ones(3))
+
+
+def test_a_list_that_the_loop_changes_is_not_made_meanwhile():
+    def doubled(x):
+        for v in [x[i] for i in range(x.size)]:
+            x[0] += v
+
+    with pytest.raises(parpy.CompileError, match=r"P011.*a list comprehension cannot be compiled"):
+        parpy.jit(doubled)(np.ones(3))

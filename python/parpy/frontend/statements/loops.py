@@ -8,11 +8,12 @@ from functools import partial
 
 from ... import _native
 from ...syntax.paths import breaks
+from ..calls.generators import comprehended
 from ..calls.random_numbers import streams_of_loop
 from ..expressions.arrays import outside_items
 from ..expressions.conditions import condition
 from ..expressions.evaluation import lower_all
-from ..lowering import block
+from ..lowering import block, statement
 from ..patterns import integer_constant
 from ..scope import FunctionScope
 from .items import Number
@@ -22,6 +23,10 @@ from .targets import refuses_reuse
 
 
 def lower_for(fn: FunctionScope, node: ast.For) -> None:
+    if (nest := comprehended(fn, node)) is not None:
+        statement(fn, nest)
+        fn.lowered_loops[node] = fn.lowered_loops[nest]
+        return
     taken = not fn.kernel or outside_items(fn, node.iter) is not None  # arrays are not, in kernels
     if taken and (choices := nests_of(fn, node)) is not None:
         _lower_nests(fn, node, choices)
