@@ -105,6 +105,12 @@ STATEMENTS = [
         "for c, d in ((1, k), (2, 3)):\n    s += c * d\nreturn s",
     ),
     Row(
+        ast.For,
+        "`for i, j in np.ndindex(x.shape)`, `np.ndenumerate`, `itertools.product`",
+        "nests of loops",
+        "for (i,), v in np.ndenumerate(x):\n    x[i] = v * i\nfor i, j in np.ndindex(k, 2):\n    x[j] += i",
+    ),
+    Row(
         ast.While,
         "`while c: … else: …`",
         "runs in sequence",
@@ -218,6 +224,12 @@ EXPRESSIONS = [
         "a function with the variables around it: an argument, or called by its name",
         "g = lambda a: a * k\nreturn g(x[1])",
     ),
+    Row(
+        ast.NamedExpr,
+        "`(a := v)`",
+        "assigns where it is evaluated",
+        "while (k := k - 1) > 0:\n    x[k] = (a := k) * a\nreturn k",
+    ),
     Row(ast.JoinedStr, '`f"…{a:.2f}"`', "in raise and print", "if k > 1:\n    raise ValueError(f'bad {x[1]:.2f}')"),
 ]
 
@@ -259,6 +271,7 @@ def functions() -> dict[str, list[str]]:
         found.setdefault(module, set()).add(name)
     found["np"] |= {name.removeprefix("np.") for name in map(_name_of, table.functions())}
     found["builtins"] |= {"range", "enumerate", "zip", "reversed", "print"}
+    found["np"] |= {"add.outer", "add.reduce"}
     return {module: sorted(names) for module, names in sorted(found.items())}
 
 
@@ -307,7 +320,8 @@ def page() -> str:
     lines += [
         "",
         "Python calls other functions of NumPy and SciPy between the compiled parts, outside of compiled loops.",
-        "Types of NumPy convert, as in `np.float32(a)`. Functions of the user are compiled with those that call them.",
+        "Other ufuncs have the methods of `np.add`, too. Types of NumPy convert, as in `np.float32(a)`. Functions of",
+        "the user are compiled with those that call them.",
         "",
         "## What is refused, and what to write instead",
         "",

@@ -26,6 +26,7 @@ from ..host.structures import Places, Structures
 from ..syntax.annotations import annotations_of, as_declared, converted_to
 from ..syntax.names import Guard, is_array, is_scalar, source_of
 from ..syntax.source import FunctionSource
+from ..syntax.starred import takes_rest, without_star
 from ..types import BufferType, Symbol, TypeVar, bound_to
 from ..vocabulary.signatures import is_signature
 from . import decorations, environment
@@ -100,7 +101,8 @@ def jit_of_source(source: FunctionSource) -> _native.JitFunction:
     return made
 
 
-def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
+def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
+    source = without_star(written)
     structures = Structures(source, partial(_for_kinds, source))
     keeping = KeptDrivers(source, structures, driver_of)
 
@@ -138,7 +140,7 @@ def _fill(made: _native.JitFunction, source: FunctionSource) -> None:
         _native.parse_anew(made)
         return result
 
-    _begin(made, source, parse_again)
+    _begin(made, written, parse_again)
     made.on_misfit = on_misfit
 
 
@@ -160,7 +162,8 @@ def _for_kinds(source: FunctionSource, kinds: Mapping[str, Composed]) -> tuple[_
 
 def _begin(made: _native.JitFunction, source: FunctionSource, parse_again: Callable[[], Any]) -> None:
     code = source.function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    plain = without_star(source).function.__code__
+    names = plain.co_varnames[: plain.co_argcount + plain.co_kwonlyargcount]
     bind = twin(source.function, names)
     made.__init__(  # type: ignore[misc]
         _with_symbols(source.function, names),
@@ -237,9 +240,10 @@ def _with_symbols(function: FunctionType, names: tuple[str, ...]) -> FunctionTyp
         given |= {name: as_declared(given[name], each) for name, each in scalars.items()}
         with bound_to(annotations, given):
             code = function.__code__
-            positional = names[: code.co_argcount]
-            rest = {name: given[name] for name in names[code.co_argcount :]}
-            return function(*(given[name] for name in positional), **rest)
+            positional = [given[name] for name in names[: code.co_argcount]]
+            begin = code.co_argcount + (1 if takes_rest(function) else 0)
+            positional += [each for name in names[code.co_argcount : begin] for each in given[name]]
+            return function(*positional, **{name: given[name] for name in names[begin:]})
 
     made = twin(function, names, call)
     update_wrapper(made, function)
@@ -249,17 +253,18 @@ def _with_symbols(function: FunctionType, names: tuple[str, ...]) -> FunctionTyp
 def twin(
     function: FunctionType, names: tuple[str, ...], of: Callable[[tuple[Any, ...]], Any] | None = None
 ) -> FunctionType:
-    """A function with the same parameters that returns the tuple of its arguments, or what ``of`` makes of it.
+    """A function with the same parameters that returns the tuple of its arguments by these names, or what ``of`` makes
+    of it.
 
     It binds the arguments of calls that are not plain, with the errors that Python itself would raise.
     """
     code = function.__code__
-    positional = list(names[: code.co_argcount])
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    positional = list(own[: code.co_argcount])
     if code.co_posonlyargcount:
         positional.insert(code.co_posonlyargcount, "/")
-    keyword_only = list(names[code.co_argcount :])
-    # Parameters with stars cannot be compiled, which the parser says better than a failure to bind.
-    starred = iter(code.co_varnames[len(names) :])
+    keyword_only = list(own[code.co_argcount :])
+    starred = iter(code.co_varnames[len(own) :])
     if code.co_flags & inspect.CO_VARARGS:
         keyword_only.insert(0, f"*{next(starred)}")
     elif keyword_only:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from .calls import axes, calls, compositions, creation, folds, functions, generators, reductions
+from .calls import axes, calls, compositions, creation, folds, functions, generators, python_methods, reductions
 from .expressions import conditions, expressions, tuples
 from .kernels import kernels, memory
 from .lowering import Language, LowerExpression, LowerIntrinsic, LowerStatement
@@ -27,6 +27,7 @@ EXPRESSIONS: dict[type[ast.expr], LowerExpression] = {
     ast.Tuple: tuples.lower_tuple,
     ast.Call: calls.lower_call,
     ast.Lambda: nested_functions.lower_lambda,
+    ast.NamedExpr: assignments.lower_named,
 }
 
 STATEMENTS: dict[type[ast.stmt], LowerStatement] = {
@@ -83,6 +84,7 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "prod": compositions.lower_prod,
     # what is no function of numbers alone
     "reduce": reductions.lower_reduce,
+    "reduce_first": reductions.lower_reduce_first,
     "deviation": reductions.lower_deviation,
     "ptp": reductions.lower_ptp,
     "count_nonzero": reductions.lower_count_nonzero,
@@ -93,6 +95,7 @@ INTRINSICS: dict[str, LowerIntrinsic] = {
     "static_fail": calls.lower_static_fail,
     "inline": calls.lower_inline,
     "len": calls.lower_len,
+    "tuple_method": python_methods.lower_tuple_method,
     "misplaced_label": calls.lower_misplaced_label,
     "misplaced_range": calls.lower_misplaced_range,
     # functions of kernels

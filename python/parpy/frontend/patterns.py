@@ -28,25 +28,6 @@ def string_key(node: ast.Subscript) -> str | None:
     return index.value if isinstance(index, ast.Constant) and isinstance(index.value, str) else None
 
 
-def with_axis(node: ast.expr, first: bool) -> ast.expr | None:
-    """The array or slice of one dimension with a dimension of size 1 in front of it, or behind; None if it is none."""
-    axis: ast.expr = ast.copy_location(ast.Constant(None), node)
-    if isinstance(node, ast.Name) or (isinstance(node, ast.Subscript) and string_key(node) is not None):
-        parts: list[ast.expr] = [ast.copy_location(ast.Slice(), node)]
-        base: ast.expr = node
-    elif isinstance(node, ast.Subscript):
-        parts = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
-        base = node.value
-    else:
-        return None
-    slices = [index for index, part in enumerate(parts) if isinstance(part, ast.Slice)]
-    if len(slices) != 1:
-        return None
-    parts.insert(slices[0] + (0 if first else 1), axis)
-    index = ast.copy_location(ast.Tuple(parts, ast.Load()), node)
-    return ast.copy_location(ast.Subscript(base, index, ast.Load()), node)
-
-
 def is_literal(node: ast.expr) -> bool:
     """Whether `node` is a constant, which may have a sign."""
     if isinstance(node, ast.UnaryOp):

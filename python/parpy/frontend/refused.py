@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
-    ast.NamedExpr: ("an assignment inside an expression", "assign on a line of its own"),
     ast.ListComp: ("a list comprehension", "write a for loop that stores into an array"),
     ast.SetComp: ("a set comprehension", "write a for loop that stores into an array"),
     ast.DictComp: ("a dict comprehension", "write a for loop that stores into an array"),

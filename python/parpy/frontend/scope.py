@@ -60,6 +60,7 @@ class FunctionScope:
         self.has_records = language.records
         self.names_arrays = language.records or not language.kernel  # and parts of them, and computed ones
         self.node = program.uses.tree(source) if self.has_records else source.tree()
+        self.named_inside = {part.target.id for part in ast.walk(self.node) if isinstance(part, ast.NamedExpr)}
         self.scope = language.names(program, source)
         self.scope.guards = program.guards
         self.wholes: dict[ast.expr, int | float | None] = {}  # constants made of constants (constants.whole_number)
@@ -89,8 +90,8 @@ class FunctionScope:
         # Variables that some path to the current statement assigns; the loops around it.
         self.assigned: set[str] = set()
         self.loops: list[tuple[ast.For | ast.While, int]] = []
-        self.left_by_break: dict[ast.For | ast.While, _native.Var] = {}  # of loops with an else branch
-        self.lowered_loops: dict[ast.For | ast.While, _native.Stmt] = {}  # what labels in front of a loop name
+        self.left_by_break: dict[ast.For | ast.While, _native.Var] = {}  # of loops with an else branch, of nests
+        self.lowered_loops: dict[ast.For, list[_native.Stmt]] = {}  # those that labels in front of a loop name
         self.conditions = 0  # how many branches and loops are around it
         self.choices = 0  # how many operands around the current one may not be evaluated, or several times
         self.on_device = False  # inside `with parpy.gpu`

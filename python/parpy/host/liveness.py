@@ -66,7 +66,8 @@ def _before(node: ast.stmt, after: Names, at_break: Names, at_continue: Names) -
         return after | read
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         return after | read | {node.target.id}
-    return read | (after - assigned([node]))
+    at_times = {part.target.id for part in walk_own(node) if isinstance(part, ast.NamedExpr)}  # in operands of `and`
+    return read | (after - (assigned([node]) - at_times))
 
 
 def live_in_loop(node: ast.For | ast.While, after: Names, at_end: Names) -> tuple[Names, Names]:

@@ -47,8 +47,6 @@ def is_left_to_numpy(value: object, node: ast.Call) -> bool:
         isinstance(each, ast.List | ast.Tuple) for each in node.args[1:]
     ):
         return True
-    if value is np.outer and not all(isinstance(each, ast.Name | ast.Subscript) for each in node.args):
-        return True
     if is_array_function(value) and has_open_keyword(node):
         return True
     return (

@@ -13,10 +13,12 @@ import numpy as np
 from ..calls.callback import Callback
 from ..calls.errors import CompileError
 from ..frontend.draws import OTHERS, Draws
+from ..frontend.statements.nests import is_nest
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
 from ..syntax.names import callable_source
 from ..syntax.nested_source import definitions, free_names, walk_own
 from ..syntax.source import FunctionSource
+from ..syntax.starred import hands_on_rest
 from ..vocabulary import operators
 from .allocations import Allocations
 from .foreign_calls import gives_container, has_open_keyword, is_for_python, is_foreign, is_statement_of_python
@@ -285,7 +287,10 @@ class Resolver(Lookup):
 
     def _runs_in_python(self, call: ast.Call) -> bool:
         binding = self.find(call.func)
-        if is_for_python(call):
+        if call in self._nests:
+            return False
+        source = None if binding is None else callable_source(binding.value)
+        if is_for_python(call) and (source is None or not hands_on_rest(call, source.function)):
             return True
         if isinstance(call.func, ast.Name) and call.func.id in self._nested_with_lists:
             return True
@@ -295,6 +300,13 @@ class Resolver(Lookup):
             return False
         self.scope.rely_on(binding)
         return True
+
+    @lazy
+    def _nests(self) -> frozenset[ast.Call]:
+        """The calls that loops run over and that are nests of loops to compiled code."""
+        heads = [part.iter for part in self.nodes if isinstance(part, ast.For | ast.comprehension)]
+        calls = [each for each in heads if isinstance(each, ast.Call)]
+        return frozenset(each for each in calls if is_nest(getattr(self.find(each.func), "value", None), each))
 
     def _is_method_of_numpy(self, call: ast.Call) -> bool:
         """Whether it calls a method of an array that compiled code has not."""

@@ -282,24 +282,6 @@ def triu(m, k=0):
 # ------------------------------------------------------------ products and sums
 
 
-def outer(a, b):
-    if a.ndim != 1 or b.ndim != 1:
-        builtin.static_fail("outer products are of arrays of one dimension here")
-    return a[:, None] * b[None, :]
-
-
-def add_outer(a, b):
-    if a.ndim != 1 or b.ndim != 1:
-        builtin.static_fail("outer sums are of arrays of one dimension here")
-    return a[:, None] + b[None, :]
-
-
-def subtract_outer(a, b):
-    if a.ndim != 1 or b.ndim != 1:
-        builtin.static_fail("outer differences are of arrays of one dimension here")
-    return a[:, None] - b[None, :]
-
-
 def cross(a, b):
     if a.ndim != 1 or b.ndim != 1:
         builtin.static_fail("np.cross takes arrays of one dimension here: loop over the rows")

@@ -231,22 +231,16 @@ def integers_up_to(key, n, low, high):
 def choices(key, n, a):
     if a.ndim == 0:
         return integers(key, n, 0, a)
-    x = np.empty(n, dtype=a.dtype)
-    for i in range(n):
-        x[i] = choice(key, np.uint64(0), np.uint64(i), a)
-    return x
+    if n > 0 and a.shape[0] == 0:
+        raise ValueError("a cannot be empty unless no samples are taken")
+    return a[integers(key, n, 0, a.shape[0])]
 
 
 def weighed_choices(key, n, a, p):
-    if a.ndim == 0:
-        x = np.empty(n, dtype=np.int64)
-        for i in range(n):
-            x[i] = weighed(key, np.uint64(0), np.uint64(i), p)
-        return x
-    y = np.empty(n, dtype=a.dtype)
+    places = np.empty(n, dtype=np.int64)
     for i in range(n):
-        y[i] = weighed_choice(key, np.uint64(0), np.uint64(i), a, p)
-    return y
+        places[i] = weighed(key, np.uint64(0), np.uint64(i), p)
+    return places if a.ndim == 0 else a[places]
 
 
 def with_shape(values, x):

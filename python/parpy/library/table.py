@@ -18,7 +18,6 @@ from .einsum import einsum, subscripts_of
 
 # By NumPy's function: ours, of which the first with the number of arguments is called.
 _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
-    np.add.outer: (arrays.add_outer,),
     np.allclose: (arrays.allclose,),
     np.argmax: (arrays.argmax, along("argmax")),
     np.argmin: (arrays.argmin, along("argmin")),
@@ -38,8 +37,6 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.isin: (arrays.isin,),
     np.linalg.norm: (arrays.norm,),
     np.median: (arrays.median, along("median")),
-    np.multiply.outer: (arrays.outer,),
-    np.outer: (arrays.outer,),
     np.percentile: (arrays.percentile,),
     np.polyval: (arrays.polyval,),
     np.quantile: (arrays.quantile,),
@@ -47,7 +44,6 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.roll: (arrays.roll,),
     np.searchsorted: (arrays.searchsorted,),
     np.sort: (arrays.sort, along("sort")),
-    np.subtract.outer: (arrays.subtract_outer,),
     np.tile: (arrays.tile,),
     np.trace: (arrays.trace,),
     np.tril: (arrays.tril,),
@@ -78,6 +74,9 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         ours = _FUNCTIONS.get(function) if callable(function) else None
     except TypeError:  # it has no hash
         return None
+    if any(each.arg == "out" for each in node.keywords):  # the frontend stores what the others give
+        keywords = [each for each in node.keywords if each.arg != "out"]
+        node = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
     if function is np.einsum:
         return _einsum(node)
     if ours is None:

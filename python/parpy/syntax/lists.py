@@ -111,4 +111,6 @@ def _names_that_are_read(node: ast.AST) -> list[str]:
         read.append(node.comparators[-1])
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _READERS:
         read += node.args
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("count", "index"):
+        read.append(node.func.value)
     return [each.id for each in read if isinstance(each, ast.Name)]

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..calls.errors import CompileError
+from .imports import imports_of
 from .source import FunctionSource, capture, capture_expression
 
 Container = Mapping[str, Any] | CellType
@@ -104,7 +105,8 @@ class Scope:
         code = function.__code__
         self._cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=False))
         around = [name for name, cell in self._cells.items() if read(cell, name) is AROUND]
-        self.locals = frozenset((*code.co_varnames, *code.co_cellvars, *around))
+        self._imports = imports_of(function)
+        self.locals = frozenset((*code.co_varnames, *code.co_cellvars, *around)) - self._imports.keys()
         self._globals = function.__globals__
         builtins = self._globals.get("__builtins__", {})
         self._builtins: dict[str, Any] = builtins.__dict__ if isinstance(builtins, ModuleType) else builtins
@@ -122,6 +124,10 @@ class Scope:
         if cell is not None:
             value = read(cell, name)
             return None if value is MISSING else Binding(value, cell, name)
+        if name in self._imports:
+            container, key = self._imports[name]
+            value = read(container, key)
+            return None if value is MISSING else Binding(value, container, key)
         if name in self._globals:
             return Binding(self._globals[name], self._globals, name)
         if name in self._builtins:

@@ -8,13 +8,16 @@ from collections.abc import Mapping
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from .imports import imports_of
+
 
 def rebuilt(
     function: FunctionType, node: ast.FunctionDef, constants: Mapping[str, object] | None = None
 ) -> FunctionType:
     """`node`, whose parameters have no defaults, as a function in the place of `function`: with its globals and its
-    closure, and `constants` as further closure variables."""
-    more = {name: CellType(value) for name, value in (constants or {}).items()}
+    closure, and what it imports and `constants` as further closure variables."""
+    imports = {name: container[key] for name, (container, key) in imports_of(function).items()}
+    more = {name: CellType(value) for name, value in (imports | {**(constants or {})}).items()}
     free = (*function.__code__.co_freevars, *more)
     inner = ast.parse(f"def outer({', '.join(free)}):\n    def inner(): pass\n    return inner\n")
     outer = inner.body[0]

@@ -25,6 +25,8 @@ from .annotations import annotations_of
 from .deep_stack import with_deep_stack
 from .executed import executed_lines
 from .fields import with_fields
+from .imports import note_imports, without_imports
+from .literals import with_constants
 from .text import as_text
 
 # An indented function is parsed behind this line, which makes its indentation legal.
@@ -71,6 +73,7 @@ class FunctionSource:
         self._tree = _parse(text) if tree is None else tree
         if self._tree is not None and "__" in text:
             _mangle(self._tree, _class_around(function.__code__))
+        note_imports(function, self._tree)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without a tree that the text has anyway, with annotations that are no text, whose names need not be where the
@@ -96,7 +99,8 @@ class FunctionSource:
     def tree(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
         """The syntax tree without aliases; `line_shift` plus its line numbers are those of the file."""
         if self._plain is None:
-            self._plain = with_fields(without_aliases(self.written()))
+            node = without_imports(self.written(), self.function)
+            self._plain = with_fields(without_aliases(with_constants(node, self.function)))
         return self._plain
 
     def written(self) -> ast.FunctionDef | ast.AsyncFunctionDef:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import parpy
-from backends import BACKENDS, run
+from backends import BACKENDS, TARGETS, options, run
 from draws import N, are_uncorrelated, filled, generator, is_likely
 from parpy.library import random as library
 
@@ -359,6 +359,40 @@ def test_other_loops_and_choices():
     of_sequences(x, y, generator())
     assert len(np.unique(x)) == 2000 and len(np.unique(y)) == 1001 and (y[::2] == 0).all()
     assert abs((y > 0).mean() - 0.25) < 0.03 and not np.isin(x, np.abs(y)).any()
+
+
+def sizes(rng, n, m):
+    x = np.zeros((n, m))
+    p = np.array([0.25, 0.0, 0.75])
+    a, b = rng.choice(np.array([-1, 1]), size=(n, m)), rng.choice([2.0, 3.0], size=x.shape)
+    c, d = rng.choice(3, (n, m, 2)), rng.choice(3, size=x.shape, p=p)
+    e, f = rng.choice(np.array([1.0, 2.0, 3.0]), size=(n, m), p=p), rng.integers(0, 2, size=x.shape)
+    g, h = rng.integers(1, 3, (n, m), endpoint=True), rng.normal(1.0, 2.0, size=(n, m))
+    total = 0.0
+    for _ in range(n):
+        total += np.abs(rng.choice(np.array([-1, 1]), size=(n, m))).sum()
+    return a, b, c, d, e, f, g, h, rng.uniform(0, 5, size=[n, m]), total
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_sizes(backend):
+    ours = parpy.jit(sizes)(generator(), 300, 40, opts=options(backend, {}))
+    numpys = sizes(generator(), 300, 40)
+    assert ours[-1] == numpys[-1]
+    for got, want in zip(ours[:-1], numpys[:-1], strict=True):
+        assert got.shape == want.shape and got.dtype == want.dtype
+        assert abs(got.mean() - want.mean()) < 4 * want.std() * math.sqrt(2 / want.size)
+        if np.unique(want).size < 9:
+            assert (np.unique(got) == np.unique(want)).all()
+
+
+def test_nothing_is_chosen_of_an_empty_array():
+    def chosen(rng, a, n):
+        return rng.choice(a, size=(n, 2))
+
+    with pytest.raises(ValueError, match="a cannot be empty"):
+        parpy.jit(chosen)(generator(), np.zeros(0), 3)
+    assert parpy.jit(chosen)(generator(), np.zeros(0), 0).shape == (0, 2)
 
 
 @parpy.jit

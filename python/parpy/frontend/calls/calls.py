@@ -17,6 +17,7 @@ from ...calls.options import CompileBackend
 from ...library import library_function, library_method
 from ...syntax.names import Binding, is_of_library, source_of
 from ...syntax.source import FunctionSource
+from ...syntax.starred import packed, takes_rest, without_star
 from ...types import TypeVar
 from ...vocabulary.operators import scalar_name
 from ..expressions.arrays import is_array_name, subscripts_array
@@ -26,6 +27,7 @@ from ..expressions.evaluation import lower_arguments, lower_settled
 from ..expressions.expressions import is_dtype, type_operand
 from ..expressions.function_values import default_of
 from ..expressions.objects import is_made_of_fields, new_object
+from ..expressions.outputs import Output, output_of
 from ..expressions.subscripts import array_of, extent_of
 from ..forms import Forms, RecordForm
 from ..kernels.record_paths import has_slice
@@ -38,6 +40,7 @@ from .creation import converted
 from .foreign import call_external, call_foreign, foreign_called, is_launch
 from .functions import by_numpy
 from .intrinsics import Intrinsic, intrinsic_of
+from .python_methods import python_method
 from .random_numbers import method_of_generator, origins_of_call
 from .reductions import method_of_value, reduction_method
 
@@ -54,6 +57,8 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return fn.poison(node)
     if (function := foreign_called(fn, node)) is not None:
         return call_foreign(fn, node, function)
+    if (output := output_of(fn, node)) is not None:
+        return _store_to(fn, node, output)
     method = (
         method_of_generator(fn, node)
         or reduction_method(fn, node)
@@ -61,10 +66,24 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         or _copy_or_conversion(fn, node)
         or method_of_axes(fn, node)
         or _method_of_library(fn, node)
+        or python_method(fn, node)
     )
     if method is not None:
         return method
     return _apply(fn, node) if fn.is_applied(node) else _call_named(fn, node)
+
+
+def _store_to(fn: FunctionScope, node: ast.Call, output: Output) -> _native.Expr:
+    """np.add(a, b, out=c): stores to the array, which is the value."""
+    array, span = array_of(fn, output.target), fn.span(node)
+    if array is None:
+        return fn.poison(node)
+    value = lower(fn, output.call)
+    if output.where is not None:
+        kept = fn.module.read(array, span)
+        value = by_numpy(fn, fn.module.op("select", [lower(fn, output.where), value, kept], span), node)
+    fn.out.append(fn.module.store(array, [fn.op("ellipsis", node)], value, None, span))
+    return fn.module.read(array, span)
 
 
 def _apply(fn: FunctionScope, node: ast.Call) -> _native.Expr:
@@ -349,6 +368,8 @@ def lower_misplaced_range(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _n
 
 def call_function(fn: FunctionScope, node: ast.Call, source: FunctionSource) -> _native.Expr:
     """A call of a function that is compiled with this one."""
+    if not fn.kernel and takes_rest(source.function):
+        node, source = packed(node, source.function), without_star(source)
     fn.passed_on.update((*node.args, *(keyword.value for keyword in node.keywords)))
     bound = _bind(fn, node, source)
     if bound is None:

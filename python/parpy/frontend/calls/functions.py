@@ -6,19 +6,38 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from typing import Any
 
 from ... import _native
+from ...syntax.names import source_of
+from ...syntax.source import FunctionSource
 from ..expressions.constants import constant_of, whole_number
 from ..expressions.effects import has_effects
 from ..expressions.evaluation import lower_all, lower_held, lower_settled
+from ..expressions.subscripts import array_of
 from ..lowering import lower
-from ..patterns import with_axis
 from ..scope import FunctionScope
 from .intrinsics import Intrinsic
 
 _MOST_DIGITS = 22  # powers of ten up to there are floats exactly
 _FLOAT_STRINGS = ("inf", "+inf", "-inf", "infinity", "-infinity", "+infinity", "nan")
+
+
+def call_library(
+    fn: FunctionScope, function: Callable[..., Any], operands: list[_native.Expr], node: ast.expr
+) -> _native.Expr:
+    """A call of a function of the library that is written in the language."""
+    callee = fn.helper(_source(function))
+    span = fn.span(node)
+    call = fn.module.call(callee.function, operands, span)
+    fn.calls.append((call, callee, span))
+    return call
+
+
+@cache
+def _source(function: Callable[..., Any]) -> FunctionSource:
+    return source_of(function)
 
 
 def lower_where(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
@@ -207,12 +226,19 @@ def lower_clip(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
     return fn.module.op("minimum", [raised, high], span)
 
 
-def lower_outer(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native.Expr:
-    """np.outer(a, b): a[:, None] * b[None, :]."""
-    column, row = (with_axis(part, first) for part, first in zip(node.args, (False, True), strict=True))
-    if column is None or row is None:
-        fn.error(
-            "P023", node, "'np.outer' takes arrays and slices of one dimension", "write it out: a[:, None] * b[None, :]"
-        )
+def lower_outer(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """np.outer(a, b), which is a[:, None] * b[None, :], and np.add.outer(a, b)."""
+    span = fn.span(node)
+    arrays = [array_of(fn, part) for part in node.args]
+    found = [array for array in arrays if array is not None]
+    for array in found:
+        has_one = fn.op("==", node, fn.module.rank(array, span), fn.integer(1, node))
+        fail = fn.module.fail("P232", f"'{intrinsic.name}' takes arrays of one dimension here", [], span)
+        fn.out.append(fn.module.if_(has_one, [], [fail], span))
+    if len(found) < 2:
         return fn.poison(node)
-    return fn.module.op("*", lower_all(fn, [column, row]), fn.span(node))
+    axes = [fn.op("newaxis", node) for _ in found]
+    whole = [fn.module.slice(None, None, None, span) for _ in found]
+    column = fn.module.load(found[0], [whole[0], axes[0]], span)
+    row = fn.module.load(found[1], [axes[1], whole[1]], span)
+    return fn.module.op(intrinsic.op, [column, row], span)

@@ -7,6 +7,7 @@ import ast
 import copy
 
 from ... import _native
+from ...syntax.paths import breaks
 from ..lowering import block
 from ..scope import FunctionScope
 from .intrinsics import Intrinsic
@@ -47,6 +48,56 @@ def _each_of(given: ast.expr) -> Generated:
     element = ast.copy_location(ast.Name("element", ast.Load()), given)
     target = ast.copy_location(ast.Name("element", ast.Store()), given)
     return ast.copy_location(ast.GeneratorExp(element, [ast.comprehension(target, given, [], 0)]), given)
+
+
+def comprehended(fn: FunctionScope, node: ast.For) -> ast.For | None:
+    """`for i, j in [(i, j) for i in range(n) for j in range(i)]: …` as loops over the ranges; None of other loops, and
+    where the list is to be made first: the loop may change what is in it."""
+    given = node.iter
+    if not isinstance(given, Generated) or any(each.is_async for each in given.generators):
+        return None
+    if isinstance(given, ast.ListComp) and _may_change(fn, node, given):
+        return None
+    loops = _Loops(fn, given)
+    nest = loops.nest(node)
+    for part in ast.walk(nest):
+        if not hasattr(part, "lineno"):
+            ast.copy_location(part, node)
+    return nest
+
+
+def _may_change(fn: FunctionScope, node: ast.For, given: ast.ListComp) -> bool:
+    """Whether the loop may change what the comprehension reads."""
+    read = {part.id for part in ast.walk(given) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    changes = False
+    for part in (part for each in (node.target, *node.body) for part in ast.walk(each)):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.id in read - _own(given):
+            return True
+        changes |= isinstance(part, ast.Call) or (not isinstance(part, ast.Name) and _is_stored(part))
+    ranges = {part for part in ast.walk(given) if isinstance(part, ast.Call) and _is_counted(fn, part)}
+    elements = [part for part in ast.walk(given) if isinstance(part, ast.Subscript | ast.Attribute | ast.Call)]
+    return changes and any(part not in ranges and not _is_size(part) for part in elements)
+
+
+def _own(given: Generated) -> set[str]:
+    targets = [part for each in given.generators for part in ast.walk(each.target)]
+    return {part.id for part in targets if isinstance(part, ast.Name)}
+
+
+def _is_stored(part: ast.AST) -> bool:
+    return isinstance(getattr(part, "ctx", None), ast.Store)
+
+
+def _is_size(part: ast.AST) -> bool:
+    """Whether it is x.shape, x.shape[0] or x.size."""
+    owner = part.value if isinstance(part, ast.Subscript) else part
+    return isinstance(owner, ast.Attribute) and owner.attr in ("shape", "size", "ndim")
+
+
+def _is_counted(fn: FunctionScope, call: ast.Call) -> bool:
+    """Whether it is range(n) or len(x)."""
+    binding = fn.resolve(call.func)
+    return binding is not None and (binding.value is range or binding.value is len)
 
 
 def _is_refused(fn: FunctionScope, given: Generated) -> bool:
@@ -109,6 +160,19 @@ class _Loops(ast.NodeTransformer):
             if left is not None and loop is not self._loops[0]:
                 body.append(ast.If(left, [ast.Break()], []))
         return body
+
+    def nest(self, node: ast.For) -> ast.For:
+        """The loops around the body of a loop over what the comprehension gives."""
+        body: list[ast.stmt] = [ast.Assign([node.target], self._value), *node.body]
+        leaves = breaks(node.body)
+        for loop in reversed(self._loops):
+            for test in reversed(loop.ifs):
+                body = [ast.If(test, body, [])]
+            is_outermost = loop is self._loops[0]
+            behind: list[ast.stmt] = node.orelse if is_outermost else [ast.Continue()] if leaves else []
+            made = ast.For(loop.target, loop.iter, body, behind)
+            body = [made, ast.Break()] if leaves and not is_outermost else [made]
+        return made
 
     def sum(self, start: ast.expr) -> list[ast.stmt]:
         added = ast.BinOp(_read(self.found), ast.Add(), self._value)

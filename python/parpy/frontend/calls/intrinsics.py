@@ -11,6 +11,7 @@ import cmath
 import math
 from collections.abc import Iterator
 from functools import cache
+from types import BuiltinMethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,8 @@ class Intrinsic(NamedTuple):
 
 
 _MANY = 255
+TUPLE_METHODS = ("count", "index")
+_REDUCED = {"+": "sum", "*": "prod", "maximum": "max", "minimum": "min"}  # what the method `reduce` of ufuncs is
 
 # name in NumPy: operator. The operator's rule gives the result type.
 _UFUNCS = {
@@ -94,12 +97,28 @@ def intrinsic_of(found: object) -> Intrinsic | None:
     row = table().get(id(found))
     if row is not None:
         return row[1]
+    if isinstance(found, BuiltinMethodType) and isinstance(found.__self__, np.ufunc):
+        return _method_of_ufunc(found.__self__, found.__name__)
+    if isinstance(found, BuiltinMethodType) and type(found.__self__) is tuple and found.__name__ in TUPLE_METHODS:
+        return Intrinsic(found.__name__, "tuple_method", found.__name__, 1, 1)
     if isinstance(found, type) and issubclass(found, np.generic):
         scalar = operators.scalar_name(found)
         if scalar is not None:
             return Intrinsic(f"np.{found.__name__}", "convert", scalar, 1, 1)
     if not isinstance(found, type) and (scalar := operators.scalar_name(found)) is not None:
         return Intrinsic(str(found), "convert", scalar, 1, 1)
+    return None
+
+
+def _method_of_ufunc(ufunc: np.ufunc, method: str) -> Intrinsic | None:
+    """np.add.outer, np.add.reduce"""
+    own = intrinsic_of(ufunc)
+    if own is None or own.lowering != "ufunc" or own.least != 2:
+        return None
+    if method == "outer":
+        return Intrinsic(f"{own.name}.outer", "outer", own.op, 2, 2)
+    if method == "reduce" and own.op in _REDUCED:
+        return Intrinsic(f"{own.name}.reduce", "reduce_first", _REDUCED[own.op], 1, 2, ("axis", "keepdims"))
     return None
 
 
@@ -230,7 +249,7 @@ def _numpy_rows() -> Iterator[tuple[Any, Intrinsic]]:
         yield getattr(np, name), Intrinsic(f"np.{name}", "axes", name, 1, most, keywords)
     yield np.array, Intrinsic("np.array", "listed", "", 1, 2, ("dtype",))
     yield np.copy, Intrinsic("np.copy", "copy", "", 1, 1)
-    yield np.outer, Intrinsic("np.outer", "outer", "", 2, 2)
+    yield np.outer, Intrinsic("np.outer", "outer", "*", 2, 2)
     yield np.clip, Intrinsic("np.clip", "clip", "", 3, 3)
     yield np.divmod, Intrinsic("np.divmod", "pair", "np_divmod", 2, 2)
     for name in (

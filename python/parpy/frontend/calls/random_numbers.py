@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 
 from ... import _native
-from ...syntax.names import Capture, source_of
+from ...syntax.names import Capture
 from ...syntax.source import FunctionSource
 from ..draws import METHODS, OTHERS, Drawn, Root
 from ..expressions.evaluation import lower_all
+from ..expressions.tuples import number_or_list
 from ..forms import Span
 from ..lowering import lower
 from ..scope import FunctionScope
-from .functions import by_numpy
+from .functions import by_numpy, call_library
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +142,7 @@ def _called(fn: FunctionScope, name: str, operands: list[_native.Expr], node: An
     """A call of a function of library/random.py."""
     from ...library import random
 
-    source: FunctionSource = source_of(getattr(random, name))
-    callee = fn.helper(source)
-    span = fn.span(node)
-    call = fn.module.call(callee.function, operands, span)
-    fn.calls.append((call, callee, span))
-    return call
+    return call_library(fn, getattr(random, name), operands, node)
 
 
 def _place(fn: FunctionScope, root: Root, node: Any) -> list[_native.Expr]:
@@ -274,12 +270,12 @@ _PARAMETERS = {
     "choice": ("a", "size", "replace", "p"), "permutation": ("x",), "shuffle": ("x",),
 }  # fmt: skip
 _NEEDED = {"integers": "low", "randint": "low", "choice": "a", "permutation": "x", "shuffle": "x"}
-# Of a number, and of an array of them.
-_SCALAR = {"unit": "units", "normal": "normals", "exponential": "exponentials"}
+# What draws a number, and an array of them.
+_UNIT, _NORMAL, _EXPONENTIAL = ("unit", "units"), ("normal", "normals"), ("exponential", "exponentials")
 _STANDARD = {
-    "random": "unit", "random_sample": "unit", "rand": "unit", "uniform": "unit",
-    "standard_normal": "normal", "normal": "normal", "randn": "normal",
-    "standard_exponential": "exponential", "exponential": "exponential",
+    "random": _UNIT, "random_sample": _UNIT, "rand": _UNIT, "uniform": _UNIT,
+    "standard_normal": _NORMAL, "normal": _NORMAL, "randn": _NORMAL,
+    "standard_exponential": _EXPONENTIAL, "exponential": _EXPONENTIAL,
 }  # fmt: skip
 
 
@@ -288,7 +284,8 @@ def _draw(fn: FunctionScope, node: ast.Call, drawn: Drawn) -> _native.Expr:
     if method in ("rand", "randn"):
         if node.keywords or any(isinstance(part, ast.Starred) for part in node.args):
             return _refuse_arguments(fn, node, f"'{method}' takes extents alone", f"write {method}(n, m)")
-        return _sized(fn, node, root, _STANDARD[method], lower_all(fn, node.args) if node.args else None)
+        extents = ast.copy_location(ast.Tuple(node.args, ast.Load()), node) if node.args else None
+        return _of_size(fn, node, root, _STANDARD[method], extents, [])
     given = _bound(fn, node, method)
     if given is None:
         return fn.poison(node)
@@ -301,7 +298,7 @@ def _draw(fn: FunctionScope, node: ast.Call, drawn: Drawn) -> _native.Expr:
         return _choice(fn, node, root, given)
     names = [name for name in ("loc", "low", "high", "scale") if name in given]
     values = dict(zip(names, lower_all(fn, [given[name] for name in names]), strict=True))
-    value = _of_size(fn, node, root, _STANDARD[method], given.get("size"))
+    value = _of_size(fn, node, root, _STANDARD[method], given.get("size"), [])
     span = fn.span(node)
     if method == "uniform" and values:
         low = values.get("low")
@@ -316,22 +313,25 @@ def _draw(fn: FunctionScope, node: ast.Call, drawn: Drawn) -> _native.Expr:
     return fn.module.op("+", [values["loc"], value], span) if "loc" in values else value
 
 
-def _sized(
-    fn: FunctionScope, node: ast.Call, root: Root, function: str, sizes: list[_native.Expr] | None
+def _of_size(
+    fn: FunctionScope,
+    node: ast.Call,
+    root: Root,
+    functions: tuple[str, str],
+    size: ast.expr | None,
+    operands: list[_native.Expr],
 ) -> _native.Expr:
-    """One number, or an array of them."""
+    """What the first function draws from these operands, or an array of the size from the second one; the size may be
+    x.shape."""
+    one, many = functions
+    if isinstance(size, ast.Attribute) and size.attr == "shape":
+        elements = ast.copy_location(ast.Attribute(size.value, "size", ast.Load()), size)
+        made = _array(fn, node, root, many, [lower(fn, elements)], operands)
+        return _called(fn, "with_shape", [made, lower(fn, size.value)], node)
+    sizes = _sizes(fn, size)
     if sizes is None:
-        return _called(fn, function, _place(fn, root, node), node)
-    return _array(fn, node, root, _SCALAR[function], sizes, [])
-
-
-def _of_size(fn: FunctionScope, node: ast.Call, root: Root, function: str, size: ast.expr | None) -> _native.Expr:
-    """The same; the size may be x.shape."""
-    if not (isinstance(size, ast.Attribute) and size.attr == "shape"):
-        return _sized(fn, node, root, function, _sizes(fn, size))
-    elements = ast.copy_location(ast.Attribute(size.value, "size", ast.Load()), size)
-    made = _array(fn, node, root, _SCALAR[function], [lower(fn, elements)], [])
-    return _called(fn, "with_shape", [made, lower(fn, size.value)], node)
+        return _called(fn, one, [*_place(fn, root, node), *operands], node)
+    return _array(fn, node, root, many, sizes, operands)
 
 
 def _array(
@@ -383,10 +383,8 @@ def _integers(fn: FunctionScope, node: ast.Call, root: Root, given: dict[str, as
         bounds = lower_all(fn, [given["low"], high])
     bounds = [fn.module.op("as_index", [each], span) for each in bounds]
     upto = isinstance(endpoint, ast.Constant) and endpoint.value is True
-    sizes = _sizes(fn, given.get("size"))
-    if sizes is None:
-        return _called(fn, "integer_up_to" if upto else "integer", [*_place(fn, root, node), *bounds], node)
-    return _array(fn, node, root, "integers_up_to" if upto else "integers", sizes, bounds)
+    functions = ("integer_up_to", "integers_up_to") if upto else ("integer", "integers")
+    return _of_size(fn, node, root, functions, given.get("size"), bounds)
 
 
 def _choice(fn: FunctionScope, node: ast.Call, root: Root, given: dict[str, ast.expr]) -> _native.Expr:
@@ -398,11 +396,9 @@ def _choice(fn: FunctionScope, node: ast.Call, root: Root, given: dict[str, ast.
         return _refuse_arguments(
             fn, node, "'choice' without replacement cannot be compiled", "write rng.permutation(a)[:n]"
         )
-    operands = lower_all(fn, [given["a"], *([given["p"]] if weighed else [])])
-    sizes = _sizes(fn, size)
-    if sizes is None:
-        return _called(fn, "weighed_choice" if weighed else "choice", [*_place(fn, root, node), *operands], node)
-    return _array(fn, node, root, "weighed_choices" if weighed else "choices", sizes, operands)
+    operands = lower_all(fn, [given["a"], *([given["p"]] if weighed else [])], number_or_list)
+    functions = ("weighed_choice", "weighed_choices") if weighed else ("choice", "choices")
+    return _of_size(fn, node, root, functions, size, operands)
 
 
 def _bound(fn: FunctionScope, node: ast.Call, method: str) -> dict[str, ast.expr] | None:

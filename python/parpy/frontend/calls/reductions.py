@@ -40,6 +40,13 @@ def lower_reduce(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _na
     return _reduce(fn, node, intrinsic.op, node.args[0], node.args[1:])
 
 
+def lower_reduce_first(fn: FunctionScope, node: ast.Call, intrinsic: Intrinsic) -> _native.Expr:
+    """np.add.reduce(x), which reduces the first axis unless it gets another one."""
+    first = ast.copy_location(ast.Constant(0), node)
+    given = node.args[1:] or ([] if any(each.arg == "axis" for each in node.keywords) else [first])
+    return _reduce(fn, node, intrinsic.op, node.args[0], given)
+
+
 def _reduce(fn: FunctionScope, node: ast.Call, name: str, operand: ast.expr, more: list[ast.expr]) -> _native.Expr:
     axes, keeps = _shape_of_result(fn, node, name, more)
     return fn.module.reduce(name, lower(fn, operand), axes, keeps, fn.span(node))

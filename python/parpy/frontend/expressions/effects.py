@@ -8,6 +8,7 @@ from ...calls.external import External
 from ...vocabulary.device import DeviceFunction, ForeignFunction
 from ..patterns import string_key
 from ..scope import FunctionScope
+from .outputs import output_of
 
 
 def over_slices(fn: FunctionScope, node: ast.AST) -> bool:
@@ -30,25 +31,31 @@ def _is_applied(fn: FunctionScope, node: ast.AST) -> bool:
 
 
 def reads_elements(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether `node` may read elements of arrays, or what may be assigned to of objects, directly or in a function that
-    it calls."""
+    """Whether `node` may read elements of arrays, what may be assigned to of objects, or variables that expressions
+    assign, directly or in a function that it calls."""
     return any(_reads_memory(fn, part) for part in ast.walk(node)) and not over_slices(fn, node)
 
 
 def _reads_memory(fn: FunctionScope, node: ast.AST) -> bool:
     if isinstance(node, ast.Subscript):
         return string_key(node) is None or bool(fn.program.known_kinds)
+    if isinstance(node, ast.Name):
+        return node.id in fn.named_inside
     if isinstance(node, ast.Attribute):
         return bool(fn.program.known_kinds) and fn.resolve(node.value) is None
     return isinstance(node, ast.Call)
 
 
 def has_effects(fn: FunctionScope, node: ast.expr) -> bool:
-    """Whether evaluating `node` may do more than give a value: it calls a jit function, or changes memory."""
+    """Whether evaluating `node` may do more than give a value: it calls a jit function, changes memory, or assigns."""
     for part in ast.walk(node):
+        if isinstance(part, ast.NamedExpr):
+            return True
         if isinstance(part, ast.Call):
             called = fn.resolve(part.func)
             if (called is not None and fn.is_function(called.value)) or fn.is_applied(part):
+                return True
+            if output_of(fn, part) is not None:
                 return True
             if fn.streams and fn.program.draws.drawn(part, fn.scope) is not None:
                 return True

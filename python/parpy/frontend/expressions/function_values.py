@@ -15,6 +15,7 @@ from ...calls.external import External
 from ...library import is_in_library
 from ...syntax.names import callable_source, is_scalar, jit_source
 from ...syntax.source import FunctionSource
+from ...syntax.starred import takes_rest
 from ...vocabulary.operators import scalar_name, scalar_of_text
 from ..calls.intrinsics import intrinsic_of
 from ..scope import FunctionScope, describe
@@ -58,6 +59,10 @@ def _of_source(fn: FunctionScope, source: FunctionSource, value: object, node: A
 
 def function_value(fn: FunctionScope, callee: FunctionScope, source: FunctionSource, node: Any) -> _native.Expr:
     """A function that is compiled with this one as a value."""
+    if takes_rest(source.function):
+        name = source.function.__name__
+        fix = "hand on a function of plain parameters that calls it"
+        fn.error("P006", node, f"'{name}' takes any number of arguments, and is used as a value", fix)
     span = fn.span(node)
     made = fn.module.function_value(callee.function, defaults(fn, source, node), span)
     fn.calls.append((made, callee, span))

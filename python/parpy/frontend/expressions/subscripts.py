@@ -26,7 +26,7 @@ from .arrays import (
     subscripts_array,
 )
 from .evaluation import lower_all, lower_settled
-from .tuples import new_array
+from .tuples import new_array, number_or_list
 
 # What may be subscripted though it has no name.
 _VALUES = ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare | ast.BoolOp | ast.IfExp | ast.Tuple
@@ -152,7 +152,7 @@ def _extents_of_records(
 def element_of(fn: FunctionScope, node: ast.Subscript) -> tuple[_native.Var | None, list[_native.Expr]]:
     """The array and the subscripts of `x[i, j]`, also written x[i][j]."""
     array, at, parts = _subscripts_of(fn, node)
-    values = lower_all(fn, [n for part in parts for n in numbers_of(fn, part)], _subscript)
+    values = lower_all(fn, [n for part in parts for n in numbers_of(fn, part)], number_or_list)
     return array, _all_subscripts(fn, at, parts, iter(values), node)
 
 
@@ -181,11 +181,6 @@ def _is_number(fn: FunctionScope, node: ast.expr) -> bool:
         binding = fn.resolve(node)
         return node.attr in ("size", "ndim") or (binding is not None and isinstance(binding.value, Register | int))
     return False
-
-
-def _subscript(fn: FunctionScope, node: ast.expr) -> _native.Expr:
-    """A number or an array of them, which may be written out: `x[[i, j]]`."""
-    return new_array(fn, node) if isinstance(node, ast.List) else lower(fn, node)
 
 
 def _settled_subscript(fn: FunctionScope, node: ast.expr) -> Callable[[], _native.Expr]:

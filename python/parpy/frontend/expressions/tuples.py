@@ -31,6 +31,11 @@ def new_array(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     return fn.op("array_of", node, spelled_out(fn, node))
 
 
+def number_or_list(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """A number or an array of them, which may be a list that is written out: `x[[i, j]]`."""
+    return new_array(fn, node) if isinstance(node, ast.List) else lower(fn, node)
+
+
 def spelled_out(fn: FunctionScope, node: ast.expr) -> _native.Expr:
     """A value as a tuple where it is a list."""
     if isinstance(node, ast.List | ast.Tuple) and not any(isinstance(part, ast.Starred) for part in node.elts):

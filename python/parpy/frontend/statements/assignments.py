@@ -158,6 +158,13 @@ def _unequal(fn: FunctionScope, node: ast.expr, targets: int, values: int) -> No
     )
 
 
+def lower_named(fn: FunctionScope, node: ast.NamedExpr) -> _native.Expr:
+    """`(a := v)`: the assignment, in front of the statement, and what the name stands for then."""
+    statement = ast.copy_location(ast.Assign([node.target], node.value), node)
+    assign_value(fn, node.target, lower(fn, node.value), statement)
+    return lower(fn, ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+
+
 # ------------------------------------------------------------ updates
 
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 import ast
 import builtins
 from dataclasses import dataclass
-from functools import partial
 
 from ... import _native
+from ...library import library_function
+from ..calls.intrinsics import intrinsic_of
 from ..expressions.arrays import outside_items
 from ..lowering import lower
 from ..scope import FunctionScope
@@ -35,7 +36,7 @@ def iterable_of(fn: FunctionScope, node: ast.expr) -> Iterable | None:
         return None
     span = fn.span(node)
     if called is builtins.enumerate and 1 <= len(node.args) <= 2:
-        given = _part(fn, node.args[0])
+        given = part_of(fn, node.args[0])
         if given is None:
             return None
         if len(node.args) == 1:
@@ -47,13 +48,13 @@ def iterable_of(fn: FunctionScope, node: ast.expr) -> Iterable | None:
             node,
         )
     if called is builtins.zip and node.args:
-        parts = [_part(fn, argument) for argument in node.args]
+        parts = [part_of(fn, argument) for argument in node.args]
         found = [part for part in parts if part is not None]
         if len(found) < len(parts):
             return None
         return Iterable([length for part in found for length in part.lengths], tuple(p.values for p in found), node)
     if called is builtins.reversed and len(node.args) == 1 and _called(fn, node.args[0]) is None:
-        given = _part(fn, node.args[0])
+        given = part_of(fn, node.args[0])
         return None if given is None else _backwards(fn, given)
     return None
 
@@ -78,7 +79,8 @@ def _called(fn: FunctionScope, node: ast.expr) -> object | None:
     return called
 
 
-def _part(fn: FunctionScope, node: ast.expr) -> Iterable | None:
+def part_of(fn: FunctionScope, node: ast.expr) -> Iterable | None:
+    """What an argument of enumerate, zip and the like gives, which may be a range."""
     if _called(fn, node) is not None:
         return iterable_of(fn, node)
     if isinstance(node, ast.Call) and (binding := fn.resolve(node.func)) is not None and binding.value is range:
@@ -86,14 +88,29 @@ def _part(fn: FunctionScope, node: ast.expr) -> Iterable | None:
     return _elements(fn, node)
 
 
+def _gives_array(fn: FunctionScope, node: ast.Call) -> bool:
+    """Whether the call may give an array: it calls a method, a function of the user's, or one that is known."""
+    binding = fn.resolve(node.func)
+    if binding is None:
+        return not fn.starts_undefined(node.func)
+    if fn.is_function(binding.value) or library_function(binding.value, node) is not None:
+        return True
+    known = intrinsic_of(binding.value)
+    return known is not None and not known.lowering.startswith("misplaced_")
+
+
 def _elements(fn: FunctionScope, node: ast.expr) -> Iterable | None:
     """A tuple of numbers, or an array, which the loop runs over whatever its name stands for later."""
     span = fn.span(node)
     if (items := outside_items(fn, node)) is not None:
         return Iterable([fn.integer(len(items), node)], item_values(fn, node, items), node)
-    if isinstance(node, ast.Call | ast.Constant):
+    if isinstance(node, ast.Constant) or (isinstance(node, ast.Call) and not _gives_array(fn, node)):
         return None
-    array = fn.hold(lower(fn, node), node, shown=ast.unparse(node))
+    if isinstance(node, ast.Attribute) and node.attr == "flat" and fn.resolve(node) is None:
+        value = fn.op("reshape", node, lower(fn, node.value), fn.integer(-1, node))
+    else:
+        value = lower(fn, node)
+    array = fn.hold(value, node, shown=ast.unparse(node))
     length = fn.op("length", node, fn.module.read(array, span))
     return Iterable([length], lambda number: fn.module.load(array, [number()], span), node)
 
@@ -132,8 +149,8 @@ def length_of(fn: FunctionScope, given: Iterable) -> _native.Expr:
     return length
 
 
-def take(fn: FunctionScope, target: ast.expr, values: Values, number: _native.Var, node: ast.For) -> None:
-    """target = what iteration `number` gives"""
+def take(fn: FunctionScope, target: ast.expr, values: Values, number: Number, node: ast.For) -> None:
+    """target = what the iteration of this number gives"""
     span = fn.span(target)
     if isinstance(values, tuple) and isinstance(target, ast.Name):
         assign_value(fn, target, _as_value(fn, values, number, target), node)
@@ -150,7 +167,7 @@ def take(fn: FunctionScope, target: ast.expr, values: Values, number: _native.Va
         for one, value in zip(target.elts, values, strict=True):
             take(fn, one, value, number, node)
         return
-    taken = values(partial(fn.module.read, number, span))
+    taken = values(number)
     if isinstance(target, ast.Tuple | ast.List):  # a row of an array, in its elements
         row = fn.hold(taken, target)
         for index, one in enumerate(target.elts):
@@ -159,7 +176,7 @@ def take(fn: FunctionScope, target: ast.expr, values: Values, number: _native.Va
     assign_value(fn, target, taken, node)
 
 
-def _as_value(fn: FunctionScope, values: Values, number: _native.Var, node: ast.expr) -> _native.Expr:
+def _as_value(fn: FunctionScope, values: Values, number: Number, node: ast.expr) -> _native.Expr:
     if isinstance(values, tuple):
         return fn.op("tuple", node, *(_as_value(fn, each, number, node) for each in values))
-    return values(partial(fn.module.read, number, fn.span(node)))
+    return values(number)

@@ -92,8 +92,9 @@ def _labelled(fn: FunctionScope, labels: list[Label], node: ast.stmt) -> None:
         return
     names = names or _shape_labels(fn, node)
     if any(names) and len(fn.out) > before:
-        loop = fn.lowered_loops.get(node) if isinstance(node, ast.For) else None
-        fn.module.set_labels(fn.out[-1] if loop is None else loop, names)
+        loops = fn.lowered_loops.get(node) if isinstance(node, ast.For) else None
+        for each in loops or [fn.out[-1]]:
+            fn.module.set_labels(each, names)
 
 
 def _shape_labels(fn: FunctionScope, node: ast.stmt) -> list[str]:

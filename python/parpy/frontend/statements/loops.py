@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import ast
 import builtins
+from functools import partial
 
 from ... import _native
 from ...syntax.paths import breaks
+from ..calls.generators import comprehended
 from ..calls.random_numbers import streams_of_loop
 from ..expressions.arrays import outside_items
 from ..expressions.conditions import condition
 from ..expressions.evaluation import lower_all
-from ..lowering import block
+from ..lowering import block, statement
 from ..patterns import integer_constant
 from ..scope import FunctionScope
-from .iterables import Iterable, iterable_of, length_of, take
+from .items import Number
+from .iterables import length_of, take
+from .nests import Choice, Nest, nests_of
 from .targets import refuses_reuse
 
 
 def lower_for(fn: FunctionScope, node: ast.For) -> None:
-    _before_else(fn, node)
-    taken = not fn.kernel or outside_items(fn, node.iter) is not None  # arrays are not, in kernels
-    if taken and (given := iterable_of(fn, node.iter)) is not None:
-        _lower_elements(fn, node, given)
+    if (nest := comprehended(fn, node)) is not None:
+        statement(fn, nest)
+        fn.lowered_loops[node] = fn.lowered_loops[nest]
         return
+    taken = not fn.kernel or outside_items(fn, node.iter) is not None  # arrays are not, in kernels
+    if taken and (choices := nests_of(fn, node)) is not None:
+        _lower_nests(fn, node, choices)
+        return
+    _before_else(fn, node)
     call = _bounds(fn, node)
     if call is None:
         fn.give_up_on(node.target)
@@ -48,19 +56,50 @@ def lower_for(fn: FunctionScope, node: ast.For) -> None:
     _place(fn, node, fn.module.for_(var, begin, end, step, body, span))
 
 
-def _lower_elements(fn: FunctionScope, node: ast.For, given: Iterable) -> None:
-    """A loop over what is no range."""
-    span = fn.span(node, node.iter)
+def _lower_nests(fn: FunctionScope, node: ast.For, choices: list[Choice]) -> None:
+    """Loops over what is no range."""
+    *first, last = choices
     before = set(fn.assigned)
-    first = node.target.elts[0] if isinstance(node.target, ast.Tuple) and node.target.elts else node.target
-    wish = first.id if isinstance(first, ast.Name) else "element"
-    number = fn.module.variable(fn.unique_name(f"{wish}_number"), span, wish)
-    begin, end, step = fn.module.constant(0, span), length_of(fn, given), fn.module.constant(1, span)
-    _, taken = fn.branch(lambda: take(fn, node.target, given.values, number, node))
-    with streams_of_loop(fn, node, number) as beginning:
-        body = [*taken, *beginning(_inside(fn, node, node.body))]
+    fn.lowered_loops[node] = []
+    if not first:
+        _lower_nest(fn, node, last.make())
+    else:
+        _, body = fn.branch(lambda: _lower_nest(fn, node, last.make()))
+        for each in reversed(first):
+            assert each.test is not None
+            _, chosen = fn.branch(lambda each=each: _lower_nest(fn, node, each.make()))  # type: ignore[misc]
+            body = [fn.module.if_(each.test(), chosen, body, fn.span(node, node.iter))]
+        fn.out.extend(body)
     fn.assigned |= before
-    _place(fn, node, fn.module.for_(number, begin, end, step, body, span))
+    _lower_else(fn, node)
+
+
+def _lower_nest(fn: FunctionScope, node: ast.For, nest: Nest) -> None:
+    """Loops over the numbers of what the nest gives; the innermost one begins by taking it."""
+    span = fn.span(node, node.iter)
+    names = [part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)]
+    wishes = [*names, *["element"] * len(nest.loops)][: len(nest.loops)]
+    variables = [fn.module.variable(fn.unique_name(f"{wish}_number"), span, wish) for wish in wishes]
+    numbers: list[Number] = [partial(fn.module.read, var, span) for var in variables]
+    ends = [length_of(fn, given) for given in nest.loops]
+    left = _note_breaks(fn, node) if node.orelse or len(nest.loops) > 1 else None
+
+    def lower_from(level: int) -> list[_native.Stmt]:
+        """The loop of this number in the nest, with those in it, and what follows it in the one around."""
+        if level == len(nest.loops):
+            _, taken = fn.branch(lambda: take(fn, node.target, nest.values(numbers), numbers[0], node))
+            return [*taken, *_inside(fn, node, node.body)]
+        with streams_of_loop(fn, node, variables[level]) as beginning:
+            body = beginning(lower_from(level + 1))
+        bounds = fn.module.constant(0, span), ends[level], fn.module.constant(1, span)
+        loop = fn.module.for_(variables[level], *bounds, body, span)
+        if level == 0:
+            fn.lowered_loops[node].append(loop)
+        elif left is not None:
+            return [loop, fn.module.if_(fn.module.read(left, span), [fn.module.break_(span)], [], span)]
+        return [loop]
+
+    fn.out.extend(lower_from(0))
 
 
 def _inside(fn: FunctionScope, loop: ast.For | ast.While, nodes: list[ast.stmt]) -> list[_native.Stmt]:
@@ -135,21 +174,31 @@ def lower_continue(fn: FunctionScope, node: ast.Continue) -> None:
 def _place(fn: FunctionScope, node: ast.For | ast.While, loop: _native.Stmt) -> None:
     """The loop, and what stands behind it."""
     fn.out.append(loop)
-    fn.lowered_loops[node] = loop
+    if isinstance(node, ast.For):
+        fn.lowered_loops[node] = [loop]
     _lower_else(fn, node)
 
 
 def _before_else(fn: FunctionScope, node: ast.For | ast.While) -> None:
-    """In front of a loop with an else branch: a variable that tells whether a break has left it."""
-    if node.orelse and breaks(node.body):
-        span = fn.span(node.orelse[0])
-        var = fn.left_by_break[node] = fn.module.variable(fn.unique_name("left_by_break"), span)
-        fn.out.append(fn.module.assign(var, fn.module.constant(False, span), None, span))
+    """In front of a loop that may have an else branch."""
+    if node.orelse:
+        _note_breaks(fn, node)
+
+
+def _note_breaks(fn: FunctionScope, node: ast.For | ast.While) -> _native.Var | None:
+    """The variable that tells whether a break has left the loop, where one may."""
+    if not breaks(node.body):
+        return None
+    span = fn.span((node.orelse or node.body)[0])
+    if node not in fn.left_by_break:
+        fn.left_by_break[node] = fn.module.variable(fn.unique_name("left_by_break"), span)
+    fn.out.append(fn.module.assign(fn.left_by_break[node], fn.module.constant(False, span), None, span))
+    return fn.left_by_break[node]
 
 
 def _lower_else(fn: FunctionScope, node: ast.For | ast.While) -> None:
     var = fn.left_by_break.get(node)
-    if var is None:
+    if var is None or not node.orelse:
         fn.out.extend(block(fn, node.orelse))
         return
     span = fn.span(node.orelse[0])

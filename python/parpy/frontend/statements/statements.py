@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 
-import numpy as np
-
 from ...syntax.text import as_text
 from ...vocabulary import operators
 from ..calls.reductions import method_of_value
 from ..expressions.conditions import condition
 from ..expressions.effects import has_effects, over_slices
+from ..expressions.outputs import output_of
 from ..kernels.kernels import kernel_statement
 from ..lowering import block, lower
 from ..patterns import string_key
@@ -58,15 +57,16 @@ def as_assignment(fn: FunctionScope, node: ast.stmt) -> ast.stmt:
     call = node.value if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call) or fn.kernel:
         return node
-    target, value = _filled(fn, call) or _ufunc_into(fn, call) or (None, call)
-    if target is None:
+    output = output_of(fn, call)
+    found = _filled(fn, call) if output is None else (output.target, output.call)
+    if found is None or (output is not None and output.where is not None):
         return node
-    whole: ast.expr = target
-    if not over_slices(fn, target):
-        if isinstance(target, ast.Subscript) and string_key(target) is None:
+    whole, value = found
+    if not over_slices(fn, whole):
+        if output is None and isinstance(whole, ast.Subscript) and string_key(whole) is None:
             return node  # may be an element
-        whole = ast.Subscript(target, ast.copy_location(ast.Constant(...), target))
-    return ast.copy_location(ast.Assign([ast.copy_location(whole, target)], value), node)
+        whole = ast.Subscript(whole, ast.copy_location(ast.Constant(...), whole))
+    return ast.copy_location(ast.Assign([ast.copy_location(whole, found[0])], value), node)
 
 
 def _filled(fn: FunctionScope, call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
@@ -74,22 +74,6 @@ def _filled(fn: FunctionScope, call: ast.Call) -> tuple[ast.expr, ast.expr] | No
     func = method_of_value(fn, call)
     fills = func is not None and func.attr == "fill" and len(call.args) == 1 and not call.keywords
     return (func.value, call.args[0]) if fills and func is not None else None
-
-
-def _ufunc_into(fn: FunctionScope, call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
-    """The array that a ufunc stores its results to, and the call without it."""
-    binding = fn.resolve(call.func)
-    known = binding.value if binding is not None else None
-    if not isinstance(known, np.ufunc) or known.nout != 1:
-        return None
-    arguments, names = call.args, [keyword.arg for keyword in call.keywords]
-    if len(arguments) == known.nin + 1 and not names:
-        out = arguments[-1]
-    elif len(arguments) == known.nin and names == ["out"]:
-        out = call.keywords[0].value
-    else:
-        return None
-    return out, ast.copy_location(ast.Call(call.func, arguments[: known.nin], []), call)
 
 
 def lower_expression(fn: FunctionScope, node: ast.Expr) -> None:

@@ -1,0 +1,146 @@
+"""What a for loop runs over that makes a nest of loops: `itertools.product`, `np.ndindex`, `np.ndenumerate`; any other
+iterable is a nest of one loop."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ... import _native
+from ..expressions.arrays import is_array_name
+from ..expressions.subscripts import array_of
+from ..expressions.tuples import items_of
+from ..lowering import lower
+from ..patterns import integer_constant
+from ..scope import FunctionScope
+from .items import Number, Values, mirrored
+from .iterables import Iterable, iterable_of, part_of
+
+_MOST_DIMENSIONS = 4  # where the core alone knows how many there are
+
+
+@dataclass
+class Nest:
+    """The loops, from the outermost one on, and what an iteration gives, by the numbers of theirs."""
+
+    loops: list[Iterable]
+    values: Callable[[list[Number]], Values]
+
+
+@dataclass
+class Choice:
+    """A nest, made where it is to run; if there is a test, only where that holds."""
+
+    make: Callable[[], Nest]
+    test: Callable[[], _native.Expr] | None = None
+
+
+def nests_of(fn: FunctionScope, node: ast.For) -> list[Choice] | None:
+    """The nests of which the first is run whose test holds, or the last one; None where `node` is a loop over a range,
+    or over what no loop takes."""
+    binding = fn.resolve(node.iter.func) if isinstance(node.iter, ast.Call) else None
+    if isinstance(node.iter, ast.Call) and binding is not None and is_nest(binding.value, node.iter):
+        fn.rely_on(binding)
+        return _MAKERS[binding.value](fn, node.iter, node.target)
+    given = iterable_of(fn, node.iter)
+    return None if given is None else [Choice(lambda: Nest([given], lambda numbers: _of(given, numbers[0])))]
+
+
+def is_nest(called: object, call: ast.Call) -> bool:
+    """Whether a loop over this call of an object is a nest of loops. np.ndindex alone may be handed the elements of a
+    tuple: it takes the tuple as well."""
+    if called is itertools.product:
+        repeats = [integer_constant(each.value) for each in call.keywords if each.arg == "repeat"]
+        literal = any(isinstance(each, ast.Starred | ast.Constant) for each in call.args)
+        return bool(call.args) and len(repeats) == len(call.keywords) and all(repeats) and not literal
+    if called is np.ndindex:
+        starred = any(isinstance(each, ast.Starred) for each in call.args[1 if len(call.args) == 1 else 0 :])
+        return bool(call.args) and not call.keywords and not starred
+    return called is np.ndenumerate and len(call.args) == 1 and not call.keywords
+
+
+def _of(given: Iterable, number: Number) -> Values:
+    """What the iterable gives for this number."""
+    return mirrored(given.values, lambda _: number)
+
+
+def _of_each(loops: list[Iterable]) -> Nest:
+    """Each loop gives a value of its own."""
+    return Nest(loops, lambda numbers: tuple(map(_of, loops, numbers)))
+
+
+def _product(fn: FunctionScope, node: ast.Call, _: ast.expr) -> list[Choice] | None:
+    """itertools.product(range(n), x), itertools.product(range(2), repeat=3)"""
+    times = [integer_constant(each.value) or 0 for each in node.keywords]
+    arguments = node.args * sum(times, 0 if times else 1)
+    parts = [part_of(fn, argument) for argument in arguments]
+    found = [part for part in parts if part is not None]
+    return [Choice(lambda: _of_each(found))] if len(found) == len(parts) else None
+
+
+def _ndindex(fn: FunctionScope, node: ast.Call, target: ast.expr) -> list[Choice] | None:
+    """np.ndindex(n, m), np.ndindex(x.shape)"""
+    shape = node.args[0] if len(node.args) == 1 else ast.copy_location(ast.Tuple(node.args, ast.Load()), node)
+    shape = shape.value if isinstance(shape, ast.Starred) else shape
+    if isinstance(shape, ast.Attribute) and shape.attr == "shape" and is_array_name(fn, shape.value):
+        array = array_of(fn, shape.value)
+        return None if array is None else _by_rank(fn, array, node, target, _of_each)
+    if isinstance(shape, ast.Tuple | ast.List):
+        count = len(shape.elts)
+    elif isinstance(target, ast.Tuple | ast.List) and len(target.elts) > 1:
+        count = len(target.elts)
+    else:
+        count, shape = 1, ast.copy_location(ast.Tuple([shape], ast.Load()), shape)
+    loops = [_counted(fn, make(), node) for make in items_of(fn, shape, count, set())]
+    return [Choice(lambda: _of_each(loops))] if count else None
+
+
+def _ndenumerate(fn: FunctionScope, node: ast.Call, target: ast.expr) -> list[Choice] | None:
+    """np.ndenumerate(x)"""
+    if not isinstance(target, ast.Tuple | ast.List) or len(target.elts) != 2:
+        return None
+    array = fn.hold(lower(fn, node.args[0]), node.args[0], shown=ast.unparse(node.args[0]))
+
+    def with_element(loops: list[Iterable]) -> Nest:
+        def values(numbers: list[Number]) -> Values:
+            element = fn.module.load(array, [number() for number in numbers], fn.span(node))
+            return tuple(map(_of, loops, numbers)), lambda _: element
+
+        return Nest(loops, values)
+
+    return _by_rank(fn, array, node, target.elts[0], with_element)
+
+
+def _by_rank(
+    fn: FunctionScope, array: _native.Var, node: ast.expr, target: ast.expr, make: Callable[[list[Iterable]], Nest]
+) -> list[Choice]:
+    """Of an array with as many dimensions as the target has parts; of a name, one for each number of them."""
+    span = fn.span(node)
+
+    def of_rank(rank: int) -> Nest:
+        return make([_counted(fn, fn.module.extent(array, axis, span, rank), node) for axis in range(rank)])
+
+    def has_rank(rank: int) -> _native.Expr:
+        return fn.op("==", node, fn.module.rank(array, span), fn.integer(rank, node))
+
+    if isinstance(target, ast.Tuple | ast.List):
+        return [Choice(partial(of_rank, len(target.elts)))]
+    return [Choice(partial(of_rank, rank), partial(has_rank, rank)) for rank in range(1, _MOST_DIMENSIONS + 1)]
+
+
+def _counted(fn: FunctionScope, length: _native.Expr, node: ast.expr) -> Iterable:
+    """The numbers below this one."""
+    end = fn.module.read(fn.hold(length, node), fn.span(node))
+    return Iterable([end], lambda number: number(), node)
+
+
+_MAKERS: dict[object, Callable[[FunctionScope, ast.Call, ast.expr], list[Choice] | None]] = {
+    itertools.product: _product,
+    np.ndindex: _ndindex,
+    np.ndenumerate: _ndenumerate,
+}

@@ -1,0 +1,104 @@
+"""Names that a function imports, elsewhere than in `try`: to compiled code they stand outside of the function.
+
+The statements are left out of the syntax tree; what the names stand for is imported when the function is first looked
+at. A name that anything else in the function gives a value is a variable, and Python runs its import.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from types import FunctionType
+from typing import Any
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Import = ast.Import | ast.ImportFrom
+Place = tuple[Mapping[str, Any], str]
+
+
+def note_imports(function: FunctionType, node: ast.AST | None) -> None:
+    """Notes what the function imports, as an attribute of it."""
+    imports = [*_imports_in(node)] if isinstance(node, Function) else []
+    if not isinstance(node, Function) or not imports:
+        return
+    given = Counter(each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg))
+    for part in ast.walk(node):
+        if isinstance(part, Import):
+            given.update(_names(part))
+        elif isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            given[part.id] += 1
+        elif isinstance(part, ast.FunctionDef | ast.ClassDef):
+            given[part.name] += 1
+    found: dict[str, Place] = {}
+    for each in imports:
+        if all(given[name] == 1 for name in _names(each)):
+            found |= _places(each, function.__globals__)
+    setattr(function, _IMPORTS, found)
+
+
+def imports_of(function: FunctionType) -> Mapping[str, Place]:
+    """Where what the names stand for is found, a mapping and a key, by name."""
+    found: Mapping[str, Place] = getattr(function, _IMPORTS, {})
+    return found
+
+
+def without_imports(node: Function, function: FunctionType) -> Function:
+    """The function without these statements; the tree that is given is left as it is."""
+    found = imports_of(function)
+    if not found:
+        return node
+    made: Function = copy.deepcopy(node)
+    for each in (made, *_blocks(made)):
+        for name in ("body", "orelse"):
+            body = getattr(each, name, [])
+            for place, statement in enumerate(body):
+                if isinstance(statement, Import) and _names(statement) <= found.keys():
+                    body[place] = ast.copy_location(ast.Pass(), statement)
+    return made
+
+
+def _blocks(node: ast.AST) -> Iterator[ast.stmt]:
+    """The branches, loops and `with` blocks in a statement."""
+    for each in (*getattr(node, "body", ()), *getattr(node, "orelse", ())):
+        if isinstance(each, ast.If | ast.For | ast.While | ast.With):
+            yield each
+            yield from _blocks(each)
+
+
+def _imports_in(node: Function) -> Iterator[Import]:
+    for block in (node, *_blocks(node)):
+        for each in (*block.body, *getattr(block, "orelse", ())):  # type: ignore[attr-defined]
+            if isinstance(each, Import):
+                yield each
+
+
+def _names(node: Import) -> set[str]:
+    """The names that an import gives values."""
+    short = isinstance(node, ast.Import)
+    return {each.asname or (each.name.partition(".")[0] if short else each.name) for each in node.names}
+
+
+def _places(node: Import, space: Mapping[str, Any]) -> dict[str, Place]:
+    """What an import gives; nothing where it fails, which Python will say."""
+    found: dict[str, Place] = {}
+    try:
+        for each in node.names:
+            if isinstance(node, ast.Import):
+                importlib.import_module(each.name)
+                first = each.name.partition(".")[0]
+                found[each.asname or first] = (sys.modules, each.name if each.asname else first)
+                continue
+            module = importlib.import_module("." * node.level + (node.module or ""), space.get("__package__"))
+            if not hasattr(module, each.name):
+                importlib.import_module(f"{module.__name__}.{each.name}")
+            found[each.asname or each.name] = (module.__dict__, each.name)
+    except Exception:
+        return {}
+    return {name: place for name, place in found.items() if place[1] in place[0]}
+
+
+_IMPORTS = "__parpy_imports__"

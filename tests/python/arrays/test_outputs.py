@@ -1,0 +1,107 @@
+"""Functions of NumPy that store to an array, `np.add(a, b, out=c)`, as statements and as values; against NumPy."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import TARGETS, copies, options
+
+rng = np.random.default_rng(7)
+
+
+def statements(a, b, c, m):
+    np.clip(a, -0.5, 0.5, out=a)
+    np.clip(b, -0.7, 0.7, b)
+    np.add(a, b, out=c)
+    np.multiply(c, b, c)
+    np.add(a[1:], b[:-1], out=c[1:])
+    np.dot(a, m, out=b)
+    np.matmul(b, m, out=b)
+    np.round(c, 1, out=c)
+    a.clip(0, 1, out=a)
+
+
+def rows(a, b, c, m):
+    for t in range(3):
+        np.sqrt(np.abs(a[t]), out=c[t])
+        np.exp(np.multiply(b[t], 2, out=c[t]), out=b[t])
+        np.cumsum(a[t], out=c[t])
+        np.sum(a, axis=0, out=b[t])
+        a.mean(axis=0, out=a[t])
+
+
+def over_itself(a, b, c, m):
+    np.add(a[1:], 1, out=a[:-1])
+    for t in range(2):
+        np.cumsum(b[t], out=b[t])
+
+
+def values(a, b, c, m):
+    y = np.add(a, b, out=c)
+    y[0] = 7
+    s = c[0, 0] + np.subtract(a, b, out=c)[0, 0] + c[0, 0]
+    return s + np.add(a, b, out=c).sum()
+
+
+def masked(a, b, c, m):
+    np.divide(a, b, out=c, where=b > 0.1)
+    for t in range(3):
+        np.sqrt(a[t], out=b[t], where=a[t] > 0)
+    y = np.multiply(a, 2, out=a, where=c > 0)
+    return y.sum()
+
+
+def new_array(a, b, c, m):
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0).sum()
+
+
+def of_a_name(a, b, c, m):
+    y = np.add(a, b, out=c)
+    return y
+
+
+FUNCTIONS = [statements, rows, over_itself, values, masked, new_array, of_a_name]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("backend", TARGETS)
+def test_as_numpy(backend, function):
+    given = *(rng.normal(size=(3, 4)) for _ in range(3)), rng.normal(size=(4, 4))
+    want, got = copies(given), copies(given)
+    expected = function(*want)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)  # Python runs no loop
+        result = parpy.jit(function)(*got, opts=options(backend, {}))
+    if expected is not None:
+        np.testing.assert_allclose(result, expected, rtol=1e-12)
+    for a, b in zip(want, got, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_entries_and_attributes():
+    class Field:
+        def __init__(self):
+            self.x = np.arange(4.0)
+
+    def added(p, d, a):
+        np.add(p.x, a, out=p.x)
+        np.multiply(d["y"], a, out=d["y"])
+
+    p, d, a = Field(), {"y": np.ones(4)}, np.arange(4.0)
+    parpy.jit(added)(p, d, a)
+    np.testing.assert_array_equal(p.x, a + a)
+    np.testing.assert_array_equal(d["y"], a)
+
+
+def test_dimensions_have_labels():
+    def added(a, b, c):
+        parpy.label("i")
+        np.add(a, b, out=c)
+
+    a, b, c = (rng.normal(size=300) for _ in range(3))
+    parpy.jit(added)(a, b, c, opts=parpy.par({"i": parpy.threads(4)}))
+    np.testing.assert_array_equal(c, a + b)

@@ -1,0 +1,169 @@
+"""Loops over np.ndindex, np.ndenumerate and itertools.product, which are nests, and over what gives arrays; against
+Python."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+import parpy
+from backends import TARGETS, copies, options
+
+rng = np.random.default_rng(5)
+
+
+def elements(x, y, n):
+    s = 0.0
+    for v in x.ravel():
+        s = s * 0.5 + v
+    for v in x.flat:
+        s = s * 0.5 - v
+    for v in x[0] * 2 + x[1]:
+        s += v
+    for k, row in enumerate(np.abs(x - 1)):
+        y[k, 0] = row[1]
+    for u, v in zip(x.T.flat, np.cumsum(x[0]), strict=False):
+        s += u * v
+    return s
+
+
+def indices(x, y, n):
+    for i, j in np.ndindex(x.shape):
+        y[i, j] = x[i, j] * i + j
+    for i, j in np.ndindex(*x[1:].shape):
+        y[i, j] += 1
+    for i, j in np.ndindex(n, 2):
+        y[i, j] *= i
+    shape = (2, n)
+    for i, j in np.ndindex(shape):
+        y[i, j] -= i
+    for at in np.ndindex(x.shape):
+        y[at] += x[at]
+    for (k,) in np.ndindex(n):
+        y[k] += k
+
+
+def enumerated(x, y, n):
+    s = 0.0
+    for (i, j), v in np.ndenumerate(x):
+        y[i, j] = v * i + j
+    for at, v in np.ndenumerate(x):
+        y[at] += v
+    for (i, j), v in np.ndenumerate(x[1:] * 2):
+        s += v * i * j
+    for (i,), v in np.ndenumerate(y[n - 1]):
+        s += v * i
+    return s
+
+
+def products(x, y, n):
+    for i, j in itertools.product(range(n), range(1, n)):
+        y[i, j] = x[i, j] * i + j
+    for i, (a, b), v in itertools.product(range(2), ((0, 1), (1, 2)), x[0]):
+        y[a, b] += v * i
+    s = sum(a * b for a, b in itertools.product(range(n), repeat=2))
+    for di, dj, dk in itertools.product((-1, 0, 1), repeat=3):
+        s += di * 4 + dj * 2 + dk * dk
+    return s
+
+
+def left_early(x, y, n):
+    c = 0
+    for i, j in itertools.product(range(n), range(n)):
+        if i * j > 3:
+            break
+        if j == 1:
+            continue
+        c += 1
+    else:
+        c += 100
+    for i, j in np.ndindex(n, n):
+        c += i
+    else:
+        c += 1000
+    for at, v in np.ndenumerate(x):
+        if v > 0.9:
+            y[at] = v
+            break
+    for i, j in np.ndindex(x.shape):
+        for k in range(j):
+            if k > 1:
+                break
+            c += k
+        if i == 2:
+            return c
+    return -c
+
+
+def changed_inside(x, y, n):
+    for i, j in itertools.product(range(n), range(n)):
+        y[i, j] = i
+        i += 7
+        n = 1
+    return i, j, n
+
+
+FUNCTIONS = [elements, indices, enumerated, products, left_early, changed_inside]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("backend", TARGETS)
+def test_as_python(backend, function):
+    given = rng.random((3, 4)), rng.random((3, 4)), 3
+    want, got = copies(given), copies(given)
+    expected = function(*want)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)  # Python runs no loop
+        result = parpy.jit(function)(*got, opts=options(backend, {}))
+    np.testing.assert_allclose(result or 0, expected or 0, rtol=1e-12)
+    for a, b in zip(want[:2], got[:2], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 3), (2, 2, 3), (1, 2, 2, 2)], ids=len)
+def test_subscripts_of_any_number_of_dimensions(shape):
+    def doubled(x, y):
+        for at, v in np.ndenumerate(x):
+            y[at] = v * 2
+
+    x = rng.random(shape)
+    y = np.zeros(shape)
+    parpy.jit(doubled)(x, y)
+    np.testing.assert_array_equal(y, x * 2)
+
+
+def test_the_outermost_loop_has_the_label_and_runs_in_parallel():
+    def doubled(x, y):
+        parpy.label("i")
+        for i, j in np.ndindex(x.shape):
+            y[i, j] = x[i, j] * 2
+
+    x = rng.random((300, 40))
+    y = np.zeros_like(x)
+    opts = parpy.par({"i": parpy.threads(4)})
+    assert "parpy_parallel_for" in parpy.print_compiled(parpy.jit(doubled), (x, y), opts)
+    parpy.jit(doubled)(x, y, opts=opts)
+    np.testing.assert_array_equal(y, x * 2)
+
+
+def test_other_products_are_run_by_python():
+    def words(n):
+        found = []
+        for a, b in itertools.product("ab", repeat=n):
+            found.append(a + b)
+        return found
+
+    with pytest.warns(parpy.PerformanceWarning, match="P315"):
+        assert parpy.jit(words)(2) == ["aa", "ab", "ba", "bb"]
+
+
+def test_a_shape_of_another_number_of_dimensions_is_refused():
+    def pairs(x):
+        for i, j in np.ndindex(x.shape):
+            x[i, j] = 1
+
+    with pytest.raises(parpy.CompileError, match="P220"):
+        parpy.jit(pairs)(np.ones(3))
