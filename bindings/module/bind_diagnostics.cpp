@@ -92,6 +92,17 @@ std::vector<std::pair<std::string_view, std::string_view>> errors(const Diagnost
     return found;
 }
 
+// Attributes of arguments that are integers and would become floats, where nothing else is wrong.
+std::vector<std::string> attributes(const Diagnostics& sink) {
+    std::vector<std::string> found;
+    for (const Diagnostic& diagnostic : sink.all()) {
+        if (diagnostic.severity != Severity::kError) continue;
+        if (diagnostic.attribute.empty()) return {};
+        found.push_back(diagnostic.attribute);
+    }
+    return found;
+}
+
 // What the first error, a P431, is raised with.
 struct Raised {
     std::string exception;
@@ -142,6 +153,7 @@ void bind_diagnostics(nb::module_& m) {
         .def("performance", add_performance, "code"_a, "span"_a.none(), "message"_a, "help"_a = "")
         .def_prop_ro("has_errors", &Diagnostics::has_errors)
         .def_prop_ro("errors", errors)
+        .def_prop_ro("attributes", attributes)
         .def(
             "render",
             [](const Diagnostics& self, const std::vector<Source>& sources) {

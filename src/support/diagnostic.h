@@ -60,6 +60,8 @@ struct Diagnostic {
     // P431 (ir/site.h): the frontend's name of the exception, and the words of its values.
     std::string exception{};
     std::vector<std::int64_t> words{};
+    // P233: the attribute whose integer would become a float.
+    std::string attribute{};
 };
 
 class Diagnostics {

@@ -4,6 +4,7 @@
 #include "ir/builder.h"
 #include "ir/clone.h"
 #include "ir/visit.h"
+#include "passes/checks/check_sites.h"
 #include "passes/types/infer_types/typer.h"
 
 namespace parpy {
@@ -27,9 +28,10 @@ bool Typer::scatter(Store& stmt, int rank, const std::vector<Expr*>& written, Bo
     const auto slices = std::ranges::find_if(stmt.indices, [](const Expr* index) {
         return index->op == Op::kSlice || index->op == Op::kNewAxis;
     });
-    const bool leads = std::ranges::all_of(slices, stmt.indices.end(), [](const Expr* index) {
-        return index->op == Op::kSlice && index->operands.empty();
-    });
+    const bool leads = std::ranges::all_of(
+        slices, stmt.indices.end(), [](const Expr* index) { return index->op == Op::kSlice; });
+    const bool whole = std::ranges::all_of(
+        slices, stmt.indices.end(), [](const Expr* index) { return index->operands.empty(); });
     const bool updates_rows = stmt.update && slices != stmt.indices.end();
     if (rank > 1 || !leads || updates_rows) {
         report(
@@ -78,7 +80,11 @@ bool Typer::scatter(Store& stmt, int rank, const std::vector<Expr*>& written, Bo
     for (int axis = first_slice; axis < stmt.array->type.rank; ++axis)
         sizes.push_back(b.extent(stmt.array, axis));
     stored = convert(stored, value.type, Type::of(stmt.array->type.scalar));
-    if (value.rank == target_rank) {
+    if (value.rank == target_rank && !whole) {  // a row for each of them
+        name_value(stored, value.rank);
+        out.push_back(rows_fit(*stored->var, sizes.front(), stmt.span));
+        stored->operands.front() = b.var(place);
+    } else if (value.rank == target_rank) {
         stored = spread(stored, sizes, out);
         stored->operands.front() = b.var(place);
     } else if (value.rank > 0) {
@@ -92,6 +98,19 @@ bool Typer::scatter(Store& stmt, int rank, const std::vector<Expr*>& written, Bo
                          b.convert(clone(module, sizes.front()), index_scalar()),
                          {b.store(stmt.array, stmt.indices, stored)}));
     return true;
+}
+
+// if values.shape[0] != count: fail P433
+Stmt* Typer::rows_fit(Var& values, Expr* count, Span span) {
+    Builder b(context_.module, span);
+    FailBuilder fail(b, Code::kP433);
+    Expr* given = b.extent(&values, 0);
+    const std::string own = fail.value(given), wanted = fail.value(clone(context_.module, count));
+    fail.site().message = own + " rows are stored through an array of " + wanted + " subscripts";
+    Expr* differs =
+        context_.module.make_expr(Op::kNe, Type::of(Scalar::kBool), span,
+                                  {clone(context_.module, given), clone(context_.module, count)});
+    return b.if_(differs, {fail.make()});
 }
 
 // All elements of a new array of these sizes, which gets the values.

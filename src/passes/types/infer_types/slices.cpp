@@ -392,10 +392,16 @@ bool Typer::check_exact(const Store& stmt, const Type& value) {
                       (element.scalar == Scalar::kC128 && given == Scalar::kF64) ||
                       (element.scalar == Scalar::kC64 && given == Scalar::kF32);
     if (same && promote(element, value) == element) return true;
-    report(Code::kP233, stmt.span,
-           "'" + stmt.array->shown() + "' is " + a_python_name(element) + ", and cannot become " +
-               a_python_name(storage(value)) + " in compiled code",
-           "give it a value of that type before the call");
+    Diagnostic* error =
+        report(Code::kP233, stmt.span,
+               "'" + stmt.array->shown() + "' is " + a_python_name(element) +
+                   ", and cannot become " + a_python_name(storage(value)) + " in compiled code",
+               "give it a value of that type before the call");
+    const std::string name = stmt.array->shown();  // "self['t']"
+    const std::size_t begin = name.rfind("['"), end = name.rfind("']");
+    if (error != nullptr && element.scalar == Scalar::kI64 && given == Scalar::kF64 &&
+        begin != std::string::npos && end > begin)
+        error->attribute = name.substr(begin + 2, end - begin - 2);
     return false;
 }
 

@@ -161,6 +161,7 @@ private:
     [[nodiscard]] static bool computes(ir::Op written);
     ir::Bind* name_value(ir::Expr*& slot, int rank);
     bool scatter(ir::Store& stmt, int rank, const std::vector<ir::Expr*>& written, ir::Body& out);
+    ir::Stmt* rows_fit(ir::Var& values, ir::Expr* count, Span span);
     ir::Expr* spread(ir::Expr* values, const std::vector<ir::Expr*>& sizes, ir::Body& out);
     [[nodiscard]] std::vector<ir::Expr*> cloned(const std::vector<ir::Expr*>& exprs);
     void hold_contraction(ir::Expr*& slot, int rank);
