@@ -16,6 +16,7 @@ from ..vocabulary.operators import scalar_name
 from .objects import Reads, is_object
 
 _LONGEST_LIST = 32
+_EXACT = 2**53  # up to which floats hold all integers
 WHOLE = frozenset((np.ndarray, np.float64, np.float32, np.int64, int, float, complex, bool))
 
 
@@ -127,9 +128,11 @@ def _identity(value: object) -> object:
 
 
 class Cells:
-    """The numbers of objects and dicts that a call may assign to, each in an array of one element."""
+    """The numbers of objects and dicts that a call may assign to, each in an array of one element. `floats`: the names
+    of integers that the call makes floats."""
 
-    def __init__(self) -> None:
+    def __init__(self, floats: Collection[str] = ()) -> None:
+        self._floats = floats
         self._found: dict[tuple[int, str], tuple[Any, np.ndarray, np.ndarray, Any]] = {}
 
     def of(self, owner: Any, name: str, value: Any) -> np.ndarray:
@@ -137,7 +140,8 @@ class Cells:
         space = space_of(owner)
         key = id(space), name
         if key not in self._found:
-            array = np.array([value])
+            becomes_float = name in self._floats and type(value) is int and abs(value) <= _EXACT
+            array = np.array([value], float if becomes_float else None)
             self._found[key] = owner, array, array.copy(), value
         return self._found[key][1]
 

@@ -17,10 +17,12 @@ from .raised import exception_of
 class CompileError(RuntimeError):
     """A function cannot be compiled, or not for these arguments.
 
-    `codes` holds the code of each error in the message, in order.
+    `codes` holds the code of each error in the message, in order. `attributes` are those of arguments that are integers
+    and would become floats, where nothing else is wrong.
     """
 
     codes: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
 
 
 def _like(error: type[Exception], base: type[CompileError] = CompileError) -> type[CompileError]:
@@ -108,4 +110,5 @@ def fail(diagnostics: _native.Diagnostics, sources: Sequence[_native.Source]) ->
             text = f"{text}\n{_REPORT}"
     error = kind(text)
     error.codes = tuple(code for code, _ in errors)
+    error.attributes = tuple(diagnostics.attributes)
     raise error

@@ -11,6 +11,7 @@ from typing import Any
 from .. import _native
 from ..calls import performance
 from ..calls.elements import NO_ELEMENTS, WHOLE, Cells, Elements, comes_apart, composed_kind
+from ..calls.errors import CompileError
 from ..calls.objects import Reads, is_object
 from ..calls.options import CompileOptions
 from ..frontend.forms import Composed, Single
@@ -42,6 +43,7 @@ class Structures:
         self._made: dict[tuple[tuple[int, Composed], ...], _native.JitFunction] = {}  # by places
         self._kinds: dict[int, tuple[Any, Single]] = {}
         self._alike: Alike[Composed] = Alike(texts=False)
+        self._floats: set[str] = set()  # attributes that are integers when a call begins, and become floats
         self._reads: Reads | None = None
         self._count = 0  # of what the program may read, as far as it is known
 
@@ -52,7 +54,7 @@ class Structures:
         return any(map(comes_apart, values)) or (bool(objects) and objects.isdisjoint(_used_whole(self._tree)))
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
-        cells = Cells() if self.reads.stored else None
+        cells = Cells(self._floats) if self.reads.stored else None
         function, given = self._chosen(values, cells)
         if cells is None and not self.reads.stored:
             return self._run(function, given, opts, debug)
@@ -62,8 +64,13 @@ class Structures:
             return self._by_python(values)
         try:
             return self._run(function, given, opts, debug)
+        except CompileError as error:  # nothing has run
+            if self._floats.issuperset(error.attributes):
+                raise
+            self._floats.update(error.attributes)
         finally:
             cells.write_back()
+        return self(values, opts, debug)
 
     def _run(self, function: _native.JitFunction, given: list[Any], opts: CompileOptions | None, debug: bool) -> Any:
         if self._positional == len(given):
@@ -84,7 +91,7 @@ class Structures:
         """`look(function, arguments, opts)` for the function that a call runs."""
         bound = signature(self._source.function).bind(*values)
         bound.apply_defaults()
-        cells = Cells()
+        cells = Cells(self._floats)
         function, given = self._chosen(tuple(bound.arguments.values()), cells)
         found = [look(function, tuple(given), opts)]
         cells.write_back()

@@ -201,8 +201,8 @@ def test_types_stay(values):
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ((1, 2, 0.5), r"'p\['x'\]' is an int64, and cannot become a float64"),
-        ((1.0, 2, 0.5), r"'p\['y'\]' is an int64, and cannot become a float64"),
+        ((np.int64(1), 2.0, 0.5), r"'p\['x'\]' is an int64, and cannot become a float64"),
+        ((2**60, 2.0, 0.5), r"'p\['x'\]' is an int64, and cannot become a float64"),
         ((1.0, 2.0, 1j), "cannot become a complex128"),
         ((True, 0, 1), "is a bool"),
         ((np.float32(1), np.float32(1), np.float64(1)), "is a float32, and cannot become a float64"),
@@ -214,6 +214,38 @@ def test_numbers_keep_their_type(values, text):
     with pytest.raises(parpy.CompileError, match=rf"(?s)P233.*{text}.*before the call"):
         parpy.jit(add_to)(p, more)
     assert state(p) == state(SimpleNamespace(x=x, y=y))
+
+
+@pytest.mark.parametrize("values", [(1, 2, 0.5), (1.0, 2, 0.5), (3, 2, 1.5)])
+def test_integers_become_floats(values):
+    x, y, more = values
+    compiled = parpy.jit(add_to)
+    for _ in range(2):
+        want, got = SimpleNamespace(x=x, y=y), SimpleNamespace(x=x, y=y)
+        add_to(want, more)
+        compiled(got, more)
+        assert state(got) == state(want)
+
+
+class Stopwatch:
+    def __init__(self) -> None:
+        self.time = self.ticks = 0
+
+    @parpy.jit
+    def run(self, n, dt, seen):
+        for i in range(n):
+            self.time += dt
+            self.ticks += 1
+            seen[i] = self.time
+
+
+def test_integers_that_no_iteration_makes_floats_stay():
+    clock, seen = Stopwatch(), np.zeros(4)
+    clock.run(0, 0.5, seen)
+    assert (clock.time, type(clock.time)) == (0, int)
+    clock.run(4, 0.5, seen)
+    assert (clock.time, clock.ticks, type(clock.ticks)) == (2.0, 4, int)
+    np.testing.assert_array_equal(seen, [0.5, 1, 1.5, 2])
 
 
 class Watched:

@@ -293,8 +293,12 @@ def test_attributes_keep_their_types(a, b, compiled):
     assert (type(p.a), type(p.b)) == (type(a), type(b)) and (compiled == [] or isinstance(a, complex))
 
 
-def test_attributes_of_other_types_are_refused():
-    p = SimpleNamespace(a=1, b=2)
+def test_attributes_of_other_types():
+    p, want = SimpleNamespace(a=1, b=2), SimpleNamespace(a=1, b=2)
+    parpy.jit(steps)(p, X)
+    steps(want, X)
+    assert (p.a, p.b, type(p.a)) == (want.a, want.b, float)
+    p = SimpleNamespace(a=np.int64(1), b=2)
     with pytest.raises(parpy.CompileError, match=r"(?s)P233.*'p\['a'\]' is an int64, and cannot become a float64"):
         parpy.jit(steps)(p, X)
     assert (p.a, p.b) == (1, 2)
