@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 from .. import _native
 from ..calls.options import CompileOptions
+from ..syntax.names import Binding, callable_source
 from ..syntax.nested_source import NestedSource
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from .lazy import lazy
 from .liveness import Names, assigned, live_before
-from .replaced import copied, replaced_at_times
+from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
 _MOST_APART = 3  # arrays that may have no value, whose combinations are returned one by one
@@ -40,6 +41,7 @@ class Around(NamedTuple):
     unset_arrays: Names
     is_label: Callable[[ast.stmt], bool]
     is_users: Callable[[ast.Call], bool]
+    find: Callable[[ast.expr], Binding | None]
 
     def new_name(self, name: str) -> str:
         while name in self.names:
@@ -65,7 +67,7 @@ class Region:
         self._around = around
         self._number = number
         self.nodes, self.inputs, self.outputs = nodes, inputs, outputs
-        # Outputs that paths through it leave what they were, if these are arrays.
+        # Outputs that paths through it leave what they were, if these are arrays, and calls that get them.
         self._replaced = replaced_at_times(nodes, outputs, inputs, around.is_users)
         self._is_plain = around.unset.isdisjoint(inputs) and not self._replaced
         self._variants: dict[tuple[Names, Names], _native.JitFunction] = {}
@@ -105,7 +107,7 @@ class Region:
             except NameError:
                 continue
         without = frozenset(self.inputs).difference(values)
-        replaced = frozenset(name for name in self._replaced - without if getattr(values[name], "ndim", 0) > 0)
+        replaced = frozenset(name for name in self._replaced if name not in without and self._is_replaced(name, values))
         given = tuple(values.values())
         if not without and not replaced:
             return Call(self.function, given, {})
@@ -114,6 +116,21 @@ class Region:
             self._variants[key] = self._compiled(*key)
         kept = {name: values.get(name, UNSET) for name in self.outputs if name in without | replaced}
         return Call(self._variants[key], given, kept)
+
+    def _is_replaced(self, name: str, values: Mapping[str, Any]) -> bool:
+        return getattr(values[name], "ndim", 0) > 0 and all(
+            self._only_reads(call, values) for call in self._replaced[name]
+        )
+
+    def _only_reads(self, call: Lent, values: Mapping[str, Any]) -> bool:
+        """Whether a called function only reads the array that it gets."""
+        if isinstance(call.function, ast.Name) and call.function.id in values:
+            function = values[call.function.id]
+        else:
+            binding = self._around.find(call.function)
+            function = None if binding is None else binding.value
+        source = callable_source(function)
+        return is_builtin(function) if source is None else only_reads(source, call.place)
 
     def results(self, kept: dict[str, Any], results: tuple[Any, ...]) -> tuple[Any, ...]:
         """The outputs, of which some may be `kept`: the results end with whether the region gives these a value."""

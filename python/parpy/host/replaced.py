@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import NamedTuple
 
+from ..syntax.source import FunctionSource, node_parameters
 from .liveness import Names, assigned
 from .unset import at
 
@@ -23,17 +27,66 @@ _SAME_MEMORY = (
     *("moveaxis", "ravel", "reshape", "rollaxis", "squeeze", "swapaxes", "transpose", "view"),
 )
 _STORING = ("fill", "itemset", "partition", "put", "resize", "sort")  # methods that do
+_KNOWN_VALUES = (
+    *(ast.Attribute, ast.BinOp, ast.Call, ast.Compare, ast.Constant, ast.IfExp),
+    *(ast.List, ast.Subscript, ast.Tuple, ast.UnaryOp),
+)
+_STORING_FUNCTIONS = ("at", "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "shuffle")
+
+
+class Lent(NamedTuple):
+    """A call that gets an array: the function, and the place of the array among its arguments."""
+
+    function: ast.expr
+    place: int | str
 
 
 def replaced_at_times(
     nodes: Sequence[ast.stmt], outputs: Sequence[str], inputs: Sequence[str], is_users: Callable[[ast.Call], bool]
-) -> Names:
+) -> dict[str, list[Lent]]:
     """The outputs that paths through the statements leave what they were, and whose elements nothing in them stores to
-    or gives another name: copies may stand for them. `is_users`: whether a call is one of a function of the user."""
+    or gives another name: copies may stand for them where the calls that get them do neither. `is_users`: whether a
+    call is one of a function of the user."""
     candidates = frozenset(outputs) & frozenset(inputs) - _certainly_assigned(nodes)
     if not candidates:
-        return candidates
+        return {}
+    shared, lent = _shared(nodes, is_users)
+    return {name: lent.get(name, []) for name in sorted(candidates - shared)}
+
+
+def only_reads(source: FunctionSource, place: int | str) -> bool:
+    """Whether the function neither stores to the array that it gets at this place nor returns it, as far as its text
+    tells."""
+    node = source.tree()
+    names = node_parameters(node)
+    if isinstance(place, int) and place >= len(names):
+        return False
+    name = place if isinstance(place, str) else names[place]
+    body = node.body if isinstance(node.body, list) else [ast.Return(node.body)]
+    parts = [part for each in body for part in ast.walk(each)]
+    if any(isinstance(part, ast.FunctionDef | ast.Lambda | ast.Global | ast.Nonlocal | ast.Yield) for part in parts):
+        return False
+    shared, lent = _shared(body, lambda call: not _is_of_module(call.func, source.function))
+    given = {_root(value) for part in parts if isinstance(part, ast.Return) for value in _values(part.value)}
+    return name in names and name not in shared | given | lent.keys()
+
+
+def is_builtin(function: object) -> bool:
+    """Whether it is one of Python's own functions and types, which store to no array: len, abs, float."""
+    return getattr(builtins, getattr(function, "__name__", ""), NotImplemented) is function
+
+
+def _is_of_module(function: ast.expr, user: Callable[..., object]) -> bool:
+    """Whether the called function is one of a module that a global variable names, such as np.dot."""
+    root = _root(function)
+    return isinstance(function, ast.Attribute) and isinstance(user.__globals__.get(root), ModuleType)
+
+
+def _shared(nodes: Sequence[ast.stmt], is_users: Callable[[ast.Call], bool]) -> tuple[set[str], dict[str, list[Lent]]]:
+    """The names of arrays whose elements the statements store to or give another name, and the calls of functions of
+    the user that get arrays."""
     shared: set[str] = set()
+    lent: dict[str, list[Lent]] = {}
     for part in (part for node in nodes for part in ast.walk(node)):
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
             shared.add(_root(part))
@@ -43,14 +96,40 @@ def replaced_at_times(
             targets = part.targets if isinstance(part, ast.Assign) else [part.target]
             if not all(isinstance(target, ast.Subscript) for target in targets):
                 shared.update(map(_root, _values(part.value)))
+        elif isinstance(part, ast.NamedExpr):
+            shared.update(map(_root, _values(part.value)))
         elif isinstance(part, ast.For | ast.comprehension):
             shared.add(_root(part.iter))
         elif isinstance(part, ast.Call):
-            if isinstance(part.func, ast.Attribute) and part.func.attr in _STORING:
-                shared.add(_root(part.func))
+            shared.update(_stored_by(part))
             if isinstance(part.func, ast.Name) or is_users(part):
-                shared.update(name.id for name in ast.walk(part) if isinstance(name, ast.Name))
-    return candidates - shared
+                _lend(part, shared, lent)
+    return shared, lent
+
+
+def _stored_by(call: ast.Call) -> set[str]:
+    """What a call of NumPy's function, or of a method of an array, may store to."""
+    if not isinstance(call.func, ast.Attribute):
+        return set()
+    name = call.func.attr
+    stored = [keyword.value for keyword in call.keywords if keyword.arg == "out"]
+    stored += [] if name == "where" else call.args[2:]  # the third operand of a ufunc is what it stores to
+    stored += call.args[:1] if name in _STORING_FUNCTIONS else []
+    stored += [call.func] if name in _STORING else []
+    return {_root(value) for each in stored for value in (*_values(each), each)}
+
+
+def _lend(call: ast.Call, shared: set[str], lent: dict[str, list[Lent]]) -> None:
+    """Notes the arrays that a call of a function of the user gets."""
+    places: list[tuple[int | str | None, ast.expr]] = [*enumerate(call.args)]
+    places += [(keyword.arg, keyword.value) for keyword in call.keywords]
+    for place, value in places:
+        if isinstance(value, ast.Name) and place is not None:
+            lent.setdefault(value.id, []).append(Lent(call.func, place))
+        elif isinstance(value, _KNOWN_VALUES):
+            shared.update(map(_root, _values(value)))
+        else:
+            shared.update(name.id for name in ast.walk(value) if isinstance(name, ast.Name))
 
 
 def copied(name: str, place: ast.stmt) -> ast.stmt:

@@ -64,7 +64,15 @@ class Splitter:
         arrays = unset & self.resolver.arrays()
         resolver = self.resolver
         self._around = Around(
-            source, jit, self.annotations, self.locals, unset, arrays, resolver.is_label, resolver.is_users
+            source,
+            jit,
+            self.annotations,
+            self.locals,
+            unset,
+            arrays,
+            resolver.is_label,
+            resolver.is_users,
+            resolver.find,
         )
         self._small = SmallStatements(self.resolver, frozenset(self.annotations))
         self.statements: list[Region] = []  # the small ones

@@ -1,0 +1,124 @@
+"""Arrays that loops give other values under the same name (`x = x - step * d`), and functions that get them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parpy
+
+rng = np.random.default_rng(2)
+
+
+@parpy.jit
+def gradient(x):
+    return 2 * x + np.sin(x) + np.dot(x, x)
+
+
+@parpy.jit
+def storing(x):
+    x[0] += 1
+    return x * 2
+
+
+@parpy.jit
+def returning(x):
+    return x
+
+
+@parpy.jit
+def out_of(x):
+    np.multiply(x, 2, out=x)
+    return x.sum()
+
+
+def momentum(f, x, n):
+    m = np.zeros_like(x)
+    for _ in range(n):
+        m = 0.9 * m + f(x)
+        x = x - 0.01 * m
+    return x
+
+
+def by_a_global(x, n):
+    start = x.copy()
+    x = start
+    for i in range(n):
+        x = x - gradient(x) / (i + len(x))
+    start[0] = 5
+    return x, start
+
+
+def by_keyword(x, n):
+    best = np.zeros(1)
+    for _ in range(n):
+        best[0] = max(best[0], gradient(x=x)[0])
+        x = x / 2
+    return x, best
+
+
+def plain(function):
+    return getattr(function, "__wrapped__", function)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+@pytest.mark.parametrize("function", [momentum, by_a_global, by_keyword], ids=lambda f: f.__name__)
+def test_functions_that_only_read(function, n):
+    x = rng.random(6)
+    given = (gradient, x.copy(), n) if function is momentum else (x.copy(), n)
+    got = parpy.jit(function)(*given)
+    want = function(*((plain(gradient), x, n) if function is momentum else (x, n)))
+    for each, other in zip(got, want, strict=True):
+        np.testing.assert_allclose(each, other, rtol=1e-12)
+
+
+def test_without_iterations_the_argument_is_returned():
+    x = rng.random(4)
+    assert parpy.jit(momentum)(gradient, x, 0) is x
+
+
+@pytest.mark.parametrize("other", [storing, returning, out_of], ids=lambda f: f.__name__)
+def test_functions_that_store_or_return(other):
+    """As Python, or refused: a copy would not get what is stored."""
+
+    def momentum_of(f, x, n):
+        m = np.zeros_like(x)
+        for _ in range(n):
+            m = 0.9 * m + f(x)
+            x = x - 0.01 * m
+        return x
+
+    compiled = parpy.jit(momentum_of)
+    assert compiled(gradient, rng.random(3), 2).shape == (3,)
+    x = rng.random(3)
+    want, got = x.copy(), x.copy()
+    expected = momentum_of(plain(other), want, 2)
+    try:
+        result = compiled(other, got, 2)
+    except parpy.CompileError as error:
+        assert {"P217", "P223"} & {*error.codes}
+    else:
+        np.testing.assert_allclose(result, expected)
+        np.testing.assert_allclose(got, want)
+
+
+def stored_by_out(x, n):
+    m = np.zeros_like(x)
+    for _ in range(n):
+        np.add(x, 1, out=x)
+        m = m + x
+        x = x * 2
+    return m
+
+
+def test_out_is_a_store():
+    x = rng.random(3)
+    want, got = x.copy(), x.copy()
+    expected = stored_by_out(want, 3)
+    try:
+        result = parpy.jit(stored_by_out)(got, 3)
+    except parpy.CompileError as error:
+        assert "P217" in error.codes
+    else:
+        np.testing.assert_allclose(result, expected)
+        np.testing.assert_allclose(got, want)
