@@ -102,15 +102,34 @@ const Kind& KindInstances::result_of(KindInstance& instance) {
         }
         KindsHere here = begin;
         KindWalk walk([this](const Function& callee, const std::vector<Kind>& kinds) {
-            return result_of(find(callee, kinds));
+            return result_of(callee, kinds);
         });
         walk.walk(instance.source->body, here);
         instance.result = walk.result();
     }
     instance.is_open = false;
     // What another function that is open gave so far may change.
-    instance.is_known = std::ranges::none_of(all_, [](const KindInstance& e) { return e.is_open; });
+    const auto is_open = [](const KindInstance& e) { return e.is_open; };
+    instance.is_known =
+        std::ranges::none_of(all_, is_open) && std::ranges::none_of(ranked_, is_open);
     return instance.result;
+}
+
+Kind KindInstances::result_of(const Function& source, const std::vector<Kind>& kinds) {
+    const Kind result = result_of(find(source, kinds));
+    if (asks_ranks_.contains(&source) || !result.is_number() || result.rank >= 0) return result;
+    std::ptrdiff_t count = 0;
+    KindInstance* ranked = nullptr;
+    for (KindInstance& each : ranked_) {
+        count += each.source == &source ? 1 : 0;
+        if (each.source == &source && each.kinds == kinds) ranked = &each;
+    }
+    if (ranked == nullptr && count == kMostInstances) return result;
+    if (ranked == nullptr)
+        ranked = &ranked_.emplace_back(
+            KindInstance{.source = &source, .kinds = kinds, .function = nullptr, .result = {}});
+    const Kind known = result_of(*ranked);
+    return known.is_number() ? known : result;
 }
 
 bool KindInstances::stands_in(KindInstance& instance) {
@@ -181,7 +200,8 @@ Parts Lowering::call_of(Expr& e, Function& callee, std::vector<Parts> arguments,
     e.operands.clear();
     for (const Parts& argument : arguments)
         e.operands.insert(e.operands.end(), argument.leaves.begin(), argument.leaves.end());
-    return {result.form == Kind::Form::kNothing ? Kind::number() : result, {&e}};
+    if (result.form == Kind::Form::kNothing) return {Kind::number(), {&e}};
+    return {instances_.result_of(callee, kinds), {&e}};
 }
 
 Parts Lowering::put_in_place(const Expr& e, const Function& source, const Kind& result,

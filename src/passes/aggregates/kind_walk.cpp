@@ -161,6 +161,15 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
         }
         case Op::kLoad:
             return of_part(expr, here);
+        case Op::kNumpy:  // NumPy's choice has an element for each of all three
+            if (expr.operands[0]->op == Op::kSelect && expr.operands[0]->operands.size() == 3) {
+                const auto& of_choice = expr.operands[0]->operands;
+                Kind most = of(*of_choice[0], here);
+                for (const Expr* value : {of_choice[1], of_choice[2]})
+                    most = Kind::number(greater_rank(most, of(*value, here)));
+                return most;
+            }
+            break;
         case Op::kSelect: {
             if (const auto known = truth(*expr.operands[0], here)) return operand(*known ? 1 : 2);
             return joined(under(true, 1), under(false, 2));

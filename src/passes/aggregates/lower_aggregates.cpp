@@ -19,7 +19,7 @@ Lowering::Lowering(PassContext& context, KindInstances& instances, Function& fun
       instances_(instances),
       function_(function),
       walk_([this](const Function& callee, const std::vector<Kind>& kinds) {
-          return instances_.result_of(instances_.find(callee, kinds));
+          return instances_.result_of(callee, kinds);
       }),
       b_(context.module) {
     for (const Var* param : function.params)

@@ -40,6 +40,9 @@ public:
     KindInstance& find(const ir::Function& source, const std::vector<Kind>& kinds);
     // The kind of its result; what calls of itself give is found by repetition.
     const Kind& result_of(KindInstance& instance);
+    // The same of a call, with the dimensions of an array that it returns, where the function does
+    // not ask for those of its arguments.
+    Kind result_of(const ir::Function& source, const std::vector<Kind>& kinds);
     // Its statements take the place of its calls, since no function of the program returns such a
     // value.
     [[nodiscard]] bool stands_in(KindInstance& instance);
@@ -50,7 +53,7 @@ public:
 
 private:
     PassContext& context_;
-    std::deque<KindInstance> all_;
+    std::deque<KindInstance> all_, ranked_;
     FunctionSet asks_ranks_, returns_early_;
     std::deque<KindInstance*> waiting_;
 };
