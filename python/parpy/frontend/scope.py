@@ -226,6 +226,13 @@ class FunctionScope:
         self._taken.add(name)
         return name
 
+    def own_variable(self, shown: str, node: ast.expr) -> str:
+        """The name of a new variable that statements may use, which messages call `shown`."""
+        name = self.unique_name(shown if shown.isidentifier() else "found")
+        self.scope.locals |= {name}
+        self.variables[name] = self.module.variable(name, self.span(node), shown)
+        return name
+
     def temporary(self, span: Span, shown: str = "") -> _native.Var:
         """A new variable, which messages call `shown`."""
         return self.module.variable(self.unique_name("tmp"), span, shown)

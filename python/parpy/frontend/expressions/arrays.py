@@ -17,6 +17,7 @@ from ..lowering import lower
 from ..patterns import first_name, integer_constant, is_ellipsis, string_key
 from ..program import identifier
 from ..scope import FunctionScope, describe
+from .entries import entries_of
 from .objects import field
 
 _MOST_ITEMS = 2**31
@@ -127,8 +128,10 @@ def outside_spelled_out(fn: FunctionScope, value: ast.expr) -> ast.expr:
 
 
 def outside_items(fn: FunctionScope, node: ast.expr) -> list[ast.expr] | None:
-    """The elements of a tuple or list that is written out, or of a tuple that has a name outside the function; None of
-    others."""
+    """The elements of a tuple or list that is written out, of a tuple that has a name outside the function, or the
+    entries of a dict that is an argument; None of others."""
+    if (entries := entries_of(fn, node)) is not None:
+        return entries
     node = outside_spelled_out(fn, node)
     if not isinstance(node, ast.Tuple | ast.List):
         return None
