@@ -37,6 +37,20 @@ def cumprod(a):
     return products
 
 
+def running_maximum(a):
+    largest = a.copy()
+    for i in range(1, a.shape[0]):
+        largest[i] = np.maximum(largest[i - 1], a[i])
+    return largest
+
+
+def running_minimum(a):
+    smallest = a.copy()
+    for i in range(1, a.shape[0]):
+        smallest[i] = np.minimum(smallest[i - 1], a[i])
+    return smallest
+
+
 def diff(a):
     if a.ndim != 1:
         builtin.static_fail("np.diff takes an array of one dimension here: write a[:, 1:] - a[:, :-1]")
