@@ -62,7 +62,7 @@ class Driver:
             return self._splitter.known(index, open_outputs, results) if open_outputs else results
 
         def call(function: Callable[..., Any]) -> Callable[..., Any]:
-            if isinstance(function, MethodType):
+            if isinstance(function, MethodType) and isinstance(function.__func__, FunctionType | _native.JitFunction):
                 compiled = self._compiled(function.__func__)
                 return partial(compiled, function.__self__, opts=self._nested(opts, function.__func__))
             if callable_source(function) is None:

@@ -136,9 +136,7 @@ def _update(name: str, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None
         return None
     array, subscripts, value = node.args
     parts = subscripts.elts if isinstance(subscripts, ast.Tuple) else [subscripts]
-    others = (
-        ast.Slice | ast.Starred | ast.List if len(parts) == 1 else ast.Slice | ast.Starred | ast.List | ast.Constant
-    )
+    others = ast.Slice | ast.Starred | ast.List | ast.Constant
     if not 1 <= len(parts) <= _MOST_SUBSCRIPTS or any(isinstance(each, others) for each in parts):
         return None
     return _source(at(name, len(parts))), _with_arguments(node, [array, *parts, value])

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from ... import _native
-from ...syntax.fields import OF_VALUES
+from ...syntax.fields import is_of_value
 from ...syntax.names import NO_PLACE, Binding, is_array, is_scalar, jit_source
 from ..forms import DictParam
 from ..lowering import lower
@@ -49,7 +49,7 @@ def may_be_array(fn: FunctionScope, node: ast.expr) -> bool:
 
 def is_attribute(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether `node` is an attribute of an object that the function has, rather than one of arrays."""
-    if fn.kernel or not isinstance(node, ast.Attribute) or node.attr in OF_VALUES or fn.starts_undefined(node):
+    if fn.kernel or not isinstance(node, ast.Attribute) or is_of_value(node) or fn.starts_undefined(node):
         return False
     return fn.resolve(node.value) is None
 
