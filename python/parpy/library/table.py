@@ -20,6 +20,7 @@ from .einsum import einsum, subscripts_of
 # By NumPy's function: ours, of which the first with the number of arguments is called.
 _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.allclose: (arrays.allclose,),
+    np.arange: (arrays.arange_to, arrays.arange),
     np.argmax: (arrays.argmax, along("argmax")),
     np.argmin: (arrays.argmin, along("argmin")),
     np.argsort: (arrays.argsort, along("argsort")),
@@ -37,6 +38,7 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.hstack: (joining.hstack,),
     np.isin: (arrays.isin,),
     np.linalg.norm: (arrays.norm,),
+    np.linspace: (arrays.linspace,),
     np.median: (arrays.median, along("median")),
     np.percentile: (arrays.percentile,),
     np.polyval: (arrays.polyval,),
