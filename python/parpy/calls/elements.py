@@ -86,7 +86,8 @@ def composed_kind(
             found[name] = kind_of(value)
         elif _is_usable(value, inside):
             found[name] = part(value)
-    return RecordKind(type(argument), tuple(found), tuple(found.values()))
+    is_whole = isinstance(argument, dict) and reads.all_entries and len(found) == len(argument)
+    return RecordKind(type(argument), tuple(found), tuple(found.values()), is_whole)
 
 
 def attribute_of(owner: Any, name: str) -> Any:

@@ -52,6 +52,7 @@ class Reads:
         self.replaced: set[str] = set()  # of these the ones that are not updated alone
         self.unlike: set[str] = set()  # of those the ones that are assigned what is no number
         self.changed: set[str] = set()  # those of which a method of lists is called
+        self.all_entries = False  # it runs over the entries of dicts, or over a variable that may be one
         self._functions: dict[str, list[FunctionSource]] = {}  # the methods that it may call
         self._codes: set[CodeType] = set()
         self._sorted: list[str] = []
@@ -63,6 +64,8 @@ class Reads:
 
     def of(self, value: object) -> list[str]:
         """The attributes of such an object that it may read, methods aside."""
+        if isinstance(value, dict) and self.all_entries:
+            return [key for key in value if isinstance(key, str)]
         if isinstance(value, dict):
             return [key for key in self._sorted if key in value]
         kind = type(value)
@@ -135,7 +138,9 @@ class Reads:
 
     def _look_at(self, tree: ast.AST) -> None:
         self.stored.update(stored_names(tree))
+        subscripts = {_subscript_names(part) for part in ast.walk(tree)} - {None}
         for part in ast.walk(tree):
+            self.all_entries |= _is_of_entries(part) or _loop_names(part) in subscripts
             if isinstance(part, ast.Assign | ast.AnnAssign):
                 targets = part.targets if isinstance(part, ast.Assign) else [part.target]
                 names = [name for each in targets for name in stored_names(each)]
@@ -191,6 +196,30 @@ def _is_no_number(value: ast.expr) -> bool:
     if isinstance(value, ast.IfExp):
         return _is_no_number(value.body) or _is_no_number(value.orelse)
     return makes_list(value)
+
+
+def _subscript_names(node: ast.AST) -> tuple[str, str] | None:
+    """The d and k of `d[k]`."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=owner), slice=ast.Name(id=key)):
+            return owner, key
+    return None
+
+
+def _loop_names(node: ast.AST) -> tuple[str, str] | None:
+    """The d and k of `for k in d`."""
+    match node:
+        case ast.For(iter=ast.Name(id=owner), target=ast.Name(id=key)):
+            return owner, key
+        case ast.comprehension(iter=ast.Name(id=owner), target=ast.Name(id=key)):
+            return owner, key
+    return None
+
+
+def _is_of_entries(node: ast.AST) -> bool:
+    """Whether it is d.items(), d.keys() or d.values()."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return isinstance(func, ast.Attribute) and func.attr in ("items", "keys", "values")
 
 
 _CHANGES = frozenset((

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..calls.generators import GLOBAL_STATE, is_generator
 from ..calls.objects import is_object
+from ..syntax.fields import is_of_value
 from ..syntax.names import NOTHING, OBJECT, Binding, Container, Scope, attribute, callable_source
 from ..syntax.source import FunctionSource
 
@@ -81,7 +82,7 @@ class Draws:
         """What a call draws from; None of others."""
         func = call.func
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in scope.locals:
-            draws = func.attr in METHODS | OTHERS and scope.known.get(func.value.id) is not OBJECT
+            draws = func.attr in METHODS | OTHERS and is_of_value(func) and scope.known.get(func.value.id) is not OBJECT
             return Drawn(Root(func.value.id), func.attr) if draws else None
         found = self.origin(call, scope)
         if found is None:

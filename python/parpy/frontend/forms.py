@@ -74,11 +74,12 @@ class TupleKind(NamedTuple):
 
 class RecordKind(NamedTuple):
     """The kinds of the attributes of an argument that is an object of this class, or of the entries of a dict; None
-    where nothing is known of one."""
+    where nothing is known of one. `is_whole`: a dict has no other entries."""
 
     of_class: type
     names: tuple[str, ...]
     parts: tuple[Kind | Cell | Composed | None, ...]
+    is_whole: bool = False
 
 
 Composed: TypeAlias = TupleKind | RecordKind | Single

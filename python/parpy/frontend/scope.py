@@ -16,7 +16,7 @@ from typing import Any, TypeGuard, TypeVar
 from .. import _native
 from ..calls.objects import is_object
 from ..syntax.annotations import annotations_of, symbol_places
-from ..syntax.fields import OF_VALUES, with_entries
+from ..syntax.fields import is_of_value, with_entries
 from ..syntax.names import (
     MISSING,
     NO_PLACE,
@@ -224,6 +224,13 @@ class FunctionScope:
             count += 1
             name = f"{wanted}_{count}"
         self._taken.add(name)
+        return name
+
+    def own_variable(self, shown: str, node: ast.expr) -> str:
+        """The name of a new variable that statements may use, which messages call `shown`."""
+        name = self.unique_name(shown if shown.isidentifier() else "found")
+        self.scope.locals |= {name}
+        self.variables[name] = self.module.variable(name, self.span(node), shown)
         return name
 
     def temporary(self, span: Span, shown: str = "") -> _native.Var:
@@ -522,7 +529,7 @@ class FunctionScope:
             return not self.kernel and is_object(getattr(binding.value, "__self__", None))
         while isinstance(func, ast.Subscript):
             func = func.value
-        if isinstance(func, ast.Attribute) and func.attr not in OF_VALUES and not self.kernel:  # a method of an object
+        if isinstance(func, ast.Attribute) and not is_of_value(func) and not self.kernel:  # a method of an object
             return self.resolve(func.value) is None and not self.starts_undefined(func)
         return isinstance(func, ast.Call | ast.IfExp | ast.Lambda) or (
             isinstance(func, ast.Name) and func.id in self.scope.locals

@@ -43,7 +43,7 @@ class Called:
         self._python: dict[Callable[..., Any], FunctionType | None] = {}  # those that Python runs as a whole
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        if type(function) is MethodType:
+        if type(function) is MethodType and isinstance(function.__func__, FunctionType | _native.JitFunction):
             python = self._python.get(function.__func__)
             if python is not None:
                 return MethodType(python, function.__self__)

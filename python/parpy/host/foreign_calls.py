@@ -12,6 +12,7 @@ import numpy as np
 from ..calls.callback import Callback
 from ..calls.external import External
 from ..frontend.calls.intrinsics import intrinsic_of
+from ..frontend.draws import OTHERS
 from ..frontend.expressions.objects import is_made_of_fields
 from ..syntax.names import callable_source
 from ..vocabulary import operators
@@ -28,7 +29,9 @@ def is_foreign(value: Any) -> bool:
         return False
     owner = getattr(value, "__self__", None)
     module = (getattr(value, "__module__", None) or "").partition(".")[0]
-    if module in ("parpy", "numpy") or isinstance(owner, np.ufunc | np.random.Generator | np.random.RandomState):
+    if isinstance(owner, np.random.Generator | np.random.RandomState):  # seed: np.random.seed is of the language
+        return value.__name__ in OTHERS - {"seed"}
+    if module in ("parpy", "numpy") or isinstance(owner, np.ufunc):
         return False
     if any(value is each for each in _LANGUAGE) or operators.scalar_name(value) is not None:
         return False

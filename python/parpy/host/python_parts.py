@@ -14,6 +14,7 @@ from ..calls.callback import Callback
 from ..calls.errors import CompileError
 from ..frontend.draws import OTHERS, Draws
 from ..frontend.statements.nests import is_nest
+from ..syntax.fields import is_of_value
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
 from ..syntax.names import callable_source
 from ..syntax.nested_source import definitions, free_names, walk_own
@@ -313,7 +314,7 @@ class Resolver(Lookup):
         func = call.func
         if not isinstance(func, ast.Attribute):
             return False
-        of_local = root_of(func.value) in self.scope.locals
+        of_local = root_of(func.value) in self.scope.locals and is_of_value(func)
         return (of_local and (func.attr in METHODS or func.attr in OTHERS)) or has_open_keyword(call)
 
     def is_called_by_python(self, value: object, call: ast.Call) -> bool:
@@ -324,7 +325,9 @@ class Resolver(Lookup):
     def calls_unknown(self, call: ast.Call) -> bool:
         """Whether Python makes this call of a function that compiled code does not know."""
         binding = self.find(call.func)
-        known = binding is not None and (is_array_function(binding.value) or is_foreign(binding.value))
+        if binding is None:
+            return self._is_method_of_numpy(call)
+        known = is_array_function(binding.value) or is_foreign(binding.value)
         return known and self._runs_in_python(call)
 
     def _is_compiled_besides(self, call: ast.Call) -> bool:

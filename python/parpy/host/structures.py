@@ -150,6 +150,7 @@ def _used_whole(tree: ast.AST) -> set[str]:
     owners += [
         part.value for part in ast.walk(tree) if isinstance(part, ast.Subscript) and string_key(part) is not None
     ]
+    owners += [part.iter for part in ast.walk(tree) if isinstance(part, ast.For | ast.comprehension)]
     calls = [part for part in ast.walk(tree) if isinstance(part, ast.Call)]
     owners += [
         each for call in calls for each in (call.func, *call.args, *(keyword.value for keyword in call.keywords))

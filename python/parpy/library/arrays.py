@@ -4,6 +4,8 @@ of dimensions that it says; the compiler sees their text in place of their calls
 from __future__ import annotations
 
 # mypy: ignore-errors
+import math
+
 import numpy as np
 
 from .. import builtin
@@ -37,6 +39,20 @@ def cumprod(a):
     return products
 
 
+def running_maximum(a):
+    largest = a.copy()
+    for i in range(1, a.shape[0]):
+        largest[i] = np.maximum(largest[i - 1], a[i])
+    return largest
+
+
+def running_minimum(a):
+    smallest = a.copy()
+    for i in range(1, a.shape[0]):
+        smallest[i] = np.minimum(smallest[i - 1], a[i])
+    return smallest
+
+
 def diff(a):
     if a.ndim != 1:
         builtin.static_fail("np.diff takes an array of one dimension here: write a[:, 1:] - a[:, :-1]")
@@ -65,6 +81,32 @@ def trapezoid_over(y, x):
     if y.ndim != 1:
         builtin.static_fail("np.trapezoid takes an array of one dimension here: loop over the rows")
     return np.sum((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2)
+
+
+# ------------------------------------------------------------ numbers at equal distances
+
+
+def arange_to(stop):
+    return np.arange(0, stop, 1)
+
+
+def arange(start_or_stop, stop, step=1):
+    count = max(math.ceil((stop - start_or_stop) / step), 0)
+    distance = (start_or_stop + step) - start_or_stop
+    made = np.full(count, start_or_stop + 0 * distance)
+    for i in range(count):
+        made[i] = start_or_stop + i * distance
+    return made
+
+
+def linspace(start, stop, num=50):
+    distance = (stop - start) / max(num - 1, 1)
+    made = np.empty(num)
+    for i in range(num):
+        made[i] = i * distance + start
+    if num > 1:
+        made[num - 1] = stop
+    return made
 
 
 # ------------------------------------------------------------ order

@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 from collections.abc import Callable
+from types import BuiltinMethodType
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ import numpy as np
 from ..syntax.names import callable_source
 from ..syntax.source import FunctionSource, capture
 from . import arrays, joining
-from .along import along
+from .along import along, at
 from .einsum import einsum, subscripts_of
 
 # By NumPy's function: ours, of which the first with the number of arguments is called.
 _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.allclose: (arrays.allclose,),
+    np.arange: (arrays.arange_to, arrays.arange),
     np.argmax: (arrays.argmax, along("argmax")),
     np.argmin: (arrays.argmin, along("argmin")),
     np.argsort: (arrays.argsort, along("argsort")),
@@ -36,6 +38,7 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.hstack: (joining.hstack,),
     np.isin: (arrays.isin,),
     np.linalg.norm: (arrays.norm,),
+    np.linspace: (arrays.linspace,),
     np.median: (arrays.median, along("median")),
     np.percentile: (arrays.percentile,),
     np.polyval: (arrays.polyval,),
@@ -51,6 +54,15 @@ _FUNCTIONS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.stack: (joining.stack,),
     np.vstack: (joining.vstack,),
 }
+_FUNCTIONS |= {
+    np.add.accumulate: (along("cumsum", "np.add.accumulate"),),
+    np.multiply.accumulate: (along("cumprod", "np.multiply.accumulate"),),
+    np.maximum.accumulate: (along("running_maximum", "np.maximum.accumulate"),),
+    np.minimum.accumulate: (along("running_minimum", "np.minimum.accumulate"),),
+}
+# Methods of these ufuncs that store to their first argument.
+_UPDATES = {getattr(np, name).at: name for name in ("add", "subtract", "multiply", "maximum", "minimum")}
+_MOST_SUBSCRIPTS = 3
 for _name in ("trapezoid", "trapz"):  # before and after NumPy 2
     if hasattr(np, _name):
         _FUNCTIONS[getattr(np, _name)] = (arrays.trapezoid, arrays.trapezoid_over)
@@ -65,7 +77,7 @@ _OF_TUPLES = {np.column_stack, np.concatenate, np.dstack, np.hstack, np.stack, n
 
 def functions() -> list[Any]:
     """The functions of NumPy that the library has."""
-    return list(_FUNCTIONS)
+    return [*_FUNCTIONS, *_UPDATES]
 
 
 def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
@@ -79,6 +91,8 @@ def library_function(function: object, node: ast.Call) -> tuple[FunctionSource, 
         node = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
     if function is np.einsum:
         return _einsum(node)
+    if is_update(function):
+        return _update(_UPDATES[function], node)
     if ours is None:
         return None
     arguments = node.args
@@ -113,6 +127,23 @@ def _is_none(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
+def is_update(function: object) -> bool:
+    """Whether it is np.add.at or its like, which stores to its first argument."""
+    return isinstance(function, BuiltinMethodType) and function in _UPDATES
+
+
+def _update(name: str, node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
+    """`np.add.at(a, (i, j), b)`"""
+    if len(node.args) != 3 or node.keywords:
+        return None
+    array, subscripts, value = node.args
+    parts = subscripts.elts if isinstance(subscripts, ast.Tuple) else [subscripts]
+    others = ast.Slice | ast.Starred | ast.List | ast.Constant
+    if not 1 <= len(parts) <= _MOST_SUBSCRIPTS or any(isinstance(each, others) for each in parts):
+        return None
+    return _source(at(name, len(parts))), _with_arguments(node, [array, *parts, value])
+
+
 def _einsum(node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
     """`np.einsum("ij,jk->ik", a, b)`"""
     text = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
@@ -128,7 +159,7 @@ def _einsum(node: ast.Call) -> tuple[FunctionSource, ast.Call] | None:
 def is_in_library(function: object) -> bool:
     """Whether it is a function of NumPy that the library has, for some arguments."""
     try:
-        return callable(function) and function in _FUNCTIONS
+        return callable(function) and (function in _FUNCTIONS or is_update(function))
     except TypeError:
         return False
 

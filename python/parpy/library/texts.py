@@ -11,9 +11,10 @@ from ..syntax.names import keep_source
 from ..syntax.source import FunctionSource
 
 
-def function_of(text: str, name: str, file: str) -> Any:
-    """The function of this name that the text defines; messages call the text `file`."""
-    space: dict[str, Any] = {"np": np, "builtin": builtin, "__name__": __name__}
+def function_of(text: str, name: str, file: str, **used: Any) -> Any:
+    """The function of this name that the text defines, which may use np, builtin and what is `used`; messages call the
+    text `file`."""
+    space: dict[str, Any] = {"np": np, "builtin": builtin, "__name__": __name__, **used}
     exec(compile(text, file, "exec"), space)
     function = space[name]
     keep_source(function, FunctionSource(function, file, text, 1))

@@ -9,12 +9,17 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Set
+from types import FunctionType
 
 import numpy as np
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-OF_VALUES = frozenset({*dir(np.ndarray), *dir(np.float64), *dir(np.random.Generator), *dir(np.random.RandomState)})
+_OF_GENERATORS = {*dir(np.random.Generator), *dir(np.random.RandomState)}
+_AMBIGUOUS = frozenset(name for name in _OF_GENERATORS - {*dir(np.ndarray)} if not name.startswith("_")) | {
+    "choose", "compress", "put", "resize", "sort", "take",
+}  # fmt: skip
+OF_VALUES = frozenset({*dir(np.ndarray), *dir(np.float64), *_OF_GENERATORS})
 
 
 def with_fields(node: _Function) -> _Function:
@@ -34,6 +39,33 @@ def with_fields(node: _Function) -> _Function:
     made = copy.deepcopy(node)
     made.body = [_Fields(records).visit(each) for each in made.body]
     return made
+
+
+def with_methods(node: _Function, function: FunctionType) -> _Function:
+    """The function with a mark at `p.laplace` in `p.laplace(x)` where the text shows that `p` is an object: it has
+    attributes that neither arrays nor generators have, or is what a method is called on. Of others this is a draw of
+    random numbers, or a method of arrays."""
+    given = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    names = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)]
+    if not any(part.attr in _AMBIGUOUS for part in names):
+        return node
+    objects = {part.value.id for part in names if part.attr not in OF_VALUES}  # type: ignore[attr-defined]
+    if given and "." in function.__qualname__.rpartition("<locals>.")[2]:
+        objects.add(given[0])
+    objects &= {*given}
+    objects -= {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
+    if not objects:
+        return node
+    made = copy.deepcopy(node)
+    for part in ast.walk(made):
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id in objects:
+            setattr(part, _OF_OBJECT, part.attr in _AMBIGUOUS)
+    return made
+
+
+def is_of_value(node: ast.Attribute) -> bool:
+    """Whether arrays, numbers or generators have such an attribute, unless the text shows that it is an object's."""
+    return node.attr in OF_VALUES and not getattr(node, _OF_OBJECT, False)
 
 
 def with_entries(node: _Function, objects: Set[str]) -> _Function:
@@ -79,6 +111,7 @@ class _Fields(ast.NodeTransformer):
 
 
 _WRITTEN = "_parpy_attribute"
+_OF_OBJECT = "_parpy_of_object"
 
 
 class _Attributes(ast.NodeTransformer):

@@ -25,10 +25,19 @@ def leaves(body: list[ast.stmt]) -> bool:
 
 def breaks(body: list[ast.stmt]) -> bool:
     """Whether the statements, the body of a loop, hold a break of this very loop."""
+    return _jumps(body, ast.Break)
+
+
+def continues(body: list[ast.stmt]) -> bool:
+    """Whether they hold a continue of this very loop."""
+    return _jumps(body, ast.Continue)
+
+
+def _jumps(body: list[ast.stmt], kind: type[ast.stmt]) -> bool:
     for stmt in body:
         inner = isinstance(stmt, ast.For | ast.While)
         parts = [getattr(stmt, field, []) for field in (("orelse",) if inner else ("body", "orelse"))]
-        if isinstance(stmt, ast.Break) or any(breaks(part) for part in parts):
+        if isinstance(stmt, kind) or any(_jumps(part, kind) for part in parts):
             return True
     return False
 

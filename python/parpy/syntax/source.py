@@ -24,7 +24,7 @@ from .aliases import without_aliases
 from .annotations import annotations_of
 from .deep_stack import with_deep_stack
 from .executed import executed_lines
-from .fields import with_fields
+from .fields import with_fields, with_methods
 from .imports import note_imports, without_imports
 from .literals import with_constants
 from .text import as_text
@@ -100,7 +100,8 @@ class FunctionSource:
         """The syntax tree without aliases; `line_shift` plus its line numbers are those of the file."""
         if self._plain is None:
             node = without_imports(self.written(), self.function)
-            self._plain = with_fields(without_aliases(with_constants(node, self.function)))
+            node = without_aliases(with_constants(node, self.function))
+            self._plain = with_fields(with_methods(node, self.function))
         return self._plain
 
     def written(self) -> ast.FunctionDef | ast.AsyncFunctionDef:

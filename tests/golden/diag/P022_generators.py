@@ -14,7 +14,7 @@ def f(x, rng):
     other = rng
     for i in range(x.shape[0]):
         x[i] = other.random() + rng.gamma(2.0) + rng
-        x[i] = np.random.poisson(3.0) + rng.integers(3, dtype=np.int32)
+        x[i] = rng.integers(3, dtype=np.int32)
         x[i] = rng.random(dtype=np.float32) + rng.normal(0, 1, 2, 3)
         x[i] = rng.integers(3, 5, endpoint=x[i] > 0)
     x[:] = rng.choice(x, x.shape[0], replace=False)

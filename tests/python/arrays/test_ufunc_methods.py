@@ -36,7 +36,34 @@ def reduce(x, y, out):
     return np.multiply.reduce(x[0]) + np.add.reduce(x, axis=None) + np.minimum.reduce(x[1])
 
 
-FUNCTIONS = [products, outer, reduce]
+def accumulate(x, y, out):
+    for t in range(3):
+        y += np.maximum.accumulate(x[t]) + np.minimum.accumulate(x[t])
+        y += np.add.accumulate(x[t]) + np.multiply.accumulate(x[t] * 2)
+    out[:3] = np.maximum.accumulate(x) + np.add.accumulate(x, axis=1)
+    out[1:] += np.minimum.accumulate(x, axis=1)
+
+
+def at(x, y, out):
+    i = np.array([0, 1, 1, -1])
+    j = np.array([3, 1, 1, 0])
+    np.add.at(y, i, out[0])
+    np.subtract.at(y, i, 1)
+    np.multiply.at(y, [0, 1], 2.0)
+    np.add.at(y, 2, 5)
+    for t in range(2):
+        np.maximum.at(y, i, out[1] * t)
+        np.minimum.at(y, i, out[2] + 1)
+        np.add.at(out[t], j, 1)
+    np.add.at(out, (i, j), x[0])
+    np.add.at(out, (i, j), 1)
+    np.add.at(out, i, 2)
+    np.add.at(out, i, x[1])
+    np.add.at(out, i, x[[0, 1, 2, 0]] * 1)
+    np.add.at(out, (i[1:], 1), 3.0)
+
+
+FUNCTIONS = [products, outer, reduce, accumulate, at]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
@@ -59,3 +86,16 @@ def test_outer_products_of_matrices_are_refused():
 
     with pytest.raises(parpy.CompileError, match=r"P232.*'np.outer' takes arrays of one dimension"):
         parpy.jit(squares)(np.ones((2, 2)))
+
+
+def test_what_updates_refuse():
+    def by_mask(x):
+        np.add.at(x, x > 0, 1)
+
+    def too_few(x, k, v):
+        np.add.at(x, k, v)
+
+    with pytest.raises(parpy.CompileError, match=r"P232.*np.add.at takes no masks"):
+        parpy.jit(by_mask)(np.ones(3))
+    with pytest.raises(ValueError, match="as many values as subscripts"):
+        parpy.jit(too_few)(np.ones(3), np.array([0, 1]), np.ones(3))

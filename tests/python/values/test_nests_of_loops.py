@@ -167,3 +167,19 @@ def test_a_shape_of_another_number_of_dimensions_is_refused():
 
     with pytest.raises(parpy.CompileError, match="P220"):
         parpy.jit(pairs)(np.ones(3))
+
+
+def test_numbers_at_equal_distances():
+    def total(a, n):
+        s = 0.0
+        for v in np.linspace(-1.0, a, n):
+            s += v * v
+        for u, v in zip(np.arange(n), np.arange(0.5, a, 0.25), strict=False):
+            s -= u * v
+        for k in np.arange(7, 2, -2):
+            s += k
+        return s
+
+    opts = options("cpu", {})
+    for given in ((2.0, 3), (0.25, 1), (1.5, 0), (9.0, 40)):
+        np.testing.assert_allclose(parpy.jit(total)(*given, opts=opts), total(*given), rtol=1e-13)

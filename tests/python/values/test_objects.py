@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -413,3 +414,71 @@ def test_mistakes(statement: str, message: str, tmp_path: Any) -> None:
     with pytest.raises(parpy.CompileError, match=message):
         parpy.jit(space["f"])(Spring(2.0), x)
     np.testing.assert_array_equal(x, 1)
+
+
+class Field:
+    """Its methods have the names of those of generators and arrays."""
+
+    def __init__(self):
+        self.k = 2.0
+
+    def laplace(self, v):
+        return self.k * v
+
+    def gamma(self, v):
+        return v + 2
+
+    def sort(self, v):
+        return v * v
+
+    @parpy.jit
+    def run(self, x, n):
+        y = np.zeros(n)
+        print(end="")
+        for i in range(n):
+            y[i] = self.laplace(x[i]) + self.gamma(x[i]) + self.sort(x[i])
+        return y
+
+
+def through_a_helper(field, v):
+    return field.gamma(v) + field.k
+
+
+def of_names_of_draws(field, x):
+    s = 0.0
+    for i in range(x.size):
+        s += field.laplace(x[i]) + field.sort(x[i]) + through_a_helper(field, x[i])
+    return s + field.k
+
+
+def test_methods_with_names_of_draws_are_compiled():
+    x = np.arange(4.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)  # Python runs no loop
+        assert parpy.jit(of_names_of_draws)(Field(), x) == of_names_of_draws(Field(), x)
+        np.testing.assert_array_equal(Field().run(x, 4), Field.run.py_func(Field(), x, 4))
+
+
+def test_a_loop_that_python_runs_for_the_sake_of_such_a_name_is_told_of():
+    def only_one(field, x):
+        s = 0.0
+        for i in range(x.size):
+            s += field.laplace(x[i])
+        return s
+
+    with pytest.warns(parpy.PerformanceWarning, match=r"P315.*'field.laplace'"):
+        assert parpy.jit(only_one)(Field(), np.arange(4.0)) == 12
+
+
+def test_draws_that_compiled_code_has_not_are_made_by_python():
+    def counts(x):
+        np.random.seed(3)
+        for i in range(x.size):
+            x[i] = np.random.poisson(2.0)
+        return np.random.binomial(3, 0.4)
+
+    want, got = np.zeros(5), np.zeros(5)
+    expected = counts(want)
+    with pytest.warns(parpy.PerformanceWarning, match=r"P315.*'np.random.poisson'"):
+        assert parpy.jit(counts)(got) == expected
+    np.testing.assert_array_equal(got, want)

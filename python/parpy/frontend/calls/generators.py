@@ -143,10 +143,7 @@ class _Loops(ast.NodeTransformer):
 
     def _variable(self, shown: str) -> str:
         """A new variable of the function, which messages call `shown`."""
-        name = self._fn.unique_name(shown if shown.isidentifier() else "found")
-        self._fn.scope.locals |= {name}
-        self._fn.variables[name] = self._fn.module.variable(name, self._fn.span(self._node), shown)
-        return name
+        return self._fn.own_variable(shown, self._node)
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         return ast.copy_location(ast.Name(self._names.get(node.id, node.id), node.ctx), node)

@@ -10,13 +10,14 @@ import ast
 from collections.abc import Iterator
 
 from ... import _native
-from ...syntax.fields import OF_VALUES
+from ...syntax.fields import is_of_value
 from ...syntax.names import NO_PLACE, Binding, is_array, is_scalar, jit_source
 from ..forms import DictParam
 from ..lowering import lower
 from ..patterns import first_name, integer_constant, is_ellipsis, string_key
 from ..program import identifier
 from ..scope import FunctionScope, describe
+from .entries import entries_of
 from .objects import field
 
 _MOST_ITEMS = 2**31
@@ -48,7 +49,7 @@ def may_be_array(fn: FunctionScope, node: ast.expr) -> bool:
 
 def is_attribute(fn: FunctionScope, node: ast.expr) -> bool:
     """Whether `node` is an attribute of an object that the function has, rather than one of arrays."""
-    if fn.kernel or not isinstance(node, ast.Attribute) or node.attr in OF_VALUES or fn.starts_undefined(node):
+    if fn.kernel or not isinstance(node, ast.Attribute) or is_of_value(node) or fn.starts_undefined(node):
         return False
     return fn.resolve(node.value) is None
 
@@ -127,8 +128,10 @@ def outside_spelled_out(fn: FunctionScope, value: ast.expr) -> ast.expr:
 
 
 def outside_items(fn: FunctionScope, node: ast.expr) -> list[ast.expr] | None:
-    """The elements of a tuple or list that is written out, or of a tuple that has a name outside the function; None of
-    others."""
+    """The elements of a tuple or list that is written out, of a tuple that has a name outside the function, or the
+    entries of a dict that is an argument; None of others."""
+    if (entries := entries_of(fn, node)) is not None:
+        return entries
     node = outside_spelled_out(fn, node)
     if not isinstance(node, ast.Tuple | ast.List):
         return None

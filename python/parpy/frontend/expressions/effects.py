@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...calls.external import External
+from ...library import is_update
 from ...vocabulary.device import DeviceFunction, ForeignFunction
 from ..patterns import string_key
 from ..scope import FunctionScope
@@ -55,7 +56,7 @@ def has_effects(fn: FunctionScope, node: ast.expr) -> bool:
             called = fn.resolve(part.func)
             if (called is not None and fn.is_function(called.value)) or fn.is_applied(part):
                 return True
-            if output_of(fn, part) is not None:
+            if output_of(fn, part) is not None or (called is not None and is_update(called.value)):
                 return True
             if fn.streams and fn.program.draws.drawn(part, fn.scope) is not None:
                 return True

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...library import is_in_library
-from ...syntax.fields import OF_VALUES
+from ...syntax.fields import is_of_value
 from ..calls.intrinsics import intrinsic_of
 from ..scope import FunctionScope
 
@@ -51,7 +51,7 @@ def _may_store(fn: FunctionScope, call: ast.Call) -> bool:
     binding = fn.resolve(call.func)
     if binding is None:
         func = call.func
-        return isinstance(func, ast.Attribute) and func.attr in OF_VALUES and not fn.starts_undefined(func)
+        return isinstance(func, ast.Attribute) and is_of_value(func) and not fn.starts_undefined(func)
     known = intrinsic_of(binding.value)
     return is_in_library(binding.value) or (known is not None and known.name.startswith("np."))
 

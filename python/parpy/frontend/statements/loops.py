@@ -16,6 +16,7 @@ from ..expressions.evaluation import lower_all
 from ..lowering import block, statement
 from ..patterns import integer_constant
 from ..scope import FunctionScope
+from .entries import over_entries
 from .items import Number
 from .iterables import length_of, take
 from .nests import Choice, Nest, nests_of
@@ -26,6 +27,9 @@ def lower_for(fn: FunctionScope, node: ast.For) -> None:
     if (nest := comprehended(fn, node)) is not None:
         statement(fn, nest)
         fn.lowered_loops[node] = fn.lowered_loops[nest]
+        return
+    if (statements := over_entries(fn, node)) is not None:
+        fn.out.extend(block(fn, statements))
         return
     taken = not fn.kernel or outside_items(fn, node.iter) is not None  # arrays are not, in kernels
     if taken and (choices := nests_of(fn, node)) is not None:

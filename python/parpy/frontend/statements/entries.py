@@ -1,0 +1,78 @@
+"""Loops over the entries of a dict that is an argument: the body once for each entry, in which the key is a text and
+the value an entry, `d["a"]`."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections import Counter
+from collections.abc import Mapping
+
+from ...syntax.paths import breaks, continues
+from ..expressions.entries import entries_of, is_assigned
+from ..scope import FunctionScope
+
+
+def over_entries(fn: FunctionScope, node: ast.For) -> list[ast.stmt] | None:
+    """The statements that a loop over `d`, `d.keys()`, `d.values()` or `d.items()` is; None of other loops."""
+    entries = entries_of(fn, node.iter)
+    if entries is None:
+        return None
+    made = _in_turn(fn, node, [_body(fn, node, entry) for entry in entries])
+    for part in (part for statement in made for part in ast.walk(statement)):
+        if not hasattr(part, "lineno"):
+            ast.copy_location(part, node.iter)
+    return made
+
+
+def _body(fn: FunctionScope, node: ast.For, entry: ast.expr) -> list[ast.stmt]:
+    """The body for one entry. A name that the loop alone reads, and nothing in it assigns, is what it stands for."""
+    whole, target = ast.Module(node.body, []), node.target
+    stores = any(isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) for part in ast.walk(whole))
+    pairs = [(target, entry)]
+    if isinstance(entry, ast.Tuple) and isinstance(target, ast.Tuple | ast.List) and len(target.elts) == 2:
+        pairs = [*zip(target.elts, entry.elts, strict=True)]
+    in_place: dict[str, ast.expr] = {}
+    first: list[ast.stmt] = []
+    for one, value in pairs:
+        is_fixed = isinstance(value, ast.Constant) or not stores
+        is_name = isinstance(one, ast.Name) and is_fixed and not is_assigned(whole, one.id)
+        if isinstance(one, ast.Name) and is_name:
+            in_place[one.id] = value
+        if not isinstance(one, ast.Name) or not is_name or _is_read_elsewhere(fn, node, one.id):
+            first.append(ast.Assign([one], value))
+    return [*first, *(_Named(in_place).visit(copy.deepcopy(each)) for each in node.body)]
+
+
+def _is_read_elsewhere(fn: FunctionScope, node: ast.For, name: str) -> bool:
+    """Whether the variable stands outside of the loop, too."""
+    everywhere, here = (Counter(p.id for p in ast.walk(each) if isinstance(p, ast.Name)) for each in (fn.node, node))
+    return everywhere[name] > here[name]
+
+
+def _in_turn(fn: FunctionScope, node: ast.For, bodies: list[list[ast.stmt]]) -> list[ast.stmt]:
+    """The bodies, one after the other. A break leaves what follows out, which is the else branch of a loop with one
+    iteration then."""
+    if not breaks(node.body) and not continues(node.body):
+        return [each for body in (*bodies, node.orelse) for each in body]
+    behind = node.orelse
+    for body in reversed(bodies):
+        once = ast.Name(fn.own_variable("once", node.iter), ast.Store())
+        behind = [ast.For(once, ast.Tuple([ast.Constant(0)], ast.Load()), body, behind)]
+    return behind
+
+
+class _Named(ast.NodeTransformer):
+    """Puts what names stand for in their places."""
+
+    def __init__(self, found: Mapping[str, ast.expr]) -> None:
+        self._found = found
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        found = self._found.get(node.id)
+        if found is None:
+            return node
+        made = copy.deepcopy(found)
+        for part in ast.walk(made):
+            ast.copy_location(part, node)
+        return made
