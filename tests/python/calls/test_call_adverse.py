@@ -219,7 +219,7 @@ def through(function):
 def test_a_wrapper_is_refused_for_its_parameters():
     wrapped = parpy.jit(through(lambda x: None))
     for call in (lambda: wrapped(np.zeros(1)), lambda: wrapped(x=1, y=2)):
-        with pytest.raises(parpy.CompileError, match=r"P006\]: the parameter '\*arguments'"):
+        with pytest.raises(parpy.CompileError, match=r"P006\]: the parameter '\*\*options'"):
             call()
 
 
