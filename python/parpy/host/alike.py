@@ -90,6 +90,8 @@ class Alike(Generic[_Found]):
             names = tuple(reads.of(value)) if is_object(value) else None
             if names is not None and (reads.not_computed(value) or not own.keys() >= set(names)):
                 names = None
+            if names is not None and own is value and reads.all_entries and len(names) != len(own):
+                names = None  # a dict with keys that are no texts
             key = type(value), tuple(own)  # which the object may have computed meanwhile
             if len(self._names) == _MOST:
                 self._names.clear()

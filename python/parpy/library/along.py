@@ -30,7 +30,7 @@ _OF_ROWS = {
 _TEXT = """def {name}_along(a, axis{default}):
     if a.ndim == 1:
         if axis != 0 and axis != -1:
-            raise ValueError("{bounds}")
+            raise np.exceptions.AxisError("{bounds}")
         found = {each}(a)
     elif a.ndim != 2:
         builtin.static_fail("{shown} takes an axis of one or two dimensions here: loop over the others")
@@ -40,7 +40,7 @@ _TEXT = """def {name}_along(a, axis{default}):
             found[{column}] = {each}(a[:, i])
     else:
         if axis != 1 and axis != -1:
-            raise ValueError("{bounds}")
+            raise np.exceptions.AxisError("{bounds}")
         found = {rows}
         for i in range(a.shape[0]):
             found[i] = {each}(a[i])

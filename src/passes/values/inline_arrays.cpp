@@ -39,9 +39,11 @@ std::string may_be_unset(const Function& function) {
     return {};
 }
 
-// Nobody outside of the function notices that it runs, unless it fails.
-bool is_pure(const Function& function) {
+// Nobody outside of the function notices that it runs, unless it fails. `open`: the functions that
+// call it, on whose own effects that does not depend.
+bool is_pure(const Function& function, std::unordered_set<const Function*>& open) {
     if (function.kind == FunctionKind::kForeign) return false;
+    if (!open.insert(&function).second) return true;
     const bool stores = std::ranges::any_of(
         function.params, [](const Var* param) { return param->type.is_array() && param->written; });
     const auto acts = [](const Stmt& stmt) {
@@ -49,9 +51,13 @@ bool is_pure(const Function& function) {
     };
     return !stores && !any_stmt(function.body, acts) &&
            !any_expr(function.body, [&](const Expr& e) {
-               return e.op != Op::kCall ? has_effects(e.op)
-                                        : e.callee != &function && !is_pure(*e.callee);
+               return e.op == Op::kCall ? !is_pure(*e.callee, open) : has_effects(e.op);
            });
+}
+
+bool is_pure(const Function& function) {
+    std::unordered_set<const Function*> open;
+    return is_pure(function, open);
 }
 
 bool is_of_constant_size(const Expr& value) {
@@ -74,6 +80,19 @@ bool makes_arrays(const Function& function) {
     });
 }
 
+bool calls_itself(const Function& function) {
+    std::unordered_set<const Function*> called;
+    std::vector<const Function*> open{&function};
+    while (!open.empty()) {
+        const Function& each = *open.back();
+        open.pop_back();
+        for_each_expr(each.body, [&](const Expr& e) {
+            if (e.op == Op::kCall && called.insert(e.callee).second) open.push_back(e.callee);
+        });
+    }
+    return called.contains(&function);
+}
+
 // Functions that return numbers and take memory that only the entry can have, or call such ones.
 std::unordered_set<const Function*> functions_with_memory(const Module& module) {
     std::unordered_set<const Function*> found;
@@ -87,10 +106,7 @@ std::unordered_set<const Function*> functions_with_memory(const Module& module) 
             const bool calls = any_expr(function->body, [&](const Expr& e) {
                 return e.op == Op::kCall && found.contains(e.callee);
             });
-            const bool recursive = any_expr(function->body, [&](const Expr& e) {
-                return e.op == Op::kCall && e.callee == function;
-            });
-            if (recursive || !(calls || makes_arrays(*function))) continue;
+            if (calls_itself(*function) || !(calls || makes_arrays(*function))) continue;
             changed = found.insert(function).second;
         }
     }

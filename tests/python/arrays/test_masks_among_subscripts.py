@@ -25,7 +25,7 @@ VALUES = [
 ]  # fmt: skip
 OTHERS = [
     "a[m5, :] = v6", "a[m5] += v6", "a[a[:, 0] > 0, 1] = 3.0", "a[(v5 > 0) & m5, 2] = 0", "a[~m5, 2] = 0",
-    "a[v5 > 0] = 0", "a[v5 > v5.mean(), :] = 1", "v5[m5] = v5[m5] * v5.sum()", "v5[m5] = np.ones(3)",
+    "a[v5 > 0] = 0", "a[v5 > v5.mean(), :] = 1", "v5[m5] = v5[m5] * v5.sum()", "v5[m5] = v6[2:5] * 2",
     "v5[v5 > 0] -= v6[1]",
     "for j in range(6):\n    a[a[:, j] > 0, j] = j", "for j in range(5):\n    a[j, a[j] < 0] = 0", "v5[m5] = v6[:3]",
     "for j in range(6):\n    out[0] += a[m5, j].sum()", "a[m5, 0], a[m5, 1] = a[m5, 1], a[m5, 0]",

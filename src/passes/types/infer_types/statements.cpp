@@ -145,7 +145,10 @@ void Typer::walk(Stmt& stmt, Body& out) {
         case StmtKind::kIf: {
             auto& branch = static_cast<If&>(stmt);
             if (branch.condition->op == Op::kTypesEqual) {
-                check_type(branch);
+                if (is_declared_check(context_.module, stmt))
+                    check_type(branch);
+                else
+                    choose_by_types(branch, out);
                 return;
             }
             walk_test(branch.condition);
@@ -206,6 +209,22 @@ void Typer::walk(Stmt& stmt, Body& out) {
     if (rewriting()) {
         out.push_back(&stmt);
     }
+}
+
+// `if static_types_eq(a.dtype, b.dtype)` of what is computed: the branch that is taken.
+void Typer::choose_by_types(If& branch, Body& out) {
+    const auto& sides = branch.condition->operands;
+    const Type a = storage(typed_copy(*sides[0]).type), b = storage(typed_copy(*sides[1]).type);
+    if (!a.is_scalar() || !b.is_scalar()) {
+        if (rewriting()) {
+            report(Code::kP213, branch.condition->span,
+                   "the types that are compared here cannot be inferred",
+                   "ask for the type of a parameter, or of an array: x.dtype");
+        }
+        return;
+    }
+    for (Stmt* stmt : a.scalar == b.scalar ? branch.then_body : branch.else_body)
+        walk(*stmt, out);
 }
 
 void Typer::widen(Var* var, const Operand& value) {

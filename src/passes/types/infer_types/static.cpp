@@ -184,13 +184,24 @@ private:
         return number != nullptr && *number == static_cast<std::int64_t>(backend);
     }
 
+    // What is computed has a type when those of variables are known: the typer decides then.
     std::optional<std::pair<Scalar, Scalar>> both(const Expr& e) {
-        const auto a = scalar_of(*e.operands[0]);
-        const auto b = scalar_of(*e.operands[1]);
+        const auto a = known_scalar(*e.operands[0]);
+        const auto b = known_scalar(*e.operands[1]);
         return a && b ? std::optional(std::pair(*a, *b)) : std::nullopt;
     }
 
     std::optional<Scalar> scalar_of(const Expr& e) {
+        const auto found = known_scalar(e);
+        if (!found) {
+            report_once(context_.diagnostics, Code::kP213, e.span,
+                        "this type is not known before the types of variables are",
+                        "ask for the type of a parameter, or of an array: x.dtype");
+        }
+        return found;
+    }
+
+    std::optional<Scalar> known_scalar(const Expr& e) {
         if (e.op == Op::kConvert) return e.type.scalar;
         if (e.op == Op::kAdd) {  // the type that holds both
             const auto types = both(e);
@@ -199,11 +210,7 @@ private:
         }
         const bool named = e.op == Op::kVar || e.op == Op::kLoad || e.op == Op::kArray;
         if (named && !e.var->type.is_unknown()) return e.var->type.scalar;
-        if (const auto found = named ? elements_of(*e.var) : std::nullopt) return found;
-        report_once(context_.diagnostics, Code::kP213, e.span,
-                    "this type is not known before the types of variables are",
-                    "ask for the type of a parameter, or of an array: x.dtype");
-        return std::nullopt;
+        return named ? elements_of(*e.var) : std::nullopt;
     }
 
     // The type of the elements that all of the names' assignments give it: names of arrays and of

@@ -194,6 +194,7 @@ private:
     bool takes_results_out(ir::Body& body, ir::Body& out);
     void drop_results_of_arrays();
     void walk_for(ir::For& stmt);
+    void choose_by_types(ir::If& branch, ir::Body& out);
     void refuse_zero_step(ir::For& stmt);
     // What follows is reached where the condition is `holds`; where the loop has iterations.
     void assume(const ir::Expr& condition, bool holds);
