@@ -50,8 +50,9 @@ def replaced_at_times(
     candidates = frozenset(outputs) & frozenset(inputs) - _certainly_assigned(nodes)
     if not candidates:
         return {}
-    shared, lent = _shared(nodes, is_users)
-    return {name: lent.get(name, []) for name in sorted(candidates - shared)}
+    uses = _uses(nodes, is_users)
+    shared = uses.stored.union(*(roots for _, roots in uses.names))
+    return {name: uses.lent.get(name, []) for name in sorted(candidates - shared)}
 
 
 def only_reads(source: FunctionSource, place: int | str) -> bool:
@@ -66,14 +67,26 @@ def only_reads(source: FunctionSource, place: int | str) -> bool:
     parts = [part for each in body for part in ast.walk(each)]
     if any(isinstance(part, ast.FunctionDef | ast.Lambda | ast.Global | ast.Nonlocal | ast.Yield) for part in parts):
         return False
-    shared, lent = _shared(body, lambda call: not _is_of_module(call.func, source.function))
+    uses = _uses(body, lambda call: not _is_of_module(call.func, source.function))
     given = {_root(value) for part in parts if isinstance(part, ast.Return) for value in _values(part.value)}
-    return name in names and name not in shared | given | lent.keys()
+    known = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    known |= {*source.function.__globals__, *names}
+    others = uses.stored | given
+    others.update(each for each, calls in uses.lent.items() if any(not _is_of_python(call, known) for call in calls))
+    for _ in uses.names:  # other names for the same elements
+        others = others.union(*(roots for targets, roots in uses.names if not targets.isdisjoint(others)))
+    return name in names and name not in others
 
 
 def is_builtin(function: object) -> bool:
     """Whether it is one of Python's own functions and types, which store to no array: len, abs, float."""
     return getattr(builtins, getattr(function, "__name__", ""), NotImplemented) is function
+
+
+def _is_of_python(call: Lent, known: set[str]) -> bool:
+    """Whether the called function is one of Python's own, which none of the `known` names hides."""
+    name = call.function.id if isinstance(call.function, ast.Name) else None
+    return name is not None and name not in known and hasattr(builtins, name)
 
 
 def _is_of_module(function: ast.expr, user: Callable[..., object]) -> bool:
@@ -82,29 +95,44 @@ def _is_of_module(function: ast.expr, user: Callable[..., object]) -> bool:
     return isinstance(function, ast.Attribute) and isinstance(user.__globals__.get(root), ModuleType)
 
 
-def _shared(nodes: Sequence[ast.stmt], is_users: Callable[[ast.Call], bool]) -> tuple[set[str], dict[str, list[Lent]]]:
-    """The names of arrays whose elements the statements store to or give another name, and the calls of functions of
-    the user that get arrays."""
-    shared: set[str] = set()
-    lent: dict[str, list[Lent]] = {}
+class _Uses(NamedTuple):
+    """The names of arrays whose elements statements store to, the names that they give elements, with those of the
+    arrays, and the calls of functions of the user that get arrays."""
+
+    stored: set[str]
+    names: list[tuple[set[str], set[str]]]
+    lent: dict[str, list[Lent]]
+
+
+def _uses(nodes: Sequence[ast.stmt], is_users: Callable[[ast.Call], bool]) -> _Uses:
+    uses = _Uses(set(), [], {})
     for part in (part for node in nodes for part in ast.walk(node)):
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
-            shared.add(_root(part))
+            uses.stored.add(_root(part))
         elif isinstance(part, ast.AugAssign):
-            shared.add(_root(part.target))
+            uses.stored.add(_root(part.target))
         elif isinstance(part, ast.Assign | ast.AnnAssign):
             targets = part.targets if isinstance(part, ast.Assign) else [part.target]
             if not all(isinstance(target, ast.Subscript) for target in targets):
-                shared.update(map(_root, _values(part.value)))
+                _name(targets, part.value, uses)
         elif isinstance(part, ast.NamedExpr):
-            shared.update(map(_root, _values(part.value)))
+            _name([part.target], part.value, uses)
         elif isinstance(part, ast.For | ast.comprehension):
-            shared.add(_root(part.iter))
+            _name([part.target], part.iter, uses)
+            for each in part.iter.args if isinstance(part.iter, ast.Call) else ():  # of zip, enumerate
+                _name([part.target], each, uses)
         elif isinstance(part, ast.Call):
-            shared.update(_stored_by(part))
+            uses.stored.update(_stored_by(part))
             if isinstance(part.func, ast.Name) or is_users(part):
-                _lend(part, shared, lent)
-    return shared, lent
+                _lend(part, uses)
+    return uses
+
+
+def _name(targets: Sequence[ast.expr], value: ast.expr | None, uses: _Uses) -> None:
+    names = {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    roots = {_root(each) for each in _values(value)}
+    if roots:
+        uses.names.append((names, roots))
 
 
 def _stored_by(call: ast.Call) -> set[str]:
@@ -119,17 +147,17 @@ def _stored_by(call: ast.Call) -> set[str]:
     return {_root(value) for each in stored for value in (*_values(each), each)}
 
 
-def _lend(call: ast.Call, shared: set[str], lent: dict[str, list[Lent]]) -> None:
+def _lend(call: ast.Call, uses: _Uses) -> None:
     """Notes the arrays that a call of a function of the user gets."""
     places: list[tuple[int | str | None, ast.expr]] = [*enumerate(call.args)]
     places += [(keyword.arg, keyword.value) for keyword in call.keywords]
     for place, value in places:
         if isinstance(value, ast.Name) and place is not None:
-            lent.setdefault(value.id, []).append(Lent(call.func, place))
+            uses.lent.setdefault(value.id, []).append(Lent(call.func, place))
         elif isinstance(value, _KNOWN_VALUES):
-            shared.update(map(_root, _values(value)))
+            uses.stored.update(map(_root, _values(value)))
         else:
-            shared.update(name.id for name in ast.walk(value) if isinstance(name, ast.Name))
+            uses.stored.update(name.id for name in ast.walk(value) if isinstance(name, ast.Name))
 
 
 def copied(name: str, place: ast.stmt) -> ast.stmt:

@@ -16,6 +16,17 @@ def gradient(x):
 
 
 @parpy.jit
+def valley(x):
+    """The gradient of Rosenbrock's function."""
+    middle, before, after = x[1:-1], x[:-2], x[2:]
+    g = np.zeros_like(x)
+    g[1:-1] = 200 * (middle - before**2) - 400 * (after - middle**2) * middle - 2 * (1 - middle)
+    for i, v in enumerate(x):
+        g[i] += 1e-3 * v
+    return g
+
+
+@parpy.jit
 def storing(x):
     x[0] += 1
     return x * 2
@@ -24,6 +35,20 @@ def storing(x):
 @parpy.jit
 def returning(x):
     return x
+
+
+@parpy.jit
+def returning_a_part(x):
+    part = x[::-1]
+    other = part
+    return other
+
+
+@parpy.jit
+def storing_to_a_part(x):
+    part = x[1:]
+    part[0] += 1
+    return x * 2
 
 
 @parpy.jit
@@ -61,6 +86,13 @@ def plain(function):
     return getattr(function, "__wrapped__", function)
 
 
+@pytest.mark.parametrize("gradient_of", [gradient, valley], ids=lambda f: f.__name__)
+def test_functions_as_arguments(gradient_of):
+    x = rng.random(6)
+    got = parpy.jit(momentum)(gradient_of, x.copy(), 4)
+    np.testing.assert_allclose(got, momentum(plain(gradient_of), x, 4), rtol=1e-12)
+
+
 @pytest.mark.parametrize("n", [0, 1, 5])
 @pytest.mark.parametrize("function", [momentum, by_a_global, by_keyword], ids=lambda f: f.__name__)
 def test_functions_that_only_read(function, n):
@@ -77,7 +109,9 @@ def test_without_iterations_the_argument_is_returned():
     assert parpy.jit(momentum)(gradient, x, 0) is x
 
 
-@pytest.mark.parametrize("other", [storing, returning, out_of], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "other", [storing, returning, out_of, returning_a_part, storing_to_a_part], ids=lambda f: f.__name__
+)
 def test_functions_that_store_or_return(other):
     """As Python, or refused: a copy would not get what is stored."""
 
