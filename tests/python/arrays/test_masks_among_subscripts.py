@@ -114,3 +114,31 @@ def test_refused():
         behind_slices(np.ones((2, 3)), np.ones(3, bool), np.ones((2, 3)))
     with pytest.raises(parpy.CompileError, match=r"(?s)P203.*one mask may stand among numbers and slices"):
         twice(np.ones((2, 3)), np.ones(2, bool), np.ones(3, bool))
+
+
+@parpy.jit
+def placed_more(x, m, values):
+    x[m] += values
+
+
+@parpy.jit
+def placed_by_itself(m, values):
+    m[m] = values
+
+
+@pytest.mark.parametrize("function", [placed, placed_more], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("start", [0, 1, 2])
+def test_values_that_share_memory_are_read_first(function, start):
+    m = np.array([True, False, True, True, False])
+    want, got = np.arange(7.0), np.arange(7.0)
+    function.__wrapped__(want[start : start + 5], m, want[:3].copy())  # NumPy reads some of them late
+    function(got[start : start + 5], m, got[:3])
+    np.testing.assert_array_equal(got, want)
+
+
+def test_masks_that_are_stored_to_are_read_first():
+    want = np.array([True, False, True, True, False])
+    got = want.copy()
+    placed_by_itself.__wrapped__(want, want[2:].copy())
+    placed_by_itself(got, got[2:])
+    np.testing.assert_array_equal(got, want)

@@ -407,9 +407,15 @@ bool Typer::store_selected(Store& stmt, Body& out) {
         return true;
     }
     Module& module = context_.module;
-    Expr* call = module.make_expr(Op::kCall, Type::unknown(), stmt.span,
-                                  {unselected(stmt.array, stmt.indices, *mask, stmt.span),
-                                   clone(module, mask->index), stmt.value});
+    // Copies: they are evaluated before anything is stored, to arrays that may be their own.
+    const auto copied = [&](Expr* e) {
+        return module.make_expr(Op::kNumpy, Type::unknown(), e->span, {e});
+    };
+    Expr* selects = clone(module, mask->index);
+    if (stmt.array->type.scalar == Scalar::kBool) selects = copied(selects);
+    Expr* call = module.make_expr(
+        Op::kCall, Type::unknown(), stmt.span,
+        {unselected(stmt.array, stmt.indices, *mask, stmt.span), selects, copied(stmt.value)});
     call->callee = const_cast<Function*>(instances_.placement(mask->rank, stmt.update, stmt.span));
     (void)walk(call);
     if (rewriting()) out.push_back(Builder(module, stmt.span).evaluate(call));
