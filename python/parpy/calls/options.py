@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import enum
 import importlib
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, ClassVar, Final, NoReturn
+from typing import Any, ClassVar, Final, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -154,7 +155,7 @@ class LoopPar:
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("a LoopPar is immutable; threads(), reduce() and tpb() return changed copies")
 
-    def threads(self, nthreads: int) -> LoopPar:
+    def threads(self, nthreads: SupportsIndex) -> LoopPar:
         """The same with this many threads requested."""
         count = _count(nthreads, "the number of threads")
         return LoopPar()._set(count, self._reduce, self._tpb)
@@ -165,10 +166,14 @@ class LoopPar:
 
     par_reduction = reduce
 
-    def tpb(self, tpb: int) -> LoopPar:
+    def tpb(self, tpb: SupportsIndex) -> LoopPar:
         """The same with this many threads per block."""
         count = _count(tpb, "the number of threads per block")
         return LoopPar()._set(self._threads, self._reduce, count)
+
+    def is_parallel(self) -> bool:
+        """Whether threads are requested: a loop that is mapped to ``LoopPar()`` stays sequential."""
+        return self._threads > 0
 
     def _fields(self) -> tuple[int, bool, int]:
         return self._threads, self._reduce, self._tpb
@@ -195,16 +200,21 @@ def _make_loop_par(threads: int, reduce: bool, tpb: int) -> LoopPar:
     return LoopPar()._set(threads, reduce, tpb)
 
 
-def _count(value: object, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{what} must be an int, not {type(value).__name__}")
-    if not 1 <= value < 1 << 63:
-        raise ValueError(f"{what} must be positive and fit 64 bits, not {value}")
-    return int(value)
+def _count(value: Any, what: str, least: int = 1) -> int:
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be an int, not {type(value).__name__}") from None
+    if not least <= count < 1 << 63:
+        allowed = "be positive" if least else "not be negative"
+        raise ValueError(f"{what} must {allowed} and fit 64 bits, not {count}")
+    return count
 
 
-def threads(n: int) -> LoopPar:
-    """A LoopPar that requests ``n`` threads."""
+def threads(n: SupportsIndex) -> LoopPar:
+    """A LoopPar that requests ``n`` threads: an int, or what stands for one, such as an array without dimensions."""
     return LoopPar().threads(n)
 
 
