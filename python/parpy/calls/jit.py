@@ -34,7 +34,7 @@ from .elements import attribute_of, comes_apart, is_misused
 from .errors import CompileError
 from .interface import source_text
 from .objects import Reads, is_object
-from .options import CompileOptions
+from .options import CompileBackend, CompileOptions
 from .pickling import give_reference
 
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
@@ -331,9 +331,16 @@ def clear_cache() -> None:
     _native.empty_device_cache()
 
 
-def sync() -> None:
-    """Waits for everything that this process enqueued on GPUs, and reports what went wrong there."""
-    _native.synchronize()
+def sync(backend: CompileBackend | None = None) -> None:
+    """Waits for everything that this process enqueued on GPUs, and reports what went wrong there.
+
+    With a ``backend``: for what was enqueued there. Nothing is where calls return when they are done, on the CPU and on
+    the simulator.
+    """
+    if backend is not None and not isinstance(backend, CompileBackend):
+        raise TypeError(f"expected a parpy.CompileBackend, not {backend!r}")
+    if backend in (None, CompileBackend.Auto, CompileBackend.Cuda):
+        _native.synchronize()
 
 
 class CacheInfo(NamedTuple):

@@ -29,6 +29,10 @@ class CompileBackend(enum.Enum):
     Cpu = "cpu"
     Sim = "sim"
 
+    def __call__(self) -> CompileBackend:
+        """The back end itself: that of a buffer is read as ``b.backend`` and as ``b.backend()``."""
+        return self
+
 
 class Target(enum.Enum):
     """Whether an external function runs on the host or on the device."""
