@@ -8,8 +8,8 @@ from importlib import import_module
 from types import ModuleType
 
 from . import backend, buffer, builtin, cuda, math, types
+from .arrays.callbacks import callback
 from .builtin import gpu, label
-from .calls.callback import callback
 from .calls.compile_string import compile_string
 from .calls.errors import BackendError, CompileError, InternalError, ParallelError
 from .calls.external import external

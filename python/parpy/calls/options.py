@@ -356,6 +356,7 @@ _FIELDS: Final[dict[str, _Field]] = {
     "restructure": (False, _as_bool),
     "verbose_backend_resolution": (False, _as_bool),
     "debug_print": (False, _as_bool),
+    "debug_callbacks": (False, _as_bool),
     "write_output": (False, _as_bool),
     "backend": (CompileBackend.Auto, _as_backend),
     "use_cuda_thread_block_clusters": (False, _as_bool),
@@ -394,6 +395,7 @@ class CompileOptions(_native.OptionsBase):
     restructure: bool
     verbose_backend_resolution: bool
     debug_print: bool
+    debug_callbacks: bool
     write_output: bool
     backend: CompileBackend
     use_cuda_thread_block_clusters: bool

@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from inspect import signature
 from types import FunctionType
 from typing import Any
 
 from .. import _native
 from ..calls import performance
+from ..calls.callback import shown
 from ..calls.errors import CompileError
 from ..calls.objects import Reads
 from ..calls.options import CompileOptions
@@ -71,7 +72,8 @@ class Driver:
             self._findings = _check(self._splitter, self._methods)
         own = self._own(opts, debug)
         self._warn()
-        with self._symbols(values):
+        tells = shown() if opts is not None and opts.debug_callbacks else nullcontext()
+        with tells, self._symbols(values):
             return self._live(*values, **own)
 
     def _warn(self) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import parpy
+from backends import TARGETS, options
 from parpy import CompileBackend, buffer
 
 
@@ -61,3 +62,57 @@ def test_waiting_for_a_back_end(sync):
     sync(buffer.zeros(2).backend())
     with pytest.raises(TypeError, match=r"expected a parpy\.CompileBackend, not 'cuda'"):
         sync("cuda")
+
+
+given = []
+
+
+@parpy.callback
+def take(step, x, row=None):
+    given.append((step, x, row))
+    x[0] += 1
+    return float(x.numpy().sum())
+
+
+@parpy.jit
+def stepped(x, m, n):
+    total = 0.0
+    for t in range(n):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            x[i] += t
+        total += take(t, x, row=m[1])
+    return total
+
+
+@pytest.mark.parametrize("backend", [*TARGETS, "seq"])
+def test_callbacks_get_buffers(backend):
+    given.clear()
+    x, m = np.zeros(4), np.ones((2, 3), np.float32)
+    total = stepped(x, m, 3, seq=True) if backend == "seq" else stepped(x, m, 3, opts=options(backend, {"i": 4}))
+    assert total == 1 + 6 + 15 and x.tolist() == [6, 3, 3, 3]
+    assert [step for step, _, _ in given] == [0, 1, 2]
+    for _, y, row in given:
+        assert isinstance(y, buffer.Buffer) and y.numpy() is x and y.shape == (4,) and y.dtype is parpy.types.F64
+        assert isinstance(row, buffer.Buffer) and row.shape == (3,) and row.dtype is parpy.types.F32
+    b = buffer.from_array(x)
+    assert take(5, b) == 16 and given[-1][1] is b
+
+
+def test_what_no_buffer_holds_is_given_to_callbacks_as_it_is():
+    same = parpy.callback(lambda value: value)
+    for value in (np.array(["a"]), np.array(3.0), np.float32(2), 7, None, "text", [np.zeros(2)]):
+        assert same(value) is value
+    assert isinstance(same(np.zeros(2)), buffer.Buffer)
+
+
+def test_debug_callbacks(capsys):
+    opts = options("cpu", {"i": 4})
+    stepped(np.zeros(4), np.ones((2, 3)), 2, opts=opts)
+    assert capsys.readouterr().out == ""
+    opts.debug_callbacks = True
+    stepped(np.zeros(4), np.ones((2, 3)), 1, opts=opts)
+    shown = "<parpy.buffer.Buffer (4,) of F64 for Cpu>, row=<parpy.buffer.Buffer (3,) of F64 for Cpu>"
+    assert capsys.readouterr().out == f"callback take(0, {shown})\ncallback take returned 1.0\n"
+    take(0, np.zeros(1))
+    assert capsys.readouterr().out == "" and not parpy.CompileOptions().debug_callbacks
