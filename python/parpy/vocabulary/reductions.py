@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..calls.options import LoopPar, par_reduction
-
 Axis = int | tuple[int, ...] | None
 
 
@@ -36,25 +34,3 @@ max = _reduction("max", "The greatest")
 any = _reduction("any", "Whether any is true")
 all = _reduction("all", "Whether all are true")
 mean = _reduction("mean", "The mean")
-
-
-class _Reduce:
-    """`parpy.reduce()` is a LoopPar with its reduce field set; `parpy.reduce.sum` and others reduce slices."""
-
-    __slots__ = ()
-    sum = staticmethod(sum)
-    prod = staticmethod(prod)
-    min = staticmethod(min)
-    max = staticmethod(max)
-    any = staticmethod(any)
-    all = staticmethod(all)
-    mean = staticmethod(mean)
-
-    def __call__(self) -> LoopPar:
-        return par_reduction()
-
-    def __repr__(self) -> str:
-        return "parpy.reduce"
-
-
-reduce = _Reduce()

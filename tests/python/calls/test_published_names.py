@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -116,3 +118,29 @@ def test_debug_callbacks(capsys):
     assert capsys.readouterr().out == f"callback take(0, {shown})\ncallback take returned 1.0\n"
     take(0, np.zeros(1))
     assert capsys.readouterr().out == "" and not parpy.CompileOptions().debug_callbacks
+
+
+def test_reductions_have_a_module():
+    import parpy.reduce
+    from parpy import reduce
+    from parpy.reduce import sum as total
+
+    assert reduce is parpy.reduce and total is parpy.sum and reduce.max is parpy.max
+    assert reduce() == parpy.reduce() == parpy.par_reduction()
+
+    @parpy.jit
+    def sums(x, y):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            y[i] = total(x[i, :]) + parpy.reduce.max(x[i, :]) + reduce.min(x[i, :])
+
+    x, y = np.random.default_rng(0).random((5, 40)), np.zeros(5)
+    sums(x, y, opts=options("cpu", {"i": 5}))
+    np.testing.assert_allclose(y, x.sum(1) + x.max(1) + x.min(1))
+    sums(x, y, seq=True)
+    np.testing.assert_allclose(y, x.sum(1) + x.max(1) + x.min(1))
+
+
+@pytest.mark.parametrize("name", ["backend", "buffer", "builtin", "math", "reduce", "types"])
+def test_published_modules(name):
+    assert importlib.import_module(f"parpy.{name}") is getattr(parpy, name)
