@@ -232,8 +232,8 @@ def _backend(backend: CompileBackend | None) -> CompileBackend:
         raise TypeError(f"expected a parpy.CompileBackend, not {backend!r}")
     if backend in (None, CompileBackend.Auto):
         return CompileBackend.Cuda if _has_gpu() else CompileBackend.Cpu
-    if backend is CompileBackend.Metal:
-        raise ValueError("buffers of Metal are not part of this version of ParPy")
+    if backend in (CompileBackend.Metal, CompileBackend.Triton):
+        raise ValueError(f"buffers of {backend.name} are not part of this version of ParPy")
     if backend is CompileBackend.Cuda:
         raise BackendError(f"there is no GPU for the buffer: {_native.cuda_unavailable()}")
     return backend

@@ -21,13 +21,28 @@ from .caller import refuse_call
 
 
 class CompileBackend(enum.Enum):
-    """Where compiled code runs. ``Auto`` is CUDA where a driver and a device are present, else the CPU."""
+    """Where compiled code runs. ``Auto`` is CUDA where a driver and a device are present, else the CPU.
+
+    ``Triton`` is a name that programs may compare with; what is compiled for it is refused.
+    """
 
     Auto = "auto"
     Cuda = "cuda"
     Metal = "metal"
     Cpu = "cpu"
     Sim = "sim"
+    Triton = "triton"
+
+    @property
+    def value(self) -> str:
+        """What the compiler calls it. Raises BackendError for Triton, which it does not know."""
+        if self is CompileBackend.Triton:
+            refuse_call(
+                "P560",
+                "the back end 'Triton' is not part of ParPy: GPUs are programmed in CUDA C++",
+                "use CompileBackend.Cuda, or leave out 'backend'",
+            )
+        return str(self._value_)
 
     def __call__(self) -> CompileBackend:
         """The back end itself: that of a buffer is read as ``b.backend`` and as ``b.backend()``."""

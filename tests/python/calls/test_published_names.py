@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -144,3 +147,62 @@ def test_reductions_have_a_module():
 @pytest.mark.parametrize("name", ["backend", "buffer", "builtin", "math", "reduce", "types"])
 def test_published_modules(name):
     assert importlib.import_module(f"parpy.{name}") is getattr(parpy, name)
+
+
+def test_lists_of_back_ends_can_be_called():
+    for listed in (parpy.backend.backends, parpy.backend.available):
+        assert isinstance(listed, list) and listed() == listed == [*listed] and CompileBackend.Cpu in listed
+    assert parpy.backend.backends == parpy.backend.backends() != parpy.backend.available
+    from parpy.backend import available
+
+    assert available == [each for each in parpy.backend.backends if parpy.backend.is_enabled(each)]
+    with pytest.raises(AttributeError, match="has no attribute 'enabled'"):
+        parpy.backend.enabled  # noqa: B018
+
+
+def test_importing_parpy_does_not_look_for_gpus():
+    code = "import parpy; print('available' in vars(parpy.backend)); parpy.backend.available"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"
+
+
+@parpy.jit
+def one_more(x):
+    parpy.label("i")
+    for i in range(x.shape[0]):
+        if parpy.builtin.static_backend_eq(CompileBackend.Triton):
+            parpy.builtin.static_fail("no code of Triton")
+        x[i] += 1
+
+
+@pytest.mark.parametrize("backend", [*TARGETS, "seq"])
+def test_triton_is_another_back_end(backend):
+    x = np.zeros(5)
+    one_more(x, seq=True) if backend == "seq" else one_more(x, opts=options(backend, {"i": 5}))
+    assert (x == 1).all()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x, opts: one_more(x, opts=opts),
+        lambda x, opts: parpy.print_compiled(one_more, [x], opts),
+        lambda x, opts: parpy.explain(one_more, x, opts=opts),
+        lambda x, opts: parpy.compile_string("one_more", parpy.print_compiled(one_more, [x]), opts),
+        lambda x, opts: parpy.backend.set_default(opts.backend),
+    ],
+)
+def test_nothing_is_compiled_for_triton(use):
+    opts = parpy.par({"i": parpy.threads(5)}, backend=CompileBackend.Triton)
+    with pytest.raises(parpy.BackendError, match=r"P560.*the back end 'Triton' is not part of ParPy") as caught:
+        use(np.zeros(5), opts)
+    assert __file__ in str(caught.value)
+
+
+def test_triton_is_a_name(capsys):
+    assert pickle.loads(pickle.dumps(CompileBackend.Triton)) is CompileBackend("triton") is CompileBackend.Triton
+    assert not parpy.backend.is_enabled(CompileBackend.Triton, verbose=True)
+    assert "Triton is disabled: ParPy compiles CUDA C++ instead" in capsys.readouterr().out
+    assert CompileBackend.Triton not in parpy.backend.backends
+    with pytest.raises(ValueError, match="buffers of Triton are not part of this version"):
+        buffer.zeros(3, parpy.types.F32, CompileBackend.Triton)
