@@ -36,6 +36,7 @@ from .interface import source_text
 from .objects import Reads, is_object
 from .options import CompileBackend, CompileOptions
 from .pickling import give_reference
+from .scalars import in_their_place
 
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
@@ -121,6 +122,9 @@ def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
         """A call whose arguments compiled code cannot take: those that come apart do so from now on. Functions that
         cannot be compiled may be so if it is known what they get."""
         codes = error.codes if isinstance(error, CompileError) else ()
+        repeated = _numbers_taken(written, codes, values)
+        if repeated is not None:
+            return made(*repeated[0], **repeated[1], opts=options)
         unclear = (
             bool(codes) and any(map(is_object, values)) and not any(code.startswith(("P4", "P55")) for code in codes)
         )
@@ -142,6 +146,17 @@ def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
 
     _begin(made, written, parse_again)
     made.on_misfit = on_misfit
+
+
+def _numbers_taken(
+    source: FunctionSource, codes: tuple[str, ...], values: tuple[Any, ...]
+) -> tuple[list[Any], dict[str, Any]] | None:
+    """What a call that ended with these errors may be repeated with, if that is about numbers."""
+    code = source.function.__code__
+    if not {"P231", "P556"}.intersection(codes) or code.co_flags & _STARS:
+        return None
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return in_their_place(source.function, codes, dict(zip(names, values, strict=True)))
 
 
 def _for_kinds(source: FunctionSource, kinds: Mapping[str, Composed]) -> tuple[_native.JitFunction, Places]:

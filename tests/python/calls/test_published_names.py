@@ -13,6 +13,7 @@ import pytest
 import parpy
 from backends import TARGETS, options
 from parpy import CompileBackend, buffer
+from parpy.calls.scalars import in_their_place
 
 
 class Index:
@@ -206,3 +207,119 @@ def test_triton_is_a_name(capsys):
     assert CompileBackend.Triton not in parpy.backend.backends
     with pytest.raises(ValueError, match="buffers of Triton are not part of this version"):
         buffer.zeros(3, parpy.types.F32, CompileBackend.Triton)
+
+
+class Foreign:
+    """An array of another library, which NumPy's functions do not know: they would call its methods."""
+
+    device = "cpu"
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **keywords):
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __getitem__(self, index):
+        return Foreign(np.asarray(self.array[index]))
+
+    def __setitem__(self, index, value):
+        assert isinstance(value, Foreign)
+        self.array[index] = value.array
+
+    def sum(self, dim):
+        raise AssertionError("its own methods have other parameters")
+
+    def to(self, device):
+        assert device == self.device
+        return self
+
+
+def from_dlpack(array):  # what its library has
+    return Foreign(np.from_dlpack(array))
+
+
+@parpy.jit
+def reduced(x, y):
+    y[:] = parpy.sum(x[:, :], axis=1)
+    y[0] = parpy.reduce.max(x[:, :])
+    y[1] = parpy.min(x[1, :], keepdims=False)
+
+
+def test_plain_python_reduces_arrays_of_other_libraries():
+    x, y = np.random.default_rng(0).random((3, 4)), np.zeros(3)
+    reduced(Foreign(x), Foreign(y), seq=True)
+    np.testing.assert_allclose(y, [x.max(), x[1].min(), x[2].sum()])
+    reduced(buffer.from_array(x), b := buffer.zeros(3), seq=True)
+    assert np.array_equal(b.numpy(), y)
+
+
+def test_plain_python_reduces_tensors():
+    torch = pytest.importorskip("torch")
+    x, y = torch.rand((3, 4)), torch.zeros(3)
+    reduced(x, y, seq=True)
+    assert torch.allclose(y, torch.stack([x.max(), x[1].min(), x[2].sum()]))
+
+
+F32, I32 = parpy.types.F32, parpy.types.I32
+N, T = parpy.types.symbol(), parpy.types.type_var()
+
+
+@parpy.jit
+def scaled(x: parpy.types.buffer(T, [N]), float_n: T, n: I32 = 1, *, m: N = 4):
+    parpy.label("i")
+    for i in range(N):
+        x[i] = float_n * n + m
+
+
+@pytest.mark.parametrize("backend", [*TARGETS, "seq"])
+@pytest.mark.parametrize("kind", [np.float64, np.float16, np.int64, np.uint8])
+def test_numbers_of_numpy_of_another_type_are_numbers(backend, kind):
+    how = {"seq": True} if backend == "seq" else {"opts": options(backend, {"i": 4})}
+    for value in (kind(3), np.array(3, kind)):
+        x = np.zeros(4, np.float32)
+        scaled(x, value, np.int64(2), m=np.int16(4), **how)
+        assert x.tolist() == [10] * 4
+
+
+def test_numbers_of_numpy_that_do_not_fit():
+    x = np.zeros(4, np.float32)
+    for given, message in [
+        ((x, 1.0, np.int64(1 << 40)), "1099511627776 does not fit int32"),
+        ((x, 1.0, np.float64(2)), "'n' is a number of type float, but its annotation says"),
+        ((x, np.bool_(True)), "'float_n' is a number of type bool"),
+        ((x, np.arange(2.0)), "'float_n' is an array of f64"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            scaled(*given)
+
+
+class OnDevice:
+    """An array of a GPU without dimensions."""
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"shape": (), "typestr": "<f4", "data": (16, False), "version": 3}
+
+    def item(self):
+        return 1.5
+
+
+def test_arrays_of_a_gpu_without_dimensions_are_numbers():
+    if not parpy.backend.is_enabled(CompileBackend.Cuda):
+        (x, n), _ = in_their_place(lambda x, n: None, ("P556",), {"x": 3, "n": OnDevice()})
+        assert x == 3 and type(n) is np.float32 and n == 1.5
+        return
+
+    @parpy.jit
+    def divided(x, n):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            x[i] /= n
+
+    x = buffer.full(4, 3.0, np.float32)
+    divided(x, buffer.full((), 1.5, np.float64), opts=options("cuda", {"i": 4}))
+    assert x.numpy().tolist() == [2] * 4
