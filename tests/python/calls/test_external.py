@@ -390,3 +390,59 @@ def test_functions_of_the_host_are_not_called_in_parallel(headers):
     f(x := np.ones(1_000_000), opts=opts)  # in automatic mode, too
     assert (x == 4).all()
     assert "parallel_for" not in parpy.print_compiled(f, [x], opts)
+
+
+def test_functions_of_the_simulator_are_those_of_cuda(headers):
+    @parpy.external("thrice", CompileBackend.Sim, Target.Device, header="ext.cuh")
+    def thrice(v: F64) -> F64:
+        return 3 * v
+
+    @parpy.jit
+    def f(x):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            x[i] = thrice(x[i])
+
+    x = np.arange(40.0)
+    f(x, opts=with_headers("sim", headers, i=32))
+    assert np.array_equal(x, 3 * np.arange(40.0))
+    assert "thrice(" in parpy.print_compiled(f, [x], with_headers("cuda", headers, i=32))
+    with pytest.raises(parpy.CompileError, match=r"P029.*'thrice' is a function of the back end 'cuda'"):
+        f(x, opts=with_headers("cpu", headers, i=32))
+
+
+@pytest.mark.parametrize("backend", [CompileBackend.Metal, CompileBackend.Triton])
+def test_functions_that_no_program_can_call(backend):
+    @parpy.external("f", backend, Target.Host if backend is CompileBackend.Metal else Target.Device)
+    def there(v: F32) -> F32:
+        return v + 1
+
+    @parpy.jit
+    def f(x):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            x[i] = there(x[i])
+
+    x = np.zeros(3, np.float32)
+    for program in ("metal", "cuda", "cpu"):
+        with pytest.raises(
+            parpy.CompileError, match=rf"P029.*'f' is a function of the back end '{backend.name.lower()}"
+        ):
+            parpy.print_compiled(f, [x], options(program, {"i": 3}))
+    f(x, seq=True)
+    assert (x == 1).all()
+
+
+def test_a_function_that_is_declared_twice(headers):
+    @parpy.external("thrice", CompileBackend.Cpu, Target.Device, header="ext.h")
+    def again(w: F64) -> F64:
+        return w * 3
+
+    @parpy.jit
+    def f(x):
+        for i in range(x.shape[0]):
+            x[i] = again(thrice_cpu(x[i]))
+
+    x = np.ones(3)
+    f(x, opts=with_headers("cpu", headers))
+    assert x.tolist() == [9] * 3

@@ -124,7 +124,7 @@ def call_external(fn: FunctionScope, node: ast.Call, function: External) -> _nat
     if given is None:
         return fn.poison(node)
     lowered = lower_arguments(fn, given, function.parameters, _pointed)
-    known = fn.program.externals.get(function)
+    known = fn.program.externals.get(function.interface)
     if known is None:
         known = _declare(fn, function, node)
     for name, parameter in inspect.signature(function.__wrapped__, follow_wrapped=False).parameters.items():
@@ -153,5 +153,5 @@ def _declare(fn: FunctionScope, function: External, node: ast.Call) -> _native.F
     threads = 0 if fn.kernel else function.threads
     types = list(function.types)
     made = fn.module.foreign(function.ext_name, types, function.result, "c", place, function.place, threads)
-    fn.program.externals[function] = made
+    fn.program.externals[function.interface] = made
     return made
