@@ -277,8 +277,16 @@ def _as_bool(name: str, value: object) -> bool:
     return bool(value)
 
 
+def _as_bool_or_default(name: str, value: object) -> bool | None:
+    return None if value is None else _as_bool(name, value)
+
+
 def _as_positive(name: str, value: object) -> int:
     return _count(value, f"option '{name}'")
+
+
+def _as_natural(name: str, value: object) -> int:
+    return _count(value, f"option '{name}'", 0)
 
 
 _LARGEST_CLUSTER: Final = 16  # of all GPUs
@@ -385,8 +393,8 @@ _FIELDS: Final[dict[str, _Field]] = {
     "legality": ("check", _as_choice("check", "strict", "trust")),
     "check": (None, _as_choice(None, "bounds", "races", "all")),
     "deterministic": (False, _as_bool),
-    "max_unroll_count": (1, _as_positive),
-    "implicit_shape_labels": (False, _as_bool),
+    "max_unroll_count": (1, _as_natural),
+    "implicit_shape_labels": (None, _as_bool_or_default),
     "stream": (None, _as_stream),
     "fast_math": (False, _as_bool),
 }
@@ -435,9 +443,12 @@ class CompileOptions(_native.OptionsBase):
             setattr(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
-        if name in _FIELDS:
-            return self._values[name]
-        raise AttributeError(_no_field(name))
+        if name not in _FIELDS:
+            raise AttributeError(_no_field(name))
+        value = self._values[name]
+        if value is None and name == "implicit_shape_labels":
+            return not self._values["automatic"]  # labels are there for mappings by hand
+        return value
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in _FIELDS:

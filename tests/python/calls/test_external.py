@@ -239,9 +239,10 @@ def test_labels_of_shapes():
             setattr(opts, name, value)
         return parpy.print_compiled(f, [np.zeros(10000), np.zeros(10000)], opts)
 
-    assert text(implicit_shape_labels=True).count("parpy_parallel_for(context") == 2
+    assert text() == text(implicit_shape_labels=True)
+    assert text().count("parpy_parallel_for(context") == 2
     with pytest.raises(parpy.CompileError, match="label 'N'"):
-        text()
+        text(implicit_shape_labels=False)
 
 
 @pytest.mark.parametrize("backend", TARGETS)
