@@ -156,7 +156,18 @@ def _numbers_taken(
     if not {"P231", "P556"}.intersection(codes) or code.co_flags & _STARS:
         return None
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return in_their_place(source.function, codes, dict(zip(names, values, strict=True)))
+    return in_their_place(source.function, codes, dict(zip(names, values, strict=False)))
+
+
+def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callable[[tuple[Any, ...]], Any]) -> Any:
+    """`look(args)` for what a call of these positional arguments runs."""
+    try:
+        return look(args)
+    except CompileError as error:
+        repeated = _numbers_taken(compiled.__parpy_source__, error.codes, args)
+        if repeated is None:
+            raise
+        return look(tuple(repeated[0]))
 
 
 def _for_kinds(source: FunctionSource, kinds: Mapping[str, Composed]) -> tuple[_native.JitFunction, Places]:
@@ -312,12 +323,17 @@ def print_compiled(
     parpy.tune has found a mapping for an automatic call.
     """
     compiled = _as_jit(function)
+    text: str = looked_at(compiled, tuple(args), partial(_text, compiled, opts))
+    return text
+
+
+def _text(compiled: _native.JitFunction, opts: CompileOptions | None, args: tuple[Any, ...]) -> str:
     python: FunctionType = compiled.__parpy_source__.function
     driver = driver_behind(compiled, args)
     if driver is None:
-        return source_text(compiled, tuple(args), opts, python)
+        return source_text(compiled, args, opts, python)
     look: Any = partial(source_text, part_of=python.__name__) if isinstance(driver, Driver) else print_compiled
-    return "\n".join(driver.inspect(tuple(args), opts, look))
+    return "\n".join(driver.inspect(args, opts, look))
 
 
 def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOptions, until: str = "") -> None:

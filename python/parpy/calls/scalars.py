@@ -30,7 +30,8 @@ def in_their_place(
     if all(taken[name] is value for name, value in given.items()):
         return None
     positional = function.__code__.co_varnames[: function.__code__.co_argcount]
-    return [taken[name] for name in positional], {name: taken[name] for name in taken if name not in positional}
+    named = {name: value for name, value in taken.items() if name not in positional}
+    return [taken[name] for name in positional if name in taken], named
 
 
 def _is_number_on_device(value: Any) -> bool:

@@ -283,6 +283,11 @@ def test_numbers_of_numpy_of_another_type_are_numbers(backend, kind):
         x = np.zeros(4, np.float32)
         scaled(x, value, np.int64(2), m=np.int16(4), **how)
         assert x.tolist() == [10] * 4
+    if backend != "seq":
+        opts = options(backend, {"i": 4})
+        given, same = (x, value, np.int64(2)), (x, value.item(), 2)
+        assert parpy.print_compiled(scaled, given, opts) == parpy.print_compiled(scaled, same, opts)
+        assert str(parpy.explain(scaled, *given, opts=opts)) == str(parpy.explain(scaled, *same, opts=opts))
 
 
 def test_numbers_of_numpy_that_do_not_fit():
