@@ -6,10 +6,12 @@ Decorate a function with ``parpy.jit``, name its loops with ``parpy.label``, and
 
 from importlib import import_module
 from types import ModuleType
+from typing import cast
 
 from . import backend, buffer, builtin, cuda, math, types
+from . import reduce as _reduce
+from .arrays.callbacks import callback
 from .builtin import gpu, label
-from .calls.callback import callback
 from .calls.compile_string import compile_string
 from .calls.errors import BackendError, CompileError, InternalError, ParallelError
 from .calls.external import external
@@ -27,10 +29,12 @@ from .calls.options import (
     threads,
 )
 from .calls.performance import PerformanceWarning
+from .reduce import Reduce
 from .studies.explain import explain
 from .studies.tune import tune
-from .vocabulary.reductions import all, any, max, mean, min, prod, reduce, sum
+from .vocabulary.reductions import all, any, max, mean, min, prod, sum
 
+reduce = cast(Reduce, _reduce)
 prange = range  # whether its iterations run in parallel is proved, not claimed
 
 __all__ = [

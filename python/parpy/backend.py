@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from . import _native
 from .calls.options import CompileBackend
 
 __all__ = ["available", "backends", "is_enabled", "set_default"]
 
 
-def backends() -> list[CompileBackend]:
-    """The back ends that this version of ParPy generates code for, whether or not their hardware is here."""
-    return [CompileBackend.Cpu, CompileBackend.Cuda, CompileBackend.Metal, CompileBackend.Sim]
+class Backends(list[CompileBackend]):
+    """A list of back ends, which is called for a copy of it, too: ``available()`` equals ``available``."""
+
+    def __call__(self) -> list[CompileBackend]:
+        return list(self)
+
+
+backends: Final = Backends([CompileBackend.Cpu, CompileBackend.Cuda, CompileBackend.Metal, CompileBackend.Sim])
+"""The back ends that this version of ParPy generates code for, whether or not their hardware is here."""
+
+available: Backends
+"""The back ends whose code can run on this machine, which is found out when it is read for the first time."""
 
 
 def is_enabled(backend: CompileBackend, verbose: bool = False) -> bool:
@@ -19,19 +30,20 @@ def is_enabled(backend: CompileBackend, verbose: bool = False) -> bool:
         raise TypeError(f"expected a parpy.CompileBackend, not {backend!r}")
     if backend in (CompileBackend.Cpu, CompileBackend.Sim, CompileBackend.Auto):
         return True
-    reason = (
-        _native.cuda_unavailable()
-        if backend is CompileBackend.Cuda
-        else "this version of ParPy generates its source and does not run it"
-    )
+    reason = {
+        CompileBackend.Metal: "this version of ParPy generates its source and does not run it",
+        CompileBackend.Triton: "ParPy compiles CUDA C++ instead, for the back end Cuda",
+    }.get(backend) or _native.cuda_unavailable()
     if reason and verbose:
         print(f"{backend.name} is disabled: {reason}")
     return not reason
 
 
-def available() -> list[CompileBackend]:
-    """The back ends whose code can run on this machine."""
-    return [b for b in backends() if is_enabled(b)]
+def __getattr__(name: str) -> Backends:
+    if name != "available":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()["available"] = Backends(each for each in backends if is_enabled(each))
+    return found
 
 
 def set_default(backend: CompileBackend) -> None:

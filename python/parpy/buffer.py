@@ -30,6 +30,7 @@ from .arrays.device_arrays import (
 )
 from .backend import is_enabled
 from .calls.errors import BackendError
+from .calls.jit import sync as wait_for
 from .calls.options import CompileBackend, ElemSize, Size
 from .types import bf16, elem_size
 
@@ -42,6 +43,7 @@ __all__ = [
     "from_raw",
     "full",
     "full_like",
+    "sync",
     "zeros",
     "zeros_like",
 ]
@@ -52,7 +54,8 @@ Shape = int | Sequence[int]
 class Buffer(DeviceArray):
     """An array; made by the functions of this module.
 
-    ``shape`` is its extents, ``dtype`` the ``ElemSize`` of its elements, ``backend`` says in whose memory it lies.
+    ``shape`` is its extents, ``dtype`` the ``ElemSize`` of its elements, ``backend``, also as ``backend()``, says in
+    whose memory it lies.
     """
 
     __slots__ = ("backend", "dtype")
@@ -67,8 +70,8 @@ class Buffer(DeviceArray):
     # ------------------------------------------------------------ what it is
 
     def size(self) -> int:
-        """How many elements."""
-        return math.prod(self.shape)
+        """Bytes of all elements, as ``nbytes``."""
+        return int(self.nbytes)
 
     def __repr__(self) -> str:
         return f"<parpy.buffer.Buffer {self.shape} of {self.dtype.name} for {self.backend.name}>"
@@ -140,9 +143,9 @@ class Buffer(DeviceArray):
         """The same memory with other extents; one of them may be -1."""
         given = shape[0] if len(shape) == 1 and isinstance(shape[0], Iterable) else shape
         wanted = tuple(map(operator.index, given))
-        count = math.prod(size for size in wanted if size != -1)
-        if self.size() % count if count and -1 in wanted else self.size() != count:
-            raise ValueError(f"a buffer of {self.size()} elements has no shape {wanted}")
+        count, own = math.prod(size for size in wanted if size != -1), math.prod(self.shape)
+        if own % count if count and -1 in wanted else own != count:
+            raise ValueError(f"a buffer of {own} elements has no shape {wanted}")
         try:
             view = reshaped(self._view, wanted)
         except ValueError:
@@ -186,6 +189,12 @@ class Buffer(DeviceArray):
     def __int__(self) -> int:
         return int(self.numpy())
 
+    def __index__(self) -> int:
+        """The integer that is its only element; raises TypeError for other buffers."""
+        if math.prod(self.shape) != 1 or self.dtype.name[0] not in "IU":
+            raise TypeError(f"{self!r} is no single integer")
+        return int(self.numpy().item())
+
 
 def _elem_size(dtype: Any) -> Size:
     if isinstance(dtype, ElemSize):
@@ -223,8 +232,8 @@ def _backend(backend: CompileBackend | None) -> CompileBackend:
         raise TypeError(f"expected a parpy.CompileBackend, not {backend!r}")
     if backend in (None, CompileBackend.Auto):
         return CompileBackend.Cuda if _has_gpu() else CompileBackend.Cpu
-    if backend is CompileBackend.Metal:
-        raise ValueError("buffers of Metal are not part of this version of ParPy")
+    if backend in (CompileBackend.Metal, CompileBackend.Triton):
+        raise ValueError(f"buffers of {backend.name} are not part of this version of ParPy")
     if backend is CompileBackend.Cuda:
         raise BackendError(f"there is no GPU for the buffer: {_native.cuda_unavailable()}")
     return backend
@@ -269,6 +278,11 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, backend: CompileBacke
 def on_gpu(view: Any, dtype: str) -> Buffer:
     """The buffer over memory of a GPU that a program has made; the view has no type for `dtype` "bf16"."""
     return Buffer(view, bf16 if dtype == "bf16" else _elem_size(view.dtype), CompileBackend.Cuda)
+
+
+def sync(backend: CompileBackend | None = None) -> None:
+    """Waits for what was enqueued on GPUs, as ``parpy.sync`` does."""
+    wait_for(backend)
 
 
 def empty_cache() -> None:

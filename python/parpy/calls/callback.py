@@ -1,32 +1,47 @@
-"""Python functions that the host part of a compiled function calls."""
+"""Python functions that the host part of a compiled function calls; arrays/callbacks.py has the decorator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import update_wrapper
 from typing import Any
 
+_shown: ContextVar[bool] = ContextVar("_shown", default=False)
+
+
+@contextmanager
+def shown() -> Iterator[None]:
+    """Prints each call of a callback (``opts.debug_callbacks``)."""
+    token = _shown.set(True)
+    try:
+        yield
+    finally:
+        _shown.reset(token)
+
 
 class Callback:
-    """A Python function that jit functions may call where no loop runs in parallel; see `callback`."""
+    """A Python function that jit functions may call where no loop runs in parallel.
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.__wrapped__ = function
+    `given`: what the function gets for an argument.
+    """
+
+    def __init__(self, function: Callable[..., Any], given: Callable[[Any], Any]) -> None:
+        self.__wrapped__, self._given = function, given
         update_wrapper(self, function)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        return self.__wrapped__(*args, **keywords)
+        values = [self._given(each) for each in args]
+        named = {name: self._given(each) for name, each in keywords.items()}
+        if not _shown.get():
+            return self.__wrapped__(*values, **named)
+        given = ", ".join([*map(repr, values), *(f"{name}={each!r}" for name, each in named.items())])
+        name = getattr(self.__wrapped__, "__name__", repr(self.__wrapped__))
+        print(f"callback {name}({given})", flush=True)
+        result = self.__wrapped__(*values, **named)
+        print(f"callback {name} returned {result!r}", flush=True)
+        return result
 
     def __repr__(self) -> str:
         return f"<parpy.callback {self.__wrapped__!r}>"
-
-
-def callback(function: Callable[..., Any]) -> Callback:
-    """Lets jit functions call ``function`` from the code that runs on the host.
-
-    Python runs it, with the arrays and numbers as they are at that point; what stands around the call in a jit function
-    is compiled. Loops around it run one iteration after the other.
-    """
-    if not callable(function):
-        raise TypeError(f"callback takes a function, not {type(function).__name__}")
-    return function if isinstance(function, Callback) else Callback(function)

@@ -34,8 +34,9 @@ from .elements import attribute_of, comes_apart, is_misused
 from .errors import CompileError
 from .interface import source_text
 from .objects import Reads, is_object
-from .options import CompileOptions
+from .options import CompileBackend, CompileOptions
 from .pickling import give_reference
+from .scalars import in_their_place
 
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
@@ -121,6 +122,9 @@ def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
         """A call whose arguments compiled code cannot take: those that come apart do so from now on. Functions that
         cannot be compiled may be so if it is known what they get."""
         codes = error.codes if isinstance(error, CompileError) else ()
+        repeated = _numbers_taken(written, codes, values)
+        if repeated is not None:
+            return made(*repeated[0], **repeated[1], opts=options)
         unclear = (
             bool(codes) and any(map(is_object, values)) and not any(code.startswith(("P4", "P55")) for code in codes)
         )
@@ -142,6 +146,28 @@ def _fill(made: _native.JitFunction, written: FunctionSource) -> None:
 
     _begin(made, written, parse_again)
     made.on_misfit = on_misfit
+
+
+def _numbers_taken(
+    source: FunctionSource, codes: tuple[str, ...], values: tuple[Any, ...]
+) -> tuple[list[Any], dict[str, Any]] | None:
+    """What a call that ended with these errors may be repeated with, if that is about numbers."""
+    code = source.function.__code__
+    if not {"P231", "P556"}.intersection(codes) or code.co_flags & _STARS:
+        return None
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return in_their_place(source.function, codes, dict(zip(names, values, strict=False)))
+
+
+def looked_at(compiled: _native.JitFunction, args: tuple[Any, ...], look: Callable[[tuple[Any, ...]], Any]) -> Any:
+    """`look(args)` for what a call of these positional arguments runs."""
+    try:
+        return look(args)
+    except CompileError as error:
+        repeated = _numbers_taken(compiled.__parpy_source__, error.codes, args)
+        if repeated is None:
+            raise
+        return look(tuple(repeated[0]))
 
 
 def _for_kinds(source: FunctionSource, kinds: Mapping[str, Composed]) -> tuple[_native.JitFunction, Places]:
@@ -297,12 +323,17 @@ def print_compiled(
     parpy.tune has found a mapping for an automatic call.
     """
     compiled = _as_jit(function)
+    text: str = looked_at(compiled, tuple(args), partial(_text, compiled, opts))
+    return text
+
+
+def _text(compiled: _native.JitFunction, opts: CompileOptions | None, args: tuple[Any, ...]) -> str:
     python: FunctionType = compiled.__parpy_source__.function
     driver = driver_behind(compiled, args)
     if driver is None:
-        return source_text(compiled, tuple(args), opts, python)
+        return source_text(compiled, args, opts, python)
     look: Any = partial(source_text, part_of=python.__name__) if isinstance(driver, Driver) else print_compiled
-    return "\n".join(driver.inspect(tuple(args), opts, look))
+    return "\n".join(driver.inspect(args, opts, look))
 
 
 def interpret(function: Callable[..., Any], args: Sequence[Any], opts: CompileOptions, until: str = "") -> None:
@@ -331,9 +362,16 @@ def clear_cache() -> None:
     _native.empty_device_cache()
 
 
-def sync() -> None:
-    """Waits for everything that this process enqueued on GPUs, and reports what went wrong there."""
-    _native.synchronize()
+def sync(backend: CompileBackend | None = None) -> None:
+    """Waits for everything that this process enqueued on GPUs, and reports what went wrong there.
+
+    With a ``backend``: for what was enqueued there. Nothing is where calls return when they are done, on the CPU and on
+    the simulator.
+    """
+    if backend is not None and not isinstance(backend, CompileBackend):
+        raise TypeError(f"expected a parpy.CompileBackend, not {backend!r}")
+    if backend in (None, CompileBackend.Auto, CompileBackend.Cuda):
+        _native.synchronize()
 
 
 class CacheInfo(NamedTuple):

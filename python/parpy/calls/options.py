@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import enum
 import importlib
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, ClassVar, Final, NoReturn
+from typing import Any, ClassVar, Final, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -20,13 +21,32 @@ from .caller import refuse_call
 
 
 class CompileBackend(enum.Enum):
-    """Where compiled code runs. ``Auto`` is CUDA where a driver and a device are present, else the CPU."""
+    """Where compiled code runs. ``Auto`` is CUDA where a driver and a device are present, else the CPU.
+
+    ``Triton`` is a name that programs may compare with; what is compiled for it is refused.
+    """
 
     Auto = "auto"
     Cuda = "cuda"
     Metal = "metal"
     Cpu = "cpu"
     Sim = "sim"
+    Triton = "triton"
+
+    @property
+    def value(self) -> str:
+        """What the compiler calls it. Raises BackendError for Triton, which it does not know."""
+        if self is CompileBackend.Triton:
+            refuse_call(
+                "P560",
+                "the back end 'Triton' is not part of ParPy: GPUs are programmed in CUDA C++",
+                "use CompileBackend.Cuda, or leave out 'backend'",
+            )
+        return str(self._value_)
+
+    def __call__(self) -> CompileBackend:
+        """The back end itself: that of a buffer is read as ``b.backend`` and as ``b.backend()``."""
+        return self
 
 
 class Target(enum.Enum):
@@ -154,7 +174,7 @@ class LoopPar:
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("a LoopPar is immutable; threads(), reduce() and tpb() return changed copies")
 
-    def threads(self, nthreads: int) -> LoopPar:
+    def threads(self, nthreads: SupportsIndex) -> LoopPar:
         """The same with this many threads requested."""
         count = _count(nthreads, "the number of threads")
         return LoopPar()._set(count, self._reduce, self._tpb)
@@ -165,10 +185,14 @@ class LoopPar:
 
     par_reduction = reduce
 
-    def tpb(self, tpb: int) -> LoopPar:
+    def tpb(self, tpb: SupportsIndex) -> LoopPar:
         """The same with this many threads per block."""
         count = _count(tpb, "the number of threads per block")
         return LoopPar()._set(self._threads, self._reduce, count)
+
+    def is_parallel(self) -> bool:
+        """Whether threads are requested: a loop that is mapped to ``LoopPar()`` stays sequential."""
+        return self._threads > 0
 
     def _fields(self) -> tuple[int, bool, int]:
         return self._threads, self._reduce, self._tpb
@@ -195,16 +219,21 @@ def _make_loop_par(threads: int, reduce: bool, tpb: int) -> LoopPar:
     return LoopPar()._set(threads, reduce, tpb)
 
 
-def _count(value: object, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{what} must be an int, not {type(value).__name__}")
-    if not 1 <= value < 1 << 63:
-        raise ValueError(f"{what} must be positive and fit 64 bits, not {value}")
-    return int(value)
+def _count(value: Any, what: str, least: int = 1) -> int:
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be an int, not {type(value).__name__}") from None
+    if not least <= count < 1 << 63:
+        allowed = "be positive" if least else "not be negative"
+        raise ValueError(f"{what} must {allowed} and fit 64 bits, not {count}")
+    return count
 
 
-def threads(n: int) -> LoopPar:
-    """A LoopPar that requests ``n`` threads."""
+def threads(n: SupportsIndex) -> LoopPar:
+    """A LoopPar that requests ``n`` threads: an int, or what stands for one, such as an array without dimensions."""
     return LoopPar().threads(n)
 
 
@@ -248,8 +277,16 @@ def _as_bool(name: str, value: object) -> bool:
     return bool(value)
 
 
+def _as_bool_or_default(name: str, value: object) -> bool | None:
+    return None if value is None else _as_bool(name, value)
+
+
 def _as_positive(name: str, value: object) -> int:
     return _count(value, f"option '{name}'")
+
+
+def _as_natural(name: str, value: object) -> int:
+    return _count(value, f"option '{name}'", 0)
 
 
 _LARGEST_CLUSTER: Final = 16  # of all GPUs
@@ -342,6 +379,7 @@ _FIELDS: Final[dict[str, _Field]] = {
     "restructure": (False, _as_bool),
     "verbose_backend_resolution": (False, _as_bool),
     "debug_print": (False, _as_bool),
+    "debug_callbacks": (False, _as_bool),
     "write_output": (False, _as_bool),
     "backend": (CompileBackend.Auto, _as_backend),
     "use_cuda_thread_block_clusters": (False, _as_bool),
@@ -355,8 +393,8 @@ _FIELDS: Final[dict[str, _Field]] = {
     "legality": ("check", _as_choice("check", "strict", "trust")),
     "check": (None, _as_choice(None, "bounds", "races", "all")),
     "deterministic": (False, _as_bool),
-    "max_unroll_count": (1, _as_positive),
-    "implicit_shape_labels": (False, _as_bool),
+    "max_unroll_count": (1, _as_natural),
+    "implicit_shape_labels": (None, _as_bool_or_default),
     "stream": (None, _as_stream),
     "fast_math": (False, _as_bool),
 }
@@ -380,6 +418,7 @@ class CompileOptions(_native.OptionsBase):
     restructure: bool
     verbose_backend_resolution: bool
     debug_print: bool
+    debug_callbacks: bool
     write_output: bool
     backend: CompileBackend
     use_cuda_thread_block_clusters: bool
@@ -404,9 +443,12 @@ class CompileOptions(_native.OptionsBase):
             setattr(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
-        if name in _FIELDS:
-            return self._values[name]
-        raise AttributeError(_no_field(name))
+        if name not in _FIELDS:
+            raise AttributeError(_no_field(name))
+        value = self._values[name]
+        if value is None and name == "implicit_shape_labels":
+            return not self._values["automatic"]  # labels are there for mappings by hand
+        return value
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in _FIELDS:

@@ -8,7 +8,6 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
-from ..calls.external import External
 from ..syntax.names import Guard
 from ..syntax.source import FunctionSource
 from ..vocabulary.device import ForeignFunction
@@ -60,8 +59,8 @@ class Program:
         self.asks_all = False
         self.knows_all = False
         self.link: tuple[str, ...] = ()  # sources of foreign functions that name none themselves
-        # Functions of C++, and the sources that include their headers.
-        self.externals: dict[External, _native.Function] = {}
+        # Functions of C++ by their interface, and the sources that include their headers.
+        self.externals: dict[tuple[Any, ...], _native.Function] = {}
         self.includes: dict[str, int] = {}
         self.foreign: dict[ForeignFunction, _native.Function] = {}
         # By path: the module's source with its text, and the text; (0, None) for machine code.

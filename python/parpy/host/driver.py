@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from inspect import signature
 from types import FunctionType
 from typing import Any
 
 from .. import _native
 from ..calls import performance
+from ..calls.callback import shown
 from ..calls.errors import CompileError
 from ..calls.objects import Reads
 from ..calls.options import CompileOptions
@@ -29,7 +30,8 @@ from .called import Called, nested
 from .checks import HELPERS
 from .foreign_calls import gives_container
 from .kept import NOTHING_KEPT, Kept, kept_for
-from .labels import per_region
+from .labels import Place, per_region, shape_labels
+from .lazy import lazy
 from .numpy_calls import dry, is_array_function
 from .python_parts import Resolver, needs_driver
 from .regions import UNSET, run_region
@@ -71,7 +73,8 @@ class Driver:
             self._findings = _check(self._splitter, self._methods)
         own = self._own(opts, debug)
         self._warn()
-        with self._symbols(values):
+        tells = shown() if opts is not None and opts.debug_callbacks else nullcontext()
+        with tells, self._symbols(values):
             return self._live(*values, **own)
 
     def _warn(self) -> None:
@@ -151,6 +154,14 @@ class Driver:
             own = {RUN: run, CALL: call, AGAIN: _fail_again, BY_PYTHON: (), NO_VALUE: UNSET}
             return self._dry(*values, **own, **HELPERS)
 
+    @lazy
+    def _named_places(self) -> list[Place]:
+        """Where the regions are, with the labels that they have by the symbols of annotations."""
+        return [
+            place._replace(labels=place.labels | shape_labels(region.function.__parpy_source__))
+            for place, region in zip(self._splitter.places, self.regions, strict=True)
+        ]
+
     def _per_region(self, opts: CompileOptions) -> list[CompileOptions]:
         known = self._options.get(id(opts))
         if known is not None and known[0] is opts and known[1] == opts._values:
@@ -159,7 +170,8 @@ class Driver:
         for label in opts.parallelize:
             if label in self._splitter.run_by_python and label not in compiled:
                 self._splitter.refuse_label(label)
-        made = per_region(opts, self._splitter.places, self._splitter.nested)
+        places = self._named_places if opts.implicit_shape_labels else self._splitter.places
+        made = per_region(opts, places, self._splitter.nested)
         if len(self._options) > 64:
             self._options.clear()
         self._options[id(opts)] = (opts, dict(opts._values), made)

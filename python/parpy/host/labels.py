@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..calls.errors import CompileError
 from ..calls.options import CompileOptions
+from ..frontend.parse import parse
+from ..syntax.annotations import annotations_of
 from ..syntax.names import callable_source
 from ..syntax.source import FunctionSource
+from ..types import BufferType, Symbol
 from ..vocabulary import operators
 from .python_parts import Resolver
 
+_SHAPE_LABEL = re.compile(r'"shape (\w+)"')  # as the frontend writes it (frontend/statements/labels.py)
 _GPU_CODE = "gpu"  # in mappings: array code outside of the loops they name
 
 
@@ -30,13 +36,27 @@ def labels_in(nodes: Sequence[ast.AST], resolver: Resolver, seen: set[int] | Non
         called = callable_source(binding.value)
         if called is not None and id(called) not in seen:
             seen.add(id(called))
-            found |= labels_in([called.tree()], Resolver(called), seen)
+            found |= labels_in([called.tree()], Resolver(called), seen) | shape_labels(called)
     return found
 
 
 def labels_of(source: FunctionSource) -> set[str]:
     """The labels in a function and in those that it calls."""
-    return labels_in([source.tree()], Resolver(source))
+    return labels_in([source.tree()], Resolver(source)) | shape_labels(source)
+
+
+def shape_labels(source: FunctionSource) -> set[str]:
+    """The labels that loops and slices of a function have by the symbols of its annotations, under
+    `implicit_shape_labels`; those that they may have where Python runs a part of it."""
+    extents = (each.shape for each in annotations_of(source.function).values() if isinstance(each, BufferType))
+    symbols = {extent for shape in extents for extent in shape if isinstance(extent, Symbol)}
+    if not symbols:
+        return set()
+    try:
+        return set(_SHAPE_LABEL.findall(parse(source).module.text()))
+    except CompileError:
+        scope = Resolver(source).scope
+        return {name for each in symbols if (name := scope.name_of(each) or each.name)}
 
 
 def restricted(opts: CompileOptions, labels: set[str]) -> CompileOptions:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .. import _native
-from ..calls.jit import _as_jit, driver_behind
+from ..calls.jit import _as_jit, driver_behind, looked_at
 from ..calls.options import CompileBackend, CompileOptions, LoopPar
 from .explain_picture import picture
 
@@ -177,6 +178,11 @@ def explain(function: Callable[..., Any], *args: Any, opts: CompileOptions | Non
     is the roofline of Williams, Waterman and Patterson (2009).
     """
     compiled = _as_jit(function)
+    explanation: Explanation = looked_at(compiled, args, partial(_explained, compiled, opts))
+    return explanation
+
+
+def _explained(compiled: _native.JitFunction, opts: CompileOptions | None, args: tuple[Any, ...]) -> Explanation:
     driver = driver_behind(compiled, args)
     if driver is None:
         return Explanation(_native.explain(compiled, args, opts))

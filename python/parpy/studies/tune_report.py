@@ -42,7 +42,7 @@ class Trial:
         words = [repr({name: loop for name, loop in self.mapping.items() if name != "gpu"})]
         if not self.opts.restructure:
             words.append("loops as written")
-        if self.opts.max_unroll_count != 1:
+        if self.opts.max_unroll_count > 1:
             words.append(f"unrolled up to {self.opts.max_unroll_count}")
         if self.opts.use_cuda_thread_block_clusters:
             words.append(f"clusters of up to {self.opts.max_thread_blocks_per_cluster} blocks")

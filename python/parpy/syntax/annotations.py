@@ -104,9 +104,16 @@ def converted_to(annotation: object) -> str | None:
     return scalar.value
 
 
+def number_of_numpy(value: Any) -> Any:
+    """Python's number for one of NumPy, also in an array without dimensions; other values as they are."""
+    is_number = isinstance(value, np.number) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    return value.item() if is_number and value.dtype.kind in "iufc" else value
+
+
 def as_declared(value: Any, annotation: object) -> Any:
-    """A number of Python as the annotation, for which `converted_to` gives a type, has it in compiled code."""
+    """A number as the annotation, for which `converted_to` gives a type, has it in compiled code."""
     scalar = converted_to(annotation) or ""
+    value = number_of_numpy(value)
     if type(value) is int and scalar.startswith(("i", "u")):
         info = np.iinfo(scalar.replace("i", "int").replace("u", "uint"))
         if not info.min <= value <= info.max:

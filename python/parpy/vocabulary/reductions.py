@@ -5,21 +5,48 @@ In compiled code they become loops; run by the interpreter they are NumPy's.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..calls.options import LoopPar, par_reduction
-
 Axis = int | tuple[int, ...] | None
+
+
+def _is_foreign(x: Any) -> bool:
+    """Whether it is an array of a library whose methods NumPy's functions cannot call, such as PyTorch."""
+    kind = type(x)
+    if issubclass(kind, np.ndarray | np.generic) or hasattr(kind, "__array_function__"):
+        return False
+    return hasattr(kind, "__dlpack__") or hasattr(kind, "__array__") or hasattr(kind, "__array_interface__")
+
+
+def _on_host(x: Any) -> Any:
+    """The elements of an array of another library as NumPy's array."""
+    if hasattr(x, "detach") and hasattr(x, "cpu"):  # PyTorch's, which may lie on a GPU and have a gradient
+        x = x.detach().cpu()
+    direct = hasattr(x, "__array__") or hasattr(x, "__array_interface__")
+    return np.asarray(x) if direct else np.from_dlpack(x)
+
+
+def _as_theirs(result: Any, x: Any) -> Any:
+    """NumPy's result as an array of the library that `x` is of, where that takes it: theirs can be assigned to it."""
+    library = sys.modules.get(type(x).__module__.partition(".")[0])
+    convert = getattr(library, "from_dlpack", None)
+    if convert is None:
+        return result
+    theirs = convert(np.asarray(result))
+    return theirs.to(x.device) if hasattr(theirs, "to") and hasattr(x, "device") else theirs
 
 
 def _reduction(name: str, summary: str) -> Callable[..., Any]:
     function = getattr(np, name)
 
     def reduction(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-        return function(x, axis=axis, keepdims=keepdims)
+        if not _is_foreign(x):
+            return function(x, axis=axis, keepdims=keepdims)
+        return _as_theirs(function(_on_host(x), axis=axis, keepdims=keepdims), x)
 
     reduction.__name__ = reduction.__qualname__ = name
     reduction.__doc__ = (
@@ -36,25 +63,3 @@ max = _reduction("max", "The greatest")
 any = _reduction("any", "Whether any is true")
 all = _reduction("all", "Whether all are true")
 mean = _reduction("mean", "The mean")
-
-
-class _Reduce:
-    """`parpy.reduce()` is a LoopPar with its reduce field set; `parpy.reduce.sum` and others reduce slices."""
-
-    __slots__ = ()
-    sum = staticmethod(sum)
-    prod = staticmethod(prod)
-    min = staticmethod(min)
-    max = staticmethod(max)
-    any = staticmethod(any)
-    all = staticmethod(all)
-    mean = staticmethod(mean)
-
-    def __call__(self) -> LoopPar:
-        return par_reduction()
-
-    def __repr__(self) -> str:
-        return "parpy.reduce"
-
-
-reduce = _Reduce()

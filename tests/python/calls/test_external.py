@@ -239,9 +239,10 @@ def test_labels_of_shapes():
             setattr(opts, name, value)
         return parpy.print_compiled(f, [np.zeros(10000), np.zeros(10000)], opts)
 
-    assert text(implicit_shape_labels=True).count("parpy_parallel_for(context") == 2
+    assert text() == text(implicit_shape_labels=True)
+    assert text().count("parpy_parallel_for(context") == 2
     with pytest.raises(parpy.CompileError, match="label 'N'"):
-        text()
+        text(implicit_shape_labels=False)
 
 
 @pytest.mark.parametrize("backend", TARGETS)
@@ -390,3 +391,133 @@ def test_functions_of_the_host_are_not_called_in_parallel(headers):
     f(x := np.ones(1_000_000), opts=opts)  # in automatic mode, too
     assert (x == 4).all()
     assert "parallel_for" not in parpy.print_compiled(f, [x], opts)
+
+
+def test_functions_of_the_simulator_are_those_of_cuda(headers):
+    @parpy.external("thrice", CompileBackend.Sim, Target.Device, header="ext.cuh")
+    def thrice(v: F64) -> F64:
+        return 3 * v
+
+    @parpy.jit
+    def f(x):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            x[i] = thrice(x[i])
+
+    x = np.arange(40.0)
+    f(x, opts=with_headers("sim", headers, i=32))
+    assert np.array_equal(x, 3 * np.arange(40.0))
+    assert "thrice(" in parpy.print_compiled(f, [x], with_headers("cuda", headers, i=32))
+    with pytest.raises(parpy.CompileError, match=r"P029.*'thrice' is a function of the back end 'cuda'"):
+        f(x, opts=with_headers("cpu", headers, i=32))
+
+
+@pytest.mark.parametrize("backend", [CompileBackend.Metal, CompileBackend.Triton])
+def test_functions_that_no_program_can_call(backend):
+    @parpy.external("f", backend, Target.Host if backend is CompileBackend.Metal else Target.Device)
+    def there(v: F32) -> F32:
+        return v + 1
+
+    @parpy.jit
+    def f(x):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            x[i] = there(x[i])
+
+    x = np.zeros(3, np.float32)
+    for program in ("metal", "cuda", "cpu"):
+        with pytest.raises(
+            parpy.CompileError, match=rf"P029.*'f' is a function of the back end '{backend.name.lower()}"
+        ):
+            parpy.print_compiled(f, [x], options(program, {"i": 3}))
+    f(x, seq=True)
+    assert (x == 1).all()
+
+
+def test_a_function_that_is_declared_twice(headers):
+    @parpy.external("thrice", CompileBackend.Cpu, Target.Device, header="ext.h")
+    def again(w: F64) -> F64:
+        return w * 3
+
+    @parpy.jit
+    def f(x):
+        for i in range(x.shape[0]):
+            x[i] = again(thrice_cpu(x[i]))
+
+    x = np.ones(3)
+    f(x, opts=with_headers("cpu", headers))
+    assert x.tolist() == [9] * 3
+
+
+OVERLOADS = """
+static WHERE inline double more(double v) { return v + 1; }
+static WHERE inline float more(float v) { return v + 2; }
+static WHERE inline int more(int v) { return v + 3; }
+namespace of { WHERE inline double more(double v) { return v + 4; }
+               WHERE inline double more(double v, double w) { return v + w; } }
+"""
+
+
+def overloads(backend, folder):
+    place = CompileBackend.Cpu if backend == "cpu" else CompileBackend.Cuda
+    (folder / "more.h").write_text(OVERLOADS.replace("WHERE", "" if backend == "cpu" else "__device__"))
+
+    def declared(function):
+        return parpy.external(function.__name__.replace("_", "::"), place, Target.Device, header="more.h")(function)
+
+    def by_type(kind, add):
+        def more(v):
+            return v + add
+
+        more.__annotations__ = {"v": kind, "return": kind}
+        return declared(more)
+
+    def of_more(v: F64) -> F64:
+        return v + 4
+
+    def with_two(v: F64, w: F64) -> F64:
+        return v + w
+
+    with_two.__name__ = "of_more"
+    return by_type(F64, 1), by_type(F32, 2), by_type(I32, 3), declared(of_more), declared(with_two)
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_overloads(backend, tmp_path):
+    of_doubles, of_floats, of_ints, in_namespace, of_two = overloads(backend, tmp_path)
+
+    @parpy.jit
+    def f(x, y, n, more):
+        parpy.label("i")
+        for i in range(x.shape[0]):
+            g = x[i]
+            x[i] = of_doubles(g) + in_namespace(g) + of_two(g, more)
+            y[i] = of_floats(y[i])
+            n[i] = of_ints(n[i])
+
+    opts = options(backend, {"i": 8})
+    opts.includes = [str(tmp_path)]
+    x, y, n = np.ones(8), np.ones(8, np.float32), np.ones(8, np.int32)
+    f(x, y, n, 5.0, opts=opts)
+    assert (x == 2 + 5 + 6).all() and (y == 3).all() and (n == 4).all()
+    again = np.ones(8), np.ones(8, np.float32), np.ones(8, np.int32)
+    f(*again, 5.0, seq=True)
+    assert all(np.array_equal(a, b) for a, b in zip(again, (x, y, n), strict=True))
+    text = parpy.print_compiled(f, (*again, 5.0), opts)
+    assert parpy.compile_string("f", text, parpy.CompileOptions(includes=[str(tmp_path)]))(x, y, n, 5.0) is None
+
+
+def test_overloads_one_of_which_is_left_out(tmp_path):
+    of_doubles, of_floats, *_ = overloads("cpu", tmp_path)
+
+    @parpy.jit
+    def f(x):
+        for more in range(x.shape[0]):
+            if static_types_eq(x.dtype, F32):
+                x[more] = of_floats(x[more])
+            else:
+                x[more] = of_doubles(x[more])
+
+    for kind, want in ((np.float32, 3), (np.float64, 2)):
+        f(x := np.ones(4, kind), opts=parpy.CompileOptions(backend=CompileBackend.Cpu, includes=[str(tmp_path)]))
+        assert (x == want).all()

@@ -72,6 +72,7 @@ def test_forced_sizes_compute_in_them(backend):
 @pytest.mark.parametrize(("backend", "pragma"), [("cpu", "unroll(full)"), ("cuda", "#pragma unroll")])
 def test_unrolling(backend, pragma):
     assert pragma not in text(backend) and pragma not in text(backend, max_unroll_count=3)
+    assert text(backend, max_unroll_count=0) == text(backend)
     assert text(backend, max_unroll_count=4).count(pragma) == 1
 
 

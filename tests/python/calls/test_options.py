@@ -107,6 +107,8 @@ def test_fields_are_keywords_and_attributes():
         ("legality", "lax", ValueError, "must be one of 'check', 'strict', 'trust', not 'lax'"),
         ("check", "most", ValueError, "must be one of None, 'bounds', 'races', 'all', not 'most'"),
         ("implicit_shape_labels", 1, TypeError, "must be True or False, not 1"),
+        ("max_unroll_count", -1, ValueError, "must not be negative and fit 64 bits, not -1"),
+        ("max_unroll_count", 1.0, TypeError, "must be an int, not float"),
     ],
 )
 def test_validation(name, value, error, message):
@@ -152,6 +154,17 @@ def test_a_call_leaves_options_alone():
     before = repr(opts)
     f(np.zeros(1), opts=opts)
     assert repr(opts) == before
+
+
+def test_symbols_are_labels_of_mappings_by_hand():
+    assert CompileOptions().implicit_shape_labels and parpy.par({}).implicit_shape_labels
+    opts = parpy.auto()
+    assert opts.implicit_shape_labels is False
+    opts.automatic = False
+    assert opts.implicit_shape_labels and opts == CompileOptions()
+    opts.implicit_shape_labels = False
+    assert not opts.implicit_shape_labels and opts != CompileOptions()
+    assert repr(opts) == "CompileOptions(implicit_shape_labels=False)"
 
 
 def test_par_and_seq():

@@ -26,7 +26,7 @@ def opts(place):
 def test_made_and_computed_with(backend):
     place = CompileBackend(backend)
     x = buffer.zeros((100,), F32, place)
-    assert x.shape == (100,) and x.size() == 100 and x.dtype is ElemSize.F32 and x.backend is place and len(x) == 100
+    assert x.shape == (100,) and x.size() == 400 and x.dtype is ElemSize.F32 and x.backend is place and len(x) == 100
     x.copy_from(np.arange(100))
     double(x, 100, opts=opts(place))
     x.sync()

@@ -61,7 +61,6 @@ ALL = [method, method_along_an_axis, two_reductions, over_a_length, rows_taken_w
 @pytest.mark.parametrize("function", ALL)
 def test_symbols_name_loops(function, loops, backend):
     opts = options(backend, {label: threads(32) if label == "M" else threads(4) for label in loops})
-    opts.implicit_shape_labels = True
     got, want = arguments(function), arguments(function)
     facts = parpy.explain(function, *got, opts=opts).facts
     assert sum(loop["level"] != "sequential" for loop in facts["loops"]) >= 1
@@ -97,3 +96,53 @@ def test_labels_in_front(loops, backend):
         function(*got, opts=options(backend, loops))
         for a, b in zip(got, want, strict=True):
             np.testing.assert_allclose(a, b)
+
+
+K = symbol()
+
+
+@parpy.callback
+def note():
+    pass
+
+
+@parpy.jit
+def in_a_function(x: MATRIX, y: COLUMN):
+    for i in range(N):
+        y[i] += parpy.sum(x[i, :])
+
+
+@parpy.jit
+def in_a_driver(z: buffer(F64, [K])):
+    note()
+    z[:] = z[:] + 1
+
+
+@parpy.jit
+def in_parts(x: MATRIX, y: COLUMN):
+    y[:] = 0
+    note()
+    y[:] += parpy.sum(x[:, :], axis=1)
+    note()
+    in_a_function(x, y)
+    in_a_driver(y)
+    note()
+    for i in range(N):
+        y[i] += 1
+
+
+@pytest.mark.parametrize("backend", TARGETS)
+def test_symbols_name_loops_of_all_parts_of_a_function(backend):
+    x, y = np.random.default_rng(0).random((12, 70)), np.zeros(12)
+    opts = options(backend, {"N": 32, "M": 64, "K": 96})
+    in_parts(x, y, opts=opts)
+    np.testing.assert_allclose(y, 2 * x.sum(1) + 2)
+    loops = parpy.explain(in_parts, x, y, opts=opts).facts["loops"]
+    assert [loop["threads"] for loop in loops] == [32, 32, 64, 32, 64, 96, 32]
+
+
+def test_symbols_name_no_loops_where_that_is_not_wanted():
+    opts = options("cpu", {"K": 64})
+    opts.implicit_shape_labels = False
+    with pytest.raises(parpy.CompileError, match=r"P301.*the label 'K'"):
+        parpy.print_compiled(in_a_driver, [np.zeros(3)], opts)

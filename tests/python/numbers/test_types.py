@@ -81,7 +81,7 @@ def test_helpers_have_symbols_too():
         (scale, (np.ones((3, 1), np.float32), 1.0), "'x' is an array of f32 with 2 dimensions"),
         (scale, (1.0, 1.0), "'x' is a number of type float"),
         (scale, (np.ones(3, np.float32), np.ones(3)), "'a' is an array of f64"),
-        (scale, (np.ones(3, np.float32), np.float64(1)), "'a' is a number of type f64"),
+        (scale, (np.ones(3, np.float32), np.bool_(1)), "'a' is a number of type bool"),
         (product, (np.ones((3, 5)), np.ones(4), np.ones(3)), r"'b' has the extent 4 .*: 5, as for argument 'a'"),
         (product, (np.ones((3, 5)), np.ones(5, np.float32), np.ones(3)), "whose type is f64 in argument 'a'"),
         (fill, (np.ones(5), 3, 1), r"'x' has the extent 5 in dimension 0, but its annotation says .*: 4"),
@@ -304,11 +304,11 @@ def scaled_by_array_of_no_dimensions(x: buffer(T, [N]), k: buffer(T, [])):
 
 
 def test_arrays_without_dimensions_are_numbers():
-    for k in (np.float32(1.5), np.array(1.5, np.float32), 1.5):
+    for k in (np.float32(1.5), np.array(1.5, np.float32), 1.5, np.float64(1.5), np.array(1.5)):
         x, want = np.zeros(3, np.float32), np.zeros(3, np.float32)
         scaled_by_array_of_no_dimensions(want, k, seq=True)
         scaled_by_array_of_no_dimensions(x, k)
         assert x.tolist() == want.tolist() == [3, 3, 3]
-    for k in (np.float64(1.5), np.ones(1, np.float32)):
+    for k in (np.bool_(1), np.ones(1, np.float32)):
         with pytest.raises(TypeError, match="argument 'k' is a"):
             scaled_by_array_of_no_dimensions(x, k)

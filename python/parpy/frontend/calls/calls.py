@@ -292,7 +292,8 @@ def lower_backend_is(fn: FunctionScope, node: ast.Call, _: Intrinsic) -> _native
         return fn.poison(node)
     fn.rely_on(binding)
     span = fn.span(node)
-    number = _BACKENDS.index(CompileBackend.Cuda if value is CompileBackend.Sim else value)
+    value = CompileBackend.Cuda if value is CompileBackend.Sim else value
+    number = _BACKENDS.index(value) if value in _BACKENDS else -1
     return fn.module.op("backend_is", [fn.module.constant(number, span)], span)
 
 

@@ -124,7 +124,7 @@ def call_external(fn: FunctionScope, node: ast.Call, function: External) -> _nat
     if given is None:
         return fn.poison(node)
     lowered = lower_arguments(fn, given, function.parameters, _pointed)
-    known = fn.program.externals.get(function)
+    known = fn.program.externals.get(function.interface)
     if known is None:
         known = _declare(fn, function, node)
     for name, parameter in inspect.signature(function.__wrapped__, follow_wrapped=False).parameters.items():
@@ -152,6 +152,18 @@ def _declare(fn: FunctionScope, function: External, node: ast.Call) -> _native.F
     # A kernel written by hand says itself which threads make the call.
     threads = 0 if fn.kernel else function.threads
     types = list(function.types)
-    made = fn.module.foreign(function.ext_name, types, function.result, "c", place, function.place, threads)
-    fn.program.externals[function] = made
+    name = _own_name(fn, function)
+    made = fn.module.foreign(name, types, function.result, "c", place, function.place, threads)
+    fn.program.externals[function.interface] = made
     return made
+
+
+def _own_name(fn: FunctionScope, function: External) -> str:
+    """A spelling of the function's name that no other one of its back end has in the program: `f`, `::f`, `:: f`. They
+    are one name to C++, which chooses among functions of that name by what they are called with."""
+    taken = {known.name for (*_, place, _, _), known in fn.program.externals.items() if place == function.place}
+    name, whole = function.ext_name, function.ext_name.removeprefix("::")
+    blanks = 0
+    while name in taken:
+        name, blanks = f"::{' ' * blanks}{whole}", blanks + 1
+    return name

@@ -1,0 +1,25 @@
+"""Reductions of slices: ``parpy.reduce.sum(x[:, :], axis=1)`` and its kin, which parpy has too.
+
+The module can be called: ``parpy.reduce()`` is a LoopPar with its reduce field set.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+from .calls.options import LoopPar, par_reduction
+from .vocabulary.reductions import all, any, max, mean, min, prod, sum
+
+__all__ = ["all", "any", "max", "mean", "min", "prod", "sum"]
+
+
+class Reduce(ModuleType):
+    """The class of this module."""
+
+    def __call__(self) -> LoopPar:
+        """A LoopPar with its reduce field set."""
+        return par_reduction()
+
+
+sys.modules[__name__].__class__ = Reduce
