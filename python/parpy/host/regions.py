@@ -15,7 +15,7 @@ from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
 from .lazy import lazy
 from .liveness import Names, assigned, live_before
-from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times
+from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times, share_memory
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays
 
 _MOST_APART = 3  # arrays that may have no value, whose combinations are returned one by one
@@ -69,7 +69,7 @@ class Region:
         self.nodes, self.inputs, self.outputs = nodes, inputs, outputs
         # Outputs that paths through it leave what they were, if these are arrays, and calls that get them.
         self._replaced = replaced_at_times(nodes, outputs, inputs, around.is_users)
-        self._is_plain = around.unset.isdisjoint(inputs) and not self._replaced
+        self._is_plain = around.unset.isdisjoint(inputs) and not self._replaced.names
         self._variants: dict[tuple[Names, Names], _native.JitFunction] = {}
 
     @lazy
@@ -107,7 +107,7 @@ class Region:
             except NameError:
                 continue
         without = frozenset(self.inputs).difference(values)
-        replaced = frozenset(name for name in self._replaced if name not in without and self._is_replaced(name, values))
+        replaced = frozenset(name for name in self._replaced.names - without if self._is_replaced(name, values))
         given = tuple(values.values())
         if not without and not replaced:
             return Call(self.function, given, {})
@@ -118,9 +118,13 @@ class Region:
         return Call(self._variants[key], given, kept)
 
     def _is_replaced(self, name: str, values: Mapping[str, Any]) -> bool:
-        return getattr(values[name], "ndim", 0) > 0 and all(
-            self._only_reads(call, values) for call in self._replaced[name]
-        )
+        array, uses = values[name], self._replaced
+        if getattr(array, "ndim", 0) == 0:
+            return False
+        if any(share_memory(array, values[other]) for other in uses.stored & values.keys()):
+            return False
+        lent = [other for other in uses.lent.keys() & values.keys() if share_memory(array, values[other])]
+        return all(self._only_reads(call, values) for other in lent for call in uses.lent[other])
 
     def _only_reads(self, call: Lent, values: Mapping[str, Any]) -> bool:
         """Whether a called function only reads the array that it gets."""

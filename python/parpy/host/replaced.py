@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..syntax.source import FunctionSource, node_parameters
 from .liveness import Names, assigned
@@ -41,18 +43,42 @@ class Lent(NamedTuple):
     place: int | str
 
 
+class Replaced(NamedTuple):
+    """Arrays that statements replace at times. Copies may stand for them where the calls that get them store to none of
+    them and return none, and no array that is stored to shares their memory."""
+
+    names: Names
+    stored: frozenset[str]  # variables in which such arrays are
+    lent: Mapping[str, Sequence[Lent]]  # the calls of functions of the user that get variables
+
+
 def replaced_at_times(
     nodes: Sequence[ast.stmt], outputs: Sequence[str], inputs: Sequence[str], is_users: Callable[[ast.Call], bool]
-) -> dict[str, list[Lent]]:
+) -> Replaced:
     """The outputs that paths through the statements leave what they were, and whose elements nothing in them stores to
-    or gives another name: copies may stand for them where the calls that get them do neither. `is_users`: whether a
-    call is one of a function of the user."""
+    under the same name, or gives another name. `is_users`: whether a call is one of a function of the user."""
     candidates = frozenset(outputs) & frozenset(inputs) - _certainly_assigned(nodes)
     if not candidates:
-        return {}
+        return Replaced(candidates, frozenset(), {})
     uses = _uses(nodes, is_users)
     shared = uses.stored.union(*(roots for _, roots in uses.names))
-    return {name: uses.lent.get(name, []) for name in sorted(candidates - shared)}
+    return Replaced(candidates - shared, frozenset(_with_origins(uses.stored, uses)), uses.lent)
+
+
+def share_memory(array: Any, other: Any) -> bool:
+    """Whether a store to something in `other` may change elements of the array."""
+    if isinstance(other, bool | int | float | complex | str | np.generic) or other is None:
+        return False
+    if isinstance(array, np.ndarray) and isinstance(other, np.ndarray):
+        return bool(np.may_share_memory(array, other))
+    return True
+
+
+def _with_origins(names: set[str], uses: _Uses) -> set[str]:
+    """These, and the names of arrays that they are other names for."""
+    for _ in uses.names:
+        names = names.union(*(roots for targets, roots in uses.names if not targets.isdisjoint(names)))
+    return names
 
 
 def only_reads(source: FunctionSource, place: int | str) -> bool:
@@ -73,9 +99,7 @@ def only_reads(source: FunctionSource, place: int | str) -> bool:
     known |= {*source.function.__globals__, *names}
     others = uses.stored | given
     others.update(each for each, calls in uses.lent.items() if any(not _is_of_python(call, known) for call in calls))
-    for _ in uses.names:  # other names for the same elements
-        others = others.union(*(roots for targets, roots in uses.names if not targets.isdisjoint(others)))
-    return name in names and name not in others
+    return name in names and name not in _with_origins(others, uses)
 
 
 def is_builtin(function: object) -> bool:
@@ -123,6 +147,8 @@ def _uses(nodes: Sequence[ast.stmt], is_users: Callable[[ast.Call], bool]) -> _U
                 _name([part.target], each, uses)
         elif isinstance(part, ast.Call):
             uses.stored.update(_stored_by(part))
+            if isinstance(part.func, ast.Attribute) and is_users(part):
+                uses.stored.add(_root(part.func))  # a method may store to what its object has
             if isinstance(part.func, ast.Name) or is_users(part):
                 _lend(part, uses)
     return uses
