@@ -17,6 +17,7 @@ from ..lowering import lower
 from ..patterns import first_name, integer_constant, is_ellipsis, string_key
 from ..program import identifier
 from ..scope import FunctionScope, describe
+from .effects import has_effects
 from .entries import entries_of
 from .objects import field
 
@@ -89,11 +90,19 @@ def numbers_of(fn: FunctionScope, part: ast.expr) -> list[ast.expr]:
     return [] if fn.is_new_axis(part) or is_ellipsis(part) else [part]
 
 
+def _bound(fn: FunctionScope, node: ast.expr, values: Iterator[_native.Expr]) -> _native.Expr | None:
+    """The next value, which is a bound of a slice, and used several times: what has effects is evaluated once."""
+    if not fn.is_given(node):
+        return None
+    value = next(values)
+    return fn.module.read(fn.hold(value, node), fn.span(node)) if has_effects(fn, node) else value
+
+
 def index_part(fn: FunctionScope, part: ast.expr, values: Iterator[_native.Expr]) -> _native.Expr:
     """A subscript of the array, with the next of the `values` where it has some."""
     if isinstance(part, ast.Slice):
         bounds = (part.lower, part.upper, part.step)
-        begin, end, step = (next(values) if fn.is_given(bound) else None for bound in bounds)
+        begin, end, step = (_bound(fn, bound, values) if bound is not None else None for bound in bounds)
         return fn.module.slice(begin, end, step, fn.span(part))
     if is_ellipsis(part):
         return fn.op("ellipsis", part)

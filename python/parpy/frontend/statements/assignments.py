@@ -180,8 +180,9 @@ def lower_augmented(fn: FunctionScope, node: ast.AugAssign) -> None:
         _update_entry(fn, node, entry)
         return
     value, before = fn.apart(lambda: lower(fn, node.value))
-    if before and isinstance(node.target, ast.Subscript) and has_effects(fn, node.value):
-        _update_early(fn, node, node.target, value, before)
+    target = node.target
+    if before and isinstance(target, ast.Subscript) and (has_effects(fn, node.value) or has_effects(fn, target.slice)):
+        _update_early(fn, node, target, value, before)
     else:
         fn.out.extend(before)
         assign_value(fn, node.target, value, node, BINARY[type(node.op)])

@@ -387,15 +387,20 @@ bool Typer::check_update(const Store& stmt, const Type& result) {
 // would round, or wrap, from then on.
 bool Typer::check_exact(const Store& stmt, const Type& value) {
     const Type element = Type::of(stmt.array->type.scalar);
-    const Scalar given = storage(value).scalar;
+    // Python's sums of truth values are integers.
+    const bool counts = element.scalar == Scalar::kBool && stmt.update &&
+                        *stmt.update != Op::kBitAnd && *stmt.update != Op::kBitOr &&
+                        *stmt.update != Op::kBitXor;
+    const Scalar given = counts ? Scalar::kI64 : storage(value).scalar;
     const bool same = value.weak || given == element.scalar ||
                       (element.scalar == Scalar::kC128 && given == Scalar::kF64) ||
                       (element.scalar == Scalar::kC64 && given == Scalar::kF32);
-    if (same && promote(element, value) == element) return true;
+    if (same && !counts && promote(element, value) == element) return true;
     Diagnostic* error =
         report(Code::kP233, stmt.span,
                "'" + stmt.array->shown() + "' is " + a_python_name(element) +
-                   ", and cannot become " + a_python_name(storage(value)) + " in compiled code",
+                   ", and cannot become " +
+                   a_python_name(counts ? Type::of(given) : storage(value)) + " in compiled code",
                "give it a value of that type before the call");
     const std::string name = stmt.array->shown();  // "self['t']"
     const std::size_t begin = name.rfind("['"), end = name.rfind("']");
