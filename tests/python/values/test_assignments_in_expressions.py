@@ -115,3 +115,14 @@ def test_what_has_another_value_or_none_before(n, function):
     got, expected = parpy.jit(function)(x, n), function(x, n)
     for a, b in zip(got, expected, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_lists_and_dicts_are_made_in_front_of_later_assignments():
+    def of_list(k):
+        return [k, 2, k], (k := 10)
+
+    def of_dict(k):
+        return {"a": k, "b": (k := 10)}
+
+    for function in (of_list, of_dict):
+        assert parpy.jit(function)(5) == function(5)
