@@ -212,9 +212,10 @@ class Splitter:
                 elements = list(value.values)
             else:
                 elements = list(value.elts) if isinstance(value, ast.Tuple | ast.List) else [value]
+            in_order = any(isinstance(part, ast.NamedExpr) for part in ast.walk(value))  # it changes what others read
             for index, element in enumerate(elements):
                 left = self.resolver.is_left(element) or is_returned_by_python(element)
-                if isinstance(element, ast.Constant) or left:
+                if isinstance(element, ast.Constant) or (left and not in_order):
                     continue
                 self._hoisted += 1
                 name = f"result_{self._hoisted}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 NO_VALUE = "__parpy_no_value__"  # what stands for the value of a variable that has none
 
@@ -91,18 +91,94 @@ class _Marked(ast.NodeTransformer):
     def __init__(self, marks: Mapping[str, str]) -> None:
         self._marks = marks
 
-    def _behind(self, targets: Sequence[ast.expr], place: ast.stmt) -> list[ast.stmt]:
-        parts = [part for each in targets for part in ast.walk(each)]
-        names = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    def visit(self, node: ast.AST) -> Any:
+        if not isinstance(node, ast.stmt):
+            return super().visit(node)
+        heads = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt)]
+        named = [name for part in heads for name in _certainly_named(part)]
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            named += _stored(node.targets if isinstance(node, ast.Assign) else [node.target])
+        self.generic_visit(node)
+        if isinstance(node, ast.For):
+            node.body = self._set([*named, *_stored([node.target])], node) + node.body
+        if isinstance(node, ast.If | ast.While | ast.Return):
+            return [*self._set(named, node), node]
+        return [node, *self._set(named, node)]
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        node.values[1:] = self._behind_marks(node.values[1:])
+        node.values[0] = self.visit(node.values[0])
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        node.comparators[1:] = self._behind_marks(node.comparators[1:])
+        node.left, node.comparators[0] = self.visit(node.left), self.visit(node.comparators[0])
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        """`(a := v) if c else (b := w)` with `(c and (a_is_set := True)) or not (b_is_set := True)` as its test"""
+        chosen, other = self._expressions(node.body), self._expressions(node.orelse)
+        self.generic_visit(node)
+        if chosen:
+            node.test = at(ast.BoolOp(ast.And(), [node.test, *chosen]), node.test)
+        if other:
+            never = [ast.UnaryOp(ast.Not(), each) for each in other]
+            node.test = at(ast.BoolOp(ast.Or(), [node.test, *never]), node.test)
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        node.ifs = self._behind_marks(node.ifs)
+        node.iter = self.visit(node.iter)
+        return node
+
+    def _of_values(self, node: Any) -> ast.AST:
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        marks = [each for part in parts for each in self._expressions(part)]
+        self.generic_visit(node)
+        node.generators[-1].ifs += marks
+        return cast(ast.AST, node)
+
+    visit_GeneratorExp = visit_ListComp = visit_SetComp = visit_DictComp = _of_values
+
+    def _set(self, names: Sequence[str], place: ast.stmt) -> list[ast.stmt]:
         return [at(_assignment(mark, True), place) for name, mark in self._marks.items() if name in names]
 
-    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
-        return [node, *self._behind(node.targets, node)]
+    def _expressions(self, node: ast.expr) -> list[ast.expr]:
+        """`(x_is_set := True)` for what evaluating `node` certainly assigns."""
+        marks = [self._marks[name] for name in sorted(_certainly_named(node) & self._marks.keys())]
+        return [at(ast.NamedExpr(ast.Name(mark, ast.Store()), ast.Constant(True)), node) for mark in marks]
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt]:
-        return [node, *self._behind([node.target], node)]
+    def _behind_marks(self, nodes: Sequence[ast.expr]) -> list[ast.expr]:
+        """`(x_is_set := True) and node`, of operands that may be left out"""
+        marks = [self._expressions(node) for node in nodes]
+        made = [self.visit(node) for node in nodes]
+        pairs = zip(marks, made, strict=True)
+        return [at(ast.BoolOp(ast.And(), [*before, node]), node) if before else node for before, node in pairs]
 
-    def visit_For(self, node: ast.For) -> ast.AST:
-        self.generic_visit(node)
-        node.body = self._behind([node.target], node) + node.body
-        return node
+
+def _stored(targets: Sequence[ast.expr]) -> list[str]:
+    parts = [part for each in targets for part in ast.walk(each)]
+    return [part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+
+
+def _certainly_named(node: ast.AST) -> set[str]:
+    """What expressions `(x := v)` in `node` assign whenever it is evaluated."""
+    if isinstance(node, ast.Lambda):
+        return set()
+    parts: list[ast.AST] = [*ast.iter_child_nodes(node)]
+    if isinstance(node, ast.BoolOp):
+        parts = [node.values[0]]
+    elif isinstance(node, ast.IfExp):
+        parts = [node.test]
+    elif isinstance(node, ast.Compare):
+        parts = [node.left, node.comparators[0]]
+    elif isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp):
+        parts = [node.generators[0].iter]
+    own = {node.target.id} if isinstance(node, ast.NamedExpr) else set()
+    return own.union(*map(_certainly_named, parts))

@@ -75,3 +75,54 @@ def test_between_parts_that_python_runs():
     for first in (1.0, 9.0):
         x = np.full(3, first)
         assert parpy.jit(counted)(x) == counted(x)
+
+
+def in_a_condition(x, n):
+    y = np.zeros(3)
+    i = 0
+    while (y := x * i).sum() < 10:
+        i += 1
+    return y
+
+
+def in_a_value(x, n):
+    y = np.zeros(3)
+    w = y
+    for i in range(n):
+        w = (y := x + i) * 2
+    return y, w
+
+
+def in_some_operands(x, n):
+    z = 0.0
+    for i in range(n):
+        if i > 1 and (k := x[i]) > 0:
+            z += k
+    found = any((v := e) > 2 for e in x[:n])
+    c = (m := 2.0) if n > 2 else (p := 3.0)
+    print(end="")
+    if n > 2:
+        return k, z, found, v, c, m
+    if n > 0:
+        return z, found, v, c, p
+    return z, found, c, p
+
+
+@pytest.mark.parametrize("function", [in_a_condition, in_a_value, in_some_operands], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_what_has_another_value_or_none_before(n, function):
+    x = np.array([1.0, 2.0, 3.0])
+    got, expected = parpy.jit(function)(x, n), function(x, n)
+    for a, b in zip(got, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_lists_and_dicts_are_made_in_front_of_later_assignments():
+    def of_list(k):
+        return [k, 2, k], (k := 10)
+
+    def of_dict(k):
+        return {"a": k, "b": (k := 10)}
+
+    for function in (of_list, of_dict):
+        assert parpy.jit(function)(5) == function(5)

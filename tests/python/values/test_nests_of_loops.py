@@ -183,3 +183,15 @@ def test_numbers_at_equal_distances():
     opts = options("cpu", {})
     for given in ((2.0, 3), (0.25, 1), (1.5, 0), (9.0, 40)):
         np.testing.assert_allclose(parpy.jit(total)(*given, opts=opts), total(*given), rtol=1e-13)
+
+
+def test_products_of_what_the_loop_changes_are_not_compiled():
+    def changed(x):
+        s = 0.0
+        for a, b in itertools.product(x, x):
+            s += a * b
+            x[0] += 1
+        return s
+
+    with pytest.raises(parpy.CompileError, match="P013"):
+        parpy.jit(changed)(np.ones(3))

@@ -179,6 +179,24 @@ def test_a_list_that_the_loop_changes_is_not_made_meanwhile():
     with pytest.raises(parpy.CompileError, match=r"P011.*a list comprehension cannot be compiled"):
         parpy.jit(doubled)(np.ones(3))
 
+    def cleared(x):
+        s = 0.0
+        for v in [v for v in x if v > 1]:
+            s += v
+            x[:] = 0
+        return s
+
+    def summed(x):
+        s = 0.0
+        for v in [v for v in x if v > 1]:
+            s += abs(v)
+        return s
+
+    x = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(parpy.CompileError, match=r"P011.*a list comprehension cannot be compiled"):
+        parpy.jit(cleared)(x)
+    assert parpy.jit(summed)(x) == summed(x)
+
 
 def test_entries_of_other_calls():
     def total(d):

@@ -194,6 +194,24 @@ def test_what_an_else_branch_reads_lives_beside_what_python_runs():
         assert parpy.jit(made)(3, k).tolist() == made(3, k).tolist()
 
 
+def test_bounds_and_steps_are_evaluated_once(monkeypatch):
+    def strided(x, n):
+        s = 0
+        for i in range(0, n, step(x)):
+            s += i
+        for i in range(x[0], n * step(x), step(x)):
+            s += i
+        for i in range(n, (n := n + 7), (k := 2)):
+            s += i
+        return s, n, k
+
+    want, got = np.array([0, 2]), np.array([0, 2])
+    expected = strided(want, 9)
+    monkeypatch.setitem(globals(), "step", parpy.jit(step))
+    assert parpy.jit(strided)(got, 9) == expected
+    assert got.tolist() == want.tolist()
+
+
 NUMBERS = (1, -2.5, 7)
 EMPTY = ()
 

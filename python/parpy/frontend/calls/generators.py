@@ -6,9 +6,14 @@ from __future__ import annotations
 import ast
 import copy
 
+import numpy as np
+
 from ... import _native
 from ...syntax.paths import breaks
+from ..expressions.arrays import outside_items
+from ..expressions.effects import has_effects
 from ..lowering import block
+from ..patterns import is_literal
 from ..scope import FunctionScope
 from .intrinsics import Intrinsic
 
@@ -69,14 +74,71 @@ def comprehended(fn: FunctionScope, node: ast.For) -> ast.For | None:
 def _may_change(fn: FunctionScope, node: ast.For, given: ast.ListComp) -> bool:
     """Whether the loop may change what the comprehension reads."""
     read = {part.id for part in ast.walk(given) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
-    changes = False
     for part in (part for each in (node.target, *node.body) for part in ast.walk(each)):
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.id in read - _own(given):
             return True
-        changes |= isinstance(part, ast.Call) or (not isinstance(part, ast.Name) and _is_stored(part))
+    return _reads_elements(fn, given) and stores_elements(fn, node)
+
+
+def _reads_elements(fn: FunctionScope, given: ast.ListComp) -> bool:
+    """Whether the comprehension may read elements of arrays."""
     ranges = {part for part in ast.walk(given) if isinstance(part, ast.Call) and _is_counted(fn, part)}
     elements = [part for part in ast.walk(given) if isinstance(part, ast.Subscript | ast.Attribute | ast.Call)]
-    return changes and any(part not in ranges and not _is_size(part) for part in elements)
+    if any(part not in ranges and not _is_size(part) for part in elements):
+        return True
+    iterables = [each.iter for each in given.generators]
+    names = [each for each in iterables if isinstance(each, ast.Name) and outside_items(fn, each) is None]
+    arrays = {
+        part.value.id
+        for part in ast.walk(fn.node)
+        if isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.value, ast.Name)
+    }
+    computed = [given.elt, *(test for each in given.generators for test in each.ifs)]
+    parts = (part for each in computed for part in ast.walk(each))
+    return bool(names) or any(isinstance(part, ast.Name) and part.id in arrays - _own(given) for part in parts)
+
+
+def stores_elements(fn: FunctionScope, node: ast.For) -> bool:
+    """Whether the loop may store to more than local numbers: what it calls may, too."""
+    for part in (part for each in (node.target, *node.body) for part in ast.walk(each)):
+        if isinstance(part, ast.Call):
+            if not _only_computes(fn, part):
+                return True
+        elif isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+            if not _is_number(fn, part.target.id):
+                return True
+        elif not isinstance(part, ast.Name) and _is_stored(part) and not isinstance(part, ast.Tuple | ast.List):
+            return True
+    return False
+
+
+def _only_computes(fn: FunctionScope, call: ast.Call) -> bool:
+    """Whether it calls a function of Python, math or NumPy that stores to nothing."""
+    binding = fn.resolve(call.func)
+    if binding is None or has_effects(fn, call):
+        return False
+    called = binding.value
+    if isinstance(called, np.ufunc):
+        return not call.keywords and len(call.args) <= called.nin
+    return any(called is each for each in (range, len, abs, min, max, int, float, bool, round, sum, print)) or (
+        getattr(called, "__module__", None) == "math"
+    )
+
+
+def _is_number(fn: FunctionScope, name: str) -> bool:
+    """Whether all that the function assigns to the name at first are constants: updates leave no array in its place."""
+    if name in fn.parameters:
+        return False
+    firsts: list[ast.expr] = []
+    stores = 0
+    for part in ast.walk(fn.node):
+        stores += isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load)
+        if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name) and part.target.id == name:
+            stores -= 1
+        elif isinstance(part, ast.Assign):
+            targets = [each for each in part.targets if isinstance(each, ast.Name) and each.id == name]
+            firsts += [part.value] * len(targets)
+    return len(firsts) == stores and bool(firsts) and all(is_literal(each) for each in firsts)
 
 
 def _own(given: Generated) -> set[str]:

@@ -12,7 +12,7 @@ from ..calls.generators import comprehended
 from ..calls.random_numbers import streams_of_loop
 from ..expressions.arrays import outside_items
 from ..expressions.conditions import condition
-from ..expressions.evaluation import lower_all
+from ..expressions.evaluation import lower_all, lower_twice
 from ..lowering import block, statement
 from ..patterns import integer_constant
 from ..scope import FunctionScope
@@ -142,7 +142,7 @@ def _bounds(fn: FunctionScope, node: ast.For) -> tuple[_native.Expr, _native.Exp
             what = "'range' takes no starred argument in compiled code"
             fn.error("P014", argument, what, "write range(start, stop, step)")
             return None
-    parts = lower_all(fn, call.args)
+    parts = lower_all(fn, call.args, _bound)
     span = fn.span(call)
     if len(parts) == 1:
         parts.insert(0, fn.module.constant(0, span))
@@ -151,6 +151,11 @@ def _bounds(fn: FunctionScope, node: ast.For) -> tuple[_native.Expr, _native.Exp
     elif integer_constant(call.args[2]) == 0:
         fn.error("P015", call.args[2], "range() arg 3 must not be zero", "use a positive or negative step")
     return parts[0], parts[1], parts[2]
+
+
+def _bound(fn: FunctionScope, node: ast.expr) -> _native.Expr:
+    """A bound or the step of a range; the loop may read it several times, its effects come once."""
+    return lower_twice(fn, node)[0]
 
 
 def lower_while(fn: FunctionScope, node: ast.While) -> None:

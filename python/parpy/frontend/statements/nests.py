@@ -46,9 +46,27 @@ def nests_of(fn: FunctionScope, node: ast.For) -> list[Choice] | None:
     binding = fn.resolve(node.iter.func) if isinstance(node.iter, ast.Call) else None
     if isinstance(node.iter, ast.Call) and binding is not None and is_nest(binding.value, node.iter):
         fn.rely_on(binding)
+        if binding.value is itertools.product and _stores_to_arguments(node, node.iter):
+            return None  # Python takes the elements before the loop
         return _MAKERS[binding.value](fn, node.iter, node.target)
     given = iterable_of(fn, node.iter)
     return None if given is None else [Choice(lambda: Nest([given], lambda numbers: _of(given, numbers[0])))]
+
+
+def _stores_to_arguments(node: ast.For, call: ast.Call) -> bool:
+    """Whether the loop stores to an array that the call gets, or calls a function that gets one."""
+    names = {part.id for each in call.args for part in ast.walk(each) if isinstance(part, ast.Name)}
+    changed: list[ast.AST] = []
+    for part in (part for each in node.body for part in ast.walk(each)):
+        if isinstance(part, ast.Call):
+            changed.append(part)
+        elif isinstance(part, ast.AugAssign):
+            changed.append(part.target)
+        elif isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.ctx, ast.Store):
+            changed.append(part.value)
+    used = {part.id for each in changed for part in ast.walk(each) if isinstance(part, ast.Name)}
+    ranges = all(isinstance(each, ast.Call) and isinstance(each.func, ast.Name) for each in call.args)
+    return not ranges and not used.isdisjoint(names)
 
 
 def is_nest(called: object, call: ast.Call) -> bool:
