@@ -397,5 +397,5 @@ def test_numbers_of_another_type_are_refused_with_a_place(values, text):
 
 
 def test_arrays_in_dicts_are_refused_with_a_place():
-    with pytest.raises(parpy.CompileError, match="(?s)test_small_statements.*P550"):
+    with pytest.raises(parpy.CompileError, match=r"(?s)test_small_statements.*P550"):
         parpy.jit(halves)({"a": np.ones(2)})
