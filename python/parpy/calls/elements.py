@@ -13,6 +13,7 @@ from ..frontend.expressions.function_values import FUNCTIONS
 from ..frontend.forms import CELL, Cell, Composed, Kind, RecordKind, Single, TupleKind
 from ..syntax.names import cell_of, is_array, is_scalar, jit_source
 from ..vocabulary.operators import scalar_name
+from .hooks import ByPython, check_hooks
 from .objects import Reads, is_object
 
 _LONGEST_LIST = 32
@@ -61,7 +62,7 @@ def composed_kind(
 ) -> Composed:
     """The kinds of the elements of a tuple, of which `kind_of` says those of numbers and arrays; of None that it is;
     of functions, types and texts which ones; of objects and dicts, where `reads` says which of their attributes count,
-    those of the attributes. `around`: the objects that it is in."""
+    those of the attributes. `around`: the objects that it is in. Raises ByPython where Python shall run the program."""
     if argument is None:
         return TupleKind((), is_none=True)
 
@@ -78,8 +79,12 @@ def composed_kind(
     if reads is None or not is_object(argument):
         return Single(argument, _identity(argument), tuple(_cells(argument)))
     found: dict[str, Kind | Cell | Composed | None] = {}
-    for name in reads.of(argument):
+    names = reads.of(argument)
+    check_hooks(argument, names, reads)
+    for name in names:
         value = attribute_of(argument, name)
+        if name in reads.computed and type(value) is bool:  # True + True is 2
+            raise ByPython(f"it computes with '{name}', which is a bool, and assigns to it")
         if name in reads.stored and is_scalar(value):
             found[name] = CELL
         elif type(value) in WHOLE:
@@ -133,7 +138,7 @@ class Cells:
     of integers that the call makes floats."""
 
     def __init__(self, floats: Collection[str] = ()) -> None:
-        self._floats = floats
+        self.floats = frozenset(floats)
         self._found: dict[tuple[int, str], tuple[Any, np.ndarray, np.ndarray, Any]] = {}
 
     def of(self, owner: Any, name: str, value: Any) -> np.ndarray:
@@ -141,10 +146,14 @@ class Cells:
         space = space_of(owner)
         key = id(space), name
         if key not in self._found:
-            becomes_float = name in self._floats and type(value) is int and abs(value) <= _EXACT
+            becomes_float = name in self.floats and type(value) is int and abs(value) <= _EXACT
             array = np.array([value], float if becomes_float else None)
             self._found[key] = owner, array, array.copy(), value
         return self._found[key][1]
+
+    def is_one_integer(self, name: str) -> bool:
+        """Whether one of these numbers has this name and is an integer of Python: it is clear which one is meant."""
+        return sum(name == each and type(value) is int for (_, each), (*_, value) in self._found.items()) == 1
 
     def meet(self, places: Iterable[tuple[Any, Any]]) -> bool:
         """Whether one of these places, a container with a key, is that of such a number."""

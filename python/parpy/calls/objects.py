@@ -50,14 +50,20 @@ class Reads:
         self._names: set[str] = {"__call__"}
         self.stored: set[str] = set()  # those of which some are assigned to
         self.replaced: set[str] = set()  # of these the ones that are not updated alone
+        self.computed: set[str] = set()  # of the stored ones those that are updated by arithmetic
+        self.storing: frozenset[str] = frozenset()  # methods, properties and functions that assign to something
         self.unlike: set[str] = set()  # of those the ones that are assigned what is no number
         self.changed: set[str] = set()  # those of which a method of lists is called
         self.all_entries = False  # it runs over the entries of dicts, or over a variable that may be one
         self._functions: dict[str, list[FunctionSource]] = {}  # the methods that it may call
+        self._called: dict[str, list[FunctionSource]] = {}  # the functions, by the names that they are called by
         self._codes: set[CodeType] = set()
+        self._parsed: set[CodeType] = set()  # of these the ones that have a text
         self._sorted: list[str] = []
         self._classes: dict[type, list[str]] = {}  # what objects of them have that is not their own
         self._computed: dict[type, list[str]] = {}  # what these compute once, functools.cached_property
+        self._named: dict[type, list[str]] = {}  # what the classes have under these names
+        self._anew = 0  # how often a class was found to have changed
         self._count = -1  # of the names when methods were last looked for
         self._add(function)
         self._settle()
@@ -71,6 +77,9 @@ class Reads:
         kind = type(value)
         if kind not in self._classes:
             self._classes[kind] = []
+            self._settle()
+        elif any(isinstance(attribute_of_class(kind, name), property) for name in self._classes[kind]):
+            self._anew += 1  # it was none
             self._settle()
         own = getattr(value, "__dict__", {})
         for name in self.not_computed(value):
@@ -90,8 +99,12 @@ class Reads:
 
     @property
     def count(self) -> int:
-        """How many names they are, which new classes may add to."""
-        return len(self._names)
+        """How much they are, which new classes may add to."""
+        return len(self._names) + len(self.stored) + len(self.computed) + len(self.storing) + self._anew
+
+    def class_names(self, kind: type) -> list[str]:
+        """What such a class has under the names that are read: methods, properties and other descriptors as well."""
+        return self._named.get(kind, [])
 
     def _settle(self) -> None:
         """Finds the methods that may be called, and the attributes of the classes that may be read."""
@@ -103,9 +116,11 @@ class Reads:
                     for function in functions_of(kind, name):
                         self._add(callable_source(function), name)
         self._sorted = sorted(self._names)
+        self.storing = self._storing()
         for kind in self._classes:
             slots = {name for each in kind.__mro__ for name in _slots(each)}
             found = {name: attribute_of_class(kind, name) for name in self._sorted}
+            self._named[kind] = [name for name, value in found.items() if value is not _MISSING]
             self._computed[kind] = [name for name, value in found.items() if isinstance(value, cached_property)]
             self._classes[kind] = [
                 name
@@ -131,6 +146,27 @@ class Reads:
             found |= more
         return frozenset(found)
 
+    def _storing(self) -> frozenset[str]:
+        """The methods, properties and functions that assign to anything but variables, or call others that do."""
+        found: set[str] = set()
+
+        def does(part: ast.AST) -> bool:
+            if isinstance(part, ast.Global | ast.Nonlocal):
+                return True
+            if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
+                return True
+            if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _CHANGES:
+                return True
+            return (part.id if isinstance(part, ast.Name) else attribute_name(part)) in found
+
+        sources = [*self._functions.items(), *self._called.items()]
+        trees = [(name, source.tree()) for name, each in sources for source in each]
+        while more := {
+            name for name, tree in trees if name not in found and any(does(part) for part in ast.walk(tree))
+        }:
+            found |= more
+        return frozenset(found)
+
     def functions(self, names: Iterable[str]) -> list[FunctionSource]:
         """The methods of these names, but where several classes have one, of which the program may call another."""
         found = (self._functions.get(name, []) for name in names)
@@ -147,6 +183,8 @@ class Reads:
                 self.replaced.update(names)
                 if part.value is not None and _is_no_number(part.value):
                     self.unlike.update(names)
+            elif isinstance(part, ast.AugAssign) and not isinstance(part.op, ast.BitAnd | ast.BitOr | ast.BitXor):
+                self.computed.update(stored_names(part.target))
             elif isinstance(part, ast.Attribute | ast.Subscript) and attribute_name(part) in _CHANGES:
                 name = attribute_name(part.value)
                 if name is not None:
@@ -158,6 +196,7 @@ class Reads:
         function = source.function
         with suppress(CompileError):  # whoever parses it says that there is no text
             self._look_at(source.tree())
+            self._parsed.add(function.__code__)
             if method:
                 self._functions.setdefault(method, []).append(source)
         scope = Scope(function)
@@ -166,7 +205,10 @@ class Reads:
             self._names.update(code.co_names, (each for each in code.co_consts if isinstance(each, str)))
             for name in (*code.co_names, *code.co_freevars):
                 binding = scope.lookup(name)
-                self._add(None if binding is None else callable_source(binding.value))
+                called = None if binding is None else callable_source(binding.value)
+                self._add(called)
+                if called is not None and called.function.__code__ in self._parsed:
+                    self._called.setdefault(name, []).append(called)
 
 
 _MISSING = object()

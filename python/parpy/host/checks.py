@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import math
-from collections.abc import Callable, MutableSequence, Sequence
+from collections.abc import Callable, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,9 +50,9 @@ def updated(value: Any) -> Any:
     raise NoNumber
 
 
-def index(value: Any) -> Any:
-    """A subscript of an array that is stored to."""
-    if isinstance(value, np.integer):
+def index(owner: Any, value: Any) -> Any:
+    """A subscript of an array, or a list, that is stored to; the key of a dict."""
+    if isinstance(value, np.integer) or isinstance(owner, MutableMapping):
         return value
     raise Beyond
 
@@ -67,7 +67,7 @@ def same(old: Any, new: Any) -> Any:
     kinds = type(old), type(new)
     if kinds in _ALIKE:
         return _ALIKE[kinds](new)
-    if not is_scalar(old):
+    if not is_scalar(old) or not is_scalar(new):
         return new
     if kinds[0] is not kinds[1] and kinds not in _WIDER:
         raise Beyond
@@ -81,12 +81,14 @@ def same_updated(old: Any, new: Any) -> Any:
         return kind(new)
     if not is_scalar(old):
         raise NoNumber
+    if type(old) is bool and type(new) is int:  # True + True is 2
+        return new
     return same(old, new)
 
 
 def place(base: Any) -> Any:
     """What a subscript stores to, if it is no array of that many dimensions."""
-    if isinstance(base, MutableSequence):
+    if isinstance(base, MutableSequence | MutableMapping):
         return base
     raise NoNumber
 
@@ -107,7 +109,7 @@ HELPERS: dict[str, Any] = {
 _KNOWN = f"(kind is float or kind is int and {LEAST} <= value <= {MOST})"
 _RESULT = f"value if (kind := (value := VALUE).__class__) is float or {_KNOWN} else CHECK(value)"
 _ATTRIBUTE = f"value if (kind := (value := VALUE).__class__) is OLD.__class__ and {_KNOWN} else SAME(OLD, value)"
-_SUBSCRIPT = "value if (value := VALUE).__class__ is int else index(value)"
+_SUBSCRIPT = "value if (value := VALUE).__class__ is int else index(owner, value)"
 _STORED_TO = "owner if (owner := OWNER).__class__ is array and owner.ndim == COUNT else place(owner)"
 _OWN = ("value", "kind", "owner", *(name.strip("_").removeprefix("parpy_") for name in HELPERS))
 _GROWING = ast.Add | ast.Sub | ast.Mult | ast.LShift | ast.FloorDiv  # may give integers of more bits than it gets

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..calls.errors import CompileError
 from ..calls.options import CompileOptions
-from .checks import NoNumber
+from .checks import Beyond, NoNumber
 from .regions import Region, run_region
 
 _OFTEN = 16  # statements of a group that ran as regions until the group is one
@@ -33,7 +33,8 @@ class SmallRegions:
             return run_region(self._statements[index], inputs, opts)
         except Exception as error:
             of_python = any(isinstance(each, MutableSequence | Set | Mapping) for each in inputs)
-            if isinstance(error, CompileError) and failed is not None and of_python:
+            is_own = isinstance(failed, Beyond | NoNumber)
+            if isinstance(error, CompileError) and failed is not None and of_python and not is_own:
                 raise failed from None  # compiled code has no such values
             error.__suppress_context__ = True
             raise

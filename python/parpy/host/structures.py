@@ -4,21 +4,29 @@ What is compiled depends on what these consist of."""
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from inspect import signature
 from typing import Any
+
+import numpy as np
 
 from .. import _native
 from ..calls import performance
 from ..calls.elements import NO_ELEMENTS, WHOLE, Cells, Elements, comes_apart, composed_kind
 from ..calls.errors import CompileError
+from ..calls.hooks import ByPython
 from ..calls.objects import Reads, is_object
 from ..calls.options import CompileOptions
 from ..frontend.forms import Composed, Single
 from ..frontend.patterns import string_key
+from ..syntax.fields import as_written
 from ..syntax.names import Guard
+from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource, node_parameters
 from .alike import Alike
+from .lazy import lazy
 
 Places = list[tuple[Any, Any]]
 
@@ -43,7 +51,8 @@ class Structures:
         self._made: dict[tuple[tuple[int, Composed], ...], _native.JitFunction] = {}  # by places
         self._kinds: dict[int, tuple[Any, Single]] = {}
         self._alike: Alike[Composed] = Alike(texts=False)
-        self._floats: set[str] = set()  # attributes that are integers when a call begins, and become floats
+        # Attributes that are integers when a call with arguments of such types begins, and become floats.
+        self._floats: dict[tuple[Any, ...], frozenset[str]] = {}
         self._reads: Reads | None = None
         self._count = 0  # of what the program may read, as far as it is known
 
@@ -54,23 +63,43 @@ class Structures:
         return any(map(comes_apart, values)) or (bool(objects) and objects.isdisjoint(_used_whole(self._tree)))
 
     def __call__(self, values: tuple[Any, ...], opts: CompileOptions | None, debug: bool) -> Any:
-        cells = Cells(self._floats) if self.reads.stored else None
-        function, given = self._chosen(values, cells)
+        cells = Cells() if self.reads.stored else None
+        try:
+            function, given = self._chosen(values, cells)
+        except ByPython as reason:
+            return self._by_python(values, str(reason))
         if cells is None and not self.reads.stored:
             return self._run(function, given, opts, debug)
         if cells is None:  # an object of a class whose methods assign to numbers
             return self(values, opts, debug)
         if cells.meet(self._places.get(function, ())):
-            return self._by_python(values)
+            return self._by_python(
+                values, "it assigns to a number of an object that it also reads as one outside of it"
+            )
+        types = self._types(function, given) if self._floats else ()
+        if types in self._floats:
+            cells = Cells(self._floats[types])
+            function, given = self._chosen(values, cells)
         try:
             return self._run(function, given, opts, debug)
         except CompileError as error:  # nothing has run
-            if self._floats.issuperset(error.attributes):
+            new = cells.floats.symmetric_difference(error.attributes) - cells.floats
+            if not new or not all(map(cells.is_one_integer, new)):
                 raise
-            self._floats.update(error.attributes)
+            if len(self._floats) == _MOST:
+                self._floats.clear()
+            self._floats[types or self._types(function, given)] = cells.floats | new
         finally:
             cells.write_back()
         return self(values, opts, debug)
+
+    def _types(self, function: _native.JitFunction, given: list[Any]) -> tuple[Any, ...]:
+        """The types of all numbers and arrays of a call."""
+        parts = [part for each in given for part in (each.values() if isinstance(each, Elements) else (each,))]
+        for container, key in self._places.get(function, ()):
+            with suppress(LookupError, TypeError):
+                parts.append(container[key])
+        return function, *(each.dtype if isinstance(each, np.ndarray) else type(each) for each in parts)
 
     def _run(self, function: _native.JitFunction, given: list[Any], opts: CompileOptions | None, debug: bool) -> Any:
         if self._positional == len(given):
@@ -78,21 +107,35 @@ class Structures:
         named = dict(zip(self._parameters[self._positional :], given[self._positional :], strict=True))
         return function(*given[: self._positional], **named, opts=opts, debug=debug)
 
-    def _by_python(self, values: tuple[Any, ...]) -> Any:
-        """A number that the function assigns to is read under another name, outside of it: compiled code would not see
-        the new value."""
+    def _by_python(self, values: tuple[Any, ...], what: str) -> Any:
+        """Compiled code would not do what Python does with these values: a number that the function assigns to is read
+        under another name, outside of it, or a class has its own way to assign."""
         code = self._source.function.__code__
         place = f"{code.co_filename}:{code.co_firstlineno}:1"
-        what = "it assigns to a number of an object that it also reads as one outside of it"
         performance.warn("P315", f"{place}: performance[P315]: Python runs this function: {what}")
-        return self._source.function(*values)
+        function = self._python
+        if self._positional == len(values):
+            return function(*values)
+        named = dict(zip(self._parameters[self._positional :], values[self._positional :], strict=True))
+        return function(*values[: self._positional], **named)
+
+    @lazy
+    def _python(self) -> Callable[..., Any]:
+        """The function as Python runs it: in parts of others attributes are entries of dicts (syntax/fields.py)."""
+        function = self._source.function
+        if not self._source.part or not isinstance(self._tree, ast.FunctionDef):
+            return function
+        return rebuilt(function, as_written(copy.deepcopy(self._tree)))
 
     def inspect(self, values: tuple[Any, ...], opts: CompileOptions | None, look: Callable[..., Any]) -> list[Any]:
         """`look(function, arguments, opts)` for the function that a call runs."""
         bound = signature(self._source.function).bind(*values)
         bound.apply_defaults()
-        cells = Cells(self._floats)
-        function, given = self._chosen(tuple(bound.arguments.values()), cells)
+        cells = Cells()
+        try:
+            function, given = self._chosen(tuple(bound.arguments.values()), cells)
+        except ByPython:
+            return []
         found = [look(function, tuple(given), opts)]
         cells.write_back()
         return found

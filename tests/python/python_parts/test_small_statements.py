@@ -345,3 +345,57 @@ def test_lists_are_pythons():
     for short in ([[4, 5], [1, 1, 1]], [[4, 5, 6], [1, 1]]):
         with pytest.raises(IndexError, match="list index out of range"):
             parpy.jit(asks_lists)(short)
+
+
+def keeps_last(o, values):
+    for i in range(2):
+        o.seen.append(i)
+        o.last = values[i]
+
+
+def halves(d):
+    for k, v in list(d.items()):
+        d[k] = v / 2
+
+
+def flags(o, v):
+    for i in range(2):
+        o.seen.append(i)
+        o.count += v
+
+
+@pytest.mark.parametrize(
+    ("function", "make"),
+    [
+        *((keeps_last, lambda pair=pair: (SimpleNamespace(seen=[], last=0), pair))
+          for pair in (["x", "y"], [1, None], [None, 1], [(1,), (2,)], [3, "x"])),
+        (halves, lambda: ({"a": 1, "b": 2.5, 3: 4},)),
+        (flags, lambda: (SimpleNamespace(seen=[], count=True), True)),
+        (flags, lambda: (SimpleNamespace(seen=[], count=True), False)),
+    ],
+)  # fmt: skip
+def test_what_python_assigns(function, make):
+    compiled = parpy.jit(function)
+    for _ in range(2):
+        want, got = make(), make()
+        function(*want)
+        compiled(*got)
+        assert repr(plain(got)) == repr(plain(want))
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([1j, 2], "P233.*is an int64, and cannot become a complex128"),
+        ([np.float32(2), 1.5], "P233.*is an int64, and cannot become a float32"),
+        ([2**70, 1], "P553.*does not fit 64 bits"),
+    ],
+)
+def test_numbers_of_another_type_are_refused_with_a_place(values, text):
+    with pytest.raises(parpy.CompileError, match=f"(?s)test_small_statements.*{text}"):
+        parpy.jit(keeps_last)(SimpleNamespace(seen=[], last=0), values)
+
+
+def test_arrays_in_dicts_are_refused_with_a_place():
+    with pytest.raises(parpy.CompileError, match=r"(?s)test_small_statements.*P550"):
+        parpy.jit(halves)({"a": np.ones(2)})
