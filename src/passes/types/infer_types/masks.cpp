@@ -127,6 +127,20 @@ public:
         branch->then_body = {fail.make()};
         add(branch);
     }
+    // How many elements the mask selects, of an array that has its shape.
+    Var* count_selected() {
+        Var* count = variable("count");
+        need_shape_of_mask();
+        add(set(count, weak(0)));
+        add(nest([&](const auto&) { return Body{increment(count)}; }));
+        return count;
+    }
+    // The statement for each element that the mask selects, with its subscripts and its number.
+    void for_each_selected(const std::function<Stmt*(const std::vector<Var*>&, Var*)>& then) {
+        Var* place = variable("place");
+        add(set(place, weak(0)));
+        add(nest([&](const auto& places) { return Body{then(places, place), increment(place)}; }));
+    }
     void need_shape_of_mask() {
         for (int axis = 0; axis < mask_rank_; ++axis) {
             need_same(Code::kP432, extent(mask, axis), extent(array, axis),
@@ -169,9 +183,8 @@ const Function* Instances::selection(int rank, int mask_rank, Span span) {
     const Function*& made = selections_[{rank, mask_rank}];
     if (made != nullptr) return made;
     MaskHelper h(context_.module, "selected", mask_rank, span);
-    Var* count = h.variable("count");
+    Var* count = h.count_selected();
     Var* elements = h.variable("elements");
-    Var* place = h.variable("place");
     Expr* zero = h.untyped(Op::kConvertLike, {h.weak(0), h.read(h.array)});
     Expr* most = h.extent(h.mask, 0);  // for which there is memory when the function is entered
     for (int axis = 1; axis < mask_rank; ++axis)
@@ -179,14 +192,10 @@ const Function* Instances::selection(int rank, int mask_rank, Span span) {
     Expr* full = h.untyped(Op::kFull, {zero, h.untyped(Op::kMin, {h.read(count), most})});
     for (int axis = mask_rank; axis < rank; ++axis)
         full->operands.push_back(h.extent(h.array, axis));
-    h.need_shape_of_mask();
-    h.add(h.set(count, h.weak(0)));
-    h.add(h.nest([&](const auto&) { return Body{h.increment(count)}; }));
     h.add(h.set(elements, h.untyped(Op::kEmpty, {full})));
-    h.add(h.set(place, h.weak(0)));
-    h.add(h.nest([&](const auto& places) {
-        return Body{h.store(elements, {place}, h.element(h.array, places)), h.increment(place)};
-    }));
+    h.for_each_selected([&](const auto& places, Var* place) {
+        return h.store(elements, {place}, h.element(h.array, places));
+    });
     auto* exit = context_.module.make<Return>(span);
     exit->value = h.read(elements);
     h.add(exit);
@@ -212,21 +221,15 @@ const Function* Instances::placement(int mask_rank, std::optional<Op> update, Sp
     if (made != nullptr) return made;
     MaskHelper h(context_.module, "placed", mask_rank, span);
     Var* values = h.parameter("values");
-    Var* count = h.variable("count");
-    Var* place = h.variable("place");
-    h.need_shape_of_mask();
-    h.add(h.set(count, h.weak(0)));
-    h.add(h.nest([&](const auto&) { return Body{h.increment(count)}; }));
+    Var* count = h.count_selected();
     h.need_same(Code::kP433, h.extent(values, 0), h.read(count),
                 [](const std::string& given, const std::string& selected) {
                     return given + " values are stored to the " + selected +
                            " elements that a mask selects";
                 });
-    h.add(h.set(place, h.weak(0)));
-    h.add(h.nest([&](const auto& places) {
-        return Body{h.store(h.array, places, h.element(values, {place}), update),
-                    h.increment(place)};
-    }));
+    h.for_each_selected([&](const auto& places, Var* place) {
+        return h.store(h.array, places, h.element(values, {place}), update);
+    });
     return made = h.made();
 }
 

@@ -228,6 +228,7 @@ private:
     Operand walk_rank_of_number(ir::Expr*& slot);
     Operand walk_named_shape(ir::Expr*& slot, int axis);
     Operand walk_call(ir::Expr*& slot);
+    Operand walk_nothing(ir::Expr*& slot);
     Operand named_result(ir::Expr*& slot, const Instance& callee);
     Operand walk_convert(ir::Expr*& slot);
     Operand walk_logical(ir::Expr*& slot);

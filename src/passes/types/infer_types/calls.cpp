@@ -1,0 +1,184 @@
+// Calls of functions, and what they return: the part of infer_types that asks for instances.
+#include <algorithm>
+#include <utility>
+
+#include "ir/builder.h"
+#include "ir/clone.h"
+#include "ir/ops.h"
+#include "ir/visit.h"
+#include "passes/types/function_names.h"
+#include "passes/types/infer_types/typer.h"
+
+namespace parpy {
+
+using namespace ir;
+
+namespace {
+
+const Operand kUnknownOperand{};
+
+// What all paths of the function lead to: an exception, or a static_fail.
+const Fail* failure_of(const Function& function) {
+    return function.body.empty() ? nullptr : function.body.back()->as<Fail>();
+}
+
+}  // namespace
+
+ArgumentKey Typer::argument_key(Expr*& slot) {
+    ArgumentKey key;
+    if ((slot->op == Op::kVar || slot->op == Op::kArray) && slot->var->type.is_array()) {
+        const Var& array = *slot->var;
+        key.type = array.type;
+        key.space = array.space;
+        key.limit = array.limit;
+        for (const Dim& dim : array.dims) {
+            key.dims.push_back({dim.extent, dim.stride});
+        }
+        if (rewriting()) {
+            slot->op = Op::kArray;
+            slot->type = array.type;
+        }
+        return key;
+    }
+    // Captured constants stay constants in the functions they are handed on to.
+    const bool hands_on = slot->op == Op::kVar && slot->var->constant != nullptr;
+    const bool fresh = computes(slot->op), returned = slot->op == Op::kCall;
+    const Operand operand = walk_value(slot);
+    if (operand.rank > 0 && returned) {  // it has a name by now
+        key.type = Type::array(storage(operand.type).scalar, operand.rank);
+        if (rewriting() && slot->op == Op::kLoad)
+            slot = Builder(context_.module, slot->span).array(slot->var);
+        return key;
+    }
+    if (operand.rank > 0) return named_key(slot, operand, fresh);
+    key.type = operand.type;
+    if (hands_on) {
+        key.constant = operand.constant;
+    }
+    return key;
+}
+
+Operand Typer::walk_call(Expr*& slot) {
+    Expr& call = *slot;
+    const Function& callee = *call.callee;
+    std::vector<ArgumentKey> key;
+    const bool foreign = callee.kind == FunctionKind::kForeign;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+        Expr*& argument = call.operands[i];
+        const bool points =
+            foreign && i < callee.params.size() && callee.params[i]->type.is_array();
+        key.push_back(points && argument->op == Op::kLoad ? row_key(argument, callee)
+                                                          : argument_key(argument));
+    }
+    if (callee.kind == FunctionKind::kEntry) {
+        report(Code::kP206, call.span,
+               "'" + callee.name + "' is what Python calls and cannot be called from the program",
+               "move what is called again into a function of its own");
+        return kUnknownOperand;
+    }
+    if (key.size() != callee.params.size()) {
+        if (Diagnostic* error = report(
+                Code::kP206, call.span,
+                "'" + shown_name(context_.module, callee) + "' takes " +
+                    std::to_string(callee.params.size()) +
+                    (callee.params.size() == 1 ? " argument, " : " arguments, ") +
+                    std::to_string(key.size()) + (key.size() == 1 ? " is" : " are") + " given",
+                "give one argument per parameter")) {
+            error->notes.push_back(
+                {callee.span, "'" + shown_name(context_.module, callee) + "' is defined here"});
+        }
+        return kUnknownOperand;
+    }
+    if (std::ranges::any_of(key, [](const ArgumentKey& k) { return k.type.is_unknown(); })) {
+        return kUnknownOperand;
+    }
+    if (foreign) return walk_foreign(slot, key);
+    Instance& instance = instances_.find_or_make(&callee, key);
+    Operand operand;
+    operand.type = instance.result;
+    operand.rank = instance.result_rank;
+    if (!rewriting()) {
+        return operand;
+    }
+    check_declared(call, key, instance);
+    Builder b(context_.module, call.span);
+    std::vector<Expr*> arguments;
+    std::vector<Expr*> layout;
+    NumberPass numbers{&instance_, &instance, call.span, {}, reach_};
+    for (std::size_t i = 0; i < key.size(); ++i) {
+        Expr* argument = call.operands[i];
+        if (key[i].type == Type::weak_of(Scalar::kI64) && !key[i].constant) {
+            numbers.numbers.emplace_back(instance.inputs[i], in_parameters(*argument));
+        }
+        if (key[i].type.is_array()) {
+            instances_.passes.push_back({argument->var, instance.inputs[i], argument->span});
+            for (const Dim& dim : argument->var->dims) {
+                if (dim.extent_var != nullptr) {
+                    layout.push_back(b.var(dim.extent_var));
+                }
+                if (dim.stride_var != nullptr) {
+                    layout.push_back(b.var(dim.stride_var));
+                }
+            }
+            arguments.push_back(argument);
+        } else if (!key[i].constant) {
+            arguments.push_back(argument);
+        }
+    }
+    if (!numbers.numbers.empty()) instances_.number_passes.push_back(std::move(numbers));
+    arguments.insert(arguments.end(), layout.begin(), layout.end());
+    if (operand.type.is_unknown())
+        instances_.untyped_calls.push_back({call.span, shown_name(context_.module, callee)});
+    instance.called = true;
+    call.operands = std::move(arguments);
+    call.callee = instance.function;
+    call.type = storage(operand.type);
+    return operand.rank > 0 ? named_result(slot, instance) : operand;
+}
+
+// An array that a call returns gets a name in front of the statement, if the statement is not what
+// gives it one.
+Operand Typer::named_result(Expr*& slot, const Instance& callee) {
+    Operand operand;
+    operand.type = slot->type;
+    operand.rank = callee.result_rank;
+    if (slot == named_) return operand;
+    if (before_ == nullptr) {
+        report(Code::kP223, slot->span,
+               "'" + shown_name(context_.module, *callee.source) +
+                   "' returns an array, and is called where it may not be evaluated",
+               "give its result a name on a line of its own");
+        return operand;
+    }
+    instances_.moved_calls.push_back({slot->span, &callee, stmt_});
+    Var* name = context_.module.make_var(callee.source->name + "_result",
+                                         Type::array(slot->type.scalar, operand.rank), slot->span);
+    instance_.webs.splits.push_back({name, name->name});
+    returned_.emplace(name, shown_name(context_.module, *callee.source));
+    bind(name, slot, true, slot->span, *before_);
+    slot = Builder(context_.module, slot->span).array(name);
+    return walk_var(slot);
+}
+
+// A call of a function that returns nothing, where a value is needed.
+Operand Typer::walk_nothing(Expr*& slot) {
+    const Fail* fail = failure_of(*slot->callee);
+    if (fail != nullptr && context_.module.sites[fail->site].code == Code::kP232) {
+        report(Code::kP232, fail->span, context_.module.sites[fail->site].message);
+        return kUnknownOperand;
+    }
+    if (fail != nullptr && before_ != nullptr) {  // nobody sees the value
+        Builder b(context_.module, slot->span);
+        if (rewriting()) before_->push_back(b.evaluate(slot));
+        Expr* none = b.constant(Type::weak_of(Scalar::kI64), Constant{std::int64_t{0}});
+        if (!rewriting()) return walk(none);
+        slot = none;
+        return walk(slot);
+    }
+    report(Code::kP214, slot->span,
+           "'" + slot->callee->name + "' returns nothing, but its result is used here",
+           "return a number from '" + slot->callee->name + "', or call it as a statement");
+    return kUnknownOperand;
+}
+
+}  // namespace parpy
