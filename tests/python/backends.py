@@ -5,6 +5,7 @@ BACKENDS and TARGETS (which are compiled for) parametrize tests; those that go t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -41,3 +42,15 @@ def cuda_text(
     function: Callable[..., None], arguments: tuple[Any, ...], mapping: Mapping[str, int | parpy.LoopPar]
 ) -> str:
     return parpy.print_compiled(function, arguments, options("cuda", mapping))
+
+
+def check_as_python(backend: str, function: Callable[..., Any], given: tuple[Any, ...]) -> None:
+    """Compiled code, of which Python runs no loop, returns what Python does and leaves the arrays alike."""
+    want, got = copies(given), copies(given)
+    expected = function(*want)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parpy.PerformanceWarning)
+        result = parpy.jit(function)(*got, opts=options(backend, {}))
+    np.testing.assert_allclose(result or 0, expected or 0, rtol=1e-12)
+    for a, b in zip(want, got, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import linecache
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +28,14 @@ def fresh(body: str, tmp_path: Path, name: str = "f", **names: object):
     space: dict[str, object] = {"parpy": parpy, "np": np, **names}
     exec(compile(text, str(file), "exec"), space)
     return space if name == "__dict__" else space[name]
+
+
+def plain_function(text: str, shown: str, **names: object) -> Callable[..., Any]:
+    """The function f that the text defines, whose source is found under the name `shown`."""
+    linecache.cache[shown] = (len(text), None, text.splitlines(True), shown)
+    space: dict[str, Any] = {"np": np, **names}
+    exec(compile(text, shown, "exec"), space)
+    return space["f"]
 
 
 def compilations(f) -> int:

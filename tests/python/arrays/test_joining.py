@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
-
 import numpy as np
 import pytest
 
 import parpy
 from backends import TARGETS, options
+from fresh_functions import plain_function
 
 rng = np.random.default_rng(5)
 ROW, COUNTS = rng.random(4), np.arange(4, dtype=np.int32)
@@ -17,7 +16,8 @@ CUBE, LAYERS = rng.random((2, 3, 4)), np.arange(24).reshape(2, 3, 4)
 PAIRS = [
     (ROW, COUNTS), (COUNTS, ROW), (MATRIX, WHOLE), (CUBE, LAYERS), (ROW, MATRIX), (WHOLE, COUNTS),
     (MATRIX, MATRIX[:, :2]), (MATRIX, MATRIX[:2]), (CUBE, CUBE[:1]), (CUBE, CUBE[:, :, :2]),
-    (COUNTS > 1, COUNTS.astype(np.uint8)),
+    (COUNTS > 1, COUNTS.astype(np.uint8)), (ROW[:0], COUNTS), (MATRIX[:0], WHOLE), (ROW[::-1], ROW[::2]),
+    (np.asfortranarray(MATRIX), WHOLE.T[:3, ::-1]), (ROW * np.nan, -COUNTS),
 ]  # fmt: skip
 CALLS = [
     "np.concatenate((a, b))", "np.concatenate([a, b, a], axis=1)", "np.concatenate((a, b), 2)",
@@ -28,18 +28,10 @@ CALLS = [
 ]  # fmt: skip
 
 
-def function_of(call: str):
-    name, text = f"<{call}>", f"def f(a, b):\n    return {call}\n"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np}
-    exec(compile(text, name, "exec"), space)
-    return space["f"]
-
-
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("backend", TARGETS)
 def test_joined_as_by_numpy(backend, call):
-    function = function_of(call)
+    function = plain_function(f"def f(a, b):\n    return {call}\n", f"<{call}>")
     compiled, joined = parpy.jit(function), 0
     for a, b in PAIRS:
         try:

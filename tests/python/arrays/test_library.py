@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
-
 import numpy as np
 import pytest
 
 import parpy
 from backends import BACKENDS, TARGETS, copies, options, run
+from fresh_functions import plain_function
 from parpy.library import table
 
 rng = np.random.default_rng(23)
@@ -57,11 +56,7 @@ EXPRESSIONS = {
 
 
 def function_of(expression: str):
-    text, file = f"def f(x, y, A, n):\n    return {expression}\n", f"<{expression}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    space = {"np": np}
-    exec(compile(text, file, "exec"), space)
-    return space["f"]
+    return plain_function(f"def f(x, y, A, n):\n    return {expression}\n", f"<{expression}>")
 
 
 def numbers(dtype: str, size) -> np.ndarray:

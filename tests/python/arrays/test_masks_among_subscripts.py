@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
-
 import numpy as np
 import pytest
 
 import parpy
 from backends import BACKENDS, copies, run
+from fresh_functions import plain_function
 
 rng = np.random.default_rng(4)
 MATRICES = ["m5, 0", "m5, :", "m5", "m5, 1:3", "m5, ::2", "m5, -1", "k, m6", ":, m6", "1:4, m6", "::-1, m6", "m56"]
@@ -46,11 +45,7 @@ def arguments() -> list[np.ndarray]:
 
 def function_of(text: str):
     names = "a, b, c, v5, v6, m3, m4, m5, m6, m56, m34, m45, out, k"
-    name, source = f"<{text}>", f"def f({names}):\n    " + text.replace("\n", "\n    ") + "\n"
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    space = {"np": np}
-    exec(compile(source, name, "exec"), space)
-    return space["f"]
+    return plain_function(f"def f({names}):\n    " + text.replace("\n", "\n    ") + "\n", f"<{text}>")
 
 
 def check(backend: str, text: str) -> None:
@@ -142,3 +137,26 @@ def test_masks_that_are_stored_to_are_read_first():
     placed_by_itself.__wrapped__(want, want[2:].copy())
     placed_by_itself(got, got[2:])
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", ["i2", "f4", "c16"])
+@pytest.mark.parametrize("share", [-1, 2])  # nothing, and everything
+@pytest.mark.parametrize("shape", [(0, 6), (5, 6)])
+def test_no_elements_and_all(shape, share, dtype):
+    values = rng.integers(-3, 3, shape).astype(dtype)
+    values[values == 2] = np.nan if dtype != "i2" else 0
+    m = rng.random(shape[0]) < share
+    for order in (slice(None), slice(None, None, -1)):
+        for statement in (
+            "x[m, 1] = 2",
+            "x[m] += 1",
+            "t = x[m, ::-2]\nx[m, ::2] = t",
+            "x[m, 0] = np.sqrt(x[m, 1] * x[m, 1])",
+        ):
+            text = statement.replace("\n", "\n    ")
+            function = plain_function(f"def f(x, m):\n    {text}\n", f"<{statement}>")
+            want, got = values.copy()[order], values.copy()[order]
+            with np.errstate(all="ignore"):
+                function(want, m)
+            parpy.jit(function)(got, m)
+            np.testing.assert_allclose(got, want, rtol=1e-6)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, copies, options
+from backends import TARGETS, check_as_python
 
 rng = np.random.default_rng(3)
 
@@ -70,14 +68,7 @@ FUNCTIONS = [products, outer, reduce, accumulate, at]
 @pytest.mark.parametrize("backend", TARGETS)
 def test_as_numpy(backend, function):
     given = rng.normal(size=(3, 4)), rng.normal(size=4), rng.normal(size=(4, 4))
-    want, got = copies(given), copies(given)
-    expected = function(*want)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)  # Python runs no loop
-        result = parpy.jit(function)(*got, opts=options(backend, {}))
-    np.testing.assert_allclose(result or 0, expected or 0, rtol=1e-12)
-    for a, b in zip(want, got, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12)
+    check_as_python(backend, function, given)
 
 
 def test_outer_products_of_matrices_are_refused():

@@ -9,6 +9,7 @@ import pytest
 
 import parpy
 from backends import BACKENDS, TARGETS, options, run
+from fresh_functions import plain_function
 from parpy import cuda
 
 
@@ -228,7 +229,6 @@ def test_classes_of_one_name_stay_apart():
      "raise ValueError(*x)", "raise int"],
 )  # fmt: skip
 def test_other_forms_are_refused(text):
-    import linecache
 
     source, name = f"def f(x):\n    {text}\n", f"<{text}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
@@ -326,14 +326,12 @@ def of_a_mode(x, kind):
 )  # fmt: skip
 def test_texts_that_are_arguments(exception):
     text = f"def f(x, kind='twice'):\n    if kind == 'twice':\n        return x * 2\n    raise {exception}\n"
-    linecache.cache[exception] = (len(text), None, text.splitlines(True), exception)
-    space = {}
-    exec(compile(text, exception, "exec"), space)
-    f = parpy.jit(space["f"])
+    function = plain_function(text, exception)
+    f = parpy.jit(function)
     assert f(1.5) == 3
     for kind in ("b", "{0}", "x}"):
         with pytest.raises(ValueError) as want:
-            space["f"](1.5, kind)
+            function(1.5, kind)
         with pytest.raises(ValueError) as got:
             f(1.5, kind)
         assert got.value.args == want.value.args

@@ -4,13 +4,12 @@ Python."""
 from __future__ import annotations
 
 import itertools
-import warnings
 
 import numpy as np
 import pytest
 
 import parpy
-from backends import TARGETS, copies, options
+from backends import TARGETS, check_as_python, options
 
 rng = np.random.default_rng(5)
 
@@ -113,14 +112,7 @@ FUNCTIONS = [elements, indices, enumerated, products, left_early, changed_inside
 @pytest.mark.parametrize("backend", TARGETS)
 def test_as_python(backend, function):
     given = rng.random((3, 4)), rng.random((3, 4)), 3
-    want, got = copies(given), copies(given)
-    expected = function(*want)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", parpy.PerformanceWarning)  # Python runs no loop
-        result = parpy.jit(function)(*got, opts=options(backend, {}))
-    np.testing.assert_allclose(result or 0, expected or 0, rtol=1e-12)
-    for a, b in zip(want[:2], got[:2], strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12)
+    check_as_python(backend, function, given)
 
 
 @pytest.mark.parametrize("shape", [(5,), (2, 3), (2, 2, 3), (1, 2, 2, 2)], ids=len)

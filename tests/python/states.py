@@ -1,0 +1,21 @@
+"""What is in objects, for comparisons of those that Python and compiled code have changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def state(value: Any) -> Any:
+    """What is in an object, with types."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.tolist()
+    if isinstance(value, dict):
+        return {key: state(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [state(each) for each in value]
+    if hasattr(value, "__dict__"):
+        return state(vars(value))
+    value = value.item() if isinstance(value, np.float64 | np.int64 | np.bool_) else value  # of x[i]
+    return type(value), value
