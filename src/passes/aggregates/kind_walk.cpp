@@ -161,7 +161,7 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
         }
         case Op::kLoad:
             return of_part(expr, here);
-        case Op::kNumpy:  // NumPy's choice has an element for each of all three
+        case Op::kNumpy:  // NumPy's choice has the dimensions of all three operands
             if (expr.operands[0]->op == Op::kSelect && expr.operands[0]->operands.size() == 3) {
                 const auto& of_choice = expr.operands[0]->operands;
                 Kind most = of(*of_choice[0], here);

@@ -69,14 +69,15 @@ private:
     // The most elements along one dimension that a name of values has.
     struct Room {
         std::optional<std::int64_t> constant;
-        const ir::Expr* size = nullptr;  // else, known at the entry or, `late`, at the bind alone
-        bool exact = false;              // it has so many
+        const ir::Expr* size =
+            nullptr;         // else: it is known at the entry or, if `late`, at the bind
+        bool exact = false;  // it has so many
         bool late = false;
     };
     struct Rooms {
         std::vector<Room> rooms;  // by dimension
         bool small = false;       // each thread may have its own
-        bool late = false;        // one of them is
+        bool late = false;        // one of the sizes is not known at the entry
     };
     std::optional<Rooms> rooms_for(const ir::Bind& bind, const Shape& shape,
                                    std::span<ir::Stmt* const> sizes);
@@ -110,8 +111,8 @@ private:
     ir::Builder b_;
     ir::Body at_entry_;
     std::vector<std::pair<const ir::Expr*, ir::Var*>> sizes_;  // that variables here hold
-    std::unordered_map<const ir::Var*, ir::Expr*>
-        integers_;  // that variables have now, if known at entry
+    // The values that variables have here, where they are known at the entry.
+    std::unordered_map<const ir::Var*, ir::Expr*> integers_;
     std::unordered_map<const ir::Var*, ir::Origin> given_;
     struct Held {
         const ir::Var* name = nullptr;   // at whose only bind it is set
