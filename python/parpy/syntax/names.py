@@ -217,7 +217,7 @@ def has_elements(kind: type) -> bool:
 
 def jit_source(value: object) -> FunctionSource | None:
     """The captured source behind a jit function; None for anything else."""
-    source = getattr(value, "__parpy_source__", None)
+    source = None if isinstance(value, dict) else getattr(value, "__parpy_source__", None)
     return source if isinstance(source, FunctionSource) else None
 
 

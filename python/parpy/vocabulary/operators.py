@@ -176,8 +176,8 @@ def scalar_name(found: object) -> str | None:
     """
     if is_torch_dtype(found):
         return NAME_OF.get(str(found).removeprefix("torch."))
-    name = getattr(found, "name", None)
-    if isinstance(name, str) and type(found).__module__.startswith("parpy."):
+    name = getattr(found, "name", None) if type(found).__module__.startswith("parpy.") else None
+    if isinstance(name, str):
         name = name.lower()
         return name if name in _DTYPE_OF or name == "bf16" else None
     if isinstance(found, type | np.dtype):
