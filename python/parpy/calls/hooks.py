@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
 
-from ..syntax.names import callable_source
+from ..syntax.names import LIBRARIES, callable_source
 from .errors import CompileError
 from .objects import Reads, attribute_of_class, is_object
 
@@ -74,8 +74,12 @@ def _hooks(value: Any, names: Iterable[str], reads: Reads) -> Iterable[str]:
 
 
 def _own(kind: type, hooks: Iterable[str]) -> str | None:
-    """The first of these methods that the class has and that is written in Python."""
-    return next((hook for hook in hooks if isinstance(getattr(kind, hook, None), FunctionType)), None)
+    """The first of these methods that the class has and that is written in Python, by a user."""
+    return next((hook for hook in hooks if _is_users(getattr(kind, hook, None))), None)
+
+
+def _is_users(value: object) -> bool:
+    return isinstance(value, FunctionType) and value.__module__.partition(".")[0] not in LIBRARIES
 
 
 def _computes(kind: type) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..syntax.source import FunctionSource
 from ..vocabulary import operators
-from .lazy import lazy
+from ..syntax.lazy import lazy
 from .liveness import assigned
 from .lookup import Lookup
 from .places import is_element, outermost_loops

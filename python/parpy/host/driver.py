@@ -31,7 +31,7 @@ from .checks import HELPERS
 from .foreign_calls import gives_container
 from .kept import NOTHING_KEPT, Kept, kept_for
 from .labels import Place, per_region, shape_labels
-from .lazy import lazy
+from ..syntax.lazy import lazy
 from .numpy_calls import dry, is_array_function
 from .python_parts import Resolver, needs_driver
 from .regions import UNSET, run_region

@@ -18,7 +18,7 @@ from ..syntax.names import NO_PLACE, Binding, Scope, attribute, callable_source,
 from ..syntax.nested_source import definitions, link, nested_source, own_nodes
 from ..syntax.source import FunctionSource
 from ..types import BufferType
-from .lazy import lazy
+from ..syntax.lazy import lazy
 from .places import named_values
 
 _ALLOCATORS = {

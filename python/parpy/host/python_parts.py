@@ -24,20 +24,19 @@ from ..vocabulary import operators
 from .allocations import Allocations
 from .foreign_calls import gives_container, has_open_keyword, is_for_python, is_foreign, is_statement_of_python
 from .kept import NOTHING_KEPT, Kept
-from .lazy import lazy
+from ..syntax.lazy import lazy
 from .liveness import assigned
 from .lookup import Lookup
 from .numpy_calls import METHODS, is_array_function, is_left_to_numpy
 from .places import (
     is_part,
-    is_shape,
     is_stored,
-    is_whole,
     named_values,
     outermost_loops,
     root_of,
     takes_less,
 )
+from .returns import returned_places
 
 _GRIDS = (np.mgrid, np.ogrid, np.r_, np.c_)
 
@@ -55,10 +54,9 @@ def needs_driver(source: FunctionSource, resolver: Resolver, called: bool) -> bo
     arguments -= assigned(node.body)
     for part in resolver.nodes:
         if isinstance(part, ast.Return) and part.value is not None:
-            elements = part.value.elts if isinstance(part.value, ast.Tuple) else [part.value]
+            names = arguments | made
             if resolver.is_python(part) or (
-                not called
-                and any(resolver.is_left(e) and root_of(resolver.moved(e) or e) in arguments | made for e in elements)
+                not called and any(root_of(place) in names for place in returned_places(resolver, part.value))
             ):
                 return True
         elif isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
@@ -198,10 +196,6 @@ class Resolver(Lookup):
             and (self._calls_python_anywhere or name in self.returned)
             for name, value in named_values(node)
         )
-
-    def is_left(self, value: ast.expr) -> bool:
-        """Whether Python returns it, rather than compiled code: a variable, a shape, or a part of an array."""
-        return is_whole(value) or is_shape(value) or is_part(value) or is_whole(self.moved(value) or value)
 
     @lazy
     def _calls_python_anywhere(self) -> bool:

@@ -13,7 +13,7 @@ from ..syntax.names import Binding, callable_source
 from ..syntax.nested_source import NestedSource
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
-from .lazy import lazy
+from ..syntax.lazy import lazy
 from .liveness import Names, assigned, live_before
 from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times, share_memory
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays

@@ -26,7 +26,7 @@ from ..syntax.names import Guard
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource, node_parameters
 from .alike import Alike
-from .lazy import lazy
+from ..syntax.lazy import lazy
 
 Places = list[tuple[Any, Any]]
 
