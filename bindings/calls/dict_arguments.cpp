@@ -69,8 +69,8 @@ PyObject* attribute(PyObject* value, PyObject* name) {
 }
 
 // Whether objects of the class may have a say in how this attribute or entry of them is read: a
-// property, or a method of their own such as __getattr__. Classes made in C, and those that have none
-// of these, have none.
+// property, or a method of their own such as __getattr__. Classes made in C, and those that have
+// none of these, have none.
 bool may_have_say(PyTypeObject* kind, PyObject* name) {
     if ((kind->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) return false;
     if (kind->tp_getattro != PyObject_GenericGetAttr) return true;

@@ -18,8 +18,8 @@ extern "C" {
 // array of this size.
 inline constexpr std::int64_t kParpyMaxChunks = 1024;
 
-// Below this much work, in nanoseconds, a loop runs on the caller: waking a worker costs as much.
-inline constexpr double kParpySerialBelow = 40'000;
+// Below this much work, in nanoseconds, a loop runs on the caller: waking workers costs as much.
+inline constexpr double kParpySerialBelow = 15'000;
 
 struct ParpyContext;  // one call in flight: device, stream, module, first error
 

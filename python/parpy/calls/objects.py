@@ -51,7 +51,7 @@ class Reads:
         self._names: set[str] = {"__call__"}
         self.stored: set[str] = set()  # those of which some are assigned to
         self.replaced: set[str] = set()  # of these the ones that are not updated alone
-        self.computed: set[str] = set()  # of the stored ones those that are updated by arithmetic
+        self.computed: set[str] = set()  # of the stored ones those that arithmetic gives values
         self.storing: frozenset[str] = frozenset()  # methods, properties and functions that assign to something
         self.unlike: set[str] = set()  # of those the ones that are assigned what is no number
         self.changed: set[str] = set()  # those of which a method of lists is called
@@ -195,10 +195,12 @@ class Reads:
                 targets = part.targets if isinstance(part, ast.Assign) else [part.target]
                 names = [name for each in targets for name in stored_names(each)]
                 self.replaced.update(names)
+                if part.value is not None and _is_arithmetic(part.value):
+                    self.computed.update(names)
                 if part.value is not None and _is_no_number(part.value):
                     self.unlike.update(names)
-            elif isinstance(part, ast.AugAssign) and not isinstance(part.op, ast.BitAnd | ast.BitOr | ast.BitXor):
-                self.computed.update(stored_names(part.target))
+            elif _is_arithmetic(part):
+                self.computed.update(stored_names(part))
             elif isinstance(part, ast.Attribute | ast.Subscript) and attribute_name(part) in _CHANGES:
                 name = attribute_name(part.value)
                 if name is not None:
@@ -246,6 +248,20 @@ def functions_of(kind: type, name: str) -> Iterator[Any]:
 def _slots(kind: type) -> tuple[str, ...]:
     slots = kind.__dict__.get("__slots__", ())
     return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _is_arithmetic(node: ast.AST) -> bool:
+    """Whether it is an operation, or an update, whose results of truth values are integers."""
+    match node:
+        case ast.BinOp(op=op) | ast.AugAssign(op=op):
+            return not isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor)
+        case ast.UnaryOp(op=op):
+            return not isinstance(op, ast.Not)
+        case ast.IfExp(body=body, orelse=orelse):
+            return _is_arithmetic(body) or _is_arithmetic(orelse)
+        case ast.BoolOp(values=values):
+            return any(map(_is_arithmetic, values))
+    return False
 
 
 def _is_no_number(value: ast.expr) -> bool:

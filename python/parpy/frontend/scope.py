@@ -109,6 +109,7 @@ class FunctionScope:
         self.forms: Forms = ()
         self.received: dict[str, list[_native.Var]] = {}  # what such parameters are instead
         self.given: dict[str, _native.Var] = {}  # what annotated parameters were when the function began
+        self.outputs: set[ast.Call] = set()  # whose values NumPy stores to an argument out
         # Generators of random numbers: what the next draw of each comes from, arguments that hand one on, variables of
         # those outside of functions that a called function gets; the name that one is being made for.
         self.streams: dict[Root, Any] = {}

@@ -15,6 +15,7 @@ from ..calls.errors import CompileError
 from ..frontend.draws import OTHERS, Draws
 from ..frontend.statements.nests import is_nest
 from ..syntax.fields import is_of_value
+from ..syntax.lazy import lazy
 from ..syntax.lists import fixed_lists, is_kept_by_python, kept_names, makes_list
 from ..syntax.names import callable_source
 from ..syntax.nested_source import definitions, free_names, walk_own
@@ -24,7 +25,6 @@ from ..vocabulary import operators
 from .allocations import Allocations
 from .foreign_calls import gives_container, has_open_keyword, is_for_python, is_foreign, is_statement_of_python
 from .kept import NOTHING_KEPT, Kept
-from ..syntax.lazy import lazy
 from .liveness import assigned
 from .lookup import Lookup
 from .numpy_calls import METHODS, is_array_function, is_left_to_numpy

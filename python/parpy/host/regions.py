@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from .. import _native
 from ..calls.options import CompileOptions
+from ..syntax.lazy import lazy
 from ..syntax.names import Binding, callable_source
 from ..syntax.nested_source import NestedSource
 from ..syntax.rebuilt import rebuilt
 from ..syntax.source import FunctionSource
-from ..syntax.lazy import lazy
 from .liveness import Names, assigned, live_before
 from .replaced import Lent, copied, is_builtin, only_reads, replaced_at_times, share_memory
 from .unset import NO_VALUE, at, marked, never_assigned, without_arrays

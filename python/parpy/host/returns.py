@@ -18,7 +18,7 @@ def is_left(lookup: Lookup, value: ast.expr) -> bool:
 
 def returned_places(lookup: Lookup, value: ast.expr) -> Iterator[ast.expr]:
     """The variables, shapes and arrays of which a returned value may consist."""
-    for part in _parts(value):
+    for part in (part for each in _elements(value) for part in _parts(each)):
         if isinstance(part, ast.IfExp):
             yield from returned_places(lookup, part.body)
             yield from returned_places(lookup, part.orelse)
@@ -39,14 +39,16 @@ class Returns:
         if value is None:
             yield node
             return
-        parts = list(_parts(value))
-        choice = next((part for part in parts if self._chooses_place(part)), None)
+        parts = list(self._parts(value))
+        choice = next((part for part in parts if isinstance(part, ast.IfExp) and self._chooses_place(part)), None)
         first = parts if choice is None else parts[: parts.index(choice)]
-        in_order = self._has_order(value, parts)
+        assigns = any(isinstance(part, ast.NamedExpr) for part in ast.walk(value))
+        calls = self._calls_between(value, parts)
         named: dict[ast.expr, ast.expr] = {}
         for part in first:
             left = is_left(self._lookup, part) or is_returned_by_python(part)
-            if isinstance(part, ast.Constant) or (not in_order and (left or choice is not None)):
+            early = assigns or (calls and _may_change(self._lookup, part))
+            if isinstance(part, ast.Constant) or ((left or choice is not None) and not early):
                 continue
             self._count += 1
             name = f"result_{self._count}"
@@ -57,35 +59,50 @@ class Returns:
             yield ast.copy_location(ast.Return(_replaced(value, named)), node)
             return
         returned = (_replaced(value, {**named, choice: each}) for each in (choice.body, choice.orelse))
-        bodies = [[ast.copy_location(ast.Return(each), node)] for each in returned]
-        yield ast.copy_location(ast.If(choice.test, *bodies), node)
+        body, orelse = (ast.copy_location(ast.Return(each), node) for each in returned)
+        yield ast.copy_location(ast.If(choice.test, [body], [orelse]), node)
 
-    def _has_order(self, value: ast.expr, parts: list[ast.expr]) -> bool:
-        """Whether one part may change what another reads: a call, or an assignment."""
-        within = list(ast.walk(value))
-        if any(isinstance(part, ast.NamedExpr) for part in within):
-            return True
-        reads = any(
-            not isinstance(part, ast.Name)
-            and (is_left(self._lookup, part) or is_returned_by_python(part) or self._chooses_place(part))
-            for part in parts
+    def _calls_between(self, value: ast.expr, parts: list[ast.expr]) -> bool:
+        """Whether a call in one part may change what another is."""
+        return len(parts) > 1 and any(
+            isinstance(part, ast.Call) and self._lookup.moved(part) is None for part in ast.walk(value)
         )
-        return reads and len(parts) > 1 and any(isinstance(part, ast.Call) for part in within)
+
+    def _parts(self, value: ast.expr) -> list[ast.expr]:
+        """Its parts, where tuples in it that compiled code makes are single ones."""
+        found: list[ast.expr] = []
+        for each in _elements(value):
+            inner = list(_parts(each))
+            apart = any(is_left(self._lookup, part) or self._chooses_place(part) for part in inner)
+            found += inner if apart or isinstance(each, ast.Starred) else [each]
+        return found
 
     def _chooses_place(self, value: ast.expr) -> bool:
         return isinstance(value, ast.IfExp) and any(returned_places(self._lookup, value))
 
 
-def _parts(value: ast.expr, whole: bool = True) -> Iterator[ast.expr]:
-    """The elements of tuples, and of the list or dict that a returned value is."""
-    if isinstance(value, ast.Tuple) or (whole and isinstance(value, ast.List)):
+def _may_change(lookup: Lookup, part: ast.expr) -> bool:
+    """Whether a call may change what the part is: all but variables, their shapes and other names for their elements,
+    unless they are assigned to."""
+    place = lookup.moved(part) or part
+    root = place.value if is_shape(place) and isinstance(place, ast.Attribute) else place
+    return not isinstance(root, ast.Name | ast.Constant)
+
+
+def _elements(value: ast.expr) -> list[ast.expr]:
+    """Those of the tuple, list or dict that a returned value is."""
+    if isinstance(value, ast.Dict):
+        return value.values
+    return value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
+
+
+def _parts(value: ast.expr) -> Iterator[ast.expr]:
+    """The elements of tuples in it, and of tuples in these."""
+    if isinstance(value, ast.Tuple):
         for each in value.elts:
-            yield from _parts(each, whole=False)
-    elif whole and isinstance(value, ast.Dict):
-        for each in value.values:
-            yield from _parts(each, whole=False)
+            yield from _parts(each)
     elif isinstance(value, ast.Starred):
-        yield from _parts(value.value, whole=False)
+        yield from _parts(value.value)
     else:
         yield value
 

@@ -170,6 +170,9 @@ Kind KindWalk::of(const Expr& expr, const KindsHere& here) const {
                 return most;
             }
             break;
+        case Op::kOutput:
+        case Op::kSnapshot:
+            return operand(0);
         case Op::kSelect: {
             if (const auto known = truth(*expr.operands[0], here)) return operand(*known ? 1 : 2);
             return joined(under(true, 1), under(false, 2));

@@ -57,6 +57,9 @@ def lower_call(fn: FunctionScope, node: ast.Call) -> _native.Expr:
         return fn.poison(node)
     if (function := foreign_called(fn, node)) is not None:
         return call_foreign(fn, node, function)
+    if node in fn.outputs:
+        fn.outputs.remove(node)
+        return fn.op("output", node, lower_call(fn, node))
     if (output := output_of(fn, node)) is not None:
         return _store_to(fn, node, output)
     method = (
@@ -82,6 +85,8 @@ def _store_to(fn: FunctionScope, node: ast.Call, output: Output) -> _native.Expr
     if output.where is not None:
         kept = fn.module.read(array, span)
         value = by_numpy(fn, fn.module.op("select", [lower(fn, output.where), value, kept], span), node)
+    if output.keeps_kind:
+        value = fn.module.op("output", [value], span)
     fn.out.append(fn.module.store(array, [fn.op("ellipsis", node)], value, None, span))
     return fn.module.read(array, span)
 

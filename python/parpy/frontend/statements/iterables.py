@@ -26,17 +26,18 @@ class Iterable:
     node: ast.expr
 
 
-def iterable_of(fn: FunctionScope, node: ast.expr) -> Iterable | None:
-    """What a for loop over `node` gives; None where that is no array, no tuple and none of the known functions."""
+def iterable_of(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Iterable | None:
+    """What a for loop over `node` gives; None where that is no array, no tuple and none of the known functions.
+    `as_copy`: what it gives now, whatever the loop stores."""
     called = _called(fn, node)
     if called is None:
-        return _elements(fn, node)
+        return _elements(fn, node, as_copy)
     assert isinstance(node, ast.Call)
     if _refuses_keywords(node, called) or any(isinstance(argument, ast.Starred) for argument in node.args):
         return None
     span = fn.span(node)
     if called is builtins.enumerate and 1 <= len(node.args) <= 2:
-        given = part_of(fn, node.args[0])
+        given = part_of(fn, node.args[0], as_copy)
         if given is None:
             return None
         if len(node.args) == 1:
@@ -48,13 +49,13 @@ def iterable_of(fn: FunctionScope, node: ast.expr) -> Iterable | None:
             node,
         )
     if called is builtins.zip and node.args:
-        parts = [part_of(fn, argument) for argument in node.args]
+        parts = [part_of(fn, argument, as_copy) for argument in node.args]
         found = [part for part in parts if part is not None]
         if len(found) < len(parts):
             return None
         return Iterable([length for part in found for length in part.lengths], tuple(p.values for p in found), node)
     if called is builtins.reversed and len(node.args) == 1 and _called(fn, node.args[0]) is None:
-        given = part_of(fn, node.args[0])
+        given = part_of(fn, node.args[0], as_copy)
         return None if given is None else _backwards(fn, given)
     return None
 
@@ -79,13 +80,13 @@ def _called(fn: FunctionScope, node: ast.expr) -> object | None:
     return called
 
 
-def part_of(fn: FunctionScope, node: ast.expr) -> Iterable | None:
-    """What an argument of enumerate, zip and the like gives, which may be a range."""
+def part_of(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Iterable | None:
+    """What an argument of enumerate, zip and the like gives, which may be a range; `as_copy`: what it gives now."""
     if _called(fn, node) is not None:
-        return iterable_of(fn, node)
+        return iterable_of(fn, node, as_copy)
     if isinstance(node, ast.Call) and (binding := fn.resolve(node.func)) is not None and binding.value is range:
         return _range(fn, node)
-    return _elements(fn, node)
+    return _elements(fn, node, as_copy)
 
 
 def _gives_array(fn: FunctionScope, node: ast.Call) -> bool:
@@ -99,7 +100,7 @@ def _gives_array(fn: FunctionScope, node: ast.Call) -> bool:
     return known is not None and not known.lowering.startswith("misplaced_")
 
 
-def _elements(fn: FunctionScope, node: ast.expr) -> Iterable | None:
+def _elements(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Iterable | None:
     """A tuple of numbers, or an array, which the loop runs over whatever its name stands for later."""
     span = fn.span(node)
     if (items := outside_items(fn, node)) is not None:
@@ -110,6 +111,8 @@ def _elements(fn: FunctionScope, node: ast.expr) -> Iterable | None:
         value = fn.op("reshape", node, lower(fn, node.value), fn.integer(-1, node))
     else:
         value = lower(fn, node)
+    if as_copy:
+        value = fn.op("snapshot", node, value)
     array = fn.hold(value, node, shown=ast.unparse(node))
     length = fn.op("length", node, fn.module.read(array, span))
     return Iterable([length], lambda number: fn.module.load(array, [number()], span), node)
