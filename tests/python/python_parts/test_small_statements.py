@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import heapq
+import math
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -128,12 +129,30 @@ def walks(n):
     return seen
 
 
+def waits(x, rate):
+    times = []
+    t = 0.0
+    for i in range(len(x)):
+        t += -np.log(x[i] ** 2 + 0.5) / rate
+        t = max(t, math.exp(-t) * rate, 0.0)
+        k = min(math.floor(t), 10**2) ** 3
+        times.append(np.hypot(t, k))
+    return times
+
+
 X = np.array([3.0, -1.0, 2.0, 5.0, 4.0, 2.5])
 
 
 @pytest.mark.parametrize(
     ("function", "arguments"),
-    [(simulates, (Sim(0.5), 9)), (counts, (40,)), (relaxes, (X,)), (stacks, (Stack(), X)), (walks, (1,))],
+    [
+        (simulates, (Sim(0.5), 9)),
+        (counts, (40,)),
+        (relaxes, (X,)),
+        (stacks, (Stack(), X)),
+        (walks, (1,)),
+        (waits, (X, 2.0)),
+    ],
 )
 def test_python_runs_small_statements(function, arguments, compiled):
     want, got = copy.deepcopy(arguments), copy.deepcopy(arguments)
