@@ -369,8 +369,8 @@ void KindWalk::walk(const Stmt& stmt, KindsHere& here) {
             break;
         }
         case StmtKind::kFor:
-            if (const auto count = unrolled(*stmt.as<For>(), here)) {
-                walk_unrolled(*stmt.as<For>(), *count, here);
+            if (const auto apart = unrolled(*stmt.as<For>(), here)) {
+                walk_unrolled(*stmt.as<For>(), *apart, here);
                 break;
             }
             [[fallthrough]];

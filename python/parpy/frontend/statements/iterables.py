@@ -13,7 +13,7 @@ from ..calls.intrinsics import intrinsic_of
 from ..expressions.arrays import outside_items
 from ..lowering import lower
 from ..scope import FunctionScope
-from .items import Number, Values, item_values, mirrored
+from .items import Number, Values, item_values, may_be_arrays, mirrored, tuple_of
 from .targets import assign_value
 
 
@@ -103,11 +103,14 @@ def _gives_array(fn: FunctionScope, node: ast.Call) -> bool:
 def _elements(fn: FunctionScope, node: ast.expr, as_copy: bool = False) -> Iterable | None:
     """A tuple of numbers, or an array, which the loop runs over whatever its name stands for later."""
     span = fn.span(node)
-    if (items := outside_items(fn, node)) is not None:
+    if (items := outside_items(fn, node)) is not None and (fn.kernel or not may_be_arrays(fn, items)):
         return Iterable([fn.integer(len(items), node)], item_values(fn, node, items), node)
-    if isinstance(node, ast.Constant) or (isinstance(node, ast.Call) and not _gives_array(fn, node)):
+    is_other = isinstance(node, ast.Constant) or (isinstance(node, ast.Call) and not _gives_array(fn, node))
+    if items is None and is_other:
         return None
-    if isinstance(node, ast.Attribute) and node.attr == "flat" and fn.resolve(node) is None:
+    if items is not None:
+        value = tuple_of(fn, node, items)
+    elif isinstance(node, ast.Attribute) and node.attr == "flat" and fn.resolve(node) is None:
         value = fn.op("reshape", node, lower(fn, node.value), fn.integer(-1, node))
     else:
         value = lower(fn, node)
