@@ -41,7 +41,7 @@ def item_values(fn: FunctionScope, node: ast.expr, items: list[ast.expr]) -> Val
 
 
 def may_be_arrays(fn: FunctionScope, items: list[ast.expr]) -> bool:
-    """Whether only the types of the arguments tell that some of these items, or of the tuples among them, are numbers."""
+    """Whether only a call tells that some of these items, or of the tuples among them, are numbers."""
     for item in items:
         row = outside_items(fn, item)
         if may_be_arrays(fn, row) if row is not None else not (is_literal(item) or _is_number(fn, item)):
