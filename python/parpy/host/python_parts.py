@@ -159,17 +159,20 @@ class Resolver(Lookup):
     def _kept(self) -> frozenset[str]:
         return kept_names(self.nodes, self._fixed, self._gives_list) | self.kept.names
 
-    def _gives_list(self, call: ast.Call) -> bool:
-        """Whether it calls a function of the user that returns a list, dict or set, or a class that Python alone
-        knows."""
+    def _gives_list(self, call: ast.Call, place: int | None) -> bool:
+        """Whether it calls a function of the user that returns a list, dict or set, or a tuple with one in this place,
+        or a class that Python alone knows."""
         binding = self.find(call.func)
         if binding is not None and gives_container(binding.value):
-            return True
+            return place is None
         source = None if binding is None else callable_source(binding.value)
         if source is None or source.function is self.function or not self.has_driver(source.function):
             return False
         callee = Resolver(source, called=True, kept=self.kept)
         returned = [part.value for part in callee.nodes if isinstance(part, ast.Return) and part.value is not None]
+        if place is not None:
+            tuples = [value.elts for value in returned if isinstance(value, ast.Tuple)]
+            returned = [elements[place] for elements in tuples if place < len(elements)]
         return any(makes_list(value) or callee.keeps(value) for value in returned)
 
     def _is_grid(self, node: ast.Subscript) -> bool:
