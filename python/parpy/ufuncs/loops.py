@@ -1,0 +1,110 @@
+"""The functions whose compiled form NumPy calls: a loop over the elements, or over the core arrays, around a user's
+function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .. import _native
+from ..builtin import label
+from ..calls.jit import jit_of_source
+from ..calls.options import CompileBackend, CompileOptions, LoopPar
+from ..frontend.parse import Surface, parse
+from ..library.texts import function_of
+from ..syntax.names import source_of
+from ..syntax.source import FunctionSource
+from .layouts import Layout
+from .prototypes import Prototype
+
+LOOP = "elements"
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSource:
+    """What bindings/ufuncs makes a loop of. ``types`` are those of all operands; ``mapped`` are options for iterations
+    that touch different elements, ``sequential`` those for others."""
+
+    types: tuple[str, ...]
+    parsed: Surface
+    parameters: tuple[str, ...]
+    parallel: bool
+    mapped: CompileOptions
+    sequential: CompileOptions
+    prepared: bool
+
+
+def operand_names(inputs: int, outputs: int) -> tuple[list[str], list[str]]:
+    """The names that generated texts use; no user's function sees them."""
+    return [f"x{number}" for number in range(inputs)], [f"y{number}" for number in range(outputs)]
+
+
+def element_loop(source: FunctionSource, prototype: Prototype, parallel: bool, fast: bool, prepared: bool) -> LoopSource:
+    """The loop of an elementwise ufunc for one combination of types."""
+    inputs, outputs = operand_names(len(prototype.inputs), len(prototype.outputs))
+    stored = ", ".join(f"{name}[i]" for name in outputs)
+    given = ", ".join(f"{name}[i]" for name in inputs)
+    text = (
+        f"def ufunc_loop({', '.join(inputs + outputs)}):\n"
+        f"    label({LOOP!r})\n"
+        f"    for i in range({outputs[0]}.shape[0]):\n"
+        f"        {stored} = function({given})\n"
+    )
+    one_worker = {LOOP: LoopPar().threads(1)}
+    return LoopSource(
+        prototype.inputs + prototype.outputs,
+        parse(_source(text, "ufunc_loop", source)),
+        (*inputs, *outputs),
+        parallel,
+        CompileOptions(parallelize=one_worker, backend=CompileBackend.Cpu, fast_math=fast),
+        CompileOptions(parallelize={}, backend=CompileBackend.Cpu, fast_math=fast),
+        prepared,
+    )
+
+
+def core_loop(
+    source: FunctionSource, prototype: Prototype, layout: Layout, arrays: Sequence[bool], parallel: bool, fast: bool
+) -> LoopSource:
+    """The loop of a generalised ufunc. ``arrays`` says of each operand without core dimensions whether the function
+    takes it as an array of one element."""
+    count = len(prototype.inputs)
+    inputs, outputs = operand_names(count, len(prototype.outputs))
+    names = inputs + outputs
+    given = [
+        f"{name}[i:i + 1]" if not dimensions and array else f"{name}[i]"
+        for name, dimensions, array in zip(names, layout.operands, arrays, strict=True)
+    ]
+    text = (
+        f"def gufunc_loop({', '.join(names)}):\n"
+        f"    label({LOOP!r})\n"
+        f"    for i in range({outputs[0]}.shape[0]):\n"
+        f"        function({', '.join(given)})\n"
+    )
+    options = CompileOptions(backend=CompileBackend.Cpu, fast_math=fast, automatic=True)
+    return LoopSource(
+        prototype.inputs + prototype.outputs,
+        parse(_source(text, "gufunc_loop", source)),
+        tuple(names),
+        parallel,
+        options,
+        options,
+        False,
+    )
+
+
+def result_types(source: FunctionSource, inputs: Sequence[str]) -> tuple[str, ...]:
+    """The types of the numbers that a function returns for numbers of these types."""
+    names, _ = operand_names(len(inputs), 0)
+    text = f"def ufunc_result({', '.join(names)}):\n    return function({', '.join(names)})\n"
+    parsed = parse(_source(text, "ufunc_result", source))
+    options = CompileOptions(parallelize={}, backend=CompileBackend.Cpu)
+    found = _native.result_types(parsed, tuple(names), list(inputs), options)
+    name = source.function.__name__
+    if not found or not all(found):
+        raise TypeError(f"'{name}' must return numbers to be a ufunc")
+    return tuple(found)
+
+
+def _source(text: str, name: str, source: FunctionSource) -> FunctionSource:
+    file = f"<ufunc {source.function.__name__}>"
+    return source_of(function_of(text, name, file, function=jit_of_source(source), label=label))
