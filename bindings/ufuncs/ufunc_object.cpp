@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "module/options_object.h"
 #include "raise.h"
@@ -376,23 +377,37 @@ int resolve(PyUFuncObject* ufunc, NPY_CASTING casting, PyArrayObject** operands,
     std::vector<int> types(static_cast<std::size_t>(owner.inputs), -1);
     if (!input_types(owner, operands, wanted, types)) return -1;
     try {
-        std::vector<ir::Scalar> scalars;
-        for (const int number : types) {
+        const auto scalar_of = [&](int number) -> std::optional<ir::Scalar> {
             const auto index = static_cast<std::size_t>(number);
             if (index >= kScalarOfTypeNumber.size() || kScalarOfTypeNumber[index] == kNoScalar)
-                return raise_no_loop(owner, types);
-            scalars.push_back(static_cast<ir::Scalar>(kScalarOfTypeNumber[index]));
+                return {};
+            return static_cast<ir::Scalar>(kScalarOfTypeNumber[index]);
+        };
+        nb::list inputs, outputs;
+        std::vector<std::optional<ir::Scalar>> scalars;  // empty: outputs that may be of any type
+        for (const int number : types) {
+            scalars.push_back(scalar_of(number));
+            if (!scalars.back()) return raise_no_loop(owner, types);
+            inputs.append(std::string(ir::name(*scalars.back())));
         }
+        // What a generalised ufunc stores to may have another type than its inputs.
+        for (int i = owner.inputs; i < ufunc->nargs; ++i) {
+            const bool given = !owner.layout.empty() && operands[i] != nullptr;
+            scalars.push_back(given ? scalar_of(PyArray_TYPE(operands[i])) : std::nullopt);
+            outputs.append(scalars.back() ? nb::object(nb::str(ir::name(*scalars.back()).data()))
+                                          : nb::none());
+        }
+        const auto suits = [&](const Loop& loop) {
+            for (std::size_t i = 0; i < scalars.size(); ++i) {
+                if (scalars[i] && *scalars[i] != loop.types()[i]) return false;
+            }
+            return true;
+        };
         const Registered* found = owner.loops.load(std::memory_order_acquire);
-        while (found != nullptr &&
-               !std::equal(scalars.begin(), scalars.end(), found->loop->types().begin()))
+        while (found != nullptr && !suits(*found->loop))
             found = found->next;
-        if (found == nullptr) {
-            nb::list names;
-            for (const ir::Scalar scalar : scalars)
-                names.append(std::string(ir::name(scalar)));
-            found = &add_loop(ufunc, owner.make(nb::tuple(names)));
-        }
+        if (found == nullptr)
+            found = &add_loop(ufunc, owner.make(nb::tuple(inputs), nb::tuple(outputs)));
         for (std::size_t i = 0; i < found->numbers.size(); ++i)
             out[i] = PyArray_DescrFromType(found->numbers[i]);
     } catch (...) {
@@ -432,6 +447,8 @@ nb::object make_ufunc(const std::string& name, const std::string& doc, int input
     if (!made.is_valid()) nb::raise_python_error();
     auto* ufunc = reinterpret_cast<PyUFuncObject*>(made.ptr());
     ufunc->obj = nb::object(keeper).release().ptr();
+    // NumPy itself does so for ufuncs of Python functions alone.
+    if (PyObject_GC_IsTracked(made.ptr()) == 0) PyObject_GC_Track(made.ptr());
     ufunc->type_resolver = owner->make.is_none() ? &resolve_given : &resolve;
     if (!owner->make.is_none()) {
         // NumPy asks no resolver of a ufunc that has no loops and none of other types either.
@@ -442,7 +459,7 @@ nb::object make_ufunc(const std::string& name, const std::string& doc, int input
         add_loop(ufunc, each);
     if (!writable.empty() && ufunc->op_flags != nullptr) {
         for (const int operand : writable)
-            ufunc->op_flags[operand] = NPY_ITER_READWRITE;
+            ufunc->op_flags[operand] = NPY_ITER_READWRITE | NPY_ITER_UPDATEIFCOPY;
     }
     return made;
 }

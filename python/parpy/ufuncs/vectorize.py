@@ -32,7 +32,7 @@ class Scalars(NamedTuple):
         """NumPy's ufunc of it. Loops that are not ``prepared`` are compiled when they first run."""
         made = partial(element_loop, self.source, parallel=parallel, fast=self.fast)
 
-        def loop_for(inputs: tuple[str, ...]) -> LoopSource:
+        def loop_for(inputs: tuple[str, ...], _: tuple[str | None, ...]) -> LoopSource:
             return made(self.found(inputs), prepared=False)
 
         reorderable = self.identity is not None
