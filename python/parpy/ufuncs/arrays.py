@@ -1,0 +1,194 @@
+"""Arrays of every library as operands of ufuncs on a device: what they are, and how to make more of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..buffer import Buffer
+from ..buffer import empty as empty_buffer
+from ..cuda._arrays import DeviceNDArray, device_array
+from ..types import elem_size
+
+
+class Library(NamedTuple):
+    """How the arrays of a library are made. ``empty(shape, dtype, like, stream)`` makes one where ``like`` is."""
+
+    name: str
+    on_device: bool
+    empty: Callable[[tuple[int, ...], np.dtype[Any], Any, Any], Any]
+
+
+def _of_numpy(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
+    return np.empty(shape, dtype)
+
+
+def _of_cupy(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
+    cupy = import_module("cupy")
+    with cupy.cuda.Device(like.device.id):
+        return cupy.empty(shape, dtype)
+
+
+def _of_torch(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
+    torch = import_module("torch")
+    return torch.empty(shape, dtype=getattr(torch, dtype.name), device=like.device)
+
+
+def _of_numba(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
+    return import_module("numba.cuda").device_array(shape, dtype)
+
+
+def _buffer(shape: tuple[int, ...], dtype: np.dtype[Any], like: Buffer, stream: Any) -> Any:
+    return empty_buffer(shape, elem_size(dtype), like.backend)
+
+
+def _device_array(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any, stream: Any) -> Any:
+    return device_array(shape, dtype, stream=stream or 0)
+
+
+HOST = Library("numpy", False, _of_numpy)
+_TORCH = Library("torch", True, _of_torch)
+_TORCH_HOST = Library("torch", False, _of_torch)
+_BUFFER = Library("parpy", True, _buffer)
+_OWN = Library("parpy.cuda", True, _device_array)
+_BY_MODULE = {"cupy": Library("cupy", True, _of_cupy), "numba": Library("numba", True, _of_numba)}
+
+
+def library_of(value: Any) -> Library | None:
+    """The library whose array it is; None for numbers and other objects."""
+    if isinstance(value, np.ndarray):
+        return HOST
+    if isinstance(value, DeviceNDArray):
+        return _OWN
+    if isinstance(value, Buffer):
+        return _BUFFER
+    module = type(value).__module__.partition(".")[0]
+    if module == "torch" and hasattr(value, "is_cuda"):
+        return _TORCH if value.is_cuda else _TORCH_HOST
+    if module in _BY_MODULE and hasattr(value, "__cuda_array_interface__"):
+        return _BY_MODULE[module]
+    return _OWN if hasattr(value, "__cuda_array_interface__") else None
+
+
+def is_on_device(value: Any) -> bool:
+    found = library_of(value)
+    return found is not None and found.on_device
+
+
+def dtype_of(array: Any) -> np.dtype[Any]:
+    """NumPy's type of the elements. Raises TypeError where it has none."""
+    dtype = getattr(array, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype
+    found = elem_size(dtype)
+    if found is not None:
+        return np.dtype(found.to_numpy())
+    interface = getattr(array, "__cuda_array_interface__", None)
+    if interface is None:
+        raise TypeError(f"elements of type {dtype} cannot be operands of a ufunc")
+    return np.dtype(interface["typestr"])
+
+
+def shape_of(array: Any) -> tuple[int, ...]:
+    found = getattr(array, "shape", None)
+    return tuple(array.__cuda_array_interface__["shape"] if found is None else found)
+
+
+def as_operand(value: Any) -> Any:
+    """An array as it is, a number as it is, anything else as NumPy reads it."""
+    if library_of(value) is not None or isinstance(value, bool | int | float | complex | np.generic):
+        return value
+    return np.asarray(value)
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, bool | int | float | complex | np.generic) or (
+        isinstance(value, np.ndarray) and value.ndim == 0
+    )
+
+
+def reshaped(array: Any, shape: tuple[int, ...]) -> Any:
+    """The elements under another shape."""
+    return array.reshape(shape)
+
+
+def _memory(array: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], int, bool] | None:
+    """Address, shape, strides in bytes, bytes of an element, and whether it is read-only."""
+    view = getattr(array, "_view", None)  # of our own arrays
+    if isinstance(array, DeviceNDArray | Buffer) and view is not None:
+        array = view
+    if isinstance(array, np.ndarray):
+        address = array.__array_interface__["data"][0]
+        return address, array.shape, array.strides, array.itemsize, not array.flags.writeable
+    if hasattr(array, "data_ptr"):
+        size = array.element_size()
+        return array.data_ptr(), tuple(array.shape), tuple(size * each for each in array.stride()), size, False
+    interface = getattr(array, "__cuda_array_interface__", None)
+    if interface is None:
+        return None
+    shape, size = tuple(interface["shape"]), np.dtype(interface["typestr"]).itemsize
+    strides = interface.get("strides")
+    if strides is None:
+        strides = tuple(size * int(np.prod(shape[d + 1 :])) for d in range(len(shape)))
+    return interface["data"][0], shape, tuple(strides), size, bool(interface["data"][1])
+
+
+def is_read_only(array: Any) -> bool:
+    found = _memory(array)
+    return found is not None and found[4]
+
+
+def _range(address: int, shape: Sequence[int], strides: Sequence[int], size: int) -> tuple[int, int]:
+    if 0 in shape:
+        return address, address
+    reach = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
+    return address + sum(min(each, 0) for each in reach), address + size + sum(max(each, 0) for each in reach)
+
+
+def overlap(stored: Any, read: Any) -> bool:
+    """Whether storing to one may change elements of the other that are read later: they share bytes, and are not the
+    same elements in the same order."""
+    first, second = _memory(stored), _memory(read)
+    if first is None or second is None or first[:4] == second[:4]:
+        return False
+    (a, b), (c, d) = _range(*first[:4]), _range(*second[:4])
+    return a < d and c < b
+
+
+def copied(array: Any, library: Library, stream: Any) -> Any:
+    """A copy of the elements in the same place."""
+    if library.name == "torch":
+        return array.clone()
+    if library is _OWN:
+        made = library.empty(shape_of(array), dtype_of(array), array, stream)
+        made[...] = array
+        return made
+    return array.copy()
+
+
+def with_type(array: Any, dtype: np.dtype[Any], stream: Any) -> Any:
+    """A copy of the elements, converted, in the same place."""
+    library = library_of(array) or HOST
+    if library.name == "torch":
+        return array.to(getattr(import_module("torch"), dtype.name))
+    if library is _BUFFER:
+        return array.with_type(dtype)
+    if library is _OWN:
+        made = library.empty(shape_of(array), dtype, array, stream)
+        made[...] = array
+        return made
+    return array.astype(dtype)
+
+
+def transposed(array: Any, order: Sequence[int]) -> Any:
+    """A view with the dimensions in another order."""
+    if list(order) == list(range(len(order))):
+        return array
+    if hasattr(array, "permute"):
+        return array.permute(*order)
+    if not hasattr(array, "transpose"):
+        raise TypeError(f"'axis' and 'axes' need arrays with a method 'transpose', which {type(array).__name__} has not")
+    return array.transpose(tuple(order))

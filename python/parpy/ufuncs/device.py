@@ -1,0 +1,346 @@
+"""Universal functions on a device: what ``parpy.vectorize`` makes for ``target='gpu'``, ``'sim'`` and ``'auto'``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..calls.options import CompileBackend, CompileOptions
+from ..cuda._backend import on_gpu
+from ..cuda._streams import handle_of
+from . import reductions
+from .arrays import (
+    HOST,
+    as_operand,
+    copied,
+    dtype_of,
+    is_number,
+    is_on_device,
+    is_read_only,
+    library_of,
+    overlap,
+    reshaped,
+    shape_of,
+)
+from .element_kernels import Operand, conversion, dimensions_in, elementwise
+from .targets import Target
+
+if TYPE_CHECKING:
+    from .vectorize import Scalars
+
+_MOST_PLANS = 256  # calls of different arrays that are remembered
+
+
+class DeviceUfunc:
+    """A universal function whose calls run on a device, with the methods of ``numpy.ufunc``.
+
+    Arrays of CuPy, PyTorch, ``parpy.cuda``, ``parpy.buffer`` and everything else with ``__cuda_array_interface__`` are
+    used in place, and results are arrays of the same library; host arrays are copied to the device, and results back.
+    Types are resolved, operands broadcast and results cast as NumPy does. Calls take ``stream=`` as launches do.
+    """
+
+    def __init__(self, scalars: Scalars, target: Target) -> None:
+        self._scalars = scalars
+        self._target = target
+        self._host = scalars.host_ufunc(True, prepared=False)
+        self._plans: dict[Any, Callable[..., Any]] = {}
+        self._functions: dict[Any, Any] = {}
+        self._options: dict[Any, CompileOptions] = {}
+        self.__name__ = scalars.name
+        self.__doc__ = self._host.__doc__
+        self.__wrapped__ = scalars.source.function
+
+    nin = property(lambda self: self._host.nin, doc="The number of inputs.")
+    nout = property(lambda self: self._host.nout, doc="The number of outputs.")
+    nargs = property(lambda self: self._host.nargs, doc="The number of operands.")
+    ntypes = property(lambda self: self._host.ntypes, doc="The number of combinations of types.")
+    types = property(lambda self: self._host.types, doc="The combinations of types, as NumPy writes them.")
+    identity = property(lambda self: self._host.identity, doc="What a reduction begins with, or None.")
+    signature = None
+
+    def resolve_dtypes(self, *arguments: Any, **keywords: Any) -> Any:
+        """As ``numpy.ufunc.resolve_dtypes``."""
+        return self._host.resolve_dtypes(*arguments, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<parpy ufunc '{self.__name__}' on {self._target.value}>"
+
+    # ------------------------------------------------------------ where it runs
+
+    def _runs_on_host(self, *operands: Any) -> bool:
+        return self._target is Target.AUTO and not any(map(is_on_device, operands))
+
+    def _on(self, stream: Any = None) -> CompileOptions:
+        """The options of a run."""
+        simulated = self._target is Target.SIM or not on_gpu()
+        key = (simulated, None if stream is None else handle_of(stream))
+        found = self._options.get(key)
+        if found is None:
+            place = CompileBackend.Sim if simulated else CompileBackend.Cuda
+            more = {} if simulated or key[1] is None else {"stream": key[1]}
+            found = CompileOptions(automatic=True, backend=place, fast_math=self._scalars.fast, **more)
+            self._options[key] = found
+        return found
+
+    def _function(self, key: Any, make: Callable[[], Any]) -> Any:
+        found = self._functions.get(key)
+        if found is None:
+            found = self._functions[key] = make()
+        return found
+
+    # ------------------------------------------------------------ calls
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """As a ``numpy.ufunc``: ``out where casting order dtype signature subok``, and ``stream``."""
+        if not keywords and len(arguments) == self._scalars.inputs:
+            try:
+                plan = self._plans.get(tuple([(each.__class__, each.dtype, each.shape) for each in arguments]))
+            except (AttributeError, TypeError):
+                plan = None
+            if plan is not None:
+                return plan(*arguments)
+        return self._call(*arguments, **keywords)
+
+    def _call(
+        self,
+        *arguments: Any,
+        out: Any = None,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+        signature: Any = None,
+        subok: bool = True,
+        stream: Any = None,
+    ) -> Any:
+        outs = self._outputs(arguments, out)
+        inputs = [as_operand(each) for each in arguments[: self._scalars.inputs]]
+        operands = [*inputs, *(each for each in outs if each is not None)]
+        if self._runs_on_host(*operands, where):
+            given = {"out": tuple(outs)} if any(each is not None for each in outs) else {}
+            return self._host(*inputs, where=where, casting=casting, order=order, dtype=dtype, signature=signature, **given)
+        types = self._resolved(inputs, outs, casting, dtype, signature)
+        shape = _broadcast([() if is_number(each) else shape_of(each) for each in inputs] + _mask_shape(where))
+        for each in outs:
+            if each is not None and tuple(shape_of(each)) != shape:
+                if _broadcast([shape, shape_of(each)]) != tuple(shape_of(each)):
+                    raise ValueError(
+                        f"non-broadcastable output operand with shape {_shown(shape_of(each))} doesn't match the "
+                        f"broadcast shape {_shown(shape)}"
+                    )
+                shape = tuple(shape_of(each))
+        for each in outs:
+            if each is not None and is_read_only(each):
+                raise ValueError("output array is read-only")
+        inputs = self._apart(inputs, outs, stream)
+        run = self._run_for(inputs, outs, types, shape, where, stream)
+        if out is None and where is True and stream is None and all(each is None for each in outs):
+            self._remember(arguments, inputs, run)
+        return run(*inputs) if where is True else run(*inputs, mask=where)
+
+    def _outputs(self, arguments: tuple[Any, ...], out: Any) -> list[Any]:
+        count, outputs = self._scalars.inputs, self._scalars.outputs
+        if not count <= len(arguments) <= count + outputs:
+            raise TypeError(
+                f"{self.__name__}() takes from {count} to {count + outputs} positional arguments but "
+                f"{len(arguments)} were given"
+            )
+        given = list(arguments[count:])
+        if out is not None:
+            if given:
+                raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+            given = list(out) if isinstance(out, tuple) else [out]
+            if isinstance(out, tuple) and len(given) != outputs:
+                raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+        given += [None] * (outputs - len(given))
+        for each in given:
+            if each is not None and library_of(each) is None:
+                raise TypeError("return arrays must be of ArrayType")
+        return given
+
+    def _resolved(self, inputs: list[Any], outs: list[Any], casting: str, dtype: Any, signature: Any) -> Any:
+        """The types of the loop, with NumPy's errors."""
+        given = [_type_for_numpy(each) for each in inputs]
+        stored = [None if each is None else dtype_of(each) for each in outs]
+        if dtype is not None:
+            if signature is not None:
+                raise TypeError("cannot specify both 'signature' and 'dtype'")
+            signature = (None,) * len(inputs) + (np.dtype(dtype),) * len(outs)
+        more = {} if signature is None else {"signature": signature}
+        return self._host.resolve_dtypes((*given, *stored), casting=casting, **more)
+
+    def _apart(self, inputs: list[Any], outs: list[Any], stream: Any) -> list[Any]:
+        """The inputs, with copies of those that outputs overlap other than element by element."""
+        stored = [each for each in outs if each is not None]
+        return [
+            copied(each, library_of(each) or HOST, stream)
+            if not is_number(each) and any(overlap(other, each) for other in stored)
+            else each
+            for each in inputs
+        ]
+
+    def _run_for(
+        self, inputs: list[Any], outs: list[Any], types: Any, shape: tuple[int, ...], where: Any, stream: Any
+    ) -> Callable[..., Any]:
+        """What runs calls of operands like these."""
+        count = len(inputs)
+        whole = shape or (1,)
+        operands, changes = [], []
+        for value, wanted in zip(inputs, types, strict=False):
+            if is_number(value):
+                operands.append(Operand(None, ""))
+                changes.append(partial(_as_number, wanted.type))
+            else:
+                found = shape_of(value)
+                operands.append(Operand(dimensions_in(found or (1,), whole), conversion(dtype_of(value), wanted)))
+                changes.append(None if found else _with_dimension)
+        mask = None
+        if where is not True:
+            flags = where if library_of(where) is not None else np.asarray(where)
+            if dtype_of(flags) != np.bool_:
+                raise TypeError(f"Cannot cast array data from {dtype_of(flags)!r} to dtype('bool') according to the rule 'safe'")
+            mask = Operand(dimensions_in(shape_of(flags) or (1,), whole), "")
+        key = (tuple(operands), tuple(map(str, types)), len(whole), mask)
+        function = self._function(
+            key, lambda: elementwise(self._scalars.source, operands, self._scalars.outputs, len(whole), mask)
+        )
+        library = next((found for found in map(library_of, (*inputs, *outs)) if found and found.on_device), None)
+        if library is None:
+            library = _first_library(inputs)
+        dtypes = types[count:]
+        options = self._on(stream)
+        unchanged = all(each is None for each in changes)
+        scalar = not shape and all(each is None for each in outs) and library is HOST
+
+        def run(*values: Any, mask: Any = None) -> Any:
+            given = values if unchanged else [
+                value if change is None else change(value) for value, change in zip(values, changes, strict=True)
+            ]
+            made = [
+                library.empty(whole, dtype, _like(library, values, outs), stream) if each is None else each
+                for each, dtype in zip(outs, dtypes, strict=True)
+            ]
+            stored = made if shape else [reshaped(each, (1,)) if shape_of(each) == () else each for each in made]
+            masks = () if mask is None else (_as_mask(mask),)
+            if 0 not in whole:
+                function(*given, *stored, *masks, opts=options)
+            results = [
+                each if each is not None else value[0] if scalar else value if shape else reshaped(value, ())
+                for each, value in zip(outs, made, strict=True)
+            ]
+            return results[0] if len(results) == 1 else tuple(results)
+
+        return run
+
+    def _remember(self, arguments: tuple[Any, ...], inputs: list[Any], run: Callable[..., Any]) -> None:
+        if any(library_of(each) is None for each in arguments) or any(map(is_number, inputs)):
+            return
+        if len(self._plans) >= _MOST_PLANS:
+            self._plans.clear()
+        self._plans[tuple([(each.__class__, each.dtype, each.shape) for each in arguments])] = run
+
+    # ------------------------------------------------------------ methods
+
+    def outer(self, a: Any, b: Any, /, **keywords: Any) -> Any:
+        """The function of each element of ``a`` with each of ``b``."""
+        if self.nin != 2:
+            raise ValueError("outer product only supported for binary functions")
+        a, b = as_operand(a), as_operand(b)
+        if not is_number(a) and not is_number(b):
+            a = reshaped(a, (*shape_of(a), *(1,) * len(shape_of(b))))
+        return self(a, b, **keywords)
+
+    def reduce(
+        self,
+        array: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = np._NoValue,
+        where: Any = True,
+        *,
+        stream: Any = None,
+    ) -> Any:
+        """As ``numpy.ufunc.reduce``. Where the function is a sum, a product, a minimum or a maximum, or the ufunc has
+        an identity, threads share the elements of a result; others are combined in order."""
+        array = as_operand(array)
+        if self._runs_on_host(array, out):
+            more = {} if initial is np._NoValue else {"initial": initial}
+            return self._host.reduce(array, axis, dtype, out, keepdims, where=where, **more)
+        return reductions.reduce(self, array, axis, dtype, out, keepdims, initial, where, stream)
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None, *, stream: Any = None) -> Any:
+        """As ``numpy.ufunc.accumulate``."""
+        array = as_operand(array)
+        if self._runs_on_host(array, out):
+            return self._host.accumulate(array, axis, dtype, out)
+        return reductions.accumulate(self, array, axis, dtype, out, stream)
+
+    def reduceat(
+        self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None, *, stream: Any = None
+    ) -> Any:
+        """As ``numpy.ufunc.reduceat``."""
+        array = as_operand(array)
+        if self._runs_on_host(array, out):
+            return self._host.reduceat(array, indices, axis, dtype, out)
+        return reductions.reduceat(self, array, indices, axis, dtype, out, stream)
+
+    def at(self, array: Any, indices: Any, b: Any = None, /, *, stream: Any = None) -> None:
+        """As ``numpy.ufunc.at``, in the order of the indices, which are integers, or a tuple of such for each
+        dimension."""
+        if library_of(array) is None:
+            raise TypeError("first operand must be array")
+        if self._runs_on_host(array):
+            return self._host.at(array, indices, *(() if b is None else (b,)))
+        return reductions.at(self, array, indices, b, stream)
+
+
+def _type_for_numpy(value: Any) -> Any:
+    """What ``resolve_dtypes`` knows an operand by."""
+    if type(value) in (int, float, complex):
+        return type(value)
+    return np.asarray(value).dtype if is_number(value) else dtype_of(value)
+
+
+def _as_number(kind: Any, value: Any) -> Any:
+    return kind(value) if type(value) is int else np.asarray(value).astype(kind)[()]
+
+
+def _like(library: Any, values: Any, outs: list[Any]) -> Any:
+    """An array of the library, which says where new ones lie."""
+    return next((each for each in (*values, *outs) if library_of(each) is library), None)
+
+
+def _with_dimension(value: Any) -> Any:
+    return reshaped(value, (1,))
+
+
+def _mask_shape(where: Any) -> list[tuple[int, ...]]:
+    if where is True:
+        return []
+    return [shape_of(where) if library_of(where) is not None else np.shape(where)]
+
+
+def _as_mask(mask: Any) -> Any:
+    flags = mask if library_of(mask) is not None else np.asarray(mask)
+    return flags if shape_of(flags) else reshaped(flags, (1,))
+
+
+def _first_library(inputs: list[Any]) -> Any:
+    return next((library_of(each) for each in inputs if library_of(each) not in (None, HOST)), HOST)
+
+
+def _broadcast(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        text = " ".join(map(_shown, shapes))
+        raise ValueError(f"operands could not be broadcast together with shapes {text}") from None
+
+
+def _shown(shape: Any) -> str:
+    return f"({','.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
