@@ -17,13 +17,13 @@ constexpr int kMostRanks = 64;  // of all operands together, kept on the stack
 
 CoreLoop::CoreLoop(PyObject* parsed, PyObject* parameters, LoopParts parts)
     : Loop(parsed, parameters, std::move(parts)),
-      specializations_(parts_.mapped, surface_.written) {}
+      specializations_(parts_.mapped, body_.surface.written) {}
 
 bool CoreLoop::run(char* const* data, const std::int64_t* dimensions, const std::int64_t* steps) {
     if (dimensions[0] <= 0) return true;
     const std::size_t count = operand_count();
     std::int64_t extents[kMostRanks], strides[kMostRanks];
-    std::vector<ArgumentView> views(view_count());
+    std::vector<ArgumentView> views(count);
     const std::int64_t* core_steps = steps + count;
     std::size_t used = 0, core = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -47,13 +47,13 @@ bool CoreLoop::run(char* const* data, const std::int64_t* dimensions, const std:
             strides[used - static_cast<std::size_t>(rank)] = bytes;
         }
     }
-    add_captures(views.data() + count);
+    views.insert(views.end(), body_.captured.begin(), body_.captured.end());
     const std::optional<OneWorker> alone =
         parts_.parallel ? std::nullopt : std::optional<OneWorker>(std::in_place);
     const Specialization* found = specializations_.find(views);
     if (found == nullptr) {
         const WithGil gil;
-        found = specialize(surface_, specializations_, views, false);
+        found = specialize(body_.surface, specializations_, views, false);
         if (found == nullptr) return false;
     }
     std::vector<std::uint64_t> slots(found->slot_count());

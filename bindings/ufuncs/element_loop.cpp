@@ -4,11 +4,13 @@
 // With worker threads the loop is cut into ranges, as many as the measured time of an element is
 // worth.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cstring>
 
 #include "arrays/buffer.h"
+#include "owned.h"
 #include "raise.h"
 #include "runtime/cpu/fork_gate.h"
 #include "support/abi.h"
@@ -78,8 +80,18 @@ struct ElementLoop::Range {
     const std::int64_t* steps;
 };
 
-ElementLoop::ElementLoop(PyObject* parsed, PyObject* parameters, LoopParts parts)
-    : Loop(parsed, parameters, std::move(parts)) {}
+ElementLoop::ElementLoop(PyObject* parsed, PyObject* parameters, PyObject* reducing,
+                         LoopParts parts)
+    : Loop(parsed, parameters, std::move(parts)) {
+    if (reducing == Py_None) return;
+    const Owned two(PyTuple_GetSlice(parameters, 0, 2));
+    reducing_ = std::make_unique<LoopBody>(reducing, two.get());
+}
+
+int ElementLoop::traverse(visitproc visit, void* arg) const {
+    if (const int found = Loop::traverse(visit, arg); found != 0) return found;
+    return reducing_ ? reducing_->surface.traverse(visit, arg) : 0;
+}
 
 ElementLoop::~ElementLoop() {
     for (const Variant* each = variants_.load(); each != nullptr;)
@@ -128,43 +140,64 @@ ElementLoop::Layout ElementLoop::layout(char* const* data, std::int64_t count,
     return result;
 }
 
-std::unique_ptr<ElementLoop::Variant> ElementLoop::compiled(const Layout& layout) const {
-    std::vector<ArgumentView> views(view_count());
-    static constexpr std::int64_t kExtent = kTypicalCount;
-    Generality generality;
-    generality.any = true;
-    generality.positions.resize(view_count());
-    for (std::size_t i = 0; i < operand_count(); ++i) {
-        views[i].header = ArgumentView::array_header(parts_.types[i], 1);
-        views[i].data = nullptr;
-        views[i].extents = views[i].strides = &kExtent;
-        generality.positions[i].extents = generality.positions[i].strides = 1;
-    }
-    add_captures(views.data() + operand_count());
-    const Arguments captured = Arguments(views).subspan(operand_count());
+namespace {
 
+Argument operand_of(ir::Scalar type, std::optional<std::int64_t> stride) {
+    Argument argument;
+    argument.type = ir::Type::array(type, 1);
+    Argument::Dim& dim = argument.dims.emplace_back();
+    dim.typical = kTypicalCount;
+    dim.stride = stride;
+    return argument;
+}
+
+std::optional<std::int64_t> fixed(Stride stride) {
+    if (stride == Stride::kAny) return {};
+    return stride == Stride::kUnit ? 1 : 0;
+}
+
+}  // namespace
+
+std::unique_ptr<ElementLoop::Variant> ElementLoop::compiled(const Layout& layout) const {
+    if (layout.reduces && !layout.overlapping && reducing_ &&
+        layout.alias[parts_.inputs] == 0 && layout.strides[0] == Stride::kNone)
+        return compiled_reduction(layout);
     Signature signature;
+    std::vector<std::size_t> operands(operand_count());
     for (std::size_t i = 0; i < operand_count(); ++i) {
-        Argument& argument = signature.emplace_back();
-        argument.type = ir::Type::array(parts_.types[i], 1);
-        Argument::Dim& dim = argument.dims.emplace_back();
-        dim.typical = kTypicalCount;
-        argument.aliased = layout.overlapping;
-        if (layout.overlapping) continue;
-        if (layout.strides[i] == Stride::kUnit) dim.stride = 1;
-        if (layout.strides[i] == Stride::kNone) dim.stride = 0;
+        operands[i] = i;
+        signature.push_back(operand_of(
+            parts_.types[i], layout.overlapping ? std::nullopt : fixed(layout.strides[i])));
+        signature.back().aliased = layout.overlapping;
     }
     for (std::size_t o = parts_.inputs; o < operand_count() && !layout.overlapping; ++o) {
         const std::size_t input = layout.alias[o];
         if (input == kNotAliased) continue;
-        const std::size_t group = std::min(input, o);
         for (const std::size_t i : {input, o}) {
             signature[i].aliased = true;
-            signature[i].placement = ir::Placement{group, 0};
+            signature[i].placement = ir::Placement{std::min(input, o), 0};
         }
     }
-    for (Argument& argument : make_signature(captured, {}, 0))
+    return compiled(body_, layout, std::move(signature), operands);
+}
+
+// The accumulator is one element, which is the first input and the output.
+std::unique_ptr<ElementLoop::Variant> ElementLoop::compiled_reduction(const Layout& layout) const {
+    Signature signature{operand_of(parts_.types[0], 1),
+                        operand_of(parts_.types[1], fixed(layout.strides[1]))};
+    signature[0].dims[0].extent = 1;
+    constexpr std::array<std::size_t, 2> kOperands{0, 1};
+    return compiled(*reducing_, layout, std::move(signature), kOperands);
+}
+
+// `operands`: which of the loop the parameters of the body are.
+std::unique_ptr<ElementLoop::Variant> ElementLoop::compiled(
+    const LoopBody& body, const Layout& layout, Signature signature,
+    std::span<const std::size_t> operands) const {
+    for (Argument& argument : make_signature(body.captured, {}, 0))
         signature.push_back(std::move(argument));
+    const bool reduction = &body == reducing_.get();
+    const Options& mapped = reduction ? parts_.reduced : parts_.mapped;
 
     Diagnostics diagnostics;
     RuntimeError error;
@@ -174,19 +207,19 @@ std::unique_ptr<ElementLoop::Variant> ElementLoop::compiled(const Layout& layout
         const BehindForkGate gate;
         const auto attempt = [&](const Options& options) {
             diagnostics = {};
-            const Program program = surface_.compiled(signature, options, diagnostics);
+            const Program program = body.surface.compiled(signature, options, diagnostics);
             if (diagnostics.has_errors()) return;
-            where_it_fits(surface_.deep, [&] { executable = load(program, options, error); });
+            where_it_fits(body.surface.deep, [&] { executable = load(program, options, error); });
         };
-        if (!layout.overlapping) attempt(parts_.mapped);
-        // A reduction that is none to the compiler is a sequence.
-        if (layout.overlapping || (layout.reduces && diagnostics.has_errors()))
-            attempt(parts_.sequential);
+        const bool in_order = layout.overlapping || (layout.reduces && !reduction);
+        if (!in_order) attempt(mapped);
+        // What is no reduction to the compiler is a sequence.
+        if (in_order || (reduction && diagnostics.has_errors())) attempt(parts_.sequential);
     }
     PyEval_RestoreThread(thread);
     if (executable == nullptr) {
         if (diagnostics.has_errors()) {
-            set_python_error(diagnostics, surface_.module->sources);
+            set_python_error(diagnostics, body.surface.module->sources);
         } else {
             set_python_error(error);
         }
@@ -196,15 +229,27 @@ std::unique_ptr<ElementLoop::Variant> ElementLoop::compiled(const Layout& layout
     made->key = layout.key;
     const std::vector<Slot>& slots = executable->program.slots;
     made->slots.resize(slots.size());
+    static constexpr std::int64_t kExtent = kTypicalCount;
+    std::vector<ArgumentView> views(operands.size());
+    Generality generality;
+    generality.any = true;
+    generality.positions.resize(operands.size() + body.captured.size());
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+        views[k].header = ArgumentView::array_header(parts_.types[operands[k]], 1);
+        views[k].data = nullptr;
+        views[k].extents = views[k].strides = &kExtent;
+        generality.positions[k].extents = generality.positions[k].strides = 1;
+    }
+    views.insert(views.end(), body.captured.begin(), body.captured.end());
     Specialization(executable, views, 0, std::move(generality), Scope::kOwn)
         .fill(views, made->slots.data());
     for (std::size_t k = 0; k < slots.size(); ++k) {
-        if (slots[k].argument >= operand_count()) continue;
-        const int size = ir::size_in_bytes(parts_.types[slots[k].argument]);
-        const int shift = std::countr_zero(static_cast<unsigned>(size));
-        made->items.push_back({slots[k].kind, static_cast<std::uint8_t>(shift),
+        if (slots[k].argument >= operands.size()) continue;
+        const std::size_t operand = operands[slots[k].argument];
+        const auto size = static_cast<unsigned>(ir::size_in_bytes(parts_.types[operand]));
+        made->items.push_back({slots[k].kind, static_cast<std::uint8_t>(std::countr_zero(size)),
                                static_cast<std::uint16_t>(k),
-                               static_cast<std::uint16_t>(slots[k].argument)});
+                               static_cast<std::uint16_t>(operand)});
     }
     made->executable = std::move(executable);
     return made;

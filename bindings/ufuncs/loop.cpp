@@ -9,30 +9,31 @@ namespace nb = nanobind;
 
 namespace parpy {
 
-Loop::Loop(PyObject* parsed, PyObject* parameters, LoopParts parts)
-    : parts_(std::move(parts)), surface_(parsed, parameters) {
-    for (std::size_t i = 0; i < surface_.captures.size(); ++i) {
-        const nb::object value = nb::steal(surface_.captures[i].read_new());
-        if (!value.is_valid()) {
-            if (PyErr_Occurred() == nullptr) {
-                raise_fault(surface_, operand_count() + i,
-                            {Code::kP101, "is not defined", "define it before the decorator"});
-            }
-            nb::raise_python_error();
-        }
-        intake_.hold(value.ptr());
-        ArgumentView& view = captured_.emplace_back();
+LoopBody::LoopBody(PyObject* parsed, PyObject* parameters) : surface(parsed, parameters) {
+    const std::size_t own = surface.leaves.size();
+    for (std::size_t i = 0; i < surface.captures.size(); ++i) {
+        const nb::object value = nb::steal(surface.captures[i].read_new());
+        ArgumentView& view = captured.emplace_back();
         IntakeFault fault;
-        if (take_fast(value.ptr(), view) || intake_.take(value.ptr(), view, fault)) continue;
-        raise_fault(surface_, operand_count() + i, fault);
+        if (value.is_valid()) {
+            intake.hold(value.ptr());
+            if (take_fast(value.ptr(), view) || intake.take(value.ptr(), view, fault)) continue;
+        } else {
+            if (PyErr_Occurred() != nullptr) nb::raise_python_error();
+            fault = {Code::kP101, "is not defined", "define it in front of the decorator"};
+        }
+        raise_fault(surface, own + i, fault);
         nb::raise_python_error();
     }
 }
 
+Loop::Loop(PyObject* parsed, PyObject* parameters, LoopParts parts)
+    : parts_(std::move(parts)), body_(parsed, parameters) {}
+
 bool Loop::fail(const RuntimeError& error) const {
     const WithGil gil;
     if (PyErr_Occurred() == nullptr && PyErr_CheckSignals() == 0)
-        set_python_error(error, surface_.module->sources);
+        set_python_error(error, body_.surface.module->sources);
     return false;
 }
 

@@ -18,12 +18,24 @@ struct LoopParts {
     bool parallel = false;        // worker threads may share a loop
     Options mapped;               // its iterations touch different elements
     Options sequential;           // they may depend on each other
+    Options reduced;              // they are a reduction, or the compiler refuses them
+};
+
+// A function of the operands, and the values that it captures.
+struct LoopBody {
+    // `parsed`: the frontend's Surface. Throws nb::python_error.
+    LoopBody(PyObject* parsed, PyObject* parameters);
+    LoopBody(const LoopBody&) = delete;
+    LoopBody& operator=(const LoopBody&) = delete;
+
+    Surface surface;
+    std::vector<ArgumentView> captured;
+    Intake intake;  // keeps them
 };
 
 class Loop {
 public:
-    // `parsed`: the frontend's Surface of a function of the operands and what it captures. Throws
-    // nb::python_error.
+    // As of LoopBody.
     Loop(PyObject* parsed, PyObject* parameters, LoopParts parts);
     virtual ~Loop() = default;
     Loop(const Loop&) = delete;
@@ -36,33 +48,26 @@ public:
     virtual bool prepare() = 0;
 
     [[nodiscard]] const std::vector<ir::Scalar>& types() const { return parts_.types; }
-    int traverse(visitproc visit, void* arg) const {  // for the garbage collector
-        return surface_.traverse(visit, arg);
+    virtual int traverse(visitproc visit, void* arg) const {  // for the garbage collector
+        return body_.surface.traverse(visit, arg);
     }
 
 protected:
-    // Captured values, behind the operands of a call.
-    void add_captures(ArgumentView* views) const {
-        std::copy(captured_.begin(), captured_.end(), views);
-    }
     [[nodiscard]] std::size_t operand_count() const { return parts_.types.size(); }
-    [[nodiscard]] std::size_t view_count() const { return operand_count() + captured_.size(); }
     // Sets the exception of a failed run and returns false.
     bool fail(const RuntimeError& error) const;
 
     const LoopParts parts_;
-    Surface surface_;
-
-private:
-    std::vector<ArgumentView> captured_;
-    Intake intake_;  // keeps them
+    LoopBody body_;
 };
 
 // One number for each of the operands.
 class ElementLoop final : public Loop {
 public:
-    ElementLoop(PyObject* parsed, PyObject* parameters, LoopParts parts);
+    // `reducing`: of a function of an accumulator and an operand, or None.
+    ElementLoop(PyObject* parsed, PyObject* parameters, PyObject* reducing, LoopParts parts);
     ~ElementLoop() override;
+    int traverse(visitproc visit, void* arg) const override;
     bool run(char* const* data, const std::int64_t* dimensions, const std::int64_t* steps) override;
     bool prepare() override;
 
@@ -76,6 +81,10 @@ private:
     // Null with a Python exception set.
     const Variant* variant(const Layout& layout);
     std::unique_ptr<Variant> compiled(const Layout& layout) const;
+    std::unique_ptr<Variant> compiled_reduction(const Layout& layout) const;
+    std::unique_ptr<Variant> compiled(const LoopBody& body, const Layout& layout,
+                                      Signature signature,
+                                      std::span<const std::size_t> operands) const;
     [[nodiscard]] RuntimeError run_range(const Range& range, std::int64_t begin, std::int64_t end,
                                          int& flags) const;
     bool run_parallel(const Range& range, std::int64_t count);
@@ -83,7 +92,7 @@ private:
 
     std::atomic<const Variant*> variants_{nullptr};  // the one that was used last comes first
     std::atomic<double> cost_{0};                    // of an element, in nanoseconds; 0: unknown
-    std::mutex compiling_;
+    std::unique_ptr<LoopBody> reducing_;
 };
 
 // Arrays of fixed ranks for each of the operands: one call of the program for the loop dimension

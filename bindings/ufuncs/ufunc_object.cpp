@@ -197,9 +197,12 @@ std::unique_ptr<Loop> loop_from(nb::handle source, const PyUFuncObject& ufunc) {
     parts.parallel = nb::cast<bool>(source.attr("parallel"));
     parts.mapped = options_from(source.attr("mapped"));
     parts.sequential = options_from(source.attr("sequential"));
+    if (!source.attr("reduced").is_none()) parts.reduced = options_from(source.attr("reduced"));
     const nb::object parsed = source.attr("parsed"), parameters = source.attr("parameters");
     if (ufunc.core_enabled == 0)
-        return std::make_unique<ElementLoop>(parsed.ptr(), parameters.ptr(), std::move(parts));
+        return std::make_unique<ElementLoop>(parsed.ptr(), parameters.ptr(),
+                                             nb::object(source.attr("reducing")).ptr(),
+                                             std::move(parts));
     parts.core_ranks.assign(ufunc.core_num_dims, ufunc.core_num_dims + ufunc.nargs);
     auto made = std::make_unique<CoreLoop>(parsed.ptr(), parameters.ptr(), std::move(parts));
     made->set_core_dimensions(core_dimensions(ufunc));
@@ -467,8 +470,8 @@ nb::object make_ufunc(const std::string& name, const std::string& doc, int input
 // The types of the numbers that a function of numbers of `types` returns.
 nb::list result_types(nb::handle parsed, nb::handle parameters,
                       const std::vector<std::string>& types, nb::handle given) {
-    const Surface surface(parsed.ptr(), parameters.ptr());
-    Intake intake;
+    const LoopBody body(parsed.ptr(), parameters.ptr());
+    const Surface& surface = body.surface;
     std::vector<ArgumentView> views;
     for (const std::string& type : types) {
         ArgumentView& view = views.emplace_back();
@@ -476,19 +479,7 @@ nb::list result_types(nb::handle parsed, nb::handle parameters,
         view.value = view.imaginary = 0;
     }
     const std::size_t own = views.size();
-    for (std::size_t i = 0; i < surface.captures.size(); ++i) {
-        const nb::object value = nb::steal(surface.captures[i].read_new());
-        ArgumentView& view = views.emplace_back();
-        IntakeFault fault;
-        if (value.is_valid()) {
-            intake.hold(value.ptr());
-            if (take_fast(value.ptr(), view) || intake.take(value.ptr(), view, fault)) continue;
-        } else if (PyErr_Occurred() == nullptr) {
-            fault = {Code::kP101, "is not defined", "define it before the decorator"};
-        }
-        raise_fault(surface, own + i, fault);
-        nb::raise_python_error();
-    }
+    views.insert(views.end(), body.captured.begin(), body.captured.end());
     Generality generality;
     generality.any = true;
     generality.positions.resize(views.size());

@@ -9,21 +9,22 @@ from dataclasses import dataclass
 from .. import _native
 from ..builtin import label
 from ..calls.jit import jit_of_source
-from ..calls.options import CompileBackend, CompileOptions, LoopPar
+from ..calls.options import SIZES, CompileBackend, CompileOptions, LoopPar
 from ..frontend.parse import Surface, parse
 from ..library.texts import function_of
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
 from .layouts import Layout
 from .prototypes import Prototype
+from .updates import combined
 
 LOOP = "elements"
-
 
 @dataclass(frozen=True, slots=True)
 class LoopSource:
     """What bindings/ufuncs makes a loop of. ``types`` are those of all operands; ``mapped`` are options for iterations
-    that touch different elements, ``sequential`` those for others."""
+    that touch different elements, ``sequential`` those for others. ``reducing`` is a function of an accumulator, an
+    array of one element, and the second input; ``reduced`` are options for one that the compiler knows as a reduction."""
 
     types: tuple[str, ...]
     parsed: Surface
@@ -32,6 +33,8 @@ class LoopSource:
     mapped: CompileOptions
     sequential: CompileOptions
     prepared: bool
+    reducing: Surface | None = None
+    reduced: CompileOptions | None = None
 
 
 def operand_names(inputs: int, outputs: int) -> tuple[list[str], list[str]]:
@@ -50,6 +53,9 @@ def element_loop(source: FunctionSource, prototype: Prototype, parallel: bool, f
         f"    for i in range({outputs[0]}.shape[0]):\n"
         f"        {stored} = function({given})\n"
     )
+    reducing = None
+    if prototype.outputs == prototype.inputs[:1] and len(inputs) == 2:
+        reducing = parse(_source(_reduction(source, prototype.outputs[0]), "ufunc_reduction", source))
     one_worker = {LOOP: LoopPar().threads(1)}
     return LoopSource(
         prototype.inputs + prototype.outputs,
@@ -59,6 +65,24 @@ def element_loop(source: FunctionSource, prototype: Prototype, parallel: bool, f
         CompileOptions(parallelize=one_worker, backend=CompileBackend.Cpu, fast_math=fast),
         CompileOptions(parallelize={}, backend=CompileBackend.Cpu, fast_math=fast),
         prepared,
+        reducing,
+        CompileOptions(
+            parallelize={LOOP: LoopPar().threads(1).reduce()},
+            backend=CompileBackend.Cpu,
+            legality="strict",
+            fast_math=fast,
+        ),
+    )
+
+
+def _reduction(source: FunctionSource, kind: str) -> str:
+    return (
+        "def ufunc_reduction(x0, x1):\n"
+        "    found = x0[0]\n"
+        f"    label({LOOP!r})\n"
+        "    for i in range(x1.shape[0]):\n"
+        f"        found = {combined(source, kind, 'found', 'x1[i]')}\n"
+        "    x0[0] = found\n"
     )
 
 
@@ -107,4 +131,5 @@ def result_types(source: FunctionSource, inputs: Sequence[str]) -> tuple[str, ..
 
 def _source(text: str, name: str, source: FunctionSource) -> FunctionSource:
     file = f"<ufunc {source.function.__name__}>"
-    return source_of(function_of(text, name, file, function=jit_of_source(source), label=label))
+    types = {key.upper(): size for key, size in SIZES.items()}
+    return source_of(function_of(text, name, file, function=jit_of_source(source), label=label, **types))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from .arrays import (
     shape_of,
 )
 from .element_kernels import compiled, conversion, ir_name
+from .updates import combined, update_of
 
 if TYPE_CHECKING:
     from .device import DeviceUfunc
@@ -104,7 +104,7 @@ def _fold(
         and ufunc._scalars.identity is not None
         and count >= _LEAST_CHUNKED
         and int(np.prod(kept, dtype=np.int64)) < _CHUNKS
-        and not is_known(source)
+        and update_of(source) is None
     )
     given = conversion(dtype_of(array), kind)
     if chunked:
@@ -124,19 +124,6 @@ def _fold(
         lambda: _folding(source, len(shape_of(array)), axes, given, ir_name(kind), begin is None, mask is not None),
     )
     function(array, *first, stored, *(() if mask is None else (mask,)), opts=options)
-
-
-def is_known(source: FunctionSource) -> bool:
-    """Whether the compiler knows the function as a reduction, which threads share."""
-    body = [each for each in source.tree().body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]
-    if len(body) != 1 or not isinstance(body[0], ast.Return):
-        return False
-    match body[0].value:
-        case ast.BinOp(left=ast.Name(), op=ast.Add() | ast.Mult() | ast.BitAnd() | ast.BitOr(), right=ast.Name()):
-            return True
-        case ast.Call(func=ast.Name(id="max" | "min")) | ast.Call(func=ast.Attribute(attr="maximum" | "minimum")):
-            return True
-    return False
 
 
 # ---------------------------------------------------------------- texts
@@ -188,7 +175,7 @@ def _folding(
     if masked:
         lines.append(f"{inner}if w[{places.at(names)}]:")
         inner += "    "
-    lines.append(f"{inner}found = {kind.upper()}(function(found, {_element(given, places.at(names))}))")
+    lines.append(f"{inner}found = {combined(source, kind, 'found', _element(given, places.at(names)))}")
     lines.append(f"{depth}y[{places.result()}] = found")
     return compiled("\n".join(lines) + "\n", "ufunc_reduce", source)
 
@@ -204,7 +191,7 @@ def _chunks(source: FunctionSource, rank: int, axis: int, given: str, kind: str)
         f"{depth}    if c * size < x.shape[{axis}]:",
         f"{depth}        found = {kind.upper()}({_element(given, places.at(['c * size']))})",
         f"{depth}        for r in range(c * size + 1, min(c * size + size, x.shape[{axis}])):",
-        f"{depth}            found = {kind.upper()}(function(found, {_element(given, places.at(['r']))}))",
+        f"{depth}            found = {combined(source, kind, 'found', _element(given, places.at(['r'])))}",
         f"{depth}        y[{', '.join([f'i{k}' for k in range(len(places.kept))] + ['c'])}] = found",
     ]
     return compiled("\n".join(lines) + "\n", "ufunc_chunks", source)
@@ -219,7 +206,7 @@ def _accumulating(source: FunctionSource, rank: int, axis: int, given: str, kind
         f"{depth}found = {kind.upper()}({_element(given, places.at(['0']))})",
         f"{depth}y[{places.at(['0'])}] = found",
         f"{depth}for r in range(1, x.shape[{axis}]):",
-        f"{depth}    found = {kind.upper()}(function(found, {_element(given, places.at(['r']))}))",
+        f"{depth}    found = {combined(source, kind, 'found', _element(given, places.at(['r'])))}",
         f"{depth}    y[{places.at(['r'])}] = found",
     ]
     return compiled("\n".join(lines) + "\n", "ufunc_accumulate", source)
@@ -234,7 +221,7 @@ def _reducing_at(source: FunctionSource, rank: int, axis: int, given: str, kind:
         f"{depth}for k in range(begins.shape[0]):",
         f"{depth}    found = {kind.upper()}({_element(given, places.at(['begins[k]']))})",
         f"{depth}    for r in range(begins[k] + 1, ends[k]):",
-        f"{depth}        found = {kind.upper()}(function(found, {_element(given, places.at(['r']))}))",
+        f"{depth}        found = {combined(source, kind, 'found', _element(given, places.at(['r'])))}",
         f"{depth}    y[{places.at(['k'])}] = found",
     ]
     return compiled("\n".join(lines) + "\n", "ufunc_reduceat", source)
@@ -372,8 +359,8 @@ def _type(ufunc: DeviceUfunc, array: Any, out: Any, dtype: Any) -> np.dtype[Any]
     """The type of the loop, of both inputs and of the result."""
     stored = None if out is None else dtype_of(out)
     wanted = None if dtype is None else np.dtype(dtype)
-    more = {} if wanted is None else {"signature": (wanted, None, wanted)}
-    types = ufunc.resolve_dtypes((stored, dtype_of(array), stored), reduction=True, **more)
+    more = {} if wanted is None else {"signature": (wanted, None, None)}
+    types = ufunc.resolve_dtypes((stored, dtype_of(array), None), reduction=True, **more)
     found: np.dtype[Any] = types[0]
     return found
 
