@@ -120,8 +120,11 @@ class DeviceUfunc:
         inputs = [as_operand(each) for each in arguments[: self._scalars.inputs]]
         operands = [*inputs, *(each for each in outs if each is not None)]
         if self._runs_on_host(*operands, where):
-            given = {"out": tuple(outs)} if any(each is not None for each in outs) else {}
-            return self._host(*inputs, where=where, casting=casting, order=order, dtype=dtype, signature=signature, **given)
+            more = {"dtype": dtype, "signature": signature}
+            given = {key: value for key, value in more.items() if value is not None}
+            if any(each is not None for each in outs):
+                given["out"] = tuple(outs)
+            return self._host(*inputs, where=where, casting=casting, order=order, subok=subok, **given)
         types = self._resolved(inputs, outs, casting, dtype, signature)
         shape = _broadcast([() if is_number(each) else shape_of(each) for each in inputs] + _mask_shape(where))
         for each in outs:

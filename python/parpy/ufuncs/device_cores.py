@@ -29,6 +29,7 @@ from .arrays import (
 )
 from .core_shapes import Shapes, shapes_of
 from .element_kernels import compiled, dimensions_in
+from .prototypes import core_call
 from .targets import Target
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ class DeviceGufunc:
         lines = [f"def gufunc_cores({', '.join(names + sizes)}):"]
         lines += [f"{'    ' * (1 + d)}for i{d} in range(n{d}):" for d in range(rank)]
         given = ", ".join(core.at(name) for core, name in zip(cores, names, strict=True))
-        lines.append(f"{'    ' * (1 + rank)}function({given})")
+        lines.append(f"{'    ' * (1 + rank)}{core_call(self._cores.source, given)}")
         if not rank:
             lines = [line.replace("i0", "0") for line in lines]
         return compiled("\n".join(lines) + "\n", "gufunc_cores", self._cores.source)

@@ -15,7 +15,7 @@ from ..library.texts import function_of
 from ..syntax.names import source_of
 from ..syntax.source import FunctionSource
 from .layouts import Layout
-from .prototypes import Prototype
+from .prototypes import Prototype, core_call
 from .updates import combined
 
 LOOP = "elements"
@@ -102,7 +102,7 @@ def core_loop(
         f"def gufunc_loop({', '.join(names)}):\n"
         f"    label({LOOP!r})\n"
         f"    for i in range({outputs[0]}.shape[0]):\n"
-        f"        function({', '.join(given)})\n"
+        f"        {core_call(source, ', '.join(given))}\n"
     )
     options = CompileOptions(backend=CompileBackend.Cpu, fast_math=fast, automatic=True)
     return LoopSource(

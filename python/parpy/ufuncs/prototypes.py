@@ -106,6 +106,14 @@ def _returns(node: ast.AST) -> list[ast.Return]:
     return found
 
 
+def core_call(source: FunctionSource, arguments: str) -> str:
+    """The text of a statement that calls a function of arrays, in texts that call it ``function``: its body stands in
+    place of the call, where that may be, so that its loops are mapped together with those around it."""
+    early = _returns(source.tree())
+    whole = not early or (len(early) == 1 and source.tree().body[-1] is early[0])
+    return f"builtin.inline(function({arguments}))" if whole else f"function({arguments})"
+
+
 def source_behind(given: Any) -> FunctionSource:
     """The captured text of a function. Raises TypeError where there is none to compile."""
     try:
