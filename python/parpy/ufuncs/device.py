@@ -12,7 +12,7 @@ from ..calls.options import CompileBackend, CompileOptions
 from ..cuda._backend import on_gpu
 from ..cuda._streams import handle_of
 from . import reductions
-from .arrays import (
+from ..arrays.libraries import (
     HOST,
     as_operand,
     copied,

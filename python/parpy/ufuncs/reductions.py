@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..syntax.source import FunctionSource
-from .arrays import (
+from ..arrays.libraries import (
     HOST,
     as_operand,
     copied,

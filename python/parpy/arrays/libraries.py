@@ -1,4 +1,4 @@
-"""Arrays of every library as operands of ufuncs on a device: what they are, and how to make more of them."""
+"""Arrays of every library as operands: what they are, where their memory is, and how to make more of them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from ..buffer import Buffer
 from ..buffer import empty as empty_buffer
 from ..cuda._arrays import DeviceNDArray, device_array
+from ..cuda._streams import handle_of
 from ..types import elem_size
 
 
@@ -88,7 +89,7 @@ def dtype_of(array: Any) -> np.dtype[Any]:
         return np.dtype(found.to_numpy())
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is None:
-        raise TypeError(f"elements of type {dtype} cannot be operands of a ufunc")
+        raise TypeError(f"elements of type {dtype} are not known")
     return np.dtype(interface["typestr"])
 
 
@@ -115,17 +116,27 @@ def reshaped(array: Any, shape: tuple[int, ...]) -> Any:
     return array.reshape(shape)
 
 
-def _memory(array: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], int, bool] | None:
-    """Address, shape, strides in bytes, bytes of an element, and whether it is read-only."""
+class Memory(NamedTuple):
+    """Where the elements of an array lie; ``strides`` and ``size``, that of an element, are in bytes."""
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    size: int
+    read_only: bool
+
+
+def memory_of(array: Any) -> Memory | None:
+    """Where the elements of an array lie; None for what is no array."""
     view = getattr(array, "_view", None)  # of our own arrays
     if isinstance(array, DeviceNDArray | Buffer) and view is not None:
         array = view
     if isinstance(array, np.ndarray):
         address = array.__array_interface__["data"][0]
-        return address, array.shape, array.strides, array.itemsize, not array.flags.writeable
+        return Memory(address, array.shape, array.strides, array.itemsize, not array.flags.writeable)
     if hasattr(array, "data_ptr"):
         size = array.element_size()
-        return array.data_ptr(), tuple(array.shape), tuple(size * each for each in array.stride()), size, False
+        return Memory(array.data_ptr(), tuple(array.shape), tuple(size * each for each in array.stride()), size, False)
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is None:
         return None
@@ -133,12 +144,12 @@ def _memory(array: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], int, boo
     strides = interface.get("strides")
     if strides is None:
         strides = tuple(size * int(np.prod(shape[d + 1 :])) for d in range(len(shape)))
-    return interface["data"][0], shape, tuple(strides), size, bool(interface["data"][1])
+    return Memory(interface["data"][0], shape, tuple(strides), size, bool(interface["data"][1]))
 
 
 def is_read_only(array: Any) -> bool:
-    found = _memory(array)
-    return found is not None and found[4]
+    found = memory_of(array)
+    return found is not None and found.read_only
 
 
 def _range(address: int, shape: Sequence[int], strides: Sequence[int], size: int) -> tuple[int, int]:
@@ -151,7 +162,7 @@ def _range(address: int, shape: Sequence[int], strides: Sequence[int], size: int
 def overlap(stored: Any, read: Any) -> bool:
     """Whether storing to one may change elements of the other that are read later: they share bytes, and are not the
     same elements in the same order."""
-    first, second = _memory(stored), _memory(read)
+    first, second = memory_of(stored), memory_of(read)
     if first is None or second is None or first[:4] == second[:4]:
         return False
     (a, b), (c, d) = _range(*first[:4]), _range(*second[:4])
@@ -192,3 +203,19 @@ def transposed(array: Any, order: Sequence[int]) -> Any:
     if not hasattr(array, "transpose"):
         raise TypeError(f"'axis' and 'axes' need arrays with a method 'transpose', which {type(array).__name__} has not")
     return array.transpose(tuple(order))
+
+
+def stream_of(arrays: Sequence[Any], stream: Any) -> int:
+    """The handle of the stream that work on these arrays belongs to: the one that is given, else the current one of
+    their library."""
+    if stream is not None:
+        return handle_of(stream)
+    for array in arrays:
+        library = library_of(array)
+        if library is not None and library.name == "cupy":
+            return int(import_module("cupy").cuda.get_current_stream().ptr)
+        if library is _TORCH:
+            return int(import_module("torch").cuda.current_stream(array.device).cuda_stream)
+        if library is _OWN and isinstance(array, DeviceNDArray):
+            return array._own_stream()
+    return 0
