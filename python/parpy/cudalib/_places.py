@@ -12,7 +12,7 @@ from ..buffer import Buffer
 from ..calls.options import CompileBackend
 from ..cuda import to_device
 from ..cuda._arrays import DeviceNDArray
-from ..cuda._backend import on_gpu
+from ..cuda._backend import has_gpu
 
 _simulated_types = (DeviceNDArray, Buffer)
 
@@ -22,7 +22,7 @@ def runs_on_gpu(*arrays: Any) -> bool:
     on both sides."""
     there = [each for each in arrays if is_on_device(each) and not _is_simulated(each)]
     if not there:
-        return on_gpu() and not any(map(_is_simulated, arrays))
+        return has_gpu() and not any(map(_is_simulated, arrays))
     for each in arrays:
         if library_of(each) is not None and not is_on_device(each):
             raise TypeError(
@@ -35,7 +35,7 @@ def runs_on_gpu(*arrays: Any) -> bool:
 def _is_simulated(array: Any) -> bool:
     if isinstance(array, Buffer):
         return array.backend is not CompileBackend.Cuda
-    return isinstance(array, DeviceNDArray) and not array._on_gpu
+    return isinstance(array, DeviceNDArray) and not array.on_gpu
 
 
 def host_view(array: Any) -> Any:

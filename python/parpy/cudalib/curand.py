@@ -160,7 +160,9 @@ class PRNG(_Source):
     def _restart(self) -> None:
         if hasattr(self, "_seed"):
             bits = np.random.Philox(self._seed)
-            self._numpy = np.random.Generator(bits.advance(self._offset) if self._offset else bits)
+            bits.advance(self._offset // 4)  # by blocks of four numbers
+            bits.random_raw(self._offset % 4)
+            self._numpy = np.random.Generator(bits)
 
     def _set_up(self, generator: _Generator) -> None:
         generator.call("curandSetPseudoRandomGeneratorSeed", ctypes.c_ulonglong(self._seed))
